@@ -1,0 +1,44 @@
+// Device names: "/job:worker/replica:0/task:1/device:GPU:0", short "/gpu:0", or any part of them.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace actorflow {
+
+// A letter, then letters, digits, '_' and '-'.
+bool is_job_name(std::string_view name);
+
+// A device, or a partial specification of one: fields that are not set are open.
+struct DeviceName {
+  std::optional<std::string> job;
+  std::optional<int> replica;
+  std::optional<int> task;
+  std::optional<std::string> type;  // "CPU", "GPU"
+  std::optional<int> index;
+
+  // Throws invalid_argument that names the part that is not understood. "" gives an open name.
+  static DeviceName parse(std::string_view text);
+  // Canonical: only the fields that are set, "" if none.
+  std::string to_string() const;
+  // `inner`'s fields where they are set, else `outer`'s.
+  static DeviceName merge(const DeviceName& outer, const DeviceName& inner);
+  // True if every field that is set here has the same value in `full`.
+  bool matches(const DeviceName& full) const;
+
+  auto operator<=>(const DeviceName&) const = default;
+};
+
+// A task of a cluster: an actor system of its own.
+struct TaskName {
+  std::string job;
+  int index = 0;
+
+  std::string to_string() const;                 // "/job:worker/task:1"
+  static TaskName parse(std::string_view text);  // throws unless job and task are both there
+  auto operator<=>(const TaskName&) const = default;
+};
+
+}  // namespace actorflow

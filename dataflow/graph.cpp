@@ -1,0 +1,259 @@
+#include "dataflow/graph.h"
+
+#include <algorithm>
+
+#include "dataflow/core_ops.h"
+#include "dataflow/device_name.h"
+#include "dataflow/spelling.h"
+
+namespace actorflow {
+namespace {
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+void check_arity(const Node& node) {
+  const auto count = static_cast<int>(node.inputs.size());
+  if (count >= node.op->min_inputs && count <= node.op->max_inputs) return;
+  std::string expected = std::to_string(node.op->min_inputs);
+  if (node.op->max_inputs == OpDef::any_number)
+    expected += " or more";
+  else if (node.op->max_inputs != node.op->min_inputs)
+    expected += " to " + std::to_string(node.op->max_inputs);
+  throw invalid_argument("node " + quoted(node.name) + " (" + std::string(node.op->name) +
+                         "): expected " + expected + " inputs, got " + std::to_string(count));
+}
+
+void check_attrs(Node& node) {
+  for (const auto& def : node.op->attrs) {
+    const auto found = node.attrs.find(def.name);
+    if (found == node.attrs.end() && !def.required)
+      node.attrs.emplace(std::string(def.name), def.example);
+    else if (found == node.attrs.end())
+      find_attr(node, def.name);  // throws
+    else if (found->second.index() != def.example.index())
+      throw invalid_argument("node " + quoted(node.name) + " (" + std::string(node.op->name) +
+                             "): attribute '" + std::string(def.name) + "' must be of kind " +
+                             std::string(kind_of(def.example)) + ", but is of kind " +
+                             std::string(kind_of(found->second)));
+  }
+  for (const auto& [name, value] : node.attrs) {
+    const auto known = [&name = name](const AttrDef& def) { return def.name == name; };
+    if (std::ranges::none_of(node.op->attrs, known))
+      throw invalid_argument("node " + quoted(node.name) + ": op " + std::string(node.op->name) +
+                             " has no attribute '" + name + "'");
+  }
+}
+
+void add_line(std::string& lines, const std::string& line) {
+  if (!line.empty()) lines += (lines.empty() ? "" : "\n") + line;
+}
+
+// Checks the nodes of a graph in their order and collects what is wrong.
+class GraphChecker {
+ public:
+  explicit GraphChecker(GraphDef& graph) : graph_(graph), untyped_(graph.nodes.size()) {}
+
+  std::string mistakes() {
+    for (NodeId id = 0; id < graph_.size(); ++id) check(id);
+    return std::move(mistakes_);
+  }
+
+ private:
+  void check(NodeId id) {
+    Node& node = graph_.node(id);
+    if (!names_.emplace(node.name, id).second)
+      add_line(mistakes_, "two nodes are named " + quoted(node.name));
+    const auto reference = bad_reference(id);
+    add_line(mistakes_, reference);
+    check_device(node);
+    untyped_[static_cast<std::size_t>(id)] = !reference.empty() || !infer(node);
+  }
+
+  void check_device(const Node& node) {
+    try {
+      DeviceName::parse(node.device);
+    } catch (const Error& error) {
+      add_line(mistakes_, "node " + quoted(node.name) + ": " + error.what());
+    }
+  }
+
+  // False if the node has no types. Where it is an input that has none, that one has been reported.
+  bool infer(Node& node) {
+    if (std::ranges::any_of(node.inputs, [this](Edge edge) { return is_untyped(edge.node); }))
+      return false;
+    try {
+      infer_node(node, input_types(graph_, node));
+      return true;
+    } catch (const Error& error) {
+      add_line(mistakes_, error.what());
+      return false;
+    }
+  }
+
+  // The first input that is not an output of an earlier node; "" if there is none.
+  std::string bad_reference(NodeId id) const {
+    const Node& node = graph_.node(id);
+    for (const auto& edge : node.inputs) {
+      if (const auto bad = bad_order("input", id, edge.node); !bad.empty()) return bad;
+      const Node& input = graph_.node(edge.node);
+      if (is_untyped(edge.node)) continue;
+      if (edge.output < 0 || edge.output >= static_cast<int>(input.outputs.size()))
+        return "node " + quoted(node.name) + ": its input " + quoted(input.name) + " has no output " +
+               std::to_string(edge.output);
+    }
+    for (auto control : node.controls)
+      if (const auto bad = bad_order("control input", id, control); !bad.empty()) return bad;
+    return {};
+  }
+
+  std::string bad_order(const std::string& kind, NodeId id, NodeId input) const {
+    const auto where = "node " + quoted(graph_.node(id).name) + ": its " + kind + " ";
+    if (input < 0 || input >= graph_.size()) return where + std::to_string(input) + " does not exist";
+    if (input < id) return {};
+    return where + quoted(graph_.node(input).name) +
+           " is not an earlier node; the graph has a cycle or is not in topological order";
+  }
+
+  bool is_untyped(NodeId id) const { return untyped_[static_cast<std::size_t>(id)]; }
+
+  GraphDef& graph_;
+  std::vector<bool> untyped_;
+  std::unordered_map<std::string_view, NodeId> names_;
+  std::string mistakes_;
+};
+
+}  // namespace
+
+NodeId GraphDef::find(std::string_view name) const {
+  std::vector<std::string_view> known;
+  for (NodeId id = 0; id < size(); ++id) {
+    if (node(id).name == name) return id;
+    known.push_back(node(id).name);
+  }
+  throw Error(Code::not_found, "the graph has no node " + quoted(name) + did_you_mean(name, known));
+}
+
+std::vector<TensorType> input_types(const GraphDef& graph, const Node& node) {
+  std::vector<TensorType> types;
+  types.reserve(node.inputs.size());
+  for (const auto& edge : node.inputs) types.push_back(graph.type(edge));
+  return types;
+}
+
+void infer_node(Node& node, std::span<const TensorType> inputs) {
+  check_arity(node);
+  check_attrs(node);
+  InferContext context(node, inputs);
+  if (node.op->infer) node.op->infer(context);
+  node.outputs = context.take_outputs();
+}
+
+void infer_graph(GraphDef& graph) {
+  if (const auto mistakes = GraphChecker(graph).mistakes(); !mistakes.empty())
+    throw invalid_argument(mistakes);
+}
+
+const Node& Output::node() const { return graph->def().node(edge.node); }
+
+const TensorType& Output::type() const {
+  const auto& outputs = node().outputs;
+  if (edge.output < 0 || edge.output >= static_cast<int>(outputs.size()))
+    throw invalid_argument("node " + quoted(name()) + " has " + std::to_string(outputs.size()) +
+                           " outputs; there is no output " + std::to_string(edge.output));
+  return outputs[static_cast<std::size_t>(edge.output)];
+}
+
+const std::string& Variable::name() const { return attr<std::string>(read_.node(), "variable"); }
+
+Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs,
+                  std::string_view name) {
+  Node node;
+  node.op = &op;
+  node.name = scoped(name.empty() ? op.name : name);
+  std::vector<TensorType> types;
+  for (const auto& input : inputs) {
+    check_mine(input);
+    node.inputs.push_back(input.edge);
+    types.push_back(input.type());
+  }
+  for (const auto& scope : controls_)
+    for (const auto& before : scope) node.controls.push_back(before.edge.node);
+  node.attrs = std::move(attrs);
+  infer_node(node, types);
+  node.name = unique_name(std::move(node.name));
+  node.device = choose_device(node);
+  def_.nodes.push_back(std::move(node));
+  return {this, {def_.size() - 1, 0}};
+}
+
+Output Graph::constant(Tensor value, std::string_view name) {
+  return add(const_op(), {}, {{"value", std::move(value)}}, name);
+}
+
+Output Graph::placeholder(DType dtype, const Shape& shape, std::string_view name) {
+  return add(placeholder_op(), {}, {{"dtype", dtype}, {"shape", shape}}, name);
+}
+
+Variable Graph::variable(std::string_view name, Output initial) {
+  if (!initial.shape().fully_known())
+    throw invalid_argument("variable '" + std::string(name) +
+                           "' needs an initial value of known shape, but '" + initial.name() + "' is " +
+                           initial.type().to_string());
+  const std::string full = scoped(name);
+  for (const auto& other : variables_)
+    if (other.name() == full)
+      throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
+  const Output read =
+      add(read_variable_op(), {},
+          {{"variable", full}, {"dtype", initial.dtype()}, {"shape", initial.shape()}}, name);
+  // Beside the variable, whatever scope the caller is in: an inner device wins field by field.
+  const Output assign = on(read.node().device, [&] {
+    return add(assign_variable_op(), {initial}, {{"variable", full}}, std::string(name) + "/assign");
+  });
+  variables_.emplace_back(read, assign);
+  return variables_.back();
+}
+
+void Graph::add_control(Output before, Output after) {
+  check_mine(before);
+  check_mine(after);
+  if (before.edge.node >= after.edge.node)
+    throw invalid_argument("a control edge must lead forward, but " + quoted(before.name()) +
+                           " was not added before " + quoted(after.name()));
+  def_.node(after.edge.node).controls.push_back(before.edge.node);
+}
+
+Output Graph::group(const std::vector<Output>& outputs, std::string_view name) {
+  return after(outputs, [&] { return add(no_op(), {}, {}, name.empty() ? "group" : name); });
+}
+
+std::string Graph::scoped(std::string_view name) const {
+  return names_.empty() ? std::string(name) : names_.back() + "/" + std::string(name);
+}
+
+std::string Graph::unique_name(std::string name) {
+  int& uses = names_taken_[name];
+  if (uses == 0) {
+    uses = 1;
+    return name;
+  }
+  std::string candidate;
+  do candidate = name + "_" + std::to_string(uses++);
+  while (names_taken_.contains(candidate));
+  names_taken_[candidate] = 1;
+  return candidate;
+}
+
+void Graph::check_mine(const Output& output) const {
+  if (output.graph != this)
+    throw invalid_argument(output ? "the tensor '" + output.name() + "' belongs to another graph"
+                                  : "an empty Output was used as an input");
+}
+
+std::string Graph::choose_device(const Node& node) const {
+  DeviceName device;
+  for (const auto& scope : devices_) device = DeviceName::merge(device, DeviceName::parse(scope(node)));
+  return device.to_string();
+}
+
+}  // namespace actorflow
