@@ -1,0 +1,174 @@
+// BiasAdd: one value per column of a matrix of rows, and BiasAddGrad: the sums of the columns.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "kernels/builtin_ops.h"
+#include "kernels/dtypes.h"
+#include "kernels/ops.h"
+#include "kernels/rows.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/cuda_device.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+const OpDef& bias_add_op();
+const OpDef& bias_add_grad_op();
+
+void infer_bias_add(InferContext& c) {
+  expect_rows(c);
+  c.expect_same_dtype();
+  c.expect_rank(1, 1);
+  const Shape &x = c.input(0).shape, &bias = c.input(1).shape;
+  if (x.has_rank() && bias.has_rank() && !Shape({x[x.rank() - 1]}).compatible_with(bias))
+    c.fail("a bias with one value per column",
+           c.input(0).to_string() + " and " + c.input(1).to_string());
+  c.add_output(c.input(0).dtype, x);
+}
+
+std::vector<Output> bias_add_gradient(GradientContext& c) {
+  return {c.gradient(), c.graph().add(bias_add_grad_op(), {c.gradient()})};
+}
+
+void infer_bias_add_grad(InferContext& c) {
+  expect_rows(c);
+  const Shape& gradient = c.input(0).shape;
+  c.add_output(c.input(0).dtype, {gradient.has_rank() ? gradient[gradient.rank() - 1] : Shape::unknown});
+}
+
+// Every row had the same part in the sum.
+std::vector<Output> bias_add_grad_gradient(GradientContext& c) {
+  return {bias_add(zeros_like(c.input(0)), c.gradient())};
+}
+
+const OpDef& bias_add_op() {
+  static const OpDef op{.name = "BiasAdd",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .infer = infer_bias_add,
+                        .gradient = bias_add_gradient};
+  return op;
+}
+
+const OpDef& bias_add_grad_op() {
+  static const OpDef op{.name = "BiasAddGrad",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .infer = infer_bias_add_grad,
+                        .gradient = bias_add_grad_gradient};
+  return op;
+}
+
+template <class T>
+void add_bias_on_cpu(Rows size, const T* x, const T* bias, T* output) {
+  for (std::int64_t row = 0; row < size.rows; ++row, x += size.columns, output += size.columns)
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < size.columns; ++j) output[j] = x[j] + bias[j];
+}
+
+// Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
+template <class T>
+void sum_columns_on_cpu(Rows size, const T* x, T* sums) {
+  constexpr std::int64_t block = 512;
+  std::array<double, block> totals;
+  for (std::int64_t first = 0; first < size.columns; first += block) {
+    const std::int64_t count = std::min(block, size.columns - first);
+    std::fill_n(totals.begin(), count, 0.0);
+    for (std::int64_t row = 0; row < size.rows; ++row) {
+      const T* values = x + row * size.columns + first;
+      for (std::int64_t j = 0; j < count; ++j)
+        totals[static_cast<std::size_t>(j)] += static_cast<double>(values[j]);
+    }
+    std::transform(totals.begin(), totals.begin() + count, sums + first,
+                   [](double total) { return static_cast<T>(total); });
+  }
+}
+
+#ifdef ACTORFLOW_CUDA
+
+template <class T>
+void add_bias_on_cuda(Device& device, Rows size, const T* x, const T* bias, T* output) {
+  const std::int64_t columns = size.columns;
+  launch(device, size.rows * columns,
+         [=] __device__(std::int64_t i) { output[i] = x[i] + bias[i % columns]; });
+}
+
+constexpr unsigned warp = 32;
+
+// A block of warp x warp threads takes `warp` columns: neighbours read neighbouring elements, and the
+// rows are shared out along y. The partial sums are added in one order, whatever the timing.
+template <class T>
+__global__ void sum_columns_kernel(Rows size, const T* x, T* sums) {
+  __shared__ double partial[warp][warp];
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * warp + threadIdx.x;
+  double total = 0;
+  if (column < size.columns)
+    for (std::int64_t row = threadIdx.y; row < size.rows; row += warp)
+      total += static_cast<double>(x[row * size.columns + column]);
+  partial[threadIdx.y][threadIdx.x] = total;
+  __syncthreads();
+  if (threadIdx.y != 0 || column >= size.columns) return;
+  for (unsigned y = 1; y < warp; ++y) total += partial[y][threadIdx.x];
+  sums[column] = static_cast<T>(total);
+}
+
+template <class T>
+void sum_columns_on_cuda(Device& device, Rows size, const T* x, T* sums) {
+  if (size.columns == 0) return;
+  const auto blocks = static_cast<unsigned>((size.columns - 1) / warp + 1);
+  sum_columns_kernel<<<blocks, dim3(warp, warp), 0, cuda_stream(device)>>>(size, x, sums);
+  check_cuda(cudaGetLastError(), "launch a kernel");
+}
+
+#endif
+
+template <class T>
+void add_bias(Device& device, Rows size, const T* x, const T* bias, T* output) {
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) return add_bias_on_cuda(device, size, x, bias, output);
+#endif
+  if (device.type() == DeviceType::cpu) add_bias_on_cpu(size, x, bias, output);
+}
+
+template <class T>
+void sum_columns(Device& device, Rows size, const T* x, T* sums) {
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) return sum_columns_on_cuda(device, size, x, sums);
+#endif
+  if (device.type() == DeviceType::cpu) sum_columns_on_cpu(size, x, sums);
+}
+
+void compute_bias_add(OpContext& c) {
+  const Tensor &x = c.input(0), &bias = c.input(1);
+  const Rows size = rows_of(c, x);
+  if (bias.dtype() != x.dtype() || bias.shape() != Shape({size.columns}))
+    c.fail("a bias with one value per column", x.describe() + " and " + bias.describe());
+  dispatch<FloatingTypes>(c, x, [&]<class T>() {
+    Tensor& output = c.forward_or_allocate(0, 0, x.dtype(), x.shape());
+    add_bias(c.device(), size, static_cast<const T*>(x.data()), static_cast<const T*>(bias.data()),
+             static_cast<T*>(output.mutable_data()));
+  });
+}
+
+void compute_bias_add_grad(OpContext& c) {
+  const Tensor& gradient = c.input(0);
+  const Rows size = rows_of(c, gradient);
+  dispatch<FloatingTypes>(c, gradient, [&]<class T>() {
+    Tensor& sums = c.allocate_output(0, gradient.dtype(), {size.columns});
+    sum_columns(c.device(), size, static_cast<const T*>(gradient.data()),
+                static_cast<T*>(sums.mutable_data()));
+  });
+}
+
+}  // namespace
+
+Output bias_add(Output x, Output bias) { return x.graph->add(bias_add_op(), {x, bias}); }
+
+std::vector<Op> bias_ops() {
+  return {on_all_devices<compute_bias_add>(bias_add_op()),
+          on_all_devices<compute_bias_add_grad>(bias_add_grad_op())};
+}
+
+}  // namespace actorflow

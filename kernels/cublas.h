@@ -1,0 +1,28 @@
+// cuBLAS's handles, one per GPU. Included by CUDA code only.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include <mutex>
+#include <string_view>
+
+#include "kernels/device.h"
+
+namespace actorflow {
+
+// The device's handle, bound to the device's stream, for as long as this object lives. A handle must not
+// be used by two threads at once; calls only launch work, so the wait for it is short.
+class CublasHandle {
+ public:
+  explicit CublasHandle(Device& device);
+  operator cublasHandle_t() const { return handle_; }  // NOLINT: it stands for the handle
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  cublasHandle_t handle_;
+};
+
+// Throws resource_exhausted or internal, naming what was being done, unless the status is success.
+void check_cublas(cublasStatus_t status, std::string_view doing);
+
+}  // namespace actorflow

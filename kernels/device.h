@@ -1,0 +1,37 @@
+// A device: where kernels run and where their tensors live.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dataflow/buffer.h"
+#include "dataflow/tensor.h"
+
+namespace actorflow {
+
+enum class DeviceType : std::uint8_t { cpu, cuda };
+
+// Thread-safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceType type() const = 0;
+  virtual int index() const = 0;
+  // A pool; outlives every tensor that it made.
+  virtual Allocator& allocator() = 0;
+  // A copy of a host tensor on this device, or of this device's tensor on the host. On a CPU both
+  // return the same tensor. String tensors stay on the host.
+  virtual Tensor to_device(const Tensor& host) = 0;
+  virtual Tensor to_host(const Tensor& tensor) = 0;
+  // Waits until everything that this thread has launched on the device is done.
+  virtual void synchronize() {}
+};
+
+// The only CPU device of the process.
+Device& cpu_device();
+// The GPUs that this build and machine have: empty without CUDA or without a GPU.
+int cuda_device_count();
+// Throws not_found, naming the devices that exist.
+Device& cuda_device(int index);
+
+}  // namespace actorflow

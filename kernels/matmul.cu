@@ -1,0 +1,230 @@
+// MatMul of two matrices: oneDNN and cuBLAS for float32, cuBLAS and a blocked loop for float64.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/builtin_ops.h"
+#include "kernels/onednn_matmul.h"
+#include "kernels/ops.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/cublas.h"
+#include "kernels/cuda_device.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+// The rows and columns of a matrix after op.
+std::pair<std::int64_t, std::int64_t> dims_of(const Shape& shape, bool transpose) {
+  if (!shape.has_rank()) return {Shape::unknown, Shape::unknown};
+  return transpose ? std::pair{shape[1], shape[0]} : std::pair{shape[0], shape[1]};
+}
+
+std::string described(const std::string& a, const std::string& b, bool transpose_a, bool transpose_b) {
+  return a + (transpose_a ? " transposed" : "") + " and " + b + (transpose_b ? " transposed" : "");
+}
+
+void infer_matmul(InferContext& c) {
+  c.expect_same_dtype();
+  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
+  c.expect_rank(0, 2);
+  c.expect_rank(1, 2);
+  const bool transpose_a = c.attr<bool>("transpose_a");
+  const bool transpose_b = c.attr<bool>("transpose_b");
+  const auto [m, k] = dims_of(c.input(0).shape, transpose_a);
+  const auto [k_of_b, n] = dims_of(c.input(1).shape, transpose_b);
+  if (!Shape({k}).compatible_with({k_of_b}))
+    c.fail("matrices whose inner dimensions agree",
+           described(c.input(0).to_string(), c.input(1).to_string(), transpose_a, transpose_b));
+  c.add_output(c.input(0).dtype, {m, n});
+}
+
+// With g the gradient of the output: da = g b^T, db = a^T g, transposed where the input was.
+std::vector<Output> matmul_gradient(GradientContext& c) {
+  const bool ta = c.attr<bool>("transpose_a");
+  const bool tb = c.attr<bool>("transpose_b");
+  const Output a = c.input(0), b = c.input(1), g = c.gradient();
+  return {ta ? matmul(b, g, tb, true) : matmul(g, b, false, !tb),
+          tb ? matmul(g, a, true, ta) : matmul(a, g, !ta, false)};
+}
+
+const OpDef& matmul_op() {
+  static const OpDef op{.name = "MatMul",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                        .infer = infer_matmul,
+                        .gradient = matmul_gradient};
+  return op;
+}
+
+// A matrix after op, as a plain pointer with strides.
+struct MatrixView {
+  const double* data;
+  std::int64_t row_stride, column_stride;
+};
+
+MatrixView view(const Tensor& tensor, bool transpose) {
+  const std::int64_t width = tensor.shape()[1];
+  const auto* data = static_cast<const double*>(tensor.data());
+  return transpose ? MatrixView{data, 1, width} : MatrixView{data, width, 1};
+}
+
+// A block of b, gathered row by row, that stays in the first-level cache.
+constexpr std::int64_t block = 64;
+struct PackedBlock {
+  alignas(64) double values[block][block];
+
+  void gather(const MatrixView& b, std::int64_t rows, std::int64_t columns) {
+    for (std::int64_t p = 0; p < rows; ++p)
+      for (std::int64_t j = 0; j < columns; ++j)
+        values[p][j] = b.data[p * b.row_stride + j * b.column_stride];
+  }
+};
+
+// output[m,columns] += a[m,rows] times the packed [rows,columns].
+void multiply_block(const MatrixView& a, const PackedBlock& b, std::int64_t m, std::int64_t rows,
+                    std::int64_t columns, double* output, std::int64_t output_stride) {
+  for (std::int64_t i = 0; i < m; ++i) {
+    double* __restrict sums = output + i * output_stride;
+    for (std::int64_t p = 0; p < rows; ++p) {
+      const double factor = a.data[i * a.row_stride + p * a.column_stride];
+      for (std::int64_t j = 0; j < columns; ++j) sums[j] += factor * b.values[p][j];
+    }
+  }
+}
+
+void multiply_float64(const MatMulShape& s, const MatrixView& a, const MatrixView& b, double* output) {
+  std::fill_n(output, s.m * s.n, 0.0);
+  PackedBlock packed;
+  for (std::int64_t p = 0; p < s.k; p += block)
+    for (std::int64_t j = 0; j < s.n; j += block) {
+      const std::int64_t rows = std::min(block, s.k - p), columns = std::min(block, s.n - j);
+      packed.gather({b.data + p * b.row_stride + j * b.column_stride, b.row_stride, b.column_stride},
+                    rows, columns);
+      multiply_block({a.data + p * a.column_stride, a.row_stride, a.column_stride}, packed, s.m, rows,
+                     columns, output + j, s.n);
+    }
+}
+
+// What the kernels of both devices have in common.
+class MatMul : public Kernel {
+ public:
+  explicit MatMul(const Node& node)
+      : transpose_a_(attr<bool>(node, "transpose_a")), transpose_b_(attr<bool>(node, "transpose_b")) {}
+
+  void compute(OpContext& context) const override {
+    const MatMulShape shape = shape_of(context);
+    Tensor& output = context.allocate_output(0, context.input(0).dtype(), {shape.m, shape.n});
+    if (output.elements() > 0) multiply(shape, context, output);
+  }
+
+ protected:
+  virtual void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const = 0;
+
+ private:
+  MatMulShape shape_of(OpContext& context) const {
+    const Tensor &a = context.input(0), &b = context.input(1);
+    const bool matrices = a.shape().rank() == 2 && b.shape().rank() == 2;
+    const auto [m, k] =
+        matrices ? dims_of(a.shape(), transpose_a_) : std::pair<std::int64_t, std::int64_t>();
+    const auto [k_of_b, n] =
+        matrices ? dims_of(b.shape(), transpose_b_) : std::pair<std::int64_t, std::int64_t>();
+    if (!matrices || k != k_of_b || a.dtype() != b.dtype() || !is_floating(a.dtype()))
+      context.fail("two floating matrices whose inner dimensions agree",
+                   described(a.describe(), b.describe(), transpose_a_, transpose_b_));
+    return {m, k, n, transpose_a_, transpose_b_};
+  }
+
+  bool transpose_a_, transpose_b_;
+};
+
+class CpuMatMul final : public MatMul {
+ public:
+  using MatMul::MatMul;
+
+ private:
+  void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const override {
+    if (shape.k == 0)
+      std::memset(output.mutable_data(), 0, output.size_bytes());
+    else if (output.dtype() == DType::float32)
+      onednn_.multiply(shape, context.input(0), context.input(1), output, context.device().allocator());
+    else
+      multiply_float64(shape, view(context.input(0), shape.transpose_a),
+                       view(context.input(1), shape.transpose_b),
+                       static_cast<double*>(output.mutable_data()));
+  }
+
+  OneDnnMatMul onednn_;
+};
+
+#ifdef ACTORFLOW_CUDA
+
+cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                    std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+                    const float* b, std::int64_t ldb, float* output) {
+  const float one = 1, zero = 0;
+  return cublasSgemm_64(handle, op_a, op_b, m, n, k, &one, a, lda, b, ldb, &zero, output, m);
+}
+cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                    std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+                    const double* b, std::int64_t ldb, double* output) {
+  const double one = 1, zero = 0;
+  return cublasDgemm_64(handle, op_a, op_b, m, n, k, &one, a, lda, b, ldb, &zero, output, m);
+}
+
+class CudaMatMul final : public MatMul {
+ public:
+  using MatMul::MatMul;
+
+ private:
+  void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const override {
+    const CublasHandle handle(context.device());
+    if (shape.k == 0)
+      check_cuda(
+          cudaMemsetAsync(output.mutable_data(), 0, output.size_bytes(), cuda_stream(context.device())),
+          "clear the product of empty matrices");
+    else if (output.dtype() == DType::float32)
+      multiply_as<float>(handle, shape, context, output);
+    else
+      multiply_as<double>(handle, shape, context, output);
+  }
+
+  // cuBLAS counts column by column, where our matrices look transposed: it multiplies b^T a^T instead.
+  template <class T>
+  static void multiply_as(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
+                          Tensor& output) {
+    const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    check_cublas(gemm(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k,
+                      static_cast<const T*>(context.input(1).data()), s.transpose_b ? s.k : s.n,
+                      static_cast<const T*>(context.input(0).data()), s.transpose_a ? s.m : s.k,
+                      static_cast<T*>(output.mutable_data())),
+                 "multiply matrices");
+  }
+};
+
+#endif
+
+template <class K>
+std::unique_ptr<Kernel> make(const Node& node) {
+  return std::make_unique<K>(node);
+}
+
+#ifdef ACTORFLOW_CUDA
+constexpr KernelMaker make_cuda = make<CudaMatMul>;
+#else
+constexpr KernelMaker make_cuda = nullptr;
+#endif
+
+}  // namespace
+
+Output matmul(Output a, Output b, bool transpose_a, bool transpose_b) {
+  return a.graph->add(matmul_op(), {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+}
+
+std::vector<Op> matmul_ops() { return {{&matmul_op(), make<CpuMatMul>, make_cuda}}; }
+
+}  // namespace actorflow

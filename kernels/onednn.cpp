@@ -1,0 +1,51 @@
+#include "kernels/onednn.h"
+
+#include <omp.h>
+
+#include <string>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+dnnl::stream single_threaded_stream() {
+  omp_set_num_threads(1);
+  return dnnl::stream(onednn_engine());
+}
+
+Code code_of(dnnl_status_t status) {
+  switch (status) {
+    case dnnl_out_of_memory:
+      return Code::resource_exhausted;
+    case dnnl_unimplemented:
+      return Code::unimplemented;
+    default:
+      return Code::internal;
+  }
+}
+
+}  // namespace
+
+const dnnl::engine& onednn_engine() {
+  // Never destroyed: threads may outlive main's static objects.
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& onednn_stream() {
+  thread_local dnnl::stream stream = single_threaded_stream();
+  return stream;
+}
+
+dnnl::primitive_attr onednn_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+void rethrow_onednn_error(const std::string& doing, const dnnl::error& error) {
+  throw Error(code_of(error.status), "oneDNN failed to " + doing + ": " + error.what());
+}
+
+}  // namespace actorflow

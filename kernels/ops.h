@@ -1,0 +1,155 @@
+// The functions that programs compute with: each adds a node to the graph of its arguments and returns
+// its output. Mistakes in types and shapes throw invalid_argument at once, naming the node.
+//
+// Elementwise functions of two tensors take the same dtype on both sides and broadcast by NumPy's rules.
+// Unless stated otherwise they have gradients. Not thread-safe: as the graph.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "dataflow/graph.h"
+
+namespace actorflow {
+
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
+// scalar.cpp: a constant scalar of the dtype of `like`. Throws invalid_argument if that cannot hold the
+// value: 0.5 is no int32, and bool and string hold no numbers.
+Output scalar_like(Output like, double value);
+Output scalar_like(Output like, std::int64_t value);
+
+template <Arithmetic T>
+Output scalar_like(Output like, T value) {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+  return scalar_like(like, static_cast<Wide>(value));
+}
+
+// binary.cu: float32, float64, int32, int64. Integers wrap around; their quotient is rounded towards 0,
+// and a division by 0 fails on a CPU and gives 0 on a GPU.
+Output add(Output a, Output b);
+Output subtract(Output a, Output b);
+Output multiply(Output a, Output b);
+Output divide(Output a, Output b);
+// NaN if one of the two is. Where both are equal, the gradient goes to `a`.
+Output maximum(Output a, Output b);
+Output minimum(Output a, Output b);
+Output pow(Output base, Output exponent);  // floating only
+
+inline Output operator+(Output a, Output b) { return add(a, b); }
+inline Output operator-(Output a, Output b) { return subtract(a, b); }
+inline Output operator*(Output a, Output b) { return multiply(a, b); }
+inline Output operator/(Output a, Output b) { return divide(a, b); }
+
+// A number becomes a constant of the other side's dtype.
+Output operator+(Output a, Arithmetic auto b) { return add(a, scalar_like(a, b)); }
+Output operator-(Output a, Arithmetic auto b) { return subtract(a, scalar_like(a, b)); }
+Output operator*(Output a, Arithmetic auto b) { return multiply(a, scalar_like(a, b)); }
+Output operator/(Output a, Arithmetic auto b) { return divide(a, scalar_like(a, b)); }
+Output operator+(Arithmetic auto a, Output b) { return add(scalar_like(b, a), b); }
+Output operator-(Arithmetic auto a, Output b) { return subtract(scalar_like(b, a), b); }
+Output operator*(Arithmetic auto a, Output b) { return multiply(scalar_like(b, a), b); }
+Output operator/(Arithmetic auto a, Output b) { return divide(scalar_like(b, a), b); }
+
+// unary.cu. The first four also take int32 and int64.
+Output negative(Output x);
+Output abs(Output x);
+Output sign(Output x);  // -1, 0, 1 or NaN; its gradient is 0
+Output square(Output x);
+Output exp(Output x);
+Output log(Output x);
+Output sqrt(Output x);
+Output tanh(Output x);
+Output sigmoid(Output x);
+Output relu(Output x);  // NaN stays NaN
+
+inline Output operator-(Output x) { return negative(x); }
+
+// compare.cu: results are bool; without gradients. Any dtype but string; bool has no order.
+Output equal(Output a, Output b);
+Output not_equal(Output a, Output b);
+Output less(Output a, Output b);
+Output less_equal(Output a, Output b);
+Output greater(Output a, Output b);
+Output greater_equal(Output a, Output b);
+Output logical_and(Output a, Output b);  // of bool
+Output logical_or(Output a, Output b);
+Output logical_not(Output x);
+// a where the bool `condition` holds, else b. Broadcasts all three.
+Output select(Output condition, Output a, Output b);
+
+// cast.cu: between all dtypes but string. Towards integers it truncates and saturates, and NaN becomes
+// 0. Returns x itself if it has that dtype.
+Output cast(Output x, DType dtype);
+
+// reduce.cu: over `axes`, where -1 is the last; over all of them if none is given. Reduced dimensions
+// vanish, or become 1 with keep_dims. float32 is summed up in float64.
+Output sum(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
+Output mean(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);  // floating
+// Equal extremes share the gradient. NaN if one element is. Of no elements: -infinity (max), infinity
+// (min), or the integer type's bound.
+Output max(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
+Output min(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
+// int64: the index of the first largest element along the axis; NaN counts as the largest. No gradient.
+Output argmax(Output x, std::int64_t axis);
+
+// broadcast_ops.cu.
+// x summed up to the shape of `like`, which broadcasts to that of x: the inverse of broadcasting.
+Output sum_like(Output x, Output like);
+Output mean_like(Output x, Output like);  // the mean instead; floating
+// x repeated to the shape of `like`, to which it broadcasts.
+Output broadcast_like(Output x, Output like);
+Output spread_like(Output x, Output like);  // each element shared equally among its copies; floating
+Output zeros_like(Output x);
+Output ones_like(Output x);
+// A tensor of one value.
+Output fill(Graph& graph, const Shape& shape, double value, DType dtype = DType::float32);
+
+// core.cu
+Output identity(Output x);
+
+// shape_ops.cu: any dtype.
+// One dimension of the shape may be -1: it follows from the number of elements.
+Output reshape(Output x, const Shape& shape);
+// Inserts dimensions of 1 that have these places in the result.
+Output expand_dims(Output x, const std::vector<std::int64_t>& axes);
+// Dimension i of the result is dimension permutation[i] of x; none reverses the dimensions.
+Output transpose(Output x, const std::vector<std::int64_t>& permutation = {});
+// int64 [rank]: the dimensions of x. No gradient.
+Output shape_of(Output x);
+
+// slice.cu: any dtype.
+// size -1 is up to the end. Throws if the slice leaves the tensor.
+Output slice(Output x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& size);
+Output concat(const std::vector<Output>& parts, std::int64_t axis);
+// Zeros around x: before[i] and after[i] of them along axis i. Not for strings.
+Output pad(Output x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after);
+
+// random.cu: float32 or float64; no gradients. The result depends on nothing but the arguments, bit for
+// bit and on every device: seed and the int64 scalar `counter` choose the stream, position by position.
+// Without a counter every step gives the same values; feed the global step to get new ones.
+Output random_uniform(Graph& graph, const Shape& shape, double low, double high, std::uint64_t seed,
+                      DType dtype = DType::float32, Output counter = {});  // [low, high)
+Output random_normal(Graph& graph, const Shape& shape, double mean, double stddev, std::uint64_t seed,
+                     DType dtype = DType::float32, Output counter = {});
+// Within two standard deviations of the mean.
+Output truncated_normal(Graph& graph, const Shape& shape, double mean, double stddev, std::uint64_t seed,
+                        DType dtype = DType::float32, Output counter = {});
+
+// matmul.cu: [m,k] x [k,n] -> [m,n], floating; each side may be given transposed.
+Output matmul(Output a, Output b, bool transpose_a = false, bool transpose_b = false);
+
+// bias.cu: x [..., n] + bias [n], floating.
+Output bias_add(Output x, Output bias);
+
+// softmax.cu: over the last axis, floating.
+Output softmax(Output x);
+Output log_softmax(Output x);
+// The loss [batch] of logits [batch, classes] against the class numbers [batch], int32 or int64. A label
+// outside [0, classes) fails when it runs.
+Output softmax_cross_entropy(Output logits, Output labels);
+
+}  // namespace actorflow

@@ -1,0 +1,250 @@
+// Reductions: what the ops that sum up, or find extremes, along some axes share.
+//
+// The result depends on the input alone: elements are combined in a fixed order that neither threads nor
+// timing change. On a GPU that order is another one than on the CPU.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/kernel.h"
+#include "kernels/strided.h"
+#ifdef ACTORFLOW_CUDA
+#include <cub/block/block_reduce.cuh>
+
+#include "kernels/cuda_device.h"
+#endif
+
+namespace actorflow {
+
+// The loops over the axes that stay, in the order of the output, and over those that are reduced.
+struct ReduceLoops {
+  StridedLoops<1> kept, reduced;
+};
+
+// `reduced(axis)` tells which axes of the input vanish.
+template <class Predicate>
+ReduceLoops reduce_loops(const Shape& input, const Predicate& reduced) {
+  ReduceLoops loops;
+  const auto strides = dense_strides(input);
+  for (int axis = 0; axis < input.rank(); ++axis)
+    (reduced(axis) ? loops.reduced : loops.kept)
+        .append(input[axis], {strides[static_cast<std::size_t>(axis)]});
+  loops.kept.finish();
+  loops.reduced.finish();
+  return loops;
+}
+
+// A reducer has the type that it accumulates in, the value to start with, the combination of two
+// accumulated values, and the result for a number of elements.
+
+template <class T>
+struct SumReducer {
+  // float32 in float64: the rounding of millions of additions stays below that of the result. Integers
+  // wrap around, as unsigned ones do.
+  using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
+  ACTORFLOW_HOST_DEVICE static Accumulator initial() { return 0; }
+  ACTORFLOW_HOST_DEVICE static Accumulator combine(Accumulator a, Accumulator b) { return a + b; }
+  ACTORFLOW_HOST_DEVICE static T result(Accumulator sum, std::int64_t) { return static_cast<T>(sum); }
+};
+
+template <class T>
+struct MeanReducer : SumReducer<T> {
+  ACTORFLOW_HOST_DEVICE static T result(double sum, std::int64_t count) {
+    return static_cast<T>(sum / static_cast<double>(count));
+  }
+};
+
+// NaN if one of the elements is.
+template <class T>
+struct MaxReducer {
+  using Accumulator = T;
+  ACTORFLOW_HOST_DEVICE static T initial() {
+    if constexpr (std::is_floating_point_v<T>)
+      return -std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::lowest();
+  }
+  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) { return a > b || a != a ? a : b; }
+  ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
+};
+
+template <class T>
+struct MinReducer {
+  using Accumulator = T;
+  ACTORFLOW_HOST_DEVICE static T initial() {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
+  }
+  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) { return a < b || a != a ? a : b; }
+  ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
+};
+
+// Elements side by side, in lanes that the compiler makes vectors of; then the lanes by halves.
+template <class Reducer, class T>
+typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
+  using Accumulator = typename Reducer::Accumulator;
+  constexpr int lanes = 16;
+  Accumulator lane[lanes];
+  std::fill_n(lane, lanes, Reducer::initial());
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int j = 0; j < lanes; ++j)
+      lane[j] = Reducer::combine(lane[j], static_cast<Accumulator>(x[i + j]));
+  for (int j = 0; i < count; ++i, ++j)
+    lane[j] = Reducer::combine(lane[j], static_cast<Accumulator>(x[i]));
+  for (int half = lanes / 2; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j) lane[j] = Reducer::combine(lane[j], lane[j + half]);
+  return lane[0];
+}
+
+// The innermost axis is reduced: one result after the other.
+template <class Reducer, class T>
+void reduce_rows(const ReduceLoops& loops, const T* x, T* out) {
+  loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
+    for (std::int64_t j = 0; j < loops.kept.row_length(); ++j) {
+      const T* from = x + kept[0] + j * loops.kept.row_stride();
+      auto total = Reducer::initial();
+      loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
+        total =
+            Reducer::combine(total, reduce_run<Reducer>(from + reduced[0], loops.reduced.row_length()));
+      });
+      out[first + j] = Reducer::result(total, loops.reduced.elements);
+    }
+  });
+}
+
+// The innermost axis stays: many results side by side, reading memory in order.
+template <class Reducer, class T>
+void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
+  using Accumulator = typename Reducer::Accumulator;
+  constexpr std::int64_t block = 512;
+  Accumulator totals[block];
+  loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
+    for (std::int64_t column = 0; column < loops.kept.row_length(); column += block) {
+      const std::int64_t count = std::min(block, loops.kept.row_length() - column);
+      std::fill_n(totals, count, Reducer::initial());
+      loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
+        const T* row = x + kept[0] + column + reduced[0];
+        for (std::int64_t i = 0; i < loops.reduced.row_length(); ++i, row += loops.reduced.row_stride())
+          for (std::int64_t j = 0; j < count; ++j)
+            totals[j] = Reducer::combine(totals[j], static_cast<Accumulator>(row[j]));
+      });
+      for (std::int64_t j = 0; j < count; ++j)
+        out[first + column + j] = Reducer::result(totals[j], loops.reduced.elements);
+    }
+  });
+}
+
+#ifdef ACTORFLOW_CUDA
+
+// One thread per result: neighbouring threads read neighbouring columns.
+template <class Reducer, class T>
+struct ReduceBody {
+  ReduceLoops loops;
+  const T* x;
+  T* out;
+  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T* from = x + loops.kept.offset(0, i);
+    auto total = Reducer::initial();
+    for (std::int64_t r = 0; r < loops.reduced.elements; ++r)
+      total = Reducer::combine(
+          total, static_cast<typename Reducer::Accumulator>(from[loops.reduced.offset(0, r)]));
+    out[i] = Reducer::result(total, loops.reduced.elements);
+  }
+};
+
+template <class Reducer>
+struct Combine {
+  using Accumulator = typename Reducer::Accumulator;
+  ACTORFLOW_HOST_DEVICE Accumulator operator()(Accumulator a, Accumulator b) const {
+    return Reducer::combine(a, b);
+  }
+};
+
+// Block (p, i) combines part p of the elements of result i; with one part, that is the result.
+template <class Reducer, class T>
+__global__ void reduce_parts(ReduceLoops loops, const T* x, typename Reducer::Accumulator* totals,
+                             T* out) {
+  using Accumulator = typename Reducer::Accumulator;
+  using BlockReduce = cub::BlockReduce<Accumulator, cuda_block_threads>;
+  __shared__ typename BlockReduce::TempStorage scratch;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (std::int64_t i = blockIdx.y; i < loops.kept.elements; i += gridDim.y) {
+    const T* from = x + loops.kept.offset(0, i);
+    Accumulator total = Reducer::initial();
+    for (std::int64_t r = start; r < loops.reduced.elements; r += stride)
+      total = Reducer::combine(total, static_cast<Accumulator>(from[loops.reduced.offset(0, r)]));
+    total = BlockReduce(scratch).Reduce(total, Combine<Reducer>());
+    if (threadIdx.x == 0 && gridDim.x == 1) out[i] = Reducer::result(total, loops.reduced.elements);
+    if (threadIdx.x == 0 && gridDim.x > 1) totals[i * gridDim.x + blockIdx.x] = total;
+    __syncthreads();
+  }
+}
+
+// What is left of a result that was computed in parts.
+template <class Reducer, class T>
+struct CombineParts {
+  std::int64_t parts, elements;
+  const typename Reducer::Accumulator* totals;
+  T* out;
+  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+    auto total = totals[i * parts];
+    for (std::int64_t part = 1; part < parts; ++part)
+      total = Reducer::combine(total, totals[i * parts + part]);
+    out[i] = Reducer::result(total, elements);
+  }
+};
+
+// Blocks of threads per result: one, or several for few results of many elements. Their number follows
+// from the shape alone, so the order of combination does too.
+template <class Reducer, class T>
+void reduce_by_blocks(Device& device, const ReduceLoops& loops, const T* x, T* out) {
+  using Accumulator = typename Reducer::Accumulator;
+  constexpr std::int64_t elements_per_part = 16 * cuda_block_threads, max_blocks = 512,
+                         max_grid_y = 65535;
+  const std::int64_t results = loops.kept.elements;
+  const std::int64_t parts = std::clamp<std::int64_t>(loops.reduced.elements / elements_per_part, 1,
+                                                      std::max<std::int64_t>(max_blocks / results, 1));
+  BufferRef totals;
+  if (parts > 1)
+    totals =
+        device.allocator().allocate(static_cast<std::size_t>(parts * results) * sizeof(Accumulator));
+  auto* partial = totals ? static_cast<Accumulator*>(totals->data()) : nullptr;
+  const dim3 grid(static_cast<unsigned>(parts), static_cast<unsigned>(std::min(results, max_grid_y)));
+  reduce_parts<Reducer><<<grid, cuda_block_threads, 0, cuda_stream(device)>>>(loops, x, partial, out);
+  check_cuda(cudaGetLastError(), "launch a reduction");
+  if (parts > 1)
+    launch(device, results, CombineParts<Reducer, T>{parts, loops.reduced.elements, partial, out});
+}
+
+template <class Reducer, class T>
+void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out) {
+  constexpr std::int64_t few_elements = 32, many_results = 4096;
+  const bool columns = loops.kept.row_stride() == 1 && loops.kept.elements >= many_results;
+  if (columns || loops.reduced.elements <= few_elements)
+    launch(device, loops.kept.elements, ReduceBody<Reducer, T>{loops, x, out});
+  else
+    reduce_by_blocks<Reducer>(device, loops, x, out);
+}
+
+#endif
+
+// out [loops.kept.elements] from x. REQUIRES: both on `device`.
+template <class Reducer, class T>
+void reduce(Device& device, const ReduceLoops& loops, const T* x, T* out) {
+  if (loops.kept.elements == 0) return;
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) return reduce_on_cuda<Reducer>(device, loops, x, out);
+#endif
+  if (device.type() == DeviceType::cpu && loops.reduced.row_stride() == 1)
+    reduce_rows<Reducer>(loops, x, out);
+  else
+    reduce_columns<Reducer>(loops, x, out);
+}
+
+}  // namespace actorflow

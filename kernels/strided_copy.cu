@@ -1,0 +1,132 @@
+#include "kernels/strided_copy.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#ifdef ACTORFLOW_CUDA
+#include "kernels/cuda_device.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+// An element to be moved, whatever it is. Bytes may alias every type.
+template <std::size_t size>
+struct alignas(size) Bytes {
+  std::byte bytes[size];
+};
+
+template <class T>
+void copy_row(std::int64_t count, const T* from, std::int64_t from_stride, T* to,
+              std::int64_t to_stride) {
+  if (from_stride == 1 && to_stride == 1)
+    std::copy_n(from, count, to);
+  else
+    for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+// The two innermost loops, in tiles: whichever way a matrix is transposed, the lines of both sides stay
+// in the first-level cache until all of their elements are used.
+template <class T>
+void copy_matrix(const StridedLoops<2>& loops, const T* from, T* to) {
+  constexpr std::int64_t tile = 32;
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
+  for (std::int64_t row = 0; row < rows; row += tile)
+    for (std::int64_t column = 0; column < columns; column += tile)
+      for (std::int64_t i = row; i < std::min(row + tile, rows); ++i)
+        copy_row(std::min(tile, columns - column),
+                 from + i * loops.strides[0][outer] + column * loops.strides[0][inner],
+                 loops.strides[0][inner],
+                 to + i * loops.strides[1][outer] + column * loops.strides[1][inner],
+                 loops.strides[1][inner]);
+}
+
+// The nest without its two innermost loops.
+StridedLoops<2> loops_over_matrices(const StridedLoops<2>& loops) {
+  StridedLoops<2> outer;
+  for (int axis = 0; axis < loops.rank - 2; ++axis)
+    outer.append(loops.dims[axis], {loops.strides[0][axis], loops.strides[1][axis]});
+  outer.finish();
+  return outer;
+}
+
+template <class T>
+void copy_on_cpu(const StridedLoops<2>& loops, const T* from, T* to) {
+  const bool transposes = loops.rank >= 2 && (loops.row_stride(0) != 1 || loops.row_stride(1) != 1);
+  if (!transposes)
+    return loops.for_each_row([&](std::int64_t, const auto& offsets) {
+      copy_row(loops.row_length(), from + offsets[0], loops.row_stride(0), to + offsets[1],
+               loops.row_stride(1));
+    });
+  const auto outer = loops_over_matrices(loops);
+  for (std::int64_t i = 0; i < outer.elements; ++i)
+    copy_matrix(loops, from + outer.offset(0, i), to + outer.offset(1, i));
+}
+
+#ifdef ACTORFLOW_CUDA
+template <class T>
+struct CopyBody {
+  StridedLoops<2> loops;
+  const T* from;
+  T* to;
+  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+    to[loops.offset(1, i)] = from[loops.offset(0, i)];
+  }
+};
+#endif
+
+template <class T>
+void copy([[maybe_unused]] Device& device, const StridedLoops<2>& loops, ConstPlace from,
+          MutablePlace to) {
+  const T* source = static_cast<const T*>(from.tensor.data()) + from.offset;
+  T* destination = static_cast<T*>(to.tensor.mutable_data()) + to.offset;
+#ifdef ACTORFLOW_CUDA
+  if (!to.tensor.on_host()) {
+    if constexpr (!std::is_same_v<T, std::string>)
+      return launch(device, loops.elements, CopyBody<T>{loops, source, destination});
+  }
+#endif
+  copy_on_cpu(loops, source, destination);
+}
+
+}  // namespace
+
+void strided_copy(Device& device, const StridedLoops<2>& loops, ConstPlace from, MutablePlace to) {
+  if (loops.elements == 0) return;
+  if (from.tensor.dtype() == DType::string) return copy<std::string>(device, loops, from, to);
+  switch (size_of(from.tensor.dtype())) {  // Elements of one size are copied by the same code.
+    case 1:
+      return copy<Bytes<1>>(device, loops, from, to);
+    case 4:
+      return copy<Bytes<4>>(device, loops, from, to);
+    default:
+      return copy<Bytes<8>>(device, loops, from, to);
+  }
+}
+
+void clear([[maybe_unused]] Device& device, Tensor& tensor) {
+  if (tensor.dtype() == DType::string || tensor.elements() == 0) return;  // strings are born empty
+#ifdef ACTORFLOW_CUDA
+  if (!tensor.on_host())
+    return check_cuda(
+        cudaMemsetAsync(tensor.mutable_data(), 0, tensor.size_bytes(), cuda_stream(device)),
+        "clear a tensor");
+#endif
+  std::memset(tensor.mutable_data(), 0, tensor.size_bytes());
+}
+
+StridedLoops<2> box_loops(const Shape& dims, const Shape& from, const Shape& to) {
+  const auto from_strides = dense_strides(from), to_strides = dense_strides(to);
+  StridedLoops<2> loops;
+  for (int axis = 0; axis < dims.rank(); ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    loops.append(dims[axis], {from_strides[i], to_strides[i]});
+  }
+  loops.finish();
+  return loops;
+}
+
+}  // namespace actorflow
