@@ -1,0 +1,187 @@
+#include "schema/codec/message_codec.h"
+
+#include "schema/codec/graph_codec.h"
+#include "schema/codec/text.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t max_text_bytes = std::size_t{4} << 20;
+
+void write_slots(const std::vector<Slot>& slots, TensorWriter& tensors,
+                 capnp::List<wire::Slot>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    to[i].setIndex(slots[i].first);
+    tensors.write(slots[i].second, to[i].initTensor());
+  }
+}
+
+std::vector<Slot> read_slots(capnp::List<wire::Slot>::Reader from, TensorReader& tensors) {
+  std::vector<Slot> slots;
+  slots.reserve(from.size());
+  for (const auto slot : from) slots.emplace_back(slot.getIndex(), tensors.read(slot.getTensor()));
+  return slots;
+}
+
+struct MessageWriter {
+  wire::Envelope::Builder to;
+  TensorWriter& tensors;
+
+  void operator()(const RegisterGraph& message) {
+    auto body = to.initRegisterGraph();
+    body.setRequest(message.request);
+    write_graph(message.graph, tensors, body.initGraph());
+  }
+  void operator()(const GraphRegistered& message) {
+    auto body = to.initGraphRegistered();
+    body.setRequest(message.request);
+    write_status(message.status, body.initStatus());
+    body.setHandle(message.handle);
+  }
+  void operator()(const DeregisterGraph& message) { to.setDeregisterGraph(message.handle); }
+  void operator()(const RunGraph& message) {
+    auto body = to.initRunGraph();
+    body.setHandle(message.handle);
+    body.setStep(message.step);
+    write_slots(message.args, tensors, body.initArgs(static_cast<unsigned>(message.args.size())));
+  }
+  void operator()(const StepDone& message) {
+    auto body = to.initStepDone();
+    body.setStep(message.step);
+    write_status(message.status, body.initStatus());
+    write_slots(message.retvals, tensors,
+                body.initRetvals(static_cast<unsigned>(message.retvals.size())));
+  }
+  void operator()(const AbortStep& message) {
+    auto body = to.initAbortStep();
+    body.setStep(message.step);
+    write_status(message.reason, body.initReason());
+  }
+  void operator()(const TensorDelivery& message) {
+    auto body = to.initTensorDelivery();
+    body.setStep(message.step);
+    body.setChannel(message.channel);
+    tensors.write(message.tensor, body.initTensor());
+  }
+  void operator()(const GradientApplied& message) {
+    auto body = to.initGradientApplied();
+    body.setCoordinator(to_text(message.coordinator));
+    body.setAccumulator(to_text(message.accumulator));
+    body.setGlobalStep(message.global_step);
+  }
+  void operator()(const ReplicaDone&) { to.setReplicaDone(); }
+  void operator()(const Shutdown& message) { to.setShutdown(to_text(message.reason)); }
+};
+
+std::size_t estimated_bytes(const std::vector<Slot>& slots) {
+  std::size_t bytes = 0;
+  for (const auto& slot : slots) bytes += 64 + slot.second.size_bytes();
+  return bytes;
+}
+
+std::size_t estimated_bytes(const GraphDef& graph) {
+  std::size_t bytes = 0;
+  for (const auto& node : graph.nodes) {
+    bytes += 512;
+    for (const auto& attr : node.attrs)
+      if (const auto* tensor = std::get_if<Tensor>(&attr.second)) bytes += tensor->size_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void write_task_name(const TaskName& name, wire::TaskName::Builder to) {
+  to.setJob(to_text(name.job));
+  to.setIndex(name.index);
+}
+
+TaskName read_task_name(wire::TaskName::Reader from) {
+  return {to_string(from.getJob()), from.getIndex()};
+}
+
+void write_identity(const TaskIdentity& identity, wire::TaskIdentity::Builder to) {
+  write_task_name(identity.name, to.initName());
+  to.setIncarnation(identity.incarnation);
+}
+
+TaskIdentity read_identity(wire::TaskIdentity::Reader from) {
+  return {read_task_name(from.getName()), from.getIncarnation()};
+}
+
+void write_status(const Status& status, wire::Status::Builder to) {
+  to.setCode(static_cast<std::uint8_t>(status.code));
+  if (status.message.size() <= max_text_bytes)
+    to.setMessage(to_text(status.message));
+  else
+    to.setMessage((status.message.substr(0, max_text_bytes) +
+                   " ... (cut: " + std::to_string(status.message.size()) + " bytes)")
+                      .c_str());
+}
+
+Status read_status(wire::Status::Reader from) {
+  const auto code = from.getCode();
+  const bool known = code <= static_cast<std::uint8_t>(Code::data_loss);
+  return {known ? static_cast<Code>(code) : Code::unknown, to_string(from.getMessage())};
+}
+
+void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) {
+  std::visit(MessageWriter{to, tensors}, message);
+}
+
+Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops) {
+  switch (from.which()) {
+    case wire::Envelope::REGISTER_GRAPH: {
+      const auto body = from.getRegisterGraph();
+      return RegisterGraph{body.getRequest(), read_graph(body.getGraph(), tensors, ops)};
+    }
+    case wire::Envelope::GRAPH_REGISTERED: {
+      const auto body = from.getGraphRegistered();
+      return GraphRegistered{body.getRequest(), read_status(body.getStatus()), body.getHandle()};
+    }
+    case wire::Envelope::DEREGISTER_GRAPH:
+      return DeregisterGraph{from.getDeregisterGraph()};
+    case wire::Envelope::RUN_GRAPH: {
+      const auto body = from.getRunGraph();
+      return RunGraph{body.getHandle(), body.getStep(), read_slots(body.getArgs(), tensors)};
+    }
+    case wire::Envelope::STEP_DONE: {
+      const auto body = from.getStepDone();
+      return StepDone{body.getStep(), read_status(body.getStatus()),
+                      read_slots(body.getRetvals(), tensors)};
+    }
+    case wire::Envelope::ABORT_STEP: {
+      const auto body = from.getAbortStep();
+      return AbortStep{body.getStep(), read_status(body.getReason())};
+    }
+    case wire::Envelope::TENSOR_DELIVERY: {
+      const auto body = from.getTensorDelivery();
+      return TensorDelivery{body.getStep(), body.getChannel(), tensors.read(body.getTensor())};
+    }
+    case wire::Envelope::GRADIENT_APPLIED: {
+      const auto body = from.getGradientApplied();
+      return GradientApplied{to_string(body.getCoordinator()), to_string(body.getAccumulator()),
+                             body.getGlobalStep()};
+    }
+    case wire::Envelope::REPLICA_DONE:
+      return ReplicaDone{};
+    case wire::Envelope::SHUTDOWN:
+      return Shutdown{to_string(from.getShutdown())};
+  }
+  throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
+}
+
+std::size_t estimated_bytes(const Message& message) {
+  constexpr std::size_t small = 128;
+  if (const auto* run = std::get_if<RunGraph>(&message)) return small + estimated_bytes(run->args);
+  if (const auto* done = std::get_if<StepDone>(&message))
+    return small + done->status.message.size() + estimated_bytes(done->retvals);
+  if (const auto* delivery = std::get_if<TensorDelivery>(&message))
+    return small + delivery->tensor.size_bytes();
+  if (const auto* graph = std::get_if<RegisterGraph>(&message)) return estimated_bytes(graph->graph);
+  if (const auto* registered = std::get_if<GraphRegistered>(&message))
+    return small + registered->status.message.size();
+  return small;
+}
+
+}  // namespace actorflow

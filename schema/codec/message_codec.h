@@ -1,0 +1,27 @@
+// Between messages and Cap'n Proto (cluster.capnp, worker.capnp). Internal to schema/: includes Cap'n
+// Proto.
+#pragma once
+
+#include "schema/codec/tensor_codec.h"
+#include "schema/message.h"
+#include "schema/worker.capnp.h"
+
+namespace actorflow {
+
+void write_task_name(const TaskName& name, wire::TaskName::Builder to);
+TaskName read_task_name(wire::TaskName::Reader from);
+void write_identity(const TaskIdentity& identity, wire::TaskIdentity::Builder to);
+TaskIdentity read_identity(wire::TaskIdentity::Reader from);
+// A text of more than 4 MiB is cut.
+void write_status(const Status& status, wire::Status::Builder to);
+// A code that is not known here becomes `unknown`.
+Status read_status(wire::Status::Reader from);
+
+void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to);
+// Throws invalid_argument for what is not understood.
+Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops);
+
+// About the size of the message, for batching.
+std::size_t estimated_bytes(const Message& message);
+
+}  // namespace actorflow

@@ -1,0 +1,55 @@
+// Large tensors on their way through a TensorSink (tensor.capnp). Internal to schema/.
+#pragma once
+
+#include <kj/async.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "dataflow/buffer.h"
+#include "schema/codec/tensor_codec.h"
+#include "schema/tensor.capnp.h"
+
+namespace actorflow {
+
+// Puts the chunks of incoming transfers together, each in one block of the allocator. The peer may
+// have announced at most `max_bytes` that no message has claimed yet.
+class TransferReceiver {
+ public:
+  struct Received {
+    BufferRef bytes;
+    std::size_t size_bytes = 0;
+  };
+
+  TransferReceiver(Allocator& allocator, std::size_t max_bytes)
+      : allocator_(allocator), max_bytes_(max_bytes) {}
+
+  // Throws invalid_argument for a chunk that does not continue its transfer, resource_exhausted, naming
+  // size and limit, for one that announces too much.
+  void put(wire::TensorChunk::Reader chunk);
+  // The bytes of a complete transfer; throws invalid_argument if there is none of that number.
+  Received take(std::uint64_t number);
+
+ private:
+  struct Incoming {
+    BufferRef bytes;
+    std::size_t size_bytes = 0;
+    std::size_t received_bytes = 0;
+  };
+  Incoming& begin(wire::TensorChunk::Reader chunk);
+
+  Allocator& allocator_;
+  std::size_t max_bytes_;
+  std::size_t announced_bytes_ = 0;
+  std::unordered_map<std::uint64_t, Incoming> incoming_;
+};
+
+// Puts all of them into the sink; resolves when the next call may be made (not when they have
+// arrived). `keeper` belongs to the sink's connection.
+kj::Promise<void> send_transfers(std::vector<Transfer> transfers, wire::TensorSink::Client sink,
+                                 std::shared_ptr<BufferKeeper> keeper);
+
+}  // namespace actorflow

@@ -1,0 +1,238 @@
+#include "schema/master_client.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "schema/codec/graph_codec.h"
+#include "schema/codec/message_codec.h"
+#include "schema/codec/text.h"
+#include "schema/codec/transfer.h"
+#include "schema/rpc/address.h"
+#include "schema/rpc/rpc_core.h"
+
+namespace actorflow {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Reply = kj::Own<MasterReply>;
+
+constexpr std::int64_t retry_ms = 100;
+// A sink belongs to one call, whose results are what the client has asked for.
+constexpr std::size_t max_result_bytes = std::size_t{1} << 40;
+
+Reply failure(Status status) {
+  return kj::heap<MasterReply>(MasterReply{std::move(status), {}, {}, {}});
+}
+
+// Takes the large tensors of one call's results.
+class ResultSink final : public wire::TensorSink::Server {
+ public:
+  explicit ResultSink(std::shared_ptr<TransferReceiver> transfers) : transfers_(std::move(transfers)) {}
+
+  kj::Promise<void> put(PutContext context) override {
+    transfers_->put(context.getParams().getChunk());
+    return kj::READY_NOW;
+  }
+  kj::Promise<void> done(DoneContext) override { return kj::READY_NOW; }
+
+ private:
+  std::shared_ptr<TransferReceiver> transfers_;
+};
+
+void write_strings(const std::vector<std::string>& strings, capnp::List<capnp::Text>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i) to.set(i, to_text(strings[i]));
+}
+
+// Sends each kind of request; the loop's.
+class Caller {
+ public:
+  Caller(wire::Master::Client master, RpcEnd& rpc, Allocator& allocator)
+      : master_(kj::mv(master)), rpc_(rpc), allocator_(allocator) {}
+
+  kj::Promise<Reply> operator()(const CreateSession& create) {
+    auto request = master_.createSessionRequest();
+    TensorWriter tensors = writer(request);
+    write_graph(create.graph, tensors, request.initGraph());
+    return send(kj::mv(request), tensors,
+                [](wire::Master::CreateSessionResults::Reader from, MasterReply& to) {
+                  to.session = to_string(from.getSession());
+                });
+  }
+
+  kj::Promise<Reply> operator()(const RunStep& step) {
+    auto request = master_.runStepRequest();
+    TensorWriter tensors = writer(request);
+    request.setSession(to_text(step.session));
+    auto feeds = request.initFeeds(static_cast<unsigned>(step.feeds.size()));
+    for (unsigned i = 0; i < feeds.size(); ++i) {
+      feeds[i].setName(to_text(step.feeds[i].first));
+      tensors.write(step.feeds[i].second, feeds[i].initValue());
+    }
+    write_strings(step.fetches, request.initFetches(static_cast<unsigned>(step.fetches.size())));
+    write_strings(step.targets, request.initTargets(static_cast<unsigned>(step.targets.size())));
+    request.setTimeoutMs(step.timeout_ms);
+    const auto received = std::make_shared<TransferReceiver>(allocator_, max_result_bytes);
+    request.setSink(kj::heap<ResultSink>(received));
+    return send(kj::mv(request), tensors,
+                [this, received](wire::Master::RunStepResults::Reader from, MasterReply& to) {
+                  TensorReader reader(allocator_, *received);
+                  for (const auto fetch : from.getFetches()) to.fetches.push_back(reader.read(fetch));
+                });
+  }
+
+  kj::Promise<Reply> operator()(const CloseSession& close) {
+    auto request = master_.closeSessionRequest();
+    TensorWriter tensors = writer(request);
+    request.setSession(to_text(close.session));
+    return send(kj::mv(request), tensors,
+                [](wire::Master::CloseSessionResults::Reader, MasterReply&) {});
+  }
+
+  kj::Promise<Reply> operator()(const ListDevices&) {
+    auto request = master_.listDevicesRequest();
+    TensorWriter tensors = writer(request);
+    return send(kj::mv(request), tensors,
+                [](wire::Master::ListDevicesResults::Reader from, MasterReply& to) {
+                  for (const auto device : from.getDevices()) to.devices.push_back(to_string(device));
+                });
+  }
+
+ private:
+  template <class Request>
+  TensorWriter writer(Request& request) {
+    return {capnp::Orphanage::getForMessageContaining(typename Request::Builds::Builder(request)),
+            *rpc_.stream.keeper(), rpc_.next_transfer};
+  }
+
+  template <class Request, class Read>
+  kj::Promise<Reply> send(Request request, TensorWriter& tensors, Read read) {
+    throw_if_error(check_size(request.totalSize()));
+    return send_transfers(tensors.take_transfers(), master_, rpc_.stream.keeper())
+        .then([request = kj::mv(request)]() mutable { return request.send(); })
+        .then([read](auto&& results) {
+          auto reply = kj::heap<MasterReply>();
+          try {
+            reply->status = read_status(results.getStatus());
+            read(results, *reply);
+          } catch (const Error& error) {
+            return failure(error.status());
+          }
+          return reply;
+        });
+  }
+
+  wire::Master::Client master_;
+  RpcEnd& rpc_;
+  Allocator& allocator_;
+};
+
+}  // namespace
+
+struct MasterClient::Impl {
+  Impl(const std::string& master_address, Allocator& memory)
+      : address(Address::parse(master_address).to_string()), allocator(memory) {}
+  ~Impl() {
+    loop.run([this] {
+      calls = nullptr;
+      caller = nullptr;
+      rpc = nullptr;
+    });
+  }
+
+  void connect(std::int64_t timeout_ms);
+  kj::Promise<void> try_to_connect(Clock::time_point deadline);
+  void start(const MasterRequest& request, const std::shared_ptr<std::promise<MasterReply>>& answer);
+
+  struct IgnoreErrors final : kj::TaskSet::ErrorHandler {
+    void taskFailed(kj::Exception&&) override {}
+  };
+
+  const std::string address;
+  Allocator& allocator;
+  IgnoreErrors ignore_errors;  // every call reports its own
+  IoLoop loop{[](const std::string&) {}};
+  kj::Own<RpcEnd> rpc;  // the rest: the loop's
+  kj::Own<Caller> caller;
+  kj::Own<kj::TaskSet> calls;
+  Status refusal;
+  std::string last_failure = "no answer";
+};
+
+MasterClient::MasterClient(const std::string& address, Allocator& allocator,
+                           std::int64_t connect_timeout_ms)
+    : impl_(std::make_unique<Impl>(address, allocator)) {
+  impl_->connect(connect_timeout_ms);
+}
+
+MasterClient::~MasterClient() = default;
+
+void MasterClient::Impl::connect(std::int64_t timeout_ms) {
+  const auto finished = std::make_shared<std::promise<void>>();
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  loop.run([&] {
+    calls = kj::heap<kj::TaskSet>(ignore_errors);
+    calls->add(try_to_connect(deadline).then([finished] { finished->set_value(); }));
+  });
+  finished->get_future().wait();
+  throw_if_error(refusal);
+  if (!caller)
+    throw Error(Code::unavailable, "no master answered at " + address + " within " +
+                                       std::to_string(timeout_ms) + " ms (" + last_failure +
+                                       "); is a server running there?");
+}
+
+kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline) {
+  const auto left_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  if (left_ms <= 0) return kj::READY_NOW;
+  auto opened = call_task(loop, address)
+                    .then([this](kj::Own<RpcEnd> end) {
+                      rpc = kj::mv(end);
+                      auto request = rpc->task().masterRequest();
+                      request.setProtocolVersion(wire::PROTOCOL_VERSION);
+                      return request.send();
+                    })
+                    .then([this](capnp::Response<wire::Task::MasterResults> results) {
+                      refusal = read_status(results.getStatus());
+                      if (refusal.ok()) caller = kj::heap<Caller>(results.getMaster(), *rpc, allocator);
+                    });
+  return loop.timer()
+      .timeoutAfter(left_ms * kj::MILLISECONDS, kj::mv(opened))
+      .catch_([this, deadline](kj::Exception&& exception) {
+        const bool late = exception.getType() == kj::Exception::Type::OVERLOADED;
+        if (!late) last_failure = exception.getDescription().cStr();
+        return loop.timer().afterDelay(retry_ms * kj::MILLISECONDS).then([this, deadline] {
+          return try_to_connect(deadline);
+        });
+      });
+}
+
+void MasterClient::Impl::start(const MasterRequest& request,
+                               const std::shared_ptr<std::promise<MasterReply>>& answer) {
+  try {
+    calls->add(std::visit(*caller, request)
+                   .catch_([this](kj::Exception&& exception) {
+                     return failure({Code::unavailable, "lost the connection to the master at " +
+                                                            address + ": " +
+                                                            exception.getDescription().cStr()});
+                   })
+                   .then([answer](Reply reply) { answer->set_value(std::move(*reply)); }));
+  } catch (const Error& error) {
+    answer->set_value({error.status(), {}, {}, {}});
+  }
+}
+
+MasterReply MasterClient::call(const MasterRequest& request) {
+  const auto answer = std::make_shared<std::promise<MasterReply>>();
+  auto future = answer->get_future();
+  impl_->loop.post(
+      [&impl = *impl_, &request, answer = std::move(answer)] { impl.start(request, answer); });
+  try {
+    return future.get();
+  } catch (const std::future_error&) {
+    return {{Code::unavailable, "the client was closed during the call"}, {}, {}, {}};
+  }
+}
+
+}  // namespace actorflow

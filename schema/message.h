@@ -1,0 +1,83 @@
+// What tasks say to each other, as plain values. schema/codec/ turns them into Cap'n Proto and back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "dataflow/device_name.h"
+#include "dataflow/error.h"
+#include "dataflow/graph.h"
+#include "dataflow/tensor.h"
+
+namespace actorflow {
+
+// Who speaks: the incarnation is random per start of the task, so that a restarted one is told apart.
+struct TaskIdentity {
+  TaskName name;
+  std::uint64_t incarnation = 0;
+};
+
+using StepId = std::uint64_t;
+// An argument or result of a partition, by the index of its Arg or Retval node.
+using Slot = std::pair<std::int32_t, Tensor>;
+
+// master -> worker: keep this partition; answered by GraphRegistered with the same request number.
+struct RegisterGraph {
+  std::uint64_t request = 0;
+  GraphDef graph;
+};
+struct GraphRegistered {
+  std::uint64_t request = 0;
+  Status status;
+  std::uint64_t handle = 0;
+};
+struct DeregisterGraph {
+  std::uint64_t handle = 0;
+};
+
+// master -> worker: run the partition once; answered by StepDone.
+struct RunGraph {
+  std::uint64_t handle = 0;
+  StepId step = 0;
+  std::vector<Slot> args;
+};
+struct StepDone {
+  StepId step = 0;
+  Status status;
+  std::vector<Slot> retvals;
+};
+// master -> worker: give the step up; whoever waits in it gets this reason.
+struct AbortStep {
+  StepId step = 0;
+  Status reason;
+};
+
+// Send -> Recv: a tensor of a step on a channel of the partitioned graph.
+struct TensorDelivery {
+  StepId step = 0;
+  std::uint32_t channel = 0;
+  Tensor tensor;
+};
+
+// shard -> coordinator: the mean gradient of `accumulator` for the step after `global_step` has been
+// applied. The coordinator is named by the variable that holds its global step.
+struct GradientApplied {
+  std::string coordinator;
+  std::string accumulator;
+  std::int64_t global_step = 0;
+};
+
+// A replica -> the chief: it has finished its part of the training.
+struct ReplicaDone {};
+// The chief -> everybody: the job is over, leave.
+struct Shutdown {
+  std::string reason;
+};
+
+using Message = std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone,
+                             AbortStep, TensorDelivery, GradientApplied, ReplicaDone, Shutdown>;
+
+}  // namespace actorflow

@@ -1,0 +1,28 @@
+// Addresses of tasks: "host:port". Internal to schema/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace actorflow {
+
+struct Address {
+  std::string host;  // without the brackets of IPv6
+  std::uint16_t port = 0;
+
+  // Throws invalid_argument unless the text is "name:port", "1.2.3.4:port" or "[ipv6]:port".
+  static Address parse(const std::string& text);
+  std::string to_string() const;
+};
+
+// A listening TCP socket and the address with the port that it got.
+struct ListenSocket {
+  int fd = -1;
+  Address address;
+};
+
+// Throws invalid_argument for an address that is not this machine's, permission_denied if others could
+// reach it and `allow_remote` is not set, unavailable if the port is taken.
+ListenSocket listen_on(const Address& address, bool allow_remote);
+
+}  // namespace actorflow

@@ -1,0 +1,60 @@
+// Cap'n Proto messages over a socket, with limits. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <capnp/serialize-async.h>
+#include <kj/async-io.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "schema/codec/tensor_codec.h"
+
+namespace actorflow {
+
+// Standard framing, but that every size is checked before memory is taken for it, and that a peer
+// which has not introduced itself may send a few KiB only. Tensors that outgoing messages refer to live
+// until the bytes have been handed to the kernel - not shorter, whatever the peer answers meanwhile.
+class GuardedStream final : public capnp::MessageStream {
+ public:
+  // A message in all, as Cap'n Proto's own default has it.
+  static constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t max_untrusted_bytes = std::size_t{16} << 10;
+  // What `-> stream` calls keep in flight on a connection.
+  static constexpr int window_bytes = 4 << 20;
+
+  // `trusted`: the peer is one that we have called.
+  GuardedStream(kj::Own<kj::AsyncIoStream> stream, bool trusted)
+      : stream_(kj::mv(stream)), trusted_(trusted) {}
+
+  // The peer has introduced itself: only the limit per message counts from now on.
+  void trust() { trusted_ = true; }
+  bool trusted() const { return trusted_; }
+
+  const std::shared_ptr<BufferKeeper>& keeper() const { return keeper_; }
+
+  using capnp::MessageStream::tryReadMessage;
+  using capnp::MessageStream::writeMessage;
+  using capnp::MessageStream::writeMessages;
+  kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> tryReadMessage(
+      kj::ArrayPtr<kj::AutoCloseFd> fd_space, capnp::ReaderOptions options,
+      kj::ArrayPtr<capnp::word> scratch_space) override;
+  kj::Promise<void> writeMessage(kj::ArrayPtr<const int> fds,
+                                 kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) override;
+  kj::Promise<void> writeMessages(
+      kj::ArrayPtr<kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>> messages) override;
+  kj::Maybe<int> getSendBufferSize() override { return window_bytes; }
+  kj::Promise<void> end() override;
+
+ private:
+  struct Frame;
+  kj::Promise<void> read_table(Frame& frame);
+  kj::Promise<void> read_body(Frame& frame);
+  void account(std::size_t bytes);
+
+  kj::Own<kj::AsyncIoStream> stream_;
+  bool trusted_;
+  std::size_t untrusted_bytes_ = 0;
+  std::shared_ptr<BufferKeeper> keeper_ = std::make_shared<BufferKeeper>();
+};
+
+}  // namespace actorflow

@@ -1,0 +1,133 @@
+#include "schema/rpc/io_loop.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+// Look for I/O after so many events even if more events are ready: a short message must not wait until
+// a long stream has ended.
+constexpr unsigned events_per_poll = 64;
+
+int make_event_fd() {
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0)
+    throw Error(Code::resource_exhausted,
+                std::string("cannot start a network thread: ") + std::strerror(errno));
+  return fd;
+}
+
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+}  // namespace
+
+IoLoop::IoLoop(std::function<void(const std::string&)> on_error)
+    : on_error_(std::move(on_error)), event_fd_(make_event_fd()) {
+  const auto started = std::make_shared<std::promise<void>>();
+  thread_ = std::thread([this, started] { main(*started); });
+  try {
+    started->get_future().get();
+  } catch (const std::exception& error) {
+    thread_.join();
+    close(event_fd_);
+    throw Error(Code::resource_exhausted, std::string("cannot start a network thread: ") + error.what());
+  }
+}
+
+IoLoop::~IoLoop() {
+  post([this] { quit_->fulfill(); });
+  thread_.join();
+  close(event_fd_);
+}
+
+void IoLoop::post(std::function<void()> task) {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    wake = posted_.empty();
+    posted_.push_back(std::move(task));
+  }
+  const std::uint64_t one = 1;
+  // Fails only where the counter is full, and then the loop is awake.
+  if (wake && write(event_fd_, &one, sizeof one) < 0) return;
+}
+
+void IoLoop::run(const std::function<void()>& task) {
+  if (std::this_thread::get_id() == thread_.get_id()) return task();
+  const auto done = std::make_shared<std::promise<void>>();  // the loop may leave it after us
+  auto future = done->get_future();
+  post([&task, done] {
+    try {
+      task();
+      done->set_value();
+    } catch (...) {
+      done->set_exception(std::current_exception());
+    }
+  });
+  future.get();
+}
+
+void IoLoop::later(std::function<void()> task) {
+  tasks_->add(kj::evalLater([task = std::move(task)] { task(); }));
+}
+
+void IoLoop::main(std::promise<void>& started) {
+  block_signals();
+  try {
+    auto io = kj::setupAsyncIo();
+    io.waitScope.setBusyPollInterval(events_per_poll);
+    kj::TaskSet tasks(*this);
+    kj::UnixEventPort::FdObserver observer(io.unixEventPort, event_fd_,
+                                           kj::UnixEventPort::FdObserver::OBSERVE_READ);
+    auto quit = kj::newPromiseAndFulfiller<void>();
+    io_ = &io;
+    tasks_ = &tasks;
+    quit_ = quit.fulfiller.get();
+    tasks.add(watch(observer));
+    started.set_value();
+    quit.promise.wait(io.waitScope);
+  } catch (const std::exception&) {
+    // After the start nothing throws here: every event's exception goes to its own promise.
+    started.set_exception(std::current_exception());
+  }
+}
+
+kj::Promise<void> IoLoop::watch(kj::UnixEventPort::FdObserver& observer) {
+  return observer.whenBecomesReadable().then([this, &observer] {
+    // Edge-triggered: armed again before the queue is emptied, or a wake-up would be lost.
+    auto next = watch(observer);
+    run_posted();
+    return next;
+  });
+}
+
+void IoLoop::run_posted() {
+  std::uint64_t wakes = 0;
+  if (read(event_fd_, &wakes, sizeof wakes) < 0 && errno != EAGAIN)
+    on_error_(std::string("the network thread's event counter: ") + std::strerror(errno));
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks.swap(posted_);
+  }
+  for (const auto& task : tasks)
+    KJ_IF_MAYBE (exception, kj::runCatchingExceptions([&] { task(); }))
+      on_error_(exception->getDescription().cStr());
+}
+
+void IoLoop::taskFailed(kj::Exception&& exception) { on_error_(exception.getDescription().cStr()); }
+
+}  // namespace actorflow

@@ -1,0 +1,146 @@
+#include "schema/rpc/master_service.h"
+
+#include <kj/debug.h>
+
+#include "schema/codec/graph_codec.h"
+#include "schema/codec/message_codec.h"
+#include "schema/codec/text.h"
+
+namespace actorflow {
+namespace {
+
+std::vector<std::string> read_strings(capnp::List<capnp::Text>::Reader from) {
+  std::vector<std::string> strings;
+  strings.reserve(from.size());
+  for (const auto text : from) strings.push_back(to_string(text));
+  return strings;
+}
+
+using Reply = kj::Own<MasterReply>;
+
+Reply failure(Status status) {
+  return kj::heap<MasterReply>(MasterReply{std::move(status), {}, {}, {}});
+}
+
+// What the handler answers, whenever and from whichever thread it does.
+kj::Promise<Reply> ask(const MasterHandler& handler, MasterRequest request) {
+  if (!handler) return failure({Code::unimplemented, "this task has no master"});
+  auto answer = kj::newPromiseAndCrossThreadFulfiller<Reply>();
+  const auto fulfiller =
+      std::make_shared<kj::Own<kj::CrossThreadPromiseFulfiller<Reply>>>(kj::mv(answer.fulfiller));
+  handler(std::move(request), [fulfiller](MasterReply reply) {
+    (*fulfiller)->fulfill(kj::heap<MasterReply>(std::move(reply)));
+  });
+  return answer.promise.catch_([](kj::Exception&&) {
+    return failure({Code::internal, "the master gave the request up without an answer"});
+  });
+}
+
+class MasterService final : public wire::Master::Server {
+ public:
+  explicit MasterService(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  kj::Promise<void> createSession(CreateSessionContext context) override {
+    const auto read = [&](TensorReader& tensors) -> MasterRequest {
+      return CreateSession{read_graph(context.getParams().getGraph(), tensors, core().ops)};
+    };
+    return answer(context, read).then([context](Reply reply) mutable {
+      write_status(reply->status, context.getResults().initStatus());
+      context.getResults().setSession(to_text(reply->session));
+    });
+  }
+
+  kj::Promise<void> runStep(RunStepContext context) override {
+    return answer(context, [&](TensorReader& tensors) { return read_run_step(context, tensors); })
+        .then([this, context](Reply reply) mutable { return write_fetches(*reply, context); });
+  }
+
+  kj::Promise<void> closeSession(CloseSessionContext context) override {
+    const auto read = [&](TensorReader&) -> MasterRequest {
+      return CloseSession{to_string(context.getParams().getSession())};
+    };
+    return answer(context, read).then([context](Reply reply) mutable {
+      write_status(reply->status, context.getResults().initStatus());
+    });
+  }
+
+  kj::Promise<void> listDevices(ListDevicesContext context) override {
+    const auto read = [](TensorReader&) -> MasterRequest { return ListDevices{}; };
+    return answer(context, read).then([context](Reply reply) mutable {
+      auto results = context.getResults();
+      write_status(reply->status, results.initStatus());
+      auto devices = results.initDevices(static_cast<unsigned>(reply->devices.size()));
+      for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, to_text(reply->devices[i]));
+    });
+  }
+
+  kj::Promise<void> put(PutContext context) override {
+    connection_->transfers.put(context.getParams().getChunk());
+    return kj::READY_NOW;
+  }
+  kj::Promise<void> done(DoneContext) override { return kj::READY_NOW; }
+
+ private:
+  RpcCore& core() const { return connection_->server.core(); }
+
+  // The reply to the request that `read` takes from the parameters; a mistake there is the reply.
+  template <class Context, class Read>
+  kj::Promise<Reply> answer(Context& context, Read&& read) {
+    KJ_REQUIRE(connection_->open, "the connection has been closed");
+    context.allowCancellation();
+    try {
+      TensorReader tensors(core().allocator, connection_->transfers);
+      return ask(connection_->server.inbox().master, read(tensors));
+    } catch (const Error& error) {
+      return failure(error.status());
+    }
+  }
+
+  static MasterRequest read_run_step(RunStepContext& context, TensorReader& tensors) {
+    const auto params = context.getParams();
+    RunStep step;
+    step.session = to_string(params.getSession());
+    for (const auto feed : params.getFeeds())
+      step.feeds.emplace_back(to_string(feed.getName()), tensors.read(feed.getValue()));
+    step.fetches = read_strings(params.getFetches());
+    step.targets = read_strings(params.getTargets());
+    step.timeout_ms = params.getTimeoutMs();
+    return step;
+  }
+
+  kj::Promise<void> write_fetches(const MasterReply& reply, RunStepContext& context) {
+    KJ_REQUIRE(connection_->open, "the connection has been closed");
+    const bool has_sink = context.getParams().hasSink();
+    auto results = context.getResults();
+    TensorWriter tensors(capnp::Orphanage::getForMessageContaining(results),
+                         *connection_->rpc->stream.keeper(), connection_->rpc->next_transfer,
+                         has_sink ? TensorLimits{} : only_inline);
+    auto fetches = results.initFetches(static_cast<unsigned>(reply.fetches.size()));
+    Status status = reply.status;
+    try {
+      for (unsigned i = 0; i < fetches.size(); ++i) tensors.write(reply.fetches[i], fetches[i]);
+    } catch (const Error& error) {
+      status = error.status();
+      results.initFetches(0);
+    }
+    write_status(status, results.initStatus());
+    if (!has_sink) return kj::READY_NOW;
+    return send_fetches(tensors.take_transfers(), context.getParams().getSink());
+  }
+
+  kj::Promise<void> send_fetches(std::vector<Transfer> transfers, wire::TensorSink::Client sink) {
+    if (transfers.empty()) return kj::READY_NOW;
+    return send_transfers(std::move(transfers), sink, connection_->rpc->stream.keeper())
+        .then([sink]() mutable { return sink.doneRequest().send().ignoreResult(); });
+  }
+
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace
+
+wire::Master::Client make_master_service(std::shared_ptr<Connection> connection) {
+  return kj::heap<MasterService>(std::move(connection));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,68 @@
+// The calling side of an RPC network: a link to one task. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "schema/codec/tensor_codec.h"
+#include "schema/rpc/rpc_core.h"
+
+namespace actorflow {
+
+// Lives on after its Link until it has delivered what was sent, or given that up.
+class PeerLink : public std::enable_shared_from_this<PeerLink> {
+ public:
+  PeerLink(RpcCore& core, std::string address, TaskIdentity self, TaskName peer, LinkEvents events)
+      : core_(core),
+        address_(std::move(address)),
+        self_(std::move(self)),
+        peer_(std::move(peer)),
+        events_(std::move(events)) {}
+
+  // Any thread.
+  void send(Message message);
+
+  // The rest: on the loop.
+  void start();
+  // No event comes after this; safe inside of one. Calls `released` later, when nothing is left to do.
+  void close(std::function<void()> released);
+
+ private:
+  using Hello = wire::Task::ConnectResults::Reader;
+
+  kj::Promise<void> introduce(kj::Own<RpcEnd> rpc);
+  void welcome(Hello hello);
+  void pump();
+  kj::Promise<void> pump_all();
+  std::vector<Message> take_batch();
+  kj::Promise<void> deliver(const std::vector<Message>& batch);
+  void finish();
+  void fail(Status status);
+  void release();
+  void notify(const std::function<void()>& event);
+  std::string name() const { return peer_.to_string() + " at " + address_; }
+
+  RpcCore& core_;
+  const std::string address_;
+  const TaskIdentity self_;
+  const TaskName peer_;
+  const LinkEvents events_;
+
+  std::mutex mutex_;
+  std::deque<Message> queue_;  // these three guarded by mutex_
+  bool pumping_ = false;       // somebody will look into the queue, or has been told to
+  bool down_ = false;
+
+  bool closed_ = false;  // the rest: the loop's
+  std::function<void()> released_;
+  kj::Own<RpcEnd> rpc_;
+  kj::Maybe<wire::Inbox::Client> inbox_;  // once the peer has answered
+  kj::Promise<void> connecting_ = nullptr;
+  kj::Promise<void> disconnected_ = nullptr;
+  kj::Promise<void> sending_ = nullptr;
+};
+
+}  // namespace actorflow

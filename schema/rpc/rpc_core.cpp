@@ -1,0 +1,43 @@
+#include "schema/rpc/rpc_core.h"
+
+#include "dataflow/error.h"
+#include "schema/rpc/address.h"
+
+namespace actorflow {
+
+wire::Task::Client RpcEnd::task() {
+  capnp::MallocMessageBuilder message(8);
+  auto server = message.initRoot<capnp::rpc::twoparty::VatId>();
+  server.setSide(Side::SERVER);
+  return system.bootstrap(server).castAs<wire::Task>();
+}
+
+kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address) {
+  const std::string checked = Address::parse(address).to_string();
+  return loop.network()
+      .parseAddress(checked.c_str())
+      .then([](kj::Own<kj::NetworkAddress> found) {
+        auto connected = found->connect();
+        return connected.attach(kj::mv(found));
+      })
+      .then([](kj::Own<kj::AsyncIoStream> io) { return kj::heap<RpcEnd>(kj::mv(io)); });
+}
+
+Status check_version(std::uint32_t theirs) {
+  if (theirs == wire::PROTOCOL_VERSION) return {};
+  return {Code::failed_precondition,
+          "this task speaks protocol version " + std::to_string(wire::PROTOCOL_VERSION) +
+              ", the caller version " + std::to_string(theirs) + "; run the same release everywhere"};
+}
+
+Status check_size(capnp::MessageSize size) {
+  // What the RPC itself adds is small.
+  constexpr std::size_t envelope_bytes = 64 << 10;
+  const std::uint64_t bytes = size.wordCount * sizeof(capnp::word);
+  if (bytes + envelope_bytes <= GuardedStream::max_message_bytes) return {};
+  return {Code::resource_exhausted, "a message of " + std::to_string(bytes) +
+                                        " bytes, not counting large tensors, is over the limit of " +
+                                        std::to_string(GuardedStream::max_message_bytes) + " bytes"};
+}
+
+}  // namespace actorflow

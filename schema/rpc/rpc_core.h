@@ -1,0 +1,90 @@
+// What the links and listeners of an RPC network share. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <capnp/rpc-twoparty.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "schema/rpc/guarded_stream.h"
+#include "schema/rpc/io_loop.h"
+#include "schema/rpc_network.h"
+#include "schema/worker.capnp.h"
+
+namespace actorflow {
+
+// Counts links that still have something to deliver.
+class Lingering {
+ public:
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+// Lives as long as the network or any of its links and listeners.
+struct RpcCore {
+  RpcCore(const OpRegistry& known_ops, Allocator& memory, RpcOptions chosen)
+      : ops(known_ops), allocator(memory), options(std::move(chosen)), loop(options.on_warning) {}
+  ~RpcCore() { lingering.wait(); }
+
+  const OpRegistry& ops;
+  Allocator& allocator;
+  const RpcOptions options;
+  Lingering lingering;
+  IoLoop loop;
+};
+
+// One end of a connection: Cap'n Proto's RPC over a guarded stream. The loop's.
+struct RpcEnd {
+  using Side = capnp::rpc::twoparty::Side;
+
+  // The end that was called; offers `bootstrap`.
+  RpcEnd(kj::Own<kj::AsyncIoStream> io, capnp::Capability::Client bootstrap)
+      : stream(kj::mv(io), false),
+        network(stream, Side::SERVER),
+        system(capnp::makeRpcServer(network, kj::mv(bootstrap))) {
+    limit_calls();
+  }
+  // The end that called.
+  explicit RpcEnd(kj::Own<kj::AsyncIoStream> io)
+      : stream(kj::mv(io), true), network(stream, Side::CLIENT), system(capnp::makeRpcClient(network)) {
+    limit_calls();
+  }
+
+  // What the other end offers.
+  wire::Task::Client task();
+
+  GuardedStream stream;
+  capnp::TwoPartyVatNetwork network;
+  capnp::RpcSystem<capnp::rpc::twoparty::VatId> system;
+  std::uint64_t next_transfer = 0;
+
+ private:
+  // Calls under way hold their parameters: reading stops while they are more than two messages.
+  void limit_calls() { system.setFlowLimit(2 * GuardedStream::max_message_bytes / sizeof(capnp::word)); }
+};
+
+// A TCP connection to "host:port", without delays for small packets (kj sees to that).
+kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address);
+
+// failed_precondition, naming both, unless the versions are the same.
+Status check_version(std::uint32_t theirs);
+// resource_exhausted, naming size and limit, if the message under construction is too large to be sent.
+Status check_size(capnp::MessageSize size);
+
+}  // namespace actorflow

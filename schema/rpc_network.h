@@ -1,0 +1,39 @@
+// The Network over Cap'n Proto RPC on TCP (worker.capnp): one thread with an event loop for all links
+// and listeners of a task.
+//
+// Limits: a peer that has not introduced itself may send 16 KiB and is closed after a while; a message
+// has at most 64 MiB, larger tensors travel in chunks; what a peer has announced but not yet used is
+// bounded. What is not understood closes its connection, and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "dataflow/buffer.h"
+#include "dataflow/op.h"
+#include "schema/link.h"
+
+namespace actorflow {
+
+struct RpcOptions {
+  // Listening addresses that other machines can reach are refused unless this is set.
+  bool allow_remote = false;
+  int max_connections = 1024;                  // per listener
+  std::int64_t handshake_timeout_ms = 10'000;  // for connecting and introducing oneself, at both ends
+  // How long a destroyed link goes on delivering what was sent before.
+  std::int64_t linger_ms = 1'000;
+  // Tensors that a peer has begun to send and that no message has claimed yet.
+  std::size_t max_incoming_bytes = std::size_t{8} << 30;
+  // Hears of connections that were refused or closed for a reason; on the network's thread.
+  std::function<void(const std::string&)> on_warning = [](const std::string&) {};
+};
+
+// `ops` and `allocator`, from which incoming tensors come, must outlive the network and its links
+// and listeners. The last of these to be destroyed waits for what links still have to deliver.
+std::unique_ptr<Network> make_rpc_network(const OpRegistry& ops, Allocator& allocator,
+                                          RpcOptions options = {});
+
+}  // namespace actorflow
