@@ -1,0 +1,13 @@
+// Everything that a program needs.
+#pragma once
+
+#include "actors/checkpoint.h"
+#include "actors/server.h"
+#include "actors/session.h"
+#include "dataflow/cluster_spec.h"
+#include "dataflow/gradient.h"
+#include "dataflow/graph.h"
+#include "dataflow/optimizer.h"
+#include "dataflow/replicate.h"
+#include "dataflow/tensor.h"
+#include "kernels/ops.h"

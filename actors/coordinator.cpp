@@ -1,0 +1,127 @@
+#include "actors/coordinator.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "dataflow/core_ops.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::chrono::seconds report_interval{5};
+
+}  // namespace
+
+Barrier Barrier::of(const Node& node) {
+  const auto number = [&node](std::string_view name) { return attr<std::int64_t>(node, name); };
+  const Barrier barrier{number("accumulators"), number("replicas_to_aggregate"), number("total_num_replicas"),
+                        number("initial_tokens")};
+  if (barrier.accumulators < 1 || barrier.replicas_to_aggregate < 1 || barrier.total_num_replicas < 1)
+    throw invalid_argument(fmt::format("node '{}': a barrier needs at least one accumulator, replica and gradient, "
+                                       "but has {}", node.name, barrier.to_string()));
+  const auto needed = barrier.replicas_to_aggregate - barrier.total_num_replicas;
+  if (barrier.initial_tokens < needed)
+    throw invalid_argument(fmt::format("node '{}': {} initial tokens are too few: replicas_to_aggregate - "
+                                       "total_num_replicas = {} are needed, or the first step never ends",
+                                       node.name, barrier.initial_tokens, needed));
+  return barrier;
+}
+
+std::string Barrier::to_string() const {
+  return fmt::format("accumulators={} replicas_to_aggregate={} total_num_replicas={} initial_tokens={}", accumulators,
+                     replicas_to_aggregate, total_num_replicas, initial_tokens);
+}
+
+caf::behavior Coordinator::behavior() {
+  self_->delayed_send(self_, report_interval, Tick{});
+  return {
+      [this](StateCall& call) {
+        try {
+          take_token(call);
+        } catch (const Error& error) {
+          fail(call.reply_to, error.status());
+        }
+      },
+      [this](TaskId, GradientApplied& message) { on_applied(message); },
+      [this](const GlobalStepIs& message) { on_global_step(message); },
+      [this](const GiveUp& message) { give_up(message); },
+      [this](Tick) { report_waiting(); },
+  };
+}
+
+void Coordinator::take_token(const StateCall& call) {
+  const Node& node = *call.node;
+  if (node.op != &take_token_op())
+    throw Error(Code::unimplemented, fmt::format("node '{}': a coordinator cannot do {}", node.name, node.op->name));
+  const auto& name = attr<std::string>(node, "variable");
+  const Barrier barrier = Barrier::of(node);
+  Group& group = groups_[name];
+  if (group.barrier && *group.barrier != barrier)
+    throw invalid_argument(fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
+                                       "replica with the same settings", node.name, name, group.barrier->to_string(),
+                                       barrier.to_string()));
+  group.waiting.push_back(call.reply_to);
+  if (!group.barrier) {
+    group.barrier = barrier;
+    // Initial tokens carry the step at which training starts.
+    if (barrier.initial_tokens > 0) caf::anon_send(task_->shard, AskGlobalStep{name});
+  }
+  release(name, group);
+}
+
+void Coordinator::on_applied(GradientApplied& message) {
+  Group& group = groups_[message.coordinator];
+  group.applied[message.global_step].insert(std::move(message.accumulator));
+  release(message.coordinator, group);
+}
+
+void Coordinator::on_global_step(const GlobalStepIs& message) {
+  Group& group = groups_[message.variable];
+  group.tokens.insert(group.tokens.begin(), static_cast<std::size_t>(group.barrier->initial_tokens), message.value);
+  release(message.variable, group);
+}
+
+void Coordinator::release(const std::string& name, Group& group) {
+  if (!group.barrier) return;
+  while (!group.applied.empty()) {
+    const auto& [step, accumulators] = *group.applied.begin();
+    if (static_cast<std::int64_t>(accumulators.size()) < group.barrier->accumulators) break;
+    caf::anon_send(task_->shard, SetGlobalStep{name, step});
+    group.tokens.insert(group.tokens.end(), static_cast<std::size_t>(group.barrier->tokens_per_step()), step);
+    group.applied.erase(group.applied.begin());
+  }
+  while (!group.tokens.empty() && !group.waiting.empty()) {
+    complete(group.waiting.front(), {Tensor::scalar<std::int64_t>(group.tokens.front())});
+    group.tokens.pop_front();
+    group.waiting.pop_front();
+    group.waited_a_tick = false;
+  }
+}
+
+void Coordinator::give_up(const GiveUp& message) {
+  for (auto& entry : groups_)
+    std::erase_if(entry.second.waiting, [&message](const ReplyTo& reply) { return reply.step == message.step; });
+}
+
+// Says for what the replicas have waited a whole interval.
+void Coordinator::report_waiting() {
+  for (auto& [name, group] : groups_) {
+    if (!group.waiting.empty() && group.waited_a_tick) {
+      const auto done = group.applied.empty() ? 0 : group.applied.begin()->second.size();
+      spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
+                   task_->self.name.to_string(), group.waiting.size(), name, done, group.barrier->accumulators);
+    }
+    group.waited_a_tick = !group.waiting.empty();
+  }
+  self_->delayed_send(self_, report_interval, Tick{});
+}
+
+caf::behavior coordinator_actor(CoordinatorActor* self, TaskRef task) {
+  self->state = std::make_unique<Coordinator>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

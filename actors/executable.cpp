@@ -1,0 +1,75 @@
+#include "actors/executable.h"
+
+#include "dataflow/core_ops.h"
+#include "dataflow/device_name.h"
+
+namespace actorflow {
+namespace {
+
+Device& find_device(const Node& node, const TaskContext& task) {
+  const DeviceName name = DeviceName::parse(node.device);
+  const DeviceType type = name.type == "GPU" ? DeviceType::cuda : DeviceType::cpu;
+  for (Device* device : task.devices)
+    if (device->type() == type && device->index() == name.index.value_or(0)) return *device;
+  throw invalid_argument("node '" + node.name + "': task " + task.self.name.to_string() + " has no device '" +
+                         node.device + "'");
+}
+
+bool is_transfer(const Node& node) { return node.op == &send_op() || node.op == &recv_op(); }
+bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &retval_op(); }
+
+}  // namespace
+
+Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task)
+    : handle_(handle), graph_(std::move(graph)), nodes_(graph_.nodes.size()) {
+  for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
+  link_consumers();
+}
+
+void Executable::compile_node(NodeId id, const TaskContext& task) {
+  const Node& node = graph_.node(id);
+  ExecutableNode& item = nodes_[static_cast<std::size_t>(id)];
+  item.node = &node;
+  item.home = node.op->home;
+  item.device = &find_device(node, task);
+  if (item.home == Home::kernel && node.op != &no_op()) item.kernel = task.ops->make(node, item.device->type());
+  if (is_transfer(node)) {
+    item.slot = attr<std::int64_t>(node, "channel");
+    item.peer = task.id_of(TaskName::parse(attr<std::string>(node, "peer")));
+  } else if (is_argument(node)) {
+    item.slot = attr<std::int64_t>(node, "index");
+    if (node.op == &retval_op()) ++num_retvals_;
+  }
+  item.first_input = num_inputs_;
+  item.first_output = num_outputs_;
+  num_inputs_ += item.inputs();
+  num_outputs_ += item.outputs();
+  item.pending = static_cast<std::int32_t>(node.inputs.size() + node.controls.size());
+  for (NodeId control : node.controls) nodes_[static_cast<std::size_t>(control)].controls_to.push_back(id);
+  pending_.push_back(item.pending);
+  if (item.pending == 0) sources_.push_back(id);
+}
+
+void Executable::link_consumers() {
+  const auto output_of = [this](Edge edge) {
+    return static_cast<std::size_t>(node(edge.node).first_output + edge.output);
+  };
+  std::vector<std::vector<Consumer>> by_output(static_cast<std::size_t>(num_outputs_));
+  for (NodeId id = 0; id < graph_.size(); ++id)
+    for (int i = 0; i < node(id).inputs(); ++i)
+      by_output[output_of(graph_.node(id).inputs[static_cast<std::size_t>(i)])].push_back(
+          {id, node(id).first_input + i});
+  first_consumer_.push_back(0);
+  for (const auto& consumers : by_output) {
+    consumers_.insert(consumers_.end(), consumers.begin(), consumers.end());
+    first_consumer_.push_back(static_cast<std::int32_t>(consumers_.size()));
+  }
+}
+
+std::span<const Consumer> Executable::consumers(const ExecutableNode& node, int output) const {
+  const auto index = static_cast<std::size_t>(node.first_output + output);
+  const auto begin = first_consumer_[index], end = first_consumer_[index + 1];
+  return std::span(consumers_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
+
+}  // namespace actorflow

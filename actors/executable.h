@@ -1,0 +1,73 @@
+// A partition compiled for running: nodes with dense indices, their kernels and actors, and for every
+// output the places where it goes.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/task_context.h"
+#include "dataflow/graph.h"
+#include "kernels/kernel.h"
+
+namespace actorflow {
+
+// Where an output goes: an input of a later node, by the index of the input in the step's frame.
+struct Consumer {
+  NodeId node = -1;
+  std::int32_t input = 0;
+};
+
+struct ExecutableNode {
+  const Node* node = nullptr;
+  Home home = Home::kernel;
+  std::unique_ptr<Kernel> kernel;  // null: nothing to compute
+  Device* device = nullptr;
+  caf::actor actor;                 // computes the node away from the lane's thread
+  std::int32_t first_input = 0;     // of the frame's inputs
+  std::int32_t first_output = 0;    // of all outputs of the executable
+  std::int32_t pending = 0;         // inputs and controls to wait for
+  std::int64_t slot = 0;            // Arg, Retval: the index; Send, Recv: the channel
+  TaskId peer{};                    // Send, Recv: the other end
+  std::vector<NodeId> controls_to;  // run after this node
+
+  int inputs() const { return static_cast<int>(node->inputs.size()); }
+  int outputs() const { return static_cast<int>(node->outputs.size()); }
+};
+
+// Immutable once compiled; any number of lanes run it at once.
+class Executable {
+ public:
+  // Throws Error if a node has no kernel for its device, names a device that this task does not have,
+  // or a peer that the cluster does not have. `handle` names it to masters.
+  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task);
+
+  std::uint64_t handle() const { return handle_; }
+  NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
+  std::span<ExecutableNode> nodes() { return nodes_; }
+  const ExecutableNode& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  std::span<const Consumer> consumers(const ExecutableNode& node, int output) const;
+  std::int32_t num_inputs() const { return num_inputs_; }
+  std::int32_t num_retvals() const { return num_retvals_; }
+  // For the start of a step: how much each node waits for, and who waits for nothing.
+  const std::vector<std::int32_t>& pending() const { return pending_; }
+  const std::vector<NodeId>& sources() const { return sources_; }
+
+ private:
+  void compile_node(NodeId id, const TaskContext& task);
+  void link_consumers();
+
+  std::uint64_t handle_;
+  GraphDef graph_;
+  std::vector<ExecutableNode> nodes_;
+  std::vector<Consumer> consumers_;            // grouped by output
+  std::vector<std::int32_t> first_consumer_;   // of each output, and the end
+  std::vector<std::int32_t> pending_;
+  std::vector<NodeId> sources_;
+  std::int32_t num_inputs_ = 0;
+  std::int32_t num_outputs_ = 0;
+  std::int32_t num_retvals_ = 0;
+};
+
+}  // namespace actorflow

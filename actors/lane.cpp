@@ -1,0 +1,198 @@
+#include "actors/lane.h"
+
+#include <utility>
+
+#include "actors/node.h"
+#include "dataflow/core_ops.h"
+
+namespace actorflow {
+namespace {
+
+// A message to another thread costs about 1 us and waking that thread more: below about this much input
+// a kernel is faster done than sent.
+constexpr std::size_t worth_sending_bytes = 256 * 1024;
+
+}  // namespace
+
+caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> executable) {
+  task_ = std::move(task);
+  executable_ = std::move(executable);
+  inputs_.resize(static_cast<std::size_t>(executable_->num_inputs()));
+  return {
+      [this](StartStep& message) { start(message); },
+      [this](Completed& result) { on_completed(result); },
+      [this](GiveUp& message) {
+        if (active_ && message.step == step_) fail_step(std::move(message.reason));
+      },
+  };
+}
+
+void Lane::start(StartStep& message) {
+  active_ = true;
+  step_ = message.step;
+  master_ = message.master;
+  status_ = {};
+  args_ = std::move(message.args);
+  retvals_.clear();
+  pending_ = executable_->pending();
+  remaining_ = executable_->size();
+  for (NodeId id : executable_->sources()) arrive(id);
+  advance();
+}
+
+void Lane::on_completed(Completed& result) {
+  if (!active_ || result.step != step_) return;  // of a step that was given up
+  if (!result.status.ok()) return fail_step(std::move(result.status));
+  done(result.node, result.outputs);
+  advance();
+}
+
+void Lane::advance() {
+  while (active_ && !(ready_elsewhere_.empty() && ready_.empty())) {
+    auto& queue = ready_elsewhere_.empty() ? ready_ : ready_elsewhere_;
+    const NodeId id = queue.back();
+    queue.pop_back();
+    fire(id);
+  }
+  if (active_ && remaining_ == 0) finish();
+}
+
+void Lane::fire(NodeId id) {
+  const ExecutableNode& item = executable_->node(id);
+  switch (item.home) {
+    case Home::kernel:
+      return compute(item, id);
+    case Home::shard:
+      return call_state(task_->shard, item, id);
+    case Home::coordinator:
+      return call_state(task_->coordinator, item, id);
+    case Home::rendezvous:
+      if (item.node->op == &send_op()) {
+        send(item);
+        return done(id, outputs_);
+      }
+      caf::anon_send(task_->rendezvous, AwaitTensor{reply_to(id), static_cast<std::uint32_t>(item.slot)});
+      return;
+    case Home::lane:
+      return take_argument(item, id);
+  }
+}
+
+void Lane::compute(const ExecutableNode& item, NodeId id) {
+  if (worth_handing_over(item)) {
+    caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
+    return;
+  }
+  Status status = compute_node(item, inputs_of(item), outputs_);
+  for (auto& input : inputs_of(item)) input = {};
+  if (status.ok())
+    done(id, outputs_);
+  else
+    fail_step(std::move(status));
+}
+
+// Large, and not the only thing to do.
+bool Lane::worth_handing_over(const ExecutableNode& item) const {
+  if (ready_.empty() || !item.kernel) return false;
+  const auto& inputs = item.node->inputs;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs_[static_cast<std::size_t>(item.first_input) + i];
+    bytes += static_cast<std::size_t>(input.elements()) * size_of(input.dtype());
+  }
+  return bytes >= worth_sending_bytes;
+}
+
+void Lane::send(const ExecutableNode& item) {
+  Tensor& tensor = inputs_of(item)[0];
+  if (!tensor.on_host()) tensor = cuda_device(0).to_host(tensor);
+  tell(*task_, item.peer, TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
+  outputs_.clear();
+}
+
+void Lane::take_argument(const ExecutableNode& item, NodeId id) {
+  outputs_.clear();
+  if (item.node->op == &retval_op()) {
+    Tensor& tensor = inputs_of(item)[0];
+    if (!tensor.on_host()) tensor = cuda_device(0).to_host(tensor);
+    retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
+    return done(id, outputs_);
+  }
+  for (auto& [index, tensor] : args_)
+    if (index == item.slot) {
+      outputs_.push_back(std::move(tensor));
+      return done(id, outputs_);
+    }
+  fail_step({Code::invalid_argument, "node '" + item.node->name + "' must be fed; the step has no argument " +
+                                         std::to_string(item.slot)});
+}
+
+void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
+  std::vector<Tensor> inputs = take_inputs(item);
+  for (auto& input : inputs)
+    if (!input.on_host()) input = cuda_device(0).to_host(input);
+  caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, std::move(inputs)});
+}
+
+void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
+  const ExecutableNode& item = executable_->node(id);
+  for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
+    Tensor& output = outputs[static_cast<std::size_t>(i)];
+    const auto consumers = executable_->consumers(item, i);
+    // The last one gets our own handle, so that it may work in place.
+    for (std::size_t c = 0; c < consumers.size(); ++c) {
+      auto& input = inputs_[static_cast<std::size_t>(consumers[c].input)];
+      if (c + 1 < consumers.size())
+        input = output;
+      else
+        input = std::move(output);
+    }
+    output = {};
+    for (const auto& consumer : consumers)
+      if (--pending_[static_cast<std::size_t>(consumer.node)] == 0) arrive(consumer.node);
+  }
+  for (NodeId next : item.controls_to)
+    if (--pending_[static_cast<std::size_t>(next)] == 0) arrive(next);
+  --remaining_;
+}
+
+void Lane::arrive(NodeId id) {
+  const Home home = executable_->node(id).home;
+  (home == Home::kernel || home == Home::lane ? ready_ : ready_elsewhere_).push_back(id);
+}
+
+void Lane::fail_step(Status status) {
+  status_ = std::move(status);
+  retvals_.clear();
+  for (auto& input : inputs_) input = {};
+  // A token that we wait for must go to somebody else; a Recv is told by the worker's AbortStep.
+  caf::anon_send(task_->coordinator, GiveUp{step_, status_});
+  finish();
+}
+
+void Lane::finish() {
+  active_ = false;
+  args_.clear();
+  ready_.clear();
+  ready_elsewhere_.clear();
+  tell(*task_, master_, StepDone{step_, std::move(status_), std::move(retvals_)});
+  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+}
+
+std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {
+  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input), item.node->inputs.size());
+}
+
+std::vector<Tensor> Lane::take_inputs(const ExecutableNode& item) {
+  const auto inputs = inputs_of(item);
+  return {std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())};
+}
+
+ReplyTo Lane::reply_to(NodeId id) const { return {caf::actor_cast<caf::actor>(self_), step_, id}; }
+
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable) {
+  self->state = std::make_unique<Lane>(self);
+  return self->state->behavior(std::move(task), std::move(executable));
+}
+
+}  // namespace actorflow

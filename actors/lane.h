@@ -1,0 +1,67 @@
+// A lane: the actor that runs the steps of one executable, one after the other.
+//
+// A step's tensors lie in the lane's frame. A node whose inputs are all there runs at once, in the
+// activation that made it ready; what takes long goes to the node's own actor while the lane goes on,
+// and what needs state or another task goes to the actor that has it. Their answers come back as
+// Completed messages.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <memory>
+#include <vector>
+
+#include "actors/executable.h"
+#include "actors/task_context.h"
+
+namespace actorflow {
+
+class Lane {
+ public:
+  explicit Lane(caf::event_based_actor* self) : self_(self) {}
+
+  caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
+
+ private:
+  void start(StartStep& start);
+  void on_completed(Completed& result);
+  // Runs ready nodes until none is left, then ends the step if it is done.
+  void advance();
+  void fire(NodeId id);
+  void compute(const ExecutableNode& item, NodeId id);
+  bool worth_handing_over(const ExecutableNode& item) const;
+  void send(const ExecutableNode& item);
+  void take_argument(const ExecutableNode& item, NodeId id);
+  void call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id);
+  // Passes a node's outputs on to those who wait for them.
+  void done(NodeId id, std::vector<Tensor>& outputs);
+  void arrive(NodeId id);
+  void fail_step(Status status);
+  void finish();
+
+  std::span<Tensor> inputs_of(const ExecutableNode& item);
+  std::vector<Tensor> take_inputs(const ExecutableNode& item);
+  ReplyTo reply_to(NodeId id) const;
+
+  caf::event_based_actor* self_;
+  TaskRef task_;
+  std::shared_ptr<const Executable> executable_;
+
+  // The step in progress.
+  bool active_ = false;
+  StepId step_ = 0;
+  TaskId master_{};
+  Status status_;
+  std::vector<Slot> args_, retvals_;
+  std::vector<Tensor> inputs_;          // the frame, by ExecutableNode::first_input
+  std::vector<std::int32_t> pending_;   // by node
+  std::vector<NodeId> ready_;           // to compute here; the newest first
+  std::vector<NodeId> ready_elsewhere_; // work of other actors: started before anything is computed
+  std::vector<Tensor> outputs_;         // of the node being computed
+  NodeId remaining_ = 0;
+};
+
+using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>>;
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
+
+}  // namespace actorflow

@@ -1,0 +1,130 @@
+// What the actors of one task say to each other. Messages between tasks are in schema/message.h; inside
+// a task they arrive with the TaskId of their sender in front.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <memory>
+#include <vector>
+
+#include "dataflow/graph.h"
+#include "schema/master.h"
+#include "schema/message.h"
+
+namespace actorflow {
+
+class Executable;
+
+// A task by its position in the cluster.
+enum class TaskId : std::int32_t {};
+
+// worker -> lane: run the executable once.
+struct StartStep {
+  StepId step = 0;
+  TaskId master{};
+  std::vector<Slot> args;
+};
+// worker -> lane, rendezvous, coordinator: whoever waits for something of the step gets the reason.
+struct GiveUp {
+  StepId step = 0;
+  Status reason;
+};
+// lane -> worker: the step is over, this lane is free.
+struct LaneIdle {
+  std::uint64_t graph = 0;
+  StepId step = 0;
+};
+
+// Where the outcome of work that a lane has given away goes: a Completed for that node of the step.
+struct ReplyTo {
+  caf::actor lane;
+  StepId step = 0;
+  NodeId node = -1;
+};
+// -> lane.
+struct Completed {
+  StepId step = 0;
+  NodeId node = -1;
+  Status status;
+  std::vector<Tensor> outputs;
+};
+
+// lane -> node actor: compute the node away from the lane's thread.
+struct Fire {
+  ReplyTo reply_to;
+  std::shared_ptr<const Executable> executable;  // keeps the kernel alive
+  std::vector<Tensor> inputs;
+};
+// lane -> rendezvous: a Recv waits for its tensor.
+struct AwaitTensor {
+  ReplyTo reply_to;
+  std::uint32_t channel = 0;
+};
+// lane -> shard or coordinator: a node whose work is theirs has fired.
+struct StateCall {
+  ReplyTo reply_to;
+  std::shared_ptr<const Executable> executable;  // keeps `node` alive
+  const Node* node = nullptr;
+  std::vector<Tensor> inputs;
+};
+
+// coordinator -> shard: the global step has moved on.
+struct SetGlobalStep {
+  std::string variable;
+  std::int64_t value = 0;
+};
+// coordinator -> shard and back: where does the global step stand?
+struct AskGlobalStep {
+  std::string variable;
+};
+struct GlobalStepIs {
+  std::string variable;
+  std::int64_t value = 0;
+};
+
+// peer -> master, worker: the task cannot be reached, or has left or restarted.
+struct PeerLost {
+  TaskId task{};
+  Status reason;
+};
+
+// client -> master.
+struct MasterCall {
+  MasterRequest request;
+  MasterReplyFn reply;
+};
+
+// server -> peer: pass on what was said before, then end.
+struct Leave {};
+
+// An actor to itself: time has passed.
+struct Tick {};
+
+}  // namespace actorflow
+
+#define ACTORFLOW_LOCAL_MESSAGE(type) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::type)
+ACTORFLOW_LOCAL_MESSAGE(TaskId)
+ACTORFLOW_LOCAL_MESSAGE(StartStep)
+ACTORFLOW_LOCAL_MESSAGE(GiveUp)
+ACTORFLOW_LOCAL_MESSAGE(LaneIdle)
+ACTORFLOW_LOCAL_MESSAGE(Completed)
+ACTORFLOW_LOCAL_MESSAGE(Fire)
+ACTORFLOW_LOCAL_MESSAGE(AwaitTensor)
+ACTORFLOW_LOCAL_MESSAGE(StateCall)
+ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
+ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
+ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)
+ACTORFLOW_LOCAL_MESSAGE(PeerLost)
+ACTORFLOW_LOCAL_MESSAGE(MasterCall)
+ACTORFLOW_LOCAL_MESSAGE(Leave)
+ACTORFLOW_LOCAL_MESSAGE(Tick)
+ACTORFLOW_LOCAL_MESSAGE(Message)
+ACTORFLOW_LOCAL_MESSAGE(RegisterGraph)
+ACTORFLOW_LOCAL_MESSAGE(GraphRegistered)
+ACTORFLOW_LOCAL_MESSAGE(DeregisterGraph)
+ACTORFLOW_LOCAL_MESSAGE(RunGraph)
+ACTORFLOW_LOCAL_MESSAGE(StepDone)
+ACTORFLOW_LOCAL_MESSAGE(AbortStep)
+ACTORFLOW_LOCAL_MESSAGE(TensorDelivery)
+ACTORFLOW_LOCAL_MESSAGE(GradientApplied)
+#undef ACTORFLOW_LOCAL_MESSAGE

@@ -1,0 +1,20 @@
+// The actor of a graph node.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <exception>
+#include <vector>
+
+#include "actors/executable.h"
+
+namespace actorflow {
+
+// Computes a node on the given inputs, moving them to its device first. The inputs are gone
+// afterwards. An error is a status that names the node.
+Status compute_node(const ExecutableNode& node, std::span<Tensor> inputs, std::vector<Tensor>& outputs);
+
+// A node whose lane has more to do than one thread can: it computes what is sent to it and reports to
+// the lane. Kernels are pure, so the actor needs no state but its mailbox.
+caf::behavior node_actor(caf::event_based_actor* self);
+
+}  // namespace actorflow

@@ -1,0 +1,129 @@
+#include "actors/peer.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto retry_interval = 100ms;
+constexpr auto report_interval = 5s;
+// How long the last words to a task that does not answer are kept when our own task ends.
+constexpr auto farewell = 2s;
+
+// From the network's thread to the peer. The attempt tells whether the link is still the present one.
+struct LinkUp {
+  std::uint64_t attempt;
+  TaskIdentity identity;
+};
+struct LinkDown {
+  std::uint64_t attempt;
+  Status reason;
+};
+
+}  // namespace
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkUp)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkDown)
+
+namespace actorflow {
+
+caf::behavior Peer::behavior() {
+  return {
+      [this](Message& message) { on_message(message); },
+      [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
+      [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
+      [this](Tick) { attempt(); },
+      [this](Leave) { leave(); },
+  };
+}
+
+void Peer::on_message(Message& message) {
+  if (state_ == State::up) return link_->send(std::move(message));
+  waiting_.push_back(std::move(message));
+  if (state_ != State::idle) return;
+  state_ = State::connecting;
+  connecting_since_ = last_report_ = self_->clock().now();
+  attempt();
+}
+
+void Peer::attempt() {
+  if (state_ != State::connecting) return;
+  const auto number = ++attempt_;
+  const auto self = caf::actor_cast<caf::actor>(self_);
+  const LinkEvents events{
+      [self, number](const TaskIdentity& identity) { caf::anon_send(self, LinkUp{number, identity}); },
+      [self, number](const Status& reason) { caf::anon_send(self, LinkDown{number, reason}); },
+  };
+  try {
+    link_ = network_.connect(options_.address, task_->self, task_->name_of(options_.task), events);
+  } catch (const Error& error) {
+    on_down(number, error.status());
+  }
+}
+
+void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
+  if (attempt != attempt_) return;
+  if (incarnation_ != 0 && incarnation_ != identity.incarnation)
+    spdlog::info("{}: {} has restarted", task_->self.name.to_string(), who());
+  incarnation_ = identity.incarnation;
+  state_ = State::up;
+  for (auto& message : waiting_) link_->send(std::move(message));
+  waiting_.clear();
+  if (leaving_) self_->quit();
+}
+
+void Peer::on_down(std::uint64_t attempt, const Status& reason) {
+  if (attempt != attempt_) return;
+  link_.reset();
+  if (state_ == State::up)
+    lose({Code::unavailable, fmt::format("lost the connection to {}: {}", who(), reason.message)});
+  else
+    retry_or_give_up(reason);
+}
+
+void Peer::retry_or_give_up(const Status& reason) {
+  const auto now = self_->clock().now();
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - connecting_since_);
+  const double seconds = static_cast<double>(waited.count()) / 1000;
+  // Another program or version at that address will not go away by waiting.
+  if (reason.code != Code::unavailable) return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
+  if (waited >= options_.connect_timeout)
+    return lose({Code::unavailable, fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
+                                                seconds, who(), reason.message)});
+  if (now - last_report_ >= report_interval) {
+    last_report_ = now;
+    spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(), seconds,
+                 reason.message);
+  }
+  self_->delayed_send(self_, retry_interval, Tick{});
+}
+
+void Peer::lose(Status reason) {
+  state_ = State::idle;
+  waiting_.clear();
+  if (leaving_) return self_->quit();
+  const PeerLost lost{options_.task, std::move(reason)};
+  for (const auto& actor : {task_->master, task_->worker}) caf::anon_send(actor, lost);
+}
+
+void Peer::leave() {
+  if (state_ != State::connecting) return self_->quit();
+  leaving_ = true;
+  const auto waited = self_->clock().now() - connecting_since_;
+  options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);
+}
+
+std::string Peer::who() const {
+  return fmt::format("{} at {}", task_->name_of(options_.task).to_string(), options_.address);
+}
+
+caf::behavior peer_actor(PeerActor* self, TaskRef task, Network* network, PeerOptions options) {
+  self->state = std::make_unique<Peer>(self, std::move(task), *network, std::move(options));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

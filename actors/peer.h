@@ -1,0 +1,63 @@
+// A peer: the actor that stands for another task. What is sent to it goes to that task, in order.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/messages.h"
+#include "actors/task_context.h"
+#include "schema/link.h"
+
+namespace actorflow {
+
+struct PeerOptions {
+  TaskId task{};
+  std::string address;
+  std::chrono::milliseconds connect_timeout{60'000};
+};
+
+// Connects when it has something to say, and keeps trying, saying for whom it waits, until the connect
+// timeout; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it
+// reports PeerLost to master and worker, drops what was waiting, and starts anew with the
+// next message.
+class Peer {
+ public:
+  Peer(caf::event_based_actor* self, TaskRef task, Network& network, PeerOptions options)
+      : self_(self), task_(std::move(task)), network_(network), options_(std::move(options)) {}
+
+  caf::behavior behavior();
+
+ private:
+  enum class State { idle, connecting, up };
+
+  void on_message(Message& message);
+  void attempt();
+  void on_up(std::uint64_t attempt, const TaskIdentity& identity);
+  void on_down(std::uint64_t attempt, const Status& reason);
+  void retry_or_give_up(const Status& reason);
+  void lose(Status reason);
+  void leave();
+  std::string who() const;
+
+  caf::event_based_actor* self_;
+  TaskRef task_;
+  Network& network_;
+  PeerOptions options_;
+
+  State state_ = State::idle;
+  bool leaving_ = false;
+  std::unique_ptr<Link> link_;
+  std::uint64_t attempt_ = 0;  // tells the events of an old link from those of the present one
+  std::uint64_t incarnation_ = 0;
+  std::vector<Message> waiting_;
+  caf::actor_clock::time_point connecting_since_, last_report_;
+};
+
+using PeerActor = caf::stateful_actor<std::unique_ptr<Peer>>;
+caf::behavior peer_actor(PeerActor* self, TaskRef task, Network* network, PeerOptions options);
+
+}  // namespace actorflow

@@ -1,0 +1,40 @@
+// The threads on which a process's actors run, and its ways to the outside. Tasks of one process may
+// share a runtime. Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "actors/random.h"
+#include "schema/link.h"
+
+namespace caf {
+class actor_system;
+}
+
+namespace actorflow {
+
+struct RuntimeOptions {
+  int num_threads = 0;        // 0 = one per core
+  bool allow_remote = false;  // listen on other than loopback addresses
+};
+
+class Runtime {
+ public:
+  explicit Runtime(const RuntimeOptions& options = {});
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  ~Runtime();
+
+  caf::actor_system& system();
+  Random& random() { return system_random(); }
+  // Cap'n Proto RPC over TCP.
+  Network& rpc_network();
+  // Between the tasks of this runtime: tensors pass by handle.
+  Network& local_network();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,52 @@
+// The safetensors file format, for writing (https://huggingface.co/docs/safetensors):
+//
+//   file   := length header data
+//   length := u64, little-endian: bytes of the header
+//   header := JSON: {"name": {"dtype": "F32", "shape": [2,3], "data_offsets": [begin, end]}, ...}
+//   data   := the tensors' bytes in the order of their offsets, without holes
+//
+// The format has no strings: a tensor of them is written as U8, each string as its length (u64,
+// little-endian) and its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataflow/tensor.h"
+
+namespace actorflow {
+
+// The parts of a file, laid out but not written. Refers to the tensors' bytes and keeps them alive.
+class SafetensorsFile {
+ public:
+  // `metadata` goes into the header. REQUIRES: tensors are valid and on the host.
+  SafetensorsFile(const std::map<std::string, Tensor>& tensors,
+                  const std::map<std::string, std::string>& metadata);
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+  struct Entry {
+    std::string name;
+    Tensor tensor;
+    std::uint64_t offset = 0;  // from the start of the file
+    std::span<const std::byte> bytes;
+  };
+  // In the order of their offsets.
+  const std::vector<Entry>& entries() const { return entries_; }
+  // Header and tensors, to be written one after the other.
+  std::vector<std::span<const std::byte>> parts() const;
+
+ private:
+  std::vector<std::vector<std::byte>> packed_;  // of string tensors
+  std::vector<Entry> entries_;
+  std::string header_;  // with its length
+};
+
+// The tensor whose bytes a file holds. Throws data_loss if they do not fit the type.
+Tensor unpack_tensor(DType dtype, const Shape& shape, std::span<const std::byte> bytes);
+
+}  // namespace actorflow

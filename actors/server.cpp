@@ -1,0 +1,224 @@
+#include "actors/server.h"
+
+#include <caf/actor_system.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <utility>
+
+#include "actors/coordinator.h"
+#include "actors/job_state.h"
+#include "actors/local_servers.h"
+#include "actors/master.h"
+#include "actors/parameter_shard.h"
+#include "actors/peer.h"
+#include "actors/rendezvous.h"
+#include "actors/runtime.h"
+#include "actors/task_context.h"
+#include "actors/worker.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::string_view scheme = "actorflow://";
+
+std::vector<Device*> devices_of_this_process() {
+  std::vector<Device*> devices{&cpu_device()};
+  for (int i = 0; i < cuda_device_count(); ++i) devices.push_back(&cuda_device(i));
+  return devices;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  // Other tasks are in this process, anywhere behind a port, or there are none.
+  enum class Reach { process, port, alone };
+  Impl(ServerOptions server_options, Reach reach);
+  ~Impl();
+
+  void spawn_actors();
+  void receive(const TaskIdentity& from, Message message);
+  void peer_gone(const TaskIdentity& from);
+  std::vector<caf::actor> own_actors() const;
+  template <class M>
+  void tell_task(TaskId to, M message);
+
+  ServerOptions options;
+  std::shared_ptr<Runtime> runtime;
+  Network* network = nullptr;  // none for a task that is alone
+  std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
+  std::shared_ptr<JobState> job = std::make_shared<JobState>();
+  std::string target;
+  // Declared last: gone first, so that nothing arrives at actors that have ended.
+  std::unique_ptr<Listener> listener;
+};
+
+Server::Impl::Impl(ServerOptions server_options, Reach reach)
+    : options(std::move(server_options)), runtime(options.runtime) {
+  const TaskName name{options.job, options.task};
+  const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
+  task->tasks = options.cluster.all_tasks();
+  task->own = task->id_of(name);
+  task->self = {name, runtime->random().next()};
+  task->devices = devices_of_this_process();
+  task->ops = &builtin_ops();
+  task->random = &runtime->random();
+  if (reach != Reach::alone) network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
+  spawn_actors();
+  if (network) {
+    Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
+                [this](const TaskIdentity& from) { peer_gone(from); },
+                [master = task->master](MasterRequest request, MasterReplyFn reply) {
+                  caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
+                }};
+    listener = network->listen(address, task->self, std::move(inbox));
+  }
+  static std::atomic<int> count{0};
+  target = reach == Reach::port ? std::string(scheme) + listener->address() : "local://" + std::to_string(++count);
+}
+
+void Server::Impl::spawn_actors() {
+  auto& system = runtime->system();
+  const TaskRef ref = task;
+  task->master = system.spawn(master_actor, ref);
+  task->worker = system.spawn(worker_actor, ref);
+  task->rendezvous = system.spawn(rendezvous_actor);
+  task->shard = system.spawn(shard_actor, ref);
+  task->coordinator = system.spawn(coordinator_actor, ref);
+  for (std::size_t i = 0; i < task->tasks.size(); ++i) {
+    if (static_cast<TaskId>(i) == task->own) {
+      task->peers.emplace_back();
+      continue;
+    }
+    PeerOptions peer{static_cast<TaskId>(i), options.cluster.address(task->tasks[i]),
+                     std::chrono::milliseconds(options.connect_timeout_ms)};
+    task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
+  }
+}
+
+// Ends the actors and waits for them, so that what they said before has been sent.
+Server::Impl::~Impl() {
+  local_servers().remove(target);
+  job->stop("the server was destroyed");
+  listener.reset();
+  caf::scoped_actor self{runtime->system()};
+  for (const auto& peer : task->peers)
+    if (peer) self->send(peer, Leave{});
+  for (const auto& actor : own_actors()) self->send_exit(actor, caf::exit_reason::user_shutdown);
+  std::vector<caf::actor> ending = own_actors();
+  std::ranges::copy_if(task->peers, std::back_inserter(ending), [](const caf::actor& peer) { return bool(peer); });
+  self->wait_for(ending);
+  *task = {};  // The context and its actors refer to each other.
+}
+
+std::vector<caf::actor> Server::Impl::own_actors() const {
+  return {task->master, task->worker, task->shard, task->coordinator, task->rendezvous};
+}
+
+void Server::Impl::receive(const TaskIdentity& from, Message message) {
+  const TaskId sender = task->id_of(from.name);
+  std::visit(
+      [&](auto& content) {
+        using M = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<M, ReplicaDone>)
+          job->left(from.name);
+        else if constexpr (std::is_same_v<M, Shutdown>)
+          job->stop(content.reason);
+        else
+          caf::anon_send(task->recipient(content), sender, std::move(content));
+      },
+      message);
+}
+
+void Server::Impl::peer_gone(const TaskIdentity& from) {
+  job->left(from.name);
+  const PeerLost lost{task->id_of(from.name), {Code::unavailable, from.name.to_string() + " has left or crashed"}};
+  for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
+}
+
+template <class M>
+void Server::Impl::tell_task(TaskId to, M message) {
+  if (to == task->own)
+    receive(task->self, Message(std::move(message)));
+  else
+    caf::anon_send(task->peers[static_cast<std::size_t>(to)], Message(std::move(message)));
+}
+
+Server::Server(ServerOptions options) {
+  if (!options.runtime) options.runtime = std::make_shared<Runtime>(RuntimeOptions{0, options.allow_remote});
+  impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
+  local_servers().add(impl_->target, master());
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+  local_servers().add(impl_->target, master());
+}
+
+Server Server::local() {
+  ServerOptions options;
+  options.cluster = ClusterSpec{{"local", {"localhost:0"}}};
+  options.job = "local";
+  options.runtime = std::make_shared<Runtime>();
+  return Server(std::make_unique<Impl>(std::move(options), Impl::Reach::alone));
+}
+
+Server::Server(Server&&) noexcept = default;
+Server& Server::operator=(Server&&) noexcept = default;
+Server::~Server() = default;
+
+const std::string& Server::target() const { return impl_->target; }
+const TaskName& Server::name() const { return impl_->task->self.name; }
+const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
+
+std::string Server::join() { return impl_->job->wait_for_stop(); }
+void Server::stop(const std::string& reason) { impl_->job->stop(reason); }
+bool Server::stopping() const { return impl_->job->stopped(); }
+
+void Server::announce_done(const TaskName& chief) { impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{}); }
+
+std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms) {
+  return impl_->job->wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
+}
+
+void Server::shutdown_cluster(const std::string& reason) {
+  for (std::size_t i = 0; i < impl_->task->tasks.size(); ++i)
+    if (static_cast<TaskId>(i) != impl_->task->own) impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
+}
+
+MasterHandler Server::master() const {
+  return [master = impl_->task->master](MasterRequest request, MasterReplyFn reply) {
+    caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
+  };
+}
+
+LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {
+  ClusterSpec::Jobs spec;
+  for (const auto& job : jobs)
+    for (int i = 0; i < job.tasks; ++i) spec[job.name][i] = job.name + "-" + std::to_string(i) + ":1";
+  spec_ = ClusterSpec(std::move(spec));
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{num_threads, false});
+  for (const auto& task : spec_.all_tasks()) {
+    ServerOptions options;
+    options.cluster = spec_;
+    options.job = task.job;
+    options.task = task.index;
+    options.runtime = runtime;
+    auto impl = std::make_unique<Server::Impl>(std::move(options), Server::Impl::Reach::process);
+    servers_.push_back(std::unique_ptr<Server>(new Server(std::move(impl))));
+  }
+}
+
+LocalCluster::~LocalCluster() = default;
+
+Server& LocalCluster::server(const std::string& job, int task) {
+  spec_.address({job, task});  // throws
+  for (const auto& server : servers_)
+    if (server->name() == TaskName{job, task}) return *server;
+  throw Error(Code::internal, "a task of the cluster has no server");
+}
+
+}  // namespace actorflow

@@ -1,0 +1,97 @@
+// A task of a cluster in this process: an actor system with a master, a worker, a parameter shard and
+// a coordinator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataflow/cluster_spec.h"
+#include "dataflow/device_name.h"
+#include "schema/link.h"
+
+namespace actorflow {
+
+class Runtime;
+
+struct ServerOptions {
+  ClusterSpec cluster;
+  std::string job;
+  int task = 0;
+  // How long a message to a task that cannot be reached is kept, and the connection tried again.
+  std::int64_t connect_timeout_ms = 60'000;
+  // A listening address that is not a loopback one is refused unless this is set.
+  bool allow_remote = false;
+  // Actors of tasks with the same runtime share its threads; none: a runtime of its own.
+  std::shared_ptr<Runtime> runtime;
+};
+
+// Thread-safe. Tasks may be started in any order: messages to one that is not there yet wait for it.
+class Server {
+ public:
+  // Starts the task, listening on its address in the cluster. Throws invalid_argument if the task is
+  // not in the cluster, unavailable if the port is taken.
+  explicit Server(ServerOptions options);
+  // A cluster of one task, "/job:local/task:0", without a port.
+  static Server local();
+  Server(Server&&) noexcept;
+  Server& operator=(Server&&) noexcept;
+  // Ends the task: its steps fail as cancelled. What it sent before still goes out.
+  ~Server();
+
+  // What a Session takes to reach this server: "actorflow://127.0.0.1:2222", or "local://1" without a
+  // port.
+  const std::string& target() const;
+  const TaskName& name() const;
+  const ClusterSpec& cluster() const;
+
+  // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.
+  // Returns the reason.
+  std::string join();
+  // Ends join(). Safe to call from a signal-watching thread.
+  void stop(const std::string& reason);
+  bool stopping() const;
+
+  // The end of a training job, in the order of calls. A replica says that its part is done:
+  void announce_done(const TaskName& chief);
+  // The chief waits until every other replica has said so or is gone; at most `timeout_ms`, after
+  // which it returns those that are still missing.
+  std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
+  // Tells every other task that the job is over.
+  void shutdown_cluster(const std::string& reason);
+
+  // The way of a Session to this server's master.
+  MasterHandler master() const;
+
+ private:
+  friend class LocalCluster;
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Several tasks in this process, on one pool of threads, that pass tensors by handle.
+// `num_threads` 0 = one per core.
+class LocalCluster {
+ public:
+  struct Job {
+    std::string name;
+    int tasks = 1;
+  };
+  explicit LocalCluster(const std::vector<Job>& jobs, int num_threads = 0);
+  LocalCluster(const LocalCluster&) = delete;
+  LocalCluster& operator=(const LocalCluster&) = delete;
+  ~LocalCluster();
+
+  // Throws invalid_argument if there is no such task.
+  Server& server(const std::string& job, int task);
+  const ClusterSpec& cluster() const { return spec_; }
+
+ private:
+  ClusterSpec spec_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,62 @@
+// What the actors of one task know of it and of each other.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/send.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/messages.h"
+#include "actors/random.h"
+#include "kernels/kernel.h"
+
+namespace actorflow {
+
+// Filled by Server before the first message is sent, constant afterwards until every actor has ended.
+struct TaskContext {
+  TaskIdentity self;
+  TaskId own{};
+  std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
+  std::vector<Device*> devices;  // of this task; the CPU comes first
+  const OpLibrary* ops = nullptr;
+  Random* random = nullptr;
+
+  caf::actor master, worker, rendezvous, shard, coordinator;
+  std::vector<caf::actor> peers;  // by TaskId; none for the task itself
+
+  const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
+  // Throws invalid_argument if the cluster has no such task.
+  TaskId id_of(const TaskName& name) const;
+
+  // The actor that a message of another task is for.
+  const caf::actor& recipient(const RegisterGraph&) const { return worker; }
+  const caf::actor& recipient(const DeregisterGraph&) const { return worker; }
+  const caf::actor& recipient(const RunGraph&) const { return worker; }
+  const caf::actor& recipient(const AbortStep&) const { return worker; }
+  const caf::actor& recipient(const GraphRegistered&) const { return master; }
+  const caf::actor& recipient(const StepDone&) const { return master; }
+  const caf::actor& recipient(const TensorDelivery&) const { return rendezvous; }
+  const caf::actor& recipient(const GradientApplied&) const { return coordinator; }
+};
+
+using TaskRef = std::shared_ptr<const TaskContext>;
+
+// Sends a message to a task, which may be our own: the sender need not know.
+template <class M>
+void tell(const TaskContext& task, TaskId to, M message) {
+  if (to == task.own)
+    caf::anon_send(task.recipient(message), to, std::move(message));
+  else
+    caf::anon_send(task.peers[static_cast<std::size_t>(to)], Message(std::move(message)));
+}
+
+// Hands the outcome of a node back to its lane.
+inline void complete(const ReplyTo& to, std::vector<Tensor> outputs) {
+  caf::anon_send(to.lane, Completed{to.step, to.node, {}, std::move(outputs)});
+}
+inline void fail(const ReplyTo& to, Status status) {
+  caf::anon_send(to.lane, Completed{to.step, to.node, std::move(status), {}});
+}
+
+}  // namespace actorflow
