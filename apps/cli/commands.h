@@ -1,0 +1,18 @@
+// The commands of the program `actorflow`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace actorflow {
+
+// What to do once the arguments have been parsed; returns the exit status.
+using Command = std::function<int()>;
+
+// Each adds its subcommand, which sets `command` when it is chosen.
+void add_train_command(CLI::App& app, Command& command);
+void add_server_command(CLI::App& app, Command& command);
+void add_help_command(CLI::App& app, Command& command);
+void add_version_command(CLI::App& app, Command& command);
+
+}  // namespace actorflow

@@ -1,0 +1,17 @@
+#include "apps/cli/data_folder.h"
+
+#include <filesystem>
+
+namespace actorflow {
+
+std::string default_data_folder() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const auto& candidate :
+       {program / "../share/actorflow/data/mnist", fs::path(ACTORFLOW_SOURCE_DIR) / "apps/data/mnist"})
+    if (fs::is_directory(candidate, ignored)) return candidate.lexically_normal().string();
+  return {};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace actorflow {
+
+// Where the program finds MNIST without being told: beside the build folder it was built in, or in the
+// share/ of the prefix it is installed in. "" if it is in neither.
+std::string default_data_folder();
+
+}  // namespace actorflow

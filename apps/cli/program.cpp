@@ -1,0 +1,57 @@
+#include "apps/cli/program.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+void log_to_stderr() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("actorflow"));
+  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
+}
+
+int complain(const std::string& program, std::string message, ExitStatus status) {
+  std::ranges::replace(message, '\n', ';');
+  fmt::print(stderr, "{}: error: {}\n", program, message);
+  return status;
+}
+
+}  // namespace
+
+void check_usage(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  const std::string& name = app.get_name();
+  log_to_stderr();
+  try {
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(name, std::string(error.what()) + "; see " + name + " --help", bad_usage);
+  } catch (const UsageError& error) {
+    return complain(name, error.what(), bad_usage);
+  } catch (const std::exception& error) {
+    return complain(name, error.what(), failed_run);
+  }
+}
+
+std::string both_spellings(const std::string& name) {
+  std::string dashed = name;
+  std::ranges::replace(dashed, '_', '-');
+  return dashed == name ? "--" + name : "--" + dashed + ",--" + name;
+}
+
+}  // namespace actorflow

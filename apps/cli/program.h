@@ -1,0 +1,28 @@
+// What every program does with its command line, its errors and its exit status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace actorflow {
+
+enum ExitStatus : int { success = 0, failed_run = 1, bad_usage = 2, interrupted_run = 130 };
+
+// A mistake in the arguments that only shows after they have been parsed.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Runs `body`, which builds values from arguments, and makes its Error a UsageError.
+void check_usage(const std::function<void()>& body);
+
+// Parses the arguments and runs `body`, which returns the exit status. Errors become one line,
+// "<program>: error: ...", on standard error. Logs go there too.
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+// "--batch-size,--batch_size": both spellings of a flag.
+std::string both_spellings(const std::string& name_with_underscores);
+
+}  // namespace actorflow

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "actors/server.h"
+#include "apps/cli/cluster_file.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/interrupts.h"
+#include "apps/cli/program.h"
+
+namespace actorflow {
+namespace {
+
+struct ServerCommand {
+  std::string cluster;
+  ServerOptions options;
+  double connect_timeout_s = 60;
+};
+
+int run(ServerCommand& command) {
+  Interrupts interrupts(std::chrono::milliseconds(0));
+  ServerOptions& options = command.options;
+  check_usage([&] {
+    options.cluster = read_cluster(command.cluster);
+    options.cluster.address({options.job, options.task});
+  });
+  options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
+  Server server(options);
+  interrupts.on_overdue([&server] { server.stop("interrupted"); });
+  fmt::print("{} is listening on {}\n", server.name().to_string(), server.target());
+  std::fflush(stdout);
+  const std::string reason = server.join();
+  interrupts.on_overdue(nullptr);
+  fmt::print("{} has stopped: {}\n", server.name().to_string(), reason);
+  return success;
+}
+
+}  // namespace
+
+void add_server_command(CLI::App& app, Command& chosen) {
+  auto command = std::make_shared<ServerCommand>();
+  CLI::App* server = app.add_subcommand("server", "Run one task of a cluster until it is told to stop");
+  server->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it")
+      ->required();
+  server->add_option("--job", command->options.job, "Job of this task")->required();
+  server->add_option("--task", command->options.task, "Index of this task in its job")->required();
+  server
+      ->add_option(both_spellings("connect_timeout"), command->connect_timeout_s,
+                   "Seconds to wait for a task that cannot be reached")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  server->add_flag(
+      both_spellings("allow_remote"), command->options.allow_remote,
+      "Listen on an address that other machines reach; anyone there can then use this task");
+  server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
+}  // namespace actorflow

@@ -1,0 +1,81 @@
+#include "apps/cli/train_flags.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "apps/cli/data_folder.h"
+#include "apps/cli/program.h"
+
+namespace actorflow {
+namespace {
+
+// Rates at which a small perceptron learns well.
+double default_learning_rate(const std::string& optimizer) {
+  if (optimizer == "sgd") return 0.1;
+  if (optimizer == "momentum" || optimizer == "adagrad") return 0.02;
+  return 0.001;
+}
+
+}  // namespace
+
+void TrainFlags::add_to(CLI::App& app) {
+  const auto add = [&app](const std::string& name, auto& value, const std::string& what) {
+    return app.add_option(both_spellings(name), value, what)->capture_default_str();
+  };
+  app.add_option("--hidden,--hidden_units", hidden, "Sizes of the hidden layers, for example 256,128")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  add("optimizer", optimizer, "sgd, momentum, adagrad, adam or rmsprop");
+  app.add_option(both_spellings("learning_rate"), learning_rate,
+                 "Learning rate; without it one that suits the optimizer")
+      ->check(CLI::PositiveNumber);
+  add("batch_size", batch_size, "Examples in one worker's step")->check(CLI::Range(1, 1 << 20));
+  add("epochs", epochs, "Passes over the training images")->check(CLI::PositiveNumber);
+  app.add_option(both_spellings("train_steps"), train_steps, "Global steps, in place of --epochs")
+      ->check(CLI::PositiveNumber);
+  add("seed", seed, "Decides the initial weights and the order of the images");
+  app.add_option("--data,--data_dir,--data-dir", data,
+                 "Folder with the four files of MNIST, gzip or plain; without it the project's own");
+  app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
+                 "Folder to restore the newest checkpoint from and to save to");
+  app.add_option("--report", report, "File for a report in JSON; - for standard output");
+  add("connect_timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
+      ->check(CLI::PositiveNumber);
+}
+
+TrainOptions TrainFlags::options(bool sync) const {
+  TrainOptions options;
+  options.hidden = hidden;
+  check_usage([&] {
+    const double rate = learning_rate > 0 ? learning_rate : default_learning_rate(optimizer);
+    options.optimizer = make_optimizer(optimizer, rate);
+  });
+  options.batch_size = batch_size;
+  options.sync = sync;
+  options.seed = seed;
+  options.checkpoint_folder = checkpoint_folder;
+  options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);
+  return options;
+}
+
+Mnist TrainFlags::load(TrainOptions& options, int workers) const {
+  const std::string folder = data.empty() ? default_data_folder() : data;
+  if (folder.empty())
+    throw UsageError("the project's images are not beside the program; name their folder with --data");
+  Mnist mnist = load_mnist(folder);
+  options.train_steps =
+      train_steps > 0 ? train_steps : steps_for_epochs(epochs, mnist.train.count(), options, workers);
+  return mnist;
+}
+
+void publish(const TrainReport& report, const TrainFlags& flags) {
+  if (flags.report != "-")
+    fmt::print("test accuracy {:.2f} % after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
+               100 * report.test_accuracy, report.global_step, report.mode, report.train_seconds,
+               report.weights_hash);
+  if (!flags.report.empty()) write_report(flags.report, report);
+}
+
+}  // namespace actorflow

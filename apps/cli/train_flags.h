@@ -1,0 +1,35 @@
+// The flags that `actorflow train mnist` and `trainer` share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/training/train_replica.h"
+
+namespace actorflow {
+
+struct TrainFlags {
+  std::vector<std::int64_t> hidden{128};
+  std::string optimizer = "adam";
+  double learning_rate = 0;  // 0 = the optimizer's own
+  std::int64_t batch_size = 64;
+  double epochs = 5;
+  std::int64_t train_steps = 0;  // 0 = as many as `epochs` take
+  std::uint64_t seed = 1;
+  std::string data;
+  std::string checkpoint_folder;
+  std::string report;
+  double connect_timeout_s = 60;
+
+  void add_to(CLI::App& app);
+  // Throws UsageError.
+  TrainOptions options(bool sync) const;
+  // The data, and in `options` the number of steps that the flags mean for it.
+  Mnist load(TrainOptions& options, int workers) const;
+};
+
+// Says what training came to, on standard output, and writes the report that the flags ask for.
+void publish(const TrainReport& report, const TrainFlags& flags);
+
+}  // namespace actorflow

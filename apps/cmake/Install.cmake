@@ -1,0 +1,39 @@
+# cmake --install: the programs with their data, the library with its public headers, and the CMake package
+# "actorflow", whose target actorflow::actorflow programs link to.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/actorflow)
+set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/actorflow)
+
+foreach(layer dataflow kernels schema)
+  set_target_properties(actorflow_${layer} PROPERTIES EXPORT_NAME ${layer})
+endforeach()
+target_include_directories(actorflow_dataflow INTERFACE $<INSTALL_INTERFACE:${header_folder}>)
+install(TARGETS actorflow actorflow_schema actorflow_kernels actorflow_dataflow EXPORT actorflow)
+install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FILE actorflowTargets.cmake)
+
+# What actors/actorflow.h reaches. Everything else is internal.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
+foreach(header
+    actors/actorflow.h actors/checkpoint.h actors/server.h actors/session.h actors/storage.h
+    kernels/ops.h schema/link.h schema/master.h schema/message.h)
+  get_filename_component(layer ${header} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
+endforeach()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/actorflowConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/actorflowConfig.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
+  ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake
+  DESTINATION ${package_folder})
+
+if(ACTORFLOW_APPS)
+  # Libraries outside of the system's folders, such as CUDA's, stay where they were found.
+  set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${ACTORFLOW_PROGRAMS})
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
+endif()

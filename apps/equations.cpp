@@ -1,0 +1,44 @@
+// (x + 300) + (x - 66) with x = 2 is 238, in one process or on two tasks: only the device names change.
+//
+//   equations                                        one process
+//   equations --two_tasks                            two tasks of one process
+//   equations --target actorflow://localhost:2222    a cluster whose job "local" has two tasks
+#include <iostream>
+#include <memory>
+
+#include "actors/actorflow.h"
+#include "apps/cli/program.h"
+
+using namespace actorflow;
+
+namespace {
+
+int solve(std::string target, bool two_tasks) {
+  std::unique_ptr<LocalCluster> cluster;
+  if (two_tasks) {
+    cluster = std::make_unique<LocalCluster>(std::vector<LocalCluster::Job>{{"local", 2}});
+    target = cluster->server("local", 0).target();
+  }
+  const bool distributed = !target.empty();
+
+  Graph graph;
+  Output x = graph.constant(2);
+  Output y2 = graph.on(distributed ? "/job:local/task:1" : "", [&] { return x - 66; });
+  Output y = graph.on(distributed ? "/job:local/task:0" : "", [&] { return x + 300 + y2; });
+
+  Session session = distributed ? Session(target, graph) : Session(graph);
+  std::cout << session.run(y).scalar<int>() << "\n";
+  return success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Solves two equations, in one process or on two tasks", "equations");
+  std::string target;
+  bool two_tasks = false;
+  app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
+  app.add_flag(both_spellings("two_tasks"), two_tasks, "Two tasks in this process")
+      ->excludes("--target");
+  return run_program(app, argc, argv, [&] { return solve(target, two_tasks); });
+}

@@ -1,0 +1,91 @@
+// One task of a training cluster: the same program for every parameter server and worker.
+//
+//   trainer --ps_hosts=h0:2222,h1:2222 --worker_hosts=h2:2222,h3:2222 --job_name=worker --task_index=0
+#include <chrono>
+
+#include "apps/cli/interrupts.h"
+#include "apps/cli/program.h"
+#include "apps/cli/train_flags.h"
+#include "apps/training/train_replica.h"
+
+namespace actorflow {
+namespace {
+
+struct TrainerFlags {
+  std::string ps_hosts, worker_hosts, job_name;
+  int task_index = 0;
+  bool sync_replicas = false;
+  bool allow_remote = false;
+  TrainFlags train;
+
+  void add_to(CLI::App& app) {
+    const auto add = [&app](const char* name, auto& value, const char* what) {
+      return app.add_option(both_spellings(name), value, what);
+    };
+    add("ps_hosts", ps_hosts, "Addresses of the parameter servers, host:port,host:port,...")->required();
+    add("worker_hosts", worker_hosts, "Addresses of the workers; the first is the chief")->required();
+    add("job_name", job_name, "ps or worker")->required();
+    add("task_index", task_index, "Which of its job's tasks this process is, from 0 on")->required();
+    app.add_flag(
+        both_spellings("sync_replicas"), sync_replicas,
+        "Average the workers' gradients for each step; without it they are applied as they come");
+    app.add_flag(both_spellings("allow_remote"), allow_remote,
+                 "Listen on an address that other machines reach; anyone there can then use this task");
+    train.add_to(app);
+  }
+
+  ServerOptions server(std::int64_t connect_timeout_ms) const {
+    ServerOptions options;
+    check_usage([&] {
+      options.cluster =
+          ClusterSpec{{"ps", ClusterSpec::parse_hosts("--ps_hosts", ps_hosts)},
+                      {"worker", ClusterSpec::parse_hosts("--worker_hosts", worker_hosts)}};
+      options.cluster.address({job_name, task_index});
+    });
+    options.job = job_name;
+    options.task = task_index;
+    options.connect_timeout_ms = connect_timeout_ms;
+    options.allow_remote = allow_remote;
+    return options;
+  }
+};
+
+// A signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
+int serve(Server& server, const Interrupts& interrupts) {
+  server.join();
+  return interrupts.requested() ? interrupted_run : success;
+}
+
+int work(Server& server, const Mnist& data, const TrainOptions& options, const TrainFlags& flags,
+         const Interrupts& interrupts) {
+  Progress progress(flags.report == "-" ? stderr : stdout);
+  const auto report = train_replica(server, data, options, interrupts.requested(), &progress);
+  if (report) publish(*report, flags);
+  return interrupts.requested() && !report ? interrupted_run : success;
+}
+
+int run(const TrainerFlags& flags) {
+  Interrupts interrupts(std::chrono::milliseconds(3000));
+  TrainOptions options = flags.train.options(flags.sync_replicas);
+  const ServerOptions server_options = flags.server(options.connect_timeout_ms);
+  const bool works = flags.job_name == "worker";
+  Mnist data;
+  if (works) data = flags.train.load(options, server_options.cluster.num_tasks("worker"));
+  Server server(server_options);
+  interrupts.on_overdue([&server] { server.stop("interrupted"); });
+  const int status =
+      works ? work(server, data, options, flags.train, interrupts) : serve(server, interrupts);
+  interrupts.on_overdue(nullptr);
+  return status;
+}
+
+}  // namespace
+}  // namespace actorflow
+
+int main(int argc, char** argv) {
+  using namespace actorflow;
+  CLI::App app("Train on MNIST as one task of a cluster of parameter servers and workers", "trainer");
+  TrainerFlags flags;
+  flags.add_to(app);
+  return run_program(app, argc, argv, [&] { return run(flags); });
+}

@@ -1,0 +1,41 @@
+// Measures a replica's training: loss, accuracy and speed. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+
+namespace actorflow {
+
+class Meter {
+ public:
+  // From global step `start` to `end`; a global step takes `examples_per_step` of all replicas.
+  Meter(std::int64_t start, std::int64_t end, std::int64_t examples_per_step)
+      : start_(start), step_(start), end_(end), examples_per_step_(examples_per_step) {}
+
+  void record(std::int64_t step, double loss, double accuracy);
+
+  std::int64_t step() const { return step_; }
+  std::int64_t end() const { return end_; }
+  // Means over this replica's last steps, at most 100 of them; 0 without any.
+  double loss() const;
+  double accuracy() const;
+  double seconds() const;
+  // Of all replicas together.
+  double examples_per_second() const;
+  double seconds_left() const;
+
+ private:
+  struct Sample {
+    double loss;
+    double accuracy;
+  };
+  double mean(double Sample::*value) const;
+
+  std::int64_t start_, step_, end_, examples_per_step_;
+  std::deque<Sample> recent_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = began_;
+};
+
+}  // namespace actorflow

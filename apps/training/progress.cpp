@@ -1,0 +1,32 @@
+#include "apps/training/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace actorflow {
+
+Progress::Progress(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
+
+void Progress::update(const Meter& meter) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(live_ ? 100 : 1000);
+  show(meter);
+}
+
+void Progress::finish(const Meter& meter) {
+  show(meter);
+  if (live_) std::fputc('\n', out_);
+  std::fflush(out_);
+}
+
+void Progress::show(const Meter& meter) {
+  const auto left = static_cast<int>(meter.seconds_left() + 0.5);
+  const std::string line = fmt::format(
+      "step {}/{}  loss {:.4f}  accuracy {:.4f}  {:.0f} examples/s  {}:{:02} left", meter.step(),
+      meter.end(), meter.loss(), meter.accuracy(), meter.examples_per_second(), left / 60, left % 60);
+  fmt::print(out_, "{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
+  std::fflush(out_);
+}
+
+}  // namespace actorflow

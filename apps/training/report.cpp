@@ -1,0 +1,42 @@
+#include "apps/training/report.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+
+std::string to_json(const TrainReport& report) {
+  const nlohmann::ordered_json json = {
+      {"test_accuracy", report.test_accuracy},
+      {"loss", report.loss},
+      {"global_step", report.global_step},
+      {"examples_per_second", report.examples_per_second},
+      {"train_seconds", report.train_seconds},
+      {"mode", report.mode},
+      {"staleness_mean", report.staleness_mean},
+      {"staleness_max", report.staleness_max},
+      {"weights_hash", fmt::format("{:016x}", report.weights_hash)},
+  };
+  return json.dump(2) + "\n";
+}
+
+void write_report(const std::string& path, const TrainReport& report) {
+  if (path == "-") {
+    std::cout << to_json(report) << std::flush;
+    return;
+  }
+  std::ofstream file(path, std::ios::trunc);
+  file << to_json(report) << std::flush;
+  if (!file)
+    throw Error(Code::unavailable,
+                "the report cannot be written to " + path + ": " + std::strerror(errno));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,27 @@
+// What a training run came to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace actorflow {
+
+struct TrainReport {
+  double test_accuracy = 0;  // share of the test images
+  double loss = 0;           // mean of the chief's last 100 batches
+  std::int64_t global_step = 0;
+  double examples_per_second = 0;  // of all replicas together
+  double train_seconds = 0;
+  std::string mode;           // "sync" or "async"
+  double staleness_mean = 0;  // global steps between reading the weights and applying the gradient
+  double staleness_max = 0;
+  std::uint64_t weights_hash = 0;
+};
+
+// One JSON object, keys as the fields; the hash as 16 hexadecimal digits.
+std::string to_json(const TrainReport& report);
+
+// Writes it to a file, or to standard output for "-". Throws unavailable, naming the file.
+void write_report(const std::string& path, const TrainReport& report);
+
+}  // namespace actorflow

@@ -1,0 +1,20 @@
+// A whole parameter-server cluster in this process.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+
+#include "apps/training/train_replica.h"
+
+namespace actorflow {
+
+// Runs train_replica on `workers` workers, each with a thread, and `ps` parameter servers. Returns the
+// chief's report, nothing if interrupted. Throws the first error of a replica. `started` is given, for
+// as long as training runs, a function that ends it at once, from any thread; then an empty one.
+std::optional<TrainReport> train_locally(int ps, int workers, const Mnist& data,
+                                         const TrainOptions& options,
+                                         const std::atomic<bool>& interrupted, Progress* progress,
+                                         const std::function<void(std::function<void()>)>& started);
+
+}  // namespace actorflow

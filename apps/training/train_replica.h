@@ -1,0 +1,46 @@
+// Between-graph replication: the program that every worker of a parameter-server cluster runs.
+//
+// Each worker builds the same graph, with the variables on the tasks of job "ps" in turn, trains it on
+// its share of the batches through its own server, and leaves when the global step is reached.
+// Worker 0, the chief, also restores or initialises the variables, tests, saves and ends the job.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/server.h"
+#include "apps/training/mnist.h"
+#include "apps/training/progress.h"
+#include "apps/training/report.h"
+#include "dataflow/optimizer.h"
+
+namespace actorflow {
+
+// The same for every replica, but for the checkpoint folder, which only the chief uses.
+struct TrainOptions {
+  std::vector<std::int64_t> hidden{128};  // sizes of the hidden layers
+  Optimizer optimizer = Adam{};
+  std::int64_t batch_size = 64;  // examples of one replica's step
+  std::int64_t train_steps = 0;  // the global step at which training ends
+  bool sync = false;
+  std::uint64_t seed = 1;
+  std::string checkpoint_folder;  // "" = none
+  std::int64_t connect_timeout_ms = 60'000;
+};
+
+// Global steps in `epochs` passes over `examples`: a synchronous step takes a batch of every worker, an
+// asynchronous one a batch of one worker.
+std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
+                              int workers);
+
+// Runs the replica of `server`, a task of job "worker". Returns the report at the chief, and nothing at
+// the other workers or if `interrupted` became true, upon which the chief saves and ends the job.
+// `progress` may be null. Throws Error with the root cause if training fails; a chief that fails ends
+// the job.
+std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
+                                         const std::atomic<bool>& interrupted, Progress* progress);
+
+}  // namespace actorflow

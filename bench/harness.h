@@ -1,0 +1,58 @@
+// What a benchmark of this folder is: a figure of ours beside a baseline of the same run.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace actorflow::bench {
+
+// Both in the benchmark's unit, measured in turn so that a machine that gets slower slows both.
+struct Measurement {
+  double ours = 0;
+  double baseline = 0;
+
+  double ratio() const { return ours / baseline; }
+};
+
+// A bound on the ratio ours / baseline.
+struct Bar {
+  enum class Side { at_least, at_most } side = Side::at_least;
+  double ratio = 1;
+
+  bool holds(double measured) const { return side == Side::at_least ? measured >= ratio : measured <= ratio; }
+  std::string to_string() const;  // ">= 0.15"
+};
+inline Bar at_least(double ratio) { return {Bar::Side::at_least, ratio}; }
+inline Bar at_most(double ratio) { return {Bar::Side::at_most, ratio}; }
+
+struct Benchmark {
+  std::string name;
+  std::string unit;
+  std::string baseline;  // against what
+  Bar bar;
+  // `quick`: sizes that only show that it still works.
+  std::function<Measurement(bool quick)> measure;
+};
+
+// One list per file.
+std::vector<Benchmark> executor_benchmarks();
+std::vector<Benchmark> transport_benchmarks();
+std::vector<Benchmark> training_benchmarks();
+
+// Seconds that one call takes.
+template <class Body>
+double seconds_of(Body&& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Medians of `rounds` turns of A and B, after one of each that is not counted.
+Measurement in_turn(int rounds, const std::function<double()>& ours, const std::function<double()>& baseline);
+double median(std::vector<double> values);
+// The value below which the fraction `q` of them lies.
+double quantile(std::vector<double> values, double q);
+
+}  // namespace actorflow::bench

@@ -1,0 +1,45 @@
+#include "actors/accumulator.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace actorflow;
+
+namespace {
+
+Tensor gradient(float value) { return Tensor::of<float>({1}, {value}); }
+float value(const Tensor& tensor) { return tensor.values<float>()[0]; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(accumulator)
+
+BOOST_AUTO_TEST_CASE(gradients_are_taken_in_the_order_of_replicas_not_of_arrival) {
+  Accumulator a;
+  BOOST_TEST(a.add(2, 0, gradient(2)));
+  BOOST_TEST(a.add(0, 0, gradient(0)));
+  BOOST_TEST(a.add(1, 0, gradient(1)));
+  const auto taken = a.take();
+  BOOST_REQUIRE(taken.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(value(taken[i]) == static_cast<float>(i));
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_of_an_earlier_step_is_dropped_and_counted) {
+  Accumulator a;
+  a.add(0, 0, gradient(1));
+  a.take();
+  BOOST_TEST(a.global_step() == 1);
+  BOOST_TEST(!a.add(1, 0, gradient(2)));
+  BOOST_TEST(a.dropped() == 1);
+  BOOST_TEST(a.size() == 0);
+  BOOST_TEST(a.add(1, 1, gradient(3)));
+}
+
+BOOST_AUTO_TEST_CASE(a_restored_run_goes_on_from_its_step) {
+  Accumulator a;
+  a.add(0, 500, gradient(1));
+  a.add(1, 500, gradient(1));
+  a.take();
+  BOOST_TEST(a.global_step() == 501);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,226 @@
+#include "actors/checkpoint.h"
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "actors/safetensors.h"
+#include "dataflow/error.h"
+
+using namespace actorflow;
+
+namespace {
+
+const std::string folder = "checkpoints/mnist";
+
+// A disk in memory whose next writes can be made to fail.
+class MemoryStorage final : public Storage {
+ public:
+  void write_atomically(const std::string& path,
+                        std::span<const std::span<const std::byte>> parts) override {
+    if (writes_left == 0) throw Error(Code::resource_exhausted, path + ": no space left on device");
+    --writes_left;
+    auto& file = files[path];
+    file.clear();
+    for (const auto& part : parts) file.insert(file.end(), part.begin(), part.end());
+  }
+  std::vector<std::byte> read(const std::string& path) override {
+    if (!files.contains(path)) throw Error(Code::not_found, path);
+    return files[path];
+  }
+  bool exists(const std::string& path) override { return files.contains(path); }
+  std::vector<std::string> list(const std::string& of) override {
+    std::vector<std::string> names;
+    for (const auto& [path, file] : files)
+      if (path.starts_with(of + "/")) names.push_back(path.substr(of.size() + 1));
+    return names;
+  }
+  void remove(const std::string& path) override { files.erase(path); }
+
+  std::map<std::string, std::vector<std::byte>> files;
+  int writes_left = std::numeric_limits<int>::max();
+};
+
+Checkpoint at_step(std::int64_t step) {
+  return {step, {{"w", Tensor::of<float>({2}, {static_cast<float>(step), 0.5f})}}};
+}
+
+Checkpoint of_all_types() {
+  return {7,
+          {{"float32", Tensor::of<float>({2, 1}, {1.5f, -2.0f})},
+           {"float64", Tensor::of<double>({1}, {1e300})},
+           {"int32", Tensor::of<std::int32_t>({3}, {1, -2, 3})},
+           {"int64", Tensor::scalar<std::int64_t>(-1LL << 40)},
+           {"bool", Tensor::of<bool>({2}, {true, false})},
+           {"uint8", Tensor::of<std::uint8_t>({3}, {0, 128, 255})},
+           {"string", Tensor::of<std::string>({3}, {"", "a \"quoted\" one", std::string(100, 'x')})},
+           {"empty", Tensor::of<float>({0, 5}, {})}}};
+}
+
+bool same(const Checkpoint& a, const Checkpoint& b) {
+  if (a.global_step != b.global_step || a.tensors.size() != b.tensors.size()) return false;
+  for (const auto& [name, tensor] : a.tensors)
+    if (!b.tensors.contains(name) || !identical(tensor, b.tensors.at(name))) return false;
+  return true;
+}
+
+bool is_data_loss(const Error& error) { return error.code() == Code::data_loss; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(checkpoint)
+
+BOOST_AUTO_TEST_CASE(every_type_comes_back) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, of_all_types());
+  const auto loaded = load_latest_checkpoint(storage, folder);
+  BOOST_REQUIRE(loaded.has_value());
+  BOOST_TEST(same(*loaded, of_all_types()));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_folder_has_no_checkpoint) {
+  MemoryStorage storage;
+  BOOST_TEST(!load_latest_checkpoint(storage, folder).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_data_file_is_safetensors) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, {3, {{"w\n", Tensor::of<float>({1, 2}, {1, 2})}}});
+  const auto& bytes = storage.files.at(folder + "/step-3.safetensors");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string header = R"({"__metadata__":{"format":"actorflow","global_step":"3"},)"
+                             R"("w\u000a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})";
+  BOOST_TEST(text.substr(8, header.size()) == header);
+  BOOST_TEST(text[0] % 8 == 0);
+  BOOST_TEST(text.size() == 8u + static_cast<unsigned char>(text[0]) + 8u);
+}
+
+BOOST_AUTO_TEST_CASE(the_newest_checkpoint_is_loaded_and_the_newest_k_are_kept) {
+  MemoryStorage storage;
+  for (const int step : {1, 2, 9, 10, 11}) save_checkpoint(storage, folder, at_step(step), 3);
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 11);
+  BOOST_TEST(storage.files.size() == 6u);
+  BOOST_TEST(storage.exists(folder + "/step-9.manifest"));
+  BOOST_TEST(!storage.exists(folder + "/step-2.safetensors"));
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_between_the_files_leaves_the_old_checkpoint) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, at_step(1));
+  for (const int writes : {0, 1}) {
+    storage.writes_left = writes;
+    BOOST_CHECK_THROW(save_checkpoint(storage, folder, at_step(2)), Error);
+    BOOST_TEST(same(*load_latest_checkpoint(storage, folder), at_step(1)));
+  }
+  storage.writes_left = 2;
+  save_checkpoint(storage, folder, at_step(2));
+  BOOST_TEST(same(*load_latest_checkpoint(storage, folder), at_step(2)));
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_while_a_step_is_saved_once_more_leaves_its_first_version) {
+  MemoryStorage storage;
+  Checkpoint other = at_step(1);
+  other.tensors["w"] = Tensor::of<float>({2}, {7, 8});
+  save_checkpoint(storage, folder, at_step(1));
+  for (int round = 0; round < 3; ++round) {
+    const Checkpoint before = *load_latest_checkpoint(storage, folder);
+    const Checkpoint after = round % 2 == 0 ? other : at_step(1);
+    for (int crash = 0; crash < 2; ++crash) {
+      storage.writes_left = 1;
+      BOOST_CHECK_THROW(save_checkpoint(storage, folder, after), Error);
+      BOOST_TEST(same(*load_latest_checkpoint(storage, folder), before));
+    }
+    storage.writes_left = 2;
+    save_checkpoint(storage, folder, after);
+    BOOST_TEST(same(*load_latest_checkpoint(storage, folder), after));
+    BOOST_TEST(storage.files.size() == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_flipped_bit_is_found) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, of_all_types());
+  for (auto& [path, file] : storage.files)
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+      const auto flip = std::byte{1} << (bit % 8);
+      file[bit / 8] ^= flip;
+      BOOST_CHECK_EXCEPTION(load_latest_checkpoint(storage, folder), Error, is_data_loss);
+      file[bit / 8] ^= flip;
+    }
+  BOOST_TEST(load_latest_checkpoint(storage, folder).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(every_truncation_is_found) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, at_step(4));
+  for (auto& [path, file] : storage.files) {
+    const auto whole = file;
+    while (!file.empty()) {
+      file.pop_back();
+      BOOST_CHECK_EXCEPTION(load_latest_checkpoint(storage, folder), Error, is_data_loss);
+    }
+    file = whole;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_data_file_is_named) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, at_step(4));
+  storage.remove(folder + "/step-4.safetensors");
+  BOOST_CHECK_EXCEPTION(load_latest_checkpoint(storage, folder), Error, [](const Error& error) {
+    const std::string text = error.what();
+    return is_data_loss(error) && text.find("step-4.safetensors") != std::string::npos &&
+           text.find("delete " + folder + "/step-4.manifest") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(strings_that_do_not_fit_their_bytes_are_refused) {
+  const std::vector<std::byte> bytes(12, std::byte{1});
+  BOOST_CHECK_EXCEPTION(unpack_tensor(DType::string, {1}, bytes), Error, is_data_loss);
+  BOOST_CHECK_EXCEPTION(unpack_tensor(DType::string, {2}, bytes), Error, is_data_loss);
+  BOOST_CHECK_EXCEPTION(unpack_tensor(DType::string, {0}, bytes), Error, is_data_loss);
+  BOOST_CHECK_EXCEPTION(unpack_tensor(DType::float32, {2}, bytes), Error, is_data_loss);
+}
+
+BOOST_AUTO_TEST_CASE(the_hash_is_of_names_types_and_bytes) {
+  const std::map<std::string, Tensor> tensors = of_all_types().tensors;
+  const auto hash = hash_of(tensors);
+  BOOST_TEST(hash_of(of_all_types().tensors) == hash);
+  const auto changed = [&](const std::string& name, Tensor tensor) {
+    auto copy = tensors;
+    copy[name] = std::move(tensor);
+    return hash_of(copy) != hash;
+  };
+  BOOST_TEST(changed("float32", Tensor::of<float>({2, 1}, {1.5f, -2.0000002f})));
+  BOOST_TEST(changed("float32", Tensor::of<float>({1, 2}, {1.5f, -2.0f})));
+  BOOST_TEST(changed("int32", Tensor::of<float>({3}, {1, -2, 3})));
+  BOOST_TEST(changed("another", Tensor::of<float>({0}, {})));
+}
+
+BOOST_AUTO_TEST_CASE(real_files_are_replaced_listed_and_removed) {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "actorflow-test-XXXXXX").string();
+  BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
+  Storage& storage = posix_storage();
+  const std::string inner = name + "/new/folder";
+  for (const int step : {1, 2}) save_checkpoint(storage, inner, at_step(step), 1);
+  BOOST_TEST(same(*load_latest_checkpoint(storage, inner), at_step(2)));
+  BOOST_TEST(storage.list(inner).size() == 2u);
+  storage.remove(inner + "/none");
+  BOOST_TEST(storage.list(name + "/none").empty());
+  BOOST_CHECK_EXCEPTION(storage.read(name + "/none"), Error, [&](const Error& error) {
+    return error.code() == Code::not_found && std::string(error.what()).find(name) != std::string::npos;
+  });
+  fs::remove_all(name);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
+  BOOST_CHECK_EXCEPTION(save_checkpoint(posix_storage(), "/dev/null/folder", at_step(1)), Error,
+                        [](const Error& error) {
+                          return std::string(error.what()).find("/dev/null/folder") != std::string::npos;
+                        });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,123 @@
+// Every mistake gets one clear line and a non-zero status; nothing hangs.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "test/apps/support/folder.h"
+#include "test/apps/support/ports.h"
+#include "test/apps/support/process.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+constexpr int failed_run = 1;
+constexpr int bad_usage = 2;
+
+// Runs a program that must fail with `status` and a line of its own that has all of `words` in it.
+void expect_failure(const std::vector<std::string>& command, int status,
+                    const std::vector<std::string>& words) {
+  BOOST_TEST_CONTEXT(command.front() << " must complain of " << words.front()) {
+    Process process(command);
+    BOOST_TEST(process.wait() == status);
+    const std::string output = process.output();
+    const auto start = output.find(command.front() + ": error: ");
+    BOOST_REQUIRE_MESSAGE(start != std::string::npos, output);
+    const std::string line = output.substr(start, output.find('\n', start) - start);
+    BOOST_TEST(output.size() == start + line.size() + 1, output << "is more than one line at the end");
+    for (const auto& word : words)
+      BOOST_TEST(line.find(word) != std::string::npos, line << " lacks " << word);
+  }
+}
+
+std::vector<std::string> trainer(const std::string& ps, const std::string& workers,
+                                 const std::string& job, const std::string& task,
+                                 const std::vector<std::string>& more = {}) {
+  std::vector<std::string> command{"trainer", "--ps_hosts=" + ps, "--worker_hosts=" + workers,
+                                   "--job_name=" + job, "--task_index=" + task};
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+std::vector<std::string> server(const std::string& cluster, const std::string& job,
+                                const std::string& task) {
+  return {"actorflow", "server", "--cluster", cluster, "--job", job, "--task", task};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bad_input)
+
+BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
+  expect_failure({"actorflow"}, bad_usage, {"subcommand"});
+  expect_failure({"actorflow", "trian"}, bad_usage, {"trian"});
+  expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
+  expect_failure({"actorflow", "train", "mnist", "--sync", "--async"}, bad_usage, {"--sync", "--async"});
+  expect_failure({"actorflow", "train", "mnist", "--optimizer", "adm"}, bad_usage, {"'adm'", "adam"});
+  expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
+  expect_failure({"trainer"}, bad_usage, {"ps_hosts"});
+}
+
+BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
+  expect_failure(trainer("localhost", "localhost:2223", "ps", "0"), bad_usage,
+                 {"--ps_hosts", "localhost"});
+  expect_failure(trainer("localhost:2222", "localhost:2223,:x", "ps", "0"), bad_usage,
+                 {"--worker_hosts", ":x"});
+  expect_failure(trainer("localhost:2222", "localhost:2222", "ps", "0"), bad_usage, {"localhost:2222"});
+  expect_failure(trainer("localhost:2222", "localhost:2223", "worker", "1"), bad_usage,
+                 {"task index 1", "worker"});
+  expect_failure(trainer("localhost:2222", "localhost:2223", "master", "0"), bad_usage,
+                 {"'master'", "worker"});
+  expect_failure(server("no_such_file.json", "ps", "0"), bad_usage, {"no_such_file.json"});
+  expect_failure(server(R"({"ps": )", "ps", "0"), bad_usage, {"cluster", "parse"});
+  expect_failure(server(R"({"ps": [17]})", "ps", "0"), bad_usage, {"'ps'", "17"});
+}
+
+BOOST_AUTO_TEST_CASE(a_port_that_is_taken) {
+  const auto address = free_addresses(1).front();
+  const std::string cluster = R"({"ps": [")" + address + R"("]})";
+  Process first(server(cluster, "ps", "0"));
+  BOOST_REQUIRE(first.prints("listening"));
+  expect_failure(server(cluster, "ps", "0"), failed_run, {address, "in use"});
+}
+
+BOOST_AUTO_TEST_CASE(an_address_that_others_reach) {
+  expect_failure(server(R"({"ps": ["0.0.0.0:0"]})", "ps", "0"), failed_run, {"0.0.0.0"});
+}
+
+BOOST_AUTO_TEST_CASE(parameter_servers_that_are_not_there) {
+  const auto addresses = free_addresses(2);
+  const std::vector<std::string> command =
+      trainer(addresses[0], addresses[1], "worker", "0", {"--connect_timeout=2", "--train_steps=1"});
+  expect_failure(command, failed_run, {"/job:ps/task:0", addresses[0]});
+}
+
+BOOST_AUTO_TEST_CASE(a_chief_that_does_not_come) {
+  const auto addresses = free_addresses(3);
+  const std::string workers = addresses[1] + "," + addresses[2];
+  Process ps(trainer(addresses[0], workers, "ps", "0"));
+  expect_failure(
+      trainer(addresses[0], workers, "worker", "1", {"--connect_timeout=2", "--train_steps=1"}),
+      failed_run, {"chief", "/job:worker/task:0", addresses[1]});
+}
+
+BOOST_AUTO_TEST_CASE(data_that_is_missing_or_damaged) {
+  const Folder folder;
+  const std::vector<std::string> command = {"actorflow", "train", "mnist", "--data", folder.path()};
+  expect_failure(command, failed_run, {folder.file("train-images-idx3-ubyte"), "--data"});
+
+  for (const auto& file : std::filesystem::directory_iterator(ACTORFLOW_SOURCE_DIR "/apps/data/mnist"))
+    std::filesystem::copy_file(file.path(),
+                               std::filesystem::path(folder.path()) / file.path().filename());
+  std::filesystem::resize_file(folder.file("train-images-idx3-ubyte.gz"), 100'000);
+  expect_failure(command, failed_run, {"train-images-idx3-ubyte.gz", "truncated"});
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_that_lacks_the_devices_of_a_program) {
+  const auto address = free_addresses(1).front();
+  Process only(server(R"({"ps": [")" + address + R"("]})", "ps", "0"));
+  BOOST_REQUIRE(only.prints("listening"));
+  expect_failure({"equations", "--target", "actorflow://" + address}, failed_run,
+                 {"/job:local/task:1", "/job:ps"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,131 @@
+// What the trainer bears: lost workers, hostile bytes, signals.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "test/apps/support/ports.h"
+#include "test/apps/support/trainers.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+// Sends the bytes and waits until the other side has closed the connection.
+void send_and_wait_for_close(const std::string& address, const std::string& bytes) {
+  const int connection = connect_to(address);
+  BOOST_REQUIRE(connection >= 0);
+  const timeval limit{60, 0};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  shutdown(connection, SHUT_WR);
+  char answer[256];
+  ssize_t got = 0;
+  while ((got = recv(connection, answer, sizeof answer, 0)) > 0) {
+  }
+  BOOST_TEST((got == 0 || errno == ECONNRESET), "the connection is still open");
+  close(connection);
+}
+
+std::string random_bytes(std::size_t size, unsigned seed) {
+  std::minstd_rand random(seed);
+  std::string bytes(size, '\0');
+  for (auto& byte : bytes) byte = static_cast<char>(random() >> 8);
+  return bytes;
+}
+
+std::string words(std::initializer_list<std::uint32_t> values) {
+  std::string bytes;
+  for (const auto value : values) bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  return bytes;
+}
+
+// Beginnings of Cap'n Proto messages: a segment table, then too little or too much.
+std::vector<std::string> hostile_messages() {
+  std::vector<std::string> messages;
+  for (unsigned seed = 1; seed <= 20; ++seed) messages.push_back(random_bytes(seed * 997, seed));
+  messages.push_back(words({0, 0xFFFF'FFFF}));                  // a segment of 32 GiB
+  messages.push_back(words({0xFFFF'FFFF, 1}));                  // 4 G segments
+  messages.push_back(words({0, 8'000'000}));                    // 64 MB, and nothing after
+  messages.push_back(words({0, 100, 0, 1}));                    // truncated
+  messages.push_back(words({0, 1, 0xFFFF'FFFF, 0xFFFF'FFFF}));  // a pointer out of bounds
+  return messages;
+}
+
+std::int64_t resident_kib(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  std::string word;
+  std::int64_t value = 0;
+  while (status >> word)
+    if (word == "VmRSS:" && status >> value) return value;
+  return 0;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(faults)
+
+BOOST_AUTO_TEST_CASE(the_others_finish_when_a_worker_is_killed) {
+  Trainers trainers(2, 2, {"--train_steps=4000"});
+  trainers.start_all();
+  BOOST_REQUIRE(trainers.task("worker", 1).prints("step "));
+  trainers.task("worker", 1).send_signal(SIGKILL);
+  BOOST_TEST(trainers.task("worker", 1).wait() == 128 + SIGKILL);
+  for (const auto& [job, task] : {std::pair{"worker", 0}, {"ps", 0}, {"ps", 1}})
+    BOOST_TEST(trainers.task(job, task).wait() == 0, trainers.task(job, task).output());
+  BOOST_TEST(trainers.report_number("test_accuracy") >= 0.97);
+}
+
+BOOST_AUTO_TEST_CASE(hostile_bytes_change_nothing) {
+  const std::vector<std::string> flags = {"--train_steps=1000", "--sync_replicas"};
+  Trainers undisturbed(1, 2, flags);
+  undisturbed.start_all();
+  undisturbed.expect_success();
+
+  Trainers trainers(1, 2, flags);
+  trainers.start_all();
+  BOOST_REQUIRE(trainers.task("worker", 0).prints("step "));
+  for (const auto& bytes : hostile_messages()) send_and_wait_for_close(trainers.address("ps", 0), bytes);
+  trainers.expect_success();
+  BOOST_TEST(trainers.weights_hash() == undisturbed.weights_hash());
+}
+
+BOOST_AUTO_TEST_CASE(hostile_bytes_take_no_memory) {
+  const auto address = free_addresses(1).front();
+  Process server({"actorflow", "server", "--cluster", R"({"ps": [")" + address + R"("]})", "--job", "ps",
+                  "--task", "0"});
+  BOOST_REQUIRE(server.prints("listening"));
+  for (const auto& bytes : hostile_messages()) send_and_wait_for_close(address, bytes);
+  const auto before = resident_kib(server.id());
+  for (int round = 0; round < 10; ++round)
+    for (const auto& bytes : hostile_messages()) send_and_wait_for_close(address, bytes);
+  BOOST_TEST(resident_kib(server.id()) - before < 4096);
+  server.send_signal(SIGTERM);
+  BOOST_TEST(server.wait() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_job_saves_and_goes_on_later) {
+  const Folder checkpoints;
+  const std::vector<std::string> flags = {"--sync_replicas", "--checkpoint_dir=" + checkpoints.path()};
+  auto long_flags = flags;
+  long_flags.push_back("--train_steps=1000000");
+  Trainers trainers(2, 2, long_flags);
+  trainers.start_all();
+  BOOST_REQUIRE(trainers.task("worker", 0).prints("step "));
+  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
+    trainers.task(job, task).send_signal(SIGINT);
+  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
+    BOOST_TEST(trainers.task(job, task).wait() == 130, trainers.task(job, task).output());
+  BOOST_TEST(trainers.task("worker", 0).prints("saved"));
+
+  Process again({"actorflow", "train", "mnist", "--sync", "--train-steps=1", "--checkpoint-dir",
+                 checkpoints.path()});
+  BOOST_TEST(again.wait() == 0);
+  BOOST_TEST(again.prints("restored step"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,129 @@
+// Holds the layers: who includes whom, and which folder may include which library.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Folders = std::set<std::string, std::less<>>;
+
+const std::map<std::string, Folders, std::less<>> folders_below = {
+    {"dataflow", {"dataflow"}},
+    {"kernels", {"dataflow", "kernels"}},
+    {"schema", {"dataflow", "schema"}},
+    {"actors", {"dataflow", "kernels", "schema", "actors"}},
+    {"apps", {"dataflow", "kernels", "schema", "actors", "apps"}},
+};
+
+// The beginning of a library's headers, and the production folders that may include them.
+const std::vector<std::pair<std::string, Folders>> libraries = {
+    {"caf/", {"actors"}},
+    {"capnp/", {"schema"}},
+    {"kj/", {"schema"}},
+    {"openssl/", {"schema"}},
+    {"xxhash", {"schema"}},
+    {"dnnl", {"kernels"}},
+    {"oneapi/", {"kernels"}},
+    {"cuda", {"kernels"}},
+    {"cublas", {"kernels"}},
+    {"thrust/", {"kernels"}},
+    {"cub/", {"kernels"}},
+    {"omp.h", {"kernels"}},
+    {"zlib.h", {"apps"}},
+    {"CLI/", {"apps"}},
+    {"nlohmann/", {"actors", "apps"}},
+    {"fmt/", {"actors", "apps"}},
+    {"spdlog/", {"actors", "apps"}},
+};
+
+bool is_standard(const std::string& header) { return header.find_first_of("./") == std::string::npos; }
+
+bool is_posix(const std::string& header) {
+  static const std::regex form(R"([a-z_0-9]+\.h|(sys|netinet|arpa|linux)/[a-z_0-9]+\.h)");
+  return std::regex_match(header, form);
+}
+
+// Why a source in `folder` may not include the system header, or "".
+std::string system_header_mistake(const std::string& folder, const std::string& header) {
+  if (is_standard(header)) return {};
+  if (folder == "dataflow") return "dataflow includes the standard library only";
+  for (const auto& [prefix, folders] : libraries)
+    if (header.starts_with(prefix))
+      return folders.contains(folder) ? "" : "this library belongs to another folder";
+  return is_posix(header) ? "" : "an unknown library: add it to the table of this test";
+}
+
+std::string own_header_mistake(const std::string& folder, const std::string& header) {
+  const std::string from = header.substr(0, header.find('/'));
+  if (!folders_below.contains(from)) return "not a path from the top of the project";
+  return folders_below.at(folder).contains(from) ? "" : "includes point downwards only";
+}
+
+// "<header>: <mistake>" for each include that breaks a rule.
+std::vector<std::string> mistakes(const std::string& folder, const std::string& text) {
+  static const std::regex include(R"re(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])re",
+                                  std::regex::multiline);
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match) {
+    const std::string header = (*match)[2];
+    const std::string mistake =
+        (*match)[1] == "<" ? system_header_mistake(folder, header) : own_header_mistake(folder, header);
+    if (!mistake.empty()) found.push_back(header + ": " + mistake);
+  }
+  return found;
+}
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> extensions = {".h", ".cpp", ".cu", ".cuh"};
+  return extensions.contains(path.extension().string());
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(include_rules)
+
+BOOST_AUTO_TEST_CASE(every_source_keeps_to_its_layer) {
+  std::size_t sources = 0;
+  for (const auto& rule : folders_below)
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(ACTORFLOW_SOURCE_DIR) / rule.first)) {
+      if (!is_source(entry.path())) continue;
+      ++sources;
+      for (const auto& mistake : mistakes(rule.first, contents(entry.path())))
+        BOOST_ERROR(entry.path().string() << " includes " << mistake);
+    }
+  BOOST_TEST(sources > 50u);
+}
+
+BOOST_AUTO_TEST_CASE(an_upward_include_is_found) {
+  BOOST_TEST(mistakes("dataflow", "#include \"kernels/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema", "#include \"kernels/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("kernels", "#pragma once\n  # include \"actors/server.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("actors", "#include \"kernels/device.h\"\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_library_outside_of_its_folder_is_found) {
+  BOOST_TEST(mistakes("apps", "#include <caf/actor.hpp>\n").size() == 1u);
+  BOOST_TEST(mistakes("actors", "#include <capnp/message.h>\n").size() == 1u);
+  BOOST_TEST(mistakes("dataflow", "#include <unistd.h>\n").size() == 1u);
+  BOOST_TEST(mistakes("actors", "#include <boost/asio.hpp>\n").size() == 1u);
+  BOOST_TEST(
+      mistakes("schema", "#include <kj/async.h>\n#include <sys/socket.h>\n#include <vector>\n").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,34 @@
+#include "apps/training/meter.h"
+
+#include <boost/test/unit_test.hpp>
+
+using actorflow::Meter;
+
+BOOST_AUTO_TEST_SUITE(meter)
+
+BOOST_AUTO_TEST_CASE(without_a_step_there_is_nothing) {
+  const Meter meter(5, 10, 64);
+  BOOST_TEST(meter.step() == 5);
+  BOOST_TEST(meter.loss() == 0);
+  BOOST_TEST(meter.examples_per_second() == 0);
+  BOOST_TEST(meter.seconds_left() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(means_are_over_the_last_hundred_steps) {
+  Meter meter(0, 200, 64);
+  for (int i = 0; i < 50; ++i) meter.record(i, 1000, 0);
+  for (int i = 50; i < 100; ++i) meter.record(i, 1, 0.5);
+  for (int i = 100; i < 150; ++i) meter.record(i, 3, 1);
+  BOOST_TEST(meter.loss() == 2, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(meter.accuracy() == 0.75, boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(speed_counts_every_replica_since_the_start) {
+  Meter meter(100, 400, 128);
+  while (meter.seconds() <= 0) meter.record(200, 1, 1);
+  BOOST_TEST(meter.examples_per_second() * meter.seconds() == 100.0 * 128,
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(meter.seconds_left() == 2 * meter.seconds(), boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

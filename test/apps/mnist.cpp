@@ -1,0 +1,122 @@
+#include "apps/training/mnist.h"
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dataflow/error.h"
+#include "test/apps/support/folder.h"
+
+using namespace actorflow;
+
+namespace {
+
+using namespace std::string_literals;
+
+// Images of one pixel that tells which image it is; labels are its last digit.
+LabelledImages numbered_images(std::uint8_t count) {
+  LabelledImages data{Tensor::allocate(DType::uint8, {count, 1, 1}),
+                      Tensor::allocate(DType::uint8, {count}), 10};
+  for (std::uint8_t i = 0; i < count; ++i) {
+    data.images.mutable_values<std::uint8_t>()[i] = i;
+    data.labels.mutable_values<std::uint8_t>()[i] = i % 10;
+  }
+  return data;
+}
+
+std::vector<int> numbers(const Batch& batch) {
+  std::vector<int> numbers;
+  for (const float value : batch.x.values<float>())
+    numbers.push_back(static_cast<int>(value * 255 + 0.5f));
+  return numbers;
+}
+
+std::vector<int> numbers_of(Batches batches, int count) {
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i)
+    for (const int number : numbers(batches.next())) all.push_back(number);
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(mnist)
+
+BOOST_AUTO_TEST_CASE(the_project_has_the_canonical_files) {
+  const Mnist data = load_mnist(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
+  BOOST_TEST(data.train.images.describe() == "uint8[60000,28,28]");
+  BOOST_TEST(data.test.images.describe() == "uint8[10000,28,28]");
+  BOOST_TEST(data.train.classes == 10);
+  BOOST_TEST(int{data.train.labels.values<std::uint8_t>()[0]} == 5);
+  BOOST_TEST(int{data.test.labels.values<std::uint8_t>()[0]} == 7);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_holds_scaled_images_and_their_labels) {
+  const LabelledImages data = numbered_images(200);
+  const Batch batch = consecutive_examples(data, 51, 2);
+  BOOST_TEST(batch.x.describe() == "float32[2,1]");
+  BOOST_TEST(batch.x.values<float>()[0] == 0.2f, boost::test_tools::tolerance(1e-6f));
+  BOOST_TEST(batch.labels.describe() == "int64[2]");
+  BOOST_TEST(batch.labels.values<std::int64_t>()[1] == 2);
+}
+
+BOOST_AUTO_TEST_CASE(each_pass_sees_every_image_once_in_a_new_order) {
+  const LabelledImages data = numbered_images(60);
+  const auto all = numbers_of(Batches(data, 8, 1, 0, 1), 15);  // 8 does not divide 60
+  const std::vector<int> first(all.begin(), all.begin() + 60);
+  const std::vector<int> second(all.begin() + 60, all.end());
+  BOOST_TEST(std::set(first.begin(), first.end()).size() == 60u);
+  BOOST_TEST(std::set(second.begin(), second.end()).size() == 60u);
+  BOOST_TEST((first != second));
+}
+
+BOOST_AUTO_TEST_CASE(labels_stay_with_their_images) {
+  const LabelledImages data = numbered_images(100);
+  Batches batches(data, 10, 3, 0, 1);
+  for (int i = 0; i < 20; ++i) {
+    const Batch batch = batches.next();
+    const auto images = numbers(batch);
+    for (std::size_t k = 0; k < images.size(); ++k)
+      BOOST_TEST(batch.labels.values<std::int64_t>()[k] == images[k] % 10);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(workers_share_one_sequence) {
+  const LabelledImages data = numbered_images(50);
+  Batches all(data, 4, 9, 0, 1);
+  Batches even(data, 4, 9, 0, 2);
+  Batches odd(data, 4, 9, 1, 2);
+  for (int i = 0; i < 20; ++i) {
+    BOOST_TEST(numbers(all.next()) == numbers(even.next()), boost::test_tools::per_element());
+    BOOST_TEST(numbers(all.next()) == numbers(odd.next()), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_sequence_can_be_entered_anywhere) {
+  const LabelledImages data = numbered_images(50);
+  const auto all = numbers_of(Batches(data, 4, 9, 0, 1), 40);
+  const auto late = numbers_of(Batches(data, 4, 9, 30, 1), 10);
+  BOOST_TEST(late == std::vector<int>(all.begin() + 120, all.end()), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_seed_decides_the_order) {
+  const LabelledImages data = numbered_images(50);
+  BOOST_TEST((numbers_of(Batches(data, 5, 1, 0, 1), 10) != numbers_of(Batches(data, 5, 2, 0, 1), 10)));
+  BOOST_TEST((numbers_of(Batches(data, 5, 1, 0, 1), 10) == numbers_of(Batches(data, 5, 1, 0, 1), 10)));
+}
+
+BOOST_AUTO_TEST_CASE(images_and_labels_must_be_as_many) {
+  const test::Folder folder;
+  test::write_file(folder.file("train-images-idx3-ubyte"),
+                   "\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x01"s + "ab");
+  test::write_file(folder.file("train-labels-idx1-ubyte"), "\0\0\x08\x01\0\0\0\x03"s + "\1\2\3");
+  BOOST_CHECK_EXCEPTION(load_mnist(folder.path()), Error, [](const Error& error) {
+    const std::string text = error.what();
+    return error.code() == Code::data_loss && text.find("2 images") != std::string::npos &&
+           text.find("3 labels") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,91 @@
+// What the programs print.
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "test/apps/support/ports.h"
+#include "test/apps/support/trainers.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+std::string output_of(const std::vector<std::string>& command) {
+  Process process(command);
+  BOOST_TEST(process.wait() == 0, process.output());
+  return process.output();
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(programs)
+
+BOOST_AUTO_TEST_CASE(hello_cluster) {
+  BOOST_TEST(output_of({"hello_cluster"}) == "Hello, distributed dataflow!\n");
+}
+
+BOOST_AUTO_TEST_CASE(equations_in_one_process_and_on_two_tasks) {
+  BOOST_TEST(output_of({"equations"}) == "238\n");
+  BOOST_TEST(output_of({"equations", "--two-tasks"}) == "238\n");
+}
+
+BOOST_AUTO_TEST_CASE(equations_on_two_servers_from_outside) {
+  const auto addresses = free_addresses(2);
+  const std::string cluster = R"({"local": [")" + addresses[0] + R"(", ")" + addresses[1] + R"("]})";
+  Process first({"actorflow", "server", "--cluster", cluster, "--job", "local", "--task", "0"});
+  Process second({"actorflow", "server", "--cluster", cluster, "--job", "local", "--task", "1"});
+  BOOST_TEST(output_of({"equations", "--target", "actorflow://" + addresses[0]}) == "238\n");
+  BOOST_TEST(output_of({"equations", "--target", "actorflow://" + addresses[1]}) == "238\n");
+  for (Process* server : {&first, &second}) {
+    server->send_signal(SIGTERM);
+    BOOST_TEST(server->wait() == 0, server->output());
+  }
+  BOOST_TEST(!is_listening(addresses[0]));
+}
+
+BOOST_AUTO_TEST_CASE(map_reduce_mean_is_the_plain_mean) {
+  const std::string output = output_of({"map_reduce_mean"});
+  const std::string plain = output.substr(output.rfind(' ') + 1);
+  BOOST_TEST(contains(output, "slices of 50 and 50: " + plain));
+  BOOST_TEST(contains(output, "slices of 30 and 70: " + plain));
+}
+
+BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
+  const std::string help = output_of({"actorflow", "help", "train", "mnist"});
+  for (const char* flag :
+       {"--ps", "--workers", "--sync", "--async", "--epochs", "--batch-size", "--learning-rate",
+        "--optimizer", "--hidden", "--seed", "--data", "--checkpoint-dir", "--report"})
+    BOOST_TEST(contains(help, flag), flag << " is missing");
+  BOOST_TEST(contains(output_of({"actorflow", "help"}), "train"));
+  BOOST_TEST(contains(output_of({"actorflow", "version"}), "actorflow "));
+}
+
+BOOST_AUTO_TEST_CASE(progress_in_a_pipe_is_plain_lines) {
+  const std::string output = output_of({"actorflow", "train", "mnist", "--train-steps=20"});
+  BOOST_TEST(contains(output, "step 20/20  loss "));
+  BOOST_TEST(contains(output, " examples/s "));
+  BOOST_TEST(contains(output, "test accuracy "));
+  BOOST_TEST(!contains(output, "\r"));
+}
+
+BOOST_AUTO_TEST_CASE(a_report_has_every_key) {
+  const std::string report = train_in_one_process({"--train-steps=20", "--async"});
+  for (const char* key : {"test_accuracy", "loss", "examples_per_second", "train_seconds",
+                          "staleness_mean", "staleness_max", "weights_hash"})
+    BOOST_TEST(!report_value(report, key).empty());
+  BOOST_TEST(report_value(report, "mode") == "\"async\"");
+  BOOST_TEST(std::stoi(report_value(report, "global_step")) >= 20);
+}
+
+BOOST_AUTO_TEST_CASE(every_optimizer_trains) {
+  for (const char* optimizer : {"sgd", "momentum", "adagrad", "adam", "rmsprop"}) {
+    const std::string report =
+        train_in_one_process({"--train-steps=300", "--optimizer", optimizer, "--hidden=32"});
+    BOOST_TEST(std::stod(report_value(report, "test_accuracy")) > 0.8, optimizer);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

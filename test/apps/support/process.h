@@ -1,0 +1,51 @@
+// Child processes for tests.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace actorflow::test {
+
+// A program that runs until it ends or this object does, which kills it. Its standard output and error
+// are gathered as one text. Not thread-safe.
+class Process {
+ public:
+  // `command` begins with the program: a path, or a name in the build's bin/.
+  explicit Process(std::vector<std::string> command);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  // The exit status, or 128 + the signal that ended it. A process that takes longer than `limit` is
+  // killed and counts as a failed check; `limit` only ends a hang, however slow the machine.
+  int wait(std::chrono::seconds limit = std::chrono::seconds(120));
+  void send_signal(int signal);
+  // Whether the text has appeared before the process ended, or `limit` passed.
+  bool prints(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(120));
+  // What it has printed so far.
+  std::string output();
+  pid_t id() const { return id_; }
+
+ private:
+  void read_output();
+  std::optional<int> poll_status();
+
+  std::string name_;
+  pid_t id_ = -1;
+  int pipe_ = -1;
+  std::optional<int> status_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string output_;
+  bool output_ended_ = false;
+  std::thread reader_;
+};
+
+}  // namespace actorflow::test

@@ -1,0 +1,116 @@
+#include <boost/test/unit_test.hpp>
+
+#include "dataflow/core_ops.h"
+#include "dataflow/gradient.h"
+#include "test/dataflow/expect.h"
+#include "test/dataflow/tiny_ops.h"
+
+using namespace actorflow;
+using test::compute;
+using test::invalid_with;
+using test::multiply;
+
+namespace {
+
+Output add(Output a, Output b) { return a.graph->add(add_n_op(), {a, b}); }
+
+Output scalar(Graph& g, std::string_view name) { return g.placeholder(DType::float64, {}, name); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gradient, *boost::unit_test::tolerance(1e-12))
+
+BOOST_AUTO_TEST_CASE(chain_rule_on_a_product) {
+  Graph g;
+  const Output x = scalar(g, "x"), y = scalar(g, "y");
+  const Output loss = multiply(multiply(x, x), y);  // x^2 y
+  const auto d = gradients(loss, {x, y});
+  const std::map<NodeId, double> at = {{x.edge.node, 3.0}, {y.edge.node, 5.0}};
+  BOOST_TEST(compute(d[0], at) == 30.0);
+  BOOST_TEST(compute(d[1], at) == 9.0);
+}
+
+BOOST_AUTO_TEST_CASE(contributions_of_several_consumers_add_up) {
+  Graph g;
+  const Output x = scalar(g, "x");
+  const Output square = multiply(x, x);
+  const Output loss = add(add(square, x), multiply(square, x));  // x^2 + x + x^3
+  const auto d = gradients(loss, {x, square});
+  const std::map<NodeId, double> at = {{x.edge.node, 2.0}};
+  BOOST_TEST(compute(d[0], at) == 4.0 + 1.0 + 12.0);
+  BOOST_TEST(compute(d[1], at) == 1.0 + 2.0);
+}
+
+BOOST_AUTO_TEST_CASE(agrees_with_finite_differences) {
+  Graph g;
+  const Output x = scalar(g, "x");
+  Output y = x;
+  for (int i = 0; i < 6; ++i) y = add(multiply(y, x), g.constant(0.5));
+  const double dx = 1e-5, at = 0.9;
+  const auto value = [&](double point) { return compute(y, {{x.edge.node, point}}); };
+  const double expected = (value(at + dx) - value(at - dx)) / (2 * dx);
+  const double actual = compute(gradients(y, {x})[0], {{x.edge.node, at}});
+  BOOST_TEST(actual == expected, boost::test_tools::tolerance(1e-8));
+}
+
+BOOST_AUTO_TEST_CASE(every_output_of_a_node_passes_its_gradient) {
+  Graph g;
+  const Output x = scalar(g, "x");
+  const Output both = g.add(test::neighbours_op(), {x});
+  const std::map<NodeId, double> at = {{x.edge.node, 3.0}};
+  const Output product = multiply(both, both.output(1));  // (x + 1)(x - 1)
+  BOOST_TEST(compute(gradients(product, {x})[0], at) == 6.0);
+  const Output one_of_them = multiply(both.output(1), both.output(1));  // (x - 1)^2
+  BOOST_TEST(compute(gradients(one_of_them, {x})[0], at) == 4.0);
+}
+
+BOOST_AUTO_TEST_CASE(the_gradient_of_the_loss_itself_is_one) {
+  Graph g;
+  const Output x = scalar(g, "x");
+  BOOST_TEST(compute(gradients(x, {x})[0]) == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(unreachable_targets_get_an_empty_output) {
+  Graph g;
+  const Output x = scalar(g, "x"), elsewhere = scalar(g, "elsewhere");
+  const Output loss = multiply(x, g.add(test::round_op(), {elsewhere}));
+  const Output later = multiply(loss, loss);
+  const auto d = gradients(loss, {x, elsewhere, later});
+  BOOST_TEST(static_cast<bool>(d[0]));
+  BOOST_TEST(!d[1]);
+  BOOST_TEST(!d[2]);
+}
+
+BOOST_AUTO_TEST_CASE(only_nodes_between_loss_and_targets_are_differentiated) {
+  Graph g;
+  const Output x = scalar(g, "x"), y = scalar(g, "y");
+  Output beside = y;
+  for (int i = 0; i < 10; ++i) beside = multiply(beside, y);
+  const Output loss = multiply(x, beside);
+  const auto before = g.def().size();
+  gradients(loss, {x});
+  BOOST_TEST(g.def().size() - before <= 3);  // one, and the two sides of the last product
+}
+
+BOOST_AUTO_TEST_CASE(gradient_nodes_are_beside_their_forward_nodes) {
+  Graph g;
+  const Output x = g.on("/job:ps/task:0", [&] { return scalar(g, "x"); });
+  const Output loss = g.on("/job:worker/task:1", [&] { return multiply(multiply(x, x), x); });
+  const Output d = gradients(loss, {x})[0];
+  BOOST_TEST(d.node().device == "/job:worker/task:1");
+  BOOST_TEST(d.name().starts_with("gradients/"));
+}
+
+BOOST_AUTO_TEST_CASE(bad_losses_are_refused) {
+  Graph g, other;
+  const Output matrix = g.placeholder(DType::float32, {2, -1}, "matrix");
+  BOOST_CHECK_EXCEPTION(gradients(matrix, {matrix}), Error,
+                        invalid_with({"'matrix'", "float32[2,?]", "mean()"}));
+  const Output count = g.constant(1, "count");
+  BOOST_CHECK_EXCEPTION(gradients(count, {count}), Error, invalid_with({"'count'", "int32[]"}));
+  BOOST_CHECK_EXCEPTION(gradients({}, {}), Error, invalid_with({"empty Output"}));
+  const Output loss = g.constant(1.0, "loss");
+  BOOST_CHECK_EXCEPTION(gradients(loss, {other.constant(1.0)}), Error, invalid_with({"same graph"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

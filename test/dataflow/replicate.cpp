@@ -1,0 +1,177 @@
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+#include "dataflow/core_ops.h"
+#include "dataflow/replicate.h"
+#include "test/dataflow/expect.h"
+#include "test/dataflow/tiny_ops.h"
+
+using namespace actorflow;
+using test::invalid_with;
+using test::multiply;
+
+namespace {
+
+// Two variables and the square of their product, as a worker of a cluster with two ps tasks has it.
+struct Model {
+  Graph graph;
+  Variable a, b, step;
+  Output loss;
+
+  Model() {
+    graph.on(replica_device_setter(2, "ps", "/job:worker/task:1"), [this] {
+      step = global_step(graph);
+      a = graph.variable("a", graph.constant(2.0));
+      b = graph.variable("b", graph.constant(3.0));
+      const Output product = multiply(a, b);
+      loss = multiply(product, product);
+    });
+  }
+
+  std::vector<Node> nodes(const OpDef& op) const {
+    std::vector<Node> found;
+    for (const auto& node : graph.def().nodes)
+      if (node.op == &op) found.push_back(node);
+    return found;
+  }
+  const Node& node(NodeId id) const { return graph.def().node(id); }
+};
+
+const Replication synchronous{
+    .replica = 1, .replicas = 3, .sync = true, .replicas_to_aggregate = 2, .initial_tokens = 0};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(replicate)
+
+BOOST_AUTO_TEST_CASE(variables_go_round_the_parameter_servers) {
+  const Model m;
+  BOOST_TEST(m.step.device() == "/job:ps/task:0");
+  BOOST_TEST(m.a.device() == "/job:ps/task:1");
+  BOOST_TEST(m.b.device() == "/job:ps/task:0");
+  BOOST_TEST(m.a.initializer().node().device == "/job:ps/task:1");
+  BOOST_TEST(m.loss.node().device == "/job:worker/task:1");
+}
+
+BOOST_AUTO_TEST_CASE(an_inner_device_scope_overrides_the_round) {
+  Graph g;
+  const Variable v = g.on(replica_device_setter(2), [&] {
+    return g.on("/job:ps/task:1", [&] { return g.variable("v", g.constant(1.0)); });
+  });
+  BOOST_TEST(v.device() == "/job:ps/task:1");
+}
+
+BOOST_AUTO_TEST_CASE(without_parameter_servers_nodes_stay_open) {
+  Graph g;
+  const Variable v = g.on(replica_device_setter(0, "ps", "/job:worker/task:0"),
+                          [&] { return g.variable("v", g.constant(1.0)); });
+  BOOST_TEST(v.device().empty());
+  BOOST_CHECK_EXCEPTION(replica_device_setter(-1), Error, invalid_with({"-1"}));
+  BOOST_CHECK_EXCEPTION(replica_device_setter(1, "ps", "/worker"), Error, invalid_with({"/worker"}));
+}
+
+BOOST_AUTO_TEST_CASE(copies_of_a_setter_share_the_turn) {
+  Graph g;
+  const auto setter = replica_device_setter(3);
+  for (int i = 0; i < 4; ++i) {
+    const Variable v =
+        g.on(setter, [&] { return g.variable("v" + std::to_string(i), g.constant(1.0)); });
+    BOOST_TEST(v.device() == "/job:ps/task:" + std::to_string(i % 3));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_global_step_is_made_once) {
+  Graph g;
+  const Variable step = global_step(g);
+  BOOST_TEST(step.type().to_string() == "int64[]");
+  BOOST_TEST((global_step(g).value().edge == step.value().edge));
+  BOOST_TEST(g.variables().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_updates_are_beside_their_variables) {
+  Model m;
+  const TrainOp train = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Momentum{0.5, 0.25});
+  const auto updates = m.nodes(apply_gradient_op());
+  BOOST_TEST_REQUIRE(updates.size() == 2U);
+  BOOST_TEST(updates[0].device == m.a.device());
+  BOOST_TEST(updates[1].device == m.b.device());
+  BOOST_TEST(attr<std::string>(updates[0], "variable") == "a");
+  BOOST_TEST(attr<std::string>(updates[0], "optimizer") == "momentum");
+  BOOST_TEST(
+      attr<std::vector<double>>(updates[0], "hyperparameters") == (std::vector<double>{0.5, 0.25}),
+      boost::test_tools::per_element());
+  const std::map<NodeId, double> at = {{m.a.value().edge.node, 2.0}, {m.b.value().edge.node, 3.0}};
+  BOOST_TEST(test::compute(m.graph.def(), updates[0].inputs[0], at) == 36.0);  // 2 a b^2
+  BOOST_TEST(!train.local_init);
+}
+
+BOOST_AUTO_TEST_CASE(an_asynchronous_step_is_counted_after_its_updates) {
+  Model m;
+  const Output step = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{});
+  BOOST_TEST(step.node().op == &count_step_op());
+  BOOST_TEST(step.node().device == m.step.device());
+  BOOST_TEST((step.node().inputs == std::vector<Edge>{m.step.value().edge}));
+  BOOST_TEST_REQUIRE(step.node().controls.size() == 2U);
+  for (auto control : step.node().controls) BOOST_TEST(m.node(control).op == &apply_gradient_op());
+}
+
+BOOST_AUTO_TEST_CASE(synchronous_gradients_carry_the_local_step_of_the_replica) {
+  Model m;
+  minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{}, synchronous);
+  const auto accumulated = m.nodes(accumulate_gradient_op());
+  BOOST_TEST_REQUIRE(accumulated.size() == 2U);
+  BOOST_TEST(accumulated[0].device == m.a.device());
+  BOOST_TEST(attr<std::string>(accumulated[0], "coordinator") == "/job:ps/task:0");
+  BOOST_TEST(attr<std::string>(accumulated[0], "global_step") == "global_step");
+  BOOST_TEST(attr<std::int64_t>(accumulated[0], "replica") == 1);
+  BOOST_TEST(attr<std::int64_t>(accumulated[0], "replicas_to_aggregate") == 2);
+  const Node& local = m.node(accumulated[0].inputs[1].node);
+  BOOST_TEST(attr<std::string>(local, "variable") == "local_step/1");
+  BOOST_TEST(local.device == "/job:worker/task:1");
+}
+
+BOOST_AUTO_TEST_CASE(a_synchronous_step_ends_when_the_token_is_the_local_step) {
+  Model m;
+  const TrainOp train = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{}, synchronous);
+  const Node& end = train.step.node();
+  const Node& token = m.node(end.inputs.at(0).node);
+  BOOST_TEST(token.op == &take_token_op());
+  BOOST_TEST(token.device == m.step.device());
+  BOOST_TEST(attr<std::int64_t>(token, "accumulators") == 2);
+  BOOST_TEST(token.controls.size() == 2U);
+  const Node& advance = m.node(end.controls.at(0));
+  BOOST_TEST(advance.op == &assign_variable_op());
+  BOOST_TEST(attr<std::string>(advance, "variable") == "local_step/1");
+  BOOST_TEST((advance.inputs[0] == end.inputs[0]));
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_becomes_current_by_taking_the_global_step) {
+  Model m;
+  const TrainOp train = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{}, synchronous);
+  const Node& init = train.local_init.node();
+  BOOST_TEST(attr<std::string>(init, "variable") == "local_step/1");
+  BOOST_TEST((init.inputs == std::vector<Edge>{m.step.value().edge}));
+}
+
+BOOST_AUTO_TEST_CASE(variables_that_the_loss_does_not_depend_on_are_left_alone) {
+  Model m;
+  const Variable other = m.graph.variable("other", m.graph.constant(1.0));
+  minimize(m.graph, m.loss, {m.a, other, m.step}, m.step, Sgd{}, synchronous);
+  BOOST_TEST(m.nodes(accumulate_gradient_op()).size() == 1U);
+  BOOST_TEST(attr<std::int64_t>(m.nodes(take_token_op()).at(0), "accumulators") == 1);
+  BOOST_CHECK_EXCEPTION(minimize(m.graph, m.loss, {other}, m.step, Sgd{}), Error,
+                        invalid_with({"depends on none of the 1 variables"}));
+}
+
+BOOST_AUTO_TEST_CASE(senseless_replications_are_refused) {
+  Model m;
+  const auto with = [&m](const Replication& r) { minimize(m.graph, m.loss, {m.a}, m.step, Sgd{}, r); };
+  BOOST_CHECK_EXCEPTION(with({.replica = 3, .replicas = 3}), Error,
+                        invalid_with({"replica 3", "3 replicas"}));
+  BOOST_CHECK_EXCEPTION(with({.replicas_to_aggregate = -1}), Error, invalid_with({"-1"}));
+  BOOST_CHECK_EXCEPTION(with({.replicas = 1, .sync = true, .replicas_to_aggregate = 3}), Error,
+                        invalid_with({"at least 2 initial_tokens"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

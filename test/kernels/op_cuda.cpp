@@ -1,0 +1,87 @@
+// What the GPU computes, against the CPU: every row of the op table, and the optimizers. Skipped,
+// visibly, without a GPU.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <vector>
+
+#include "kernels/optimizer_update.h"
+#include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/op_table.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(cuda_device_count() > 0);
+  result.message() << "this machine or this build has no GPU";
+  return result;
+}
+
+std::vector<Tensor> run(const OpRow& row, Device& device) {
+  Graph graph;
+  std::vector<Output> inputs;
+  std::vector<Tensor> tensors;
+  for (const auto& tensor : make_inputs(row)) {
+    inputs.push_back(graph.placeholder(tensor.dtype(), tensor.shape()));
+    tensors.push_back(device.to_device(tensor));
+  }
+  const Output op = graph.add(builtin_ops().def(row.op), inputs, row.attrs);
+  auto outputs = run_kernel(op.node(), tensors, device);
+  for (auto& output : outputs) output = device.to_host(output);
+  return outputs;
+}
+
+void check_same(const Tensor& cpu, const Tensor& gpu, double relative) {
+  BOOST_TEST_REQUIRE(cpu.describe() == gpu.describe());
+  const Array expected = to_array(cpu), actual = to_array(gpu);
+  const double tolerance = is_floating(cpu.dtype()) ? relative : 0;
+  for (std::int64_t i = 0; i < cpu.elements(); ++i)
+    if (!(std::abs(actual[i] - expected[i]) <= tolerance * std::max(1.0, std::abs(expected[i]))))
+      BOOST_ERROR("element " << i << " is " << actual[i] << " on the GPU, " << expected[i]
+                             << " on the CPU");
+}
+
+Tensor waves(double frequency) {
+  Tensor tensor = Tensor::allocate(DType::float32, {1000});
+  double i = 0;
+  for (float& value : tensor.mutable_values<float>())
+    value = static_cast<float>(std::sin(frequency * i++));
+  return tensor;
+}
+
+// The value after three steps, while somebody holds the value of the step before.
+Tensor train(const Optimizer& optimizer, Device& device) {
+  VariableState state{device.to_device(waves(0.1)), {}};
+  make_slots(optimizer, state, device);
+  for (const double frequency : {1.0, 2.0, 3.0}) {
+    const Tensor held = state.value;
+    const std::vector<Tensor> gradients = {device.to_device(waves(frequency)),
+                                           device.to_device(waves(-0.3 * frequency))};
+    apply_gradient(optimizer, state, actorflow::mean_of(gradients, device), device);
+  }
+  return device.to_host(state.value);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(op_cuda, *boost::unit_test::precondition(has_gpu))
+
+BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu, op_table(), row) {
+  BOOST_TEST_REQUIRE(builtin_ops().has_kernel(builtin_ops().def(row.op), DeviceType::cuda));
+  const auto cpu = run(row, cpu_device()), gpu = run(row, cuda_device(0));
+  BOOST_TEST_REQUIRE(cpu.size() == gpu.size());
+  for (std::size_t i = 0; i < cpu.size(); ++i) check_same(cpu[i], gpu[i], 2 * row.tolerance);
+}
+
+BOOST_AUTO_TEST_CASE(optimizers_train_alike) {
+  for (const Optimizer& optimizer :
+       std::vector<Optimizer>{Sgd{}, Momentum{}, Adagrad{}, Adam{}, RmsProp{}})
+    BOOST_TEST_CONTEXT(optimizer_name(optimizer))
+  check_same(train(optimizer, cpu_device()), train(optimizer, cuda_device(0)), 1e-5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

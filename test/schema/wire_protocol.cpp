@@ -1,0 +1,202 @@
+// The port as any Cap'n Proto client sees it, and what it does with messages that break the rules.
+#include <boost/test/unit_test.hpp>
+
+#include "test/schema/support/raw_client.h"
+#include "test/schema/support/tasks.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+struct Port {
+  Port() {
+    RpcOptions options;
+    options.max_incoming_bytes = 1 << 20;
+    options.on_warning = [this](const std::string& text) { warnings.put(text); };
+    network = make_rpc_network(ops(), heap(), options);
+    receiver.emplace(*network, task("ps", 0),
+                     [](const MasterRequest&, const MasterReplyFn& reply) { reply({}); });
+  }
+
+  // The warning that a connected peer gets itself closed with.
+  std::string closed_for(const std::function<void(RawClient&, wire::Inbox::Client)>& break_a_rule) {
+    RawClient client(receiver->address());
+    auto hello = client.connect();
+    BOOST_REQUIRE(hello.getStatus().getCode() == 0);
+    try {
+      break_a_rule(client, hello.getInbox());
+    } catch (const kj::Exception&) {
+      // The answer to the broken rule.
+    }
+    const auto gone = receiver->gone.take();
+    BOOST_REQUIRE(gone);
+    BOOST_TEST((gone->name == TaskName{"worker", 7}));
+    return warnings.take().value_or("");
+  }
+
+  std::string closed_for_tensor(const std::function<void(wire::Tensor::Builder)>& write) {
+    return closed_for([&](RawClient& client, wire::Inbox::Client inbox) {
+      auto request = inbox.deliverRequest();
+      write(request.initEnvelopes(1)[0].initTensorDelivery().initTensor());
+      request.send().wait(client.wait_scope());
+      inbox.doneRequest().send().wait(client.wait_scope());
+    });
+  }
+
+  std::string closed_for_chunk(std::uint64_t offset, std::uint64_t total, std::size_t size) {
+    return closed_for([&](RawClient& client, wire::Inbox::Client inbox) {
+      auto request = inbox.putRequest();
+      auto chunk = request.initChunk();
+      chunk.setOffset(offset);
+      chunk.setTotal(total);
+      chunk.initData(static_cast<unsigned>(size));
+      request.send().wait(client.wait_scope());
+      inbox.doneRequest().send().wait(client.wait_scope());
+    });
+  }
+
+  ~Port() {
+    // Whatever has happened, a good peer gets through.
+    Sender good(*network, receiver->address(), task("worker", 1), {"ps", 0});
+    good.link->send(Shutdown{"good"});
+    const auto message = receiver->messages.take();
+    BOOST_TEST((message && std::holds_alternative<Shutdown>(*message)));
+  }
+
+  Mailbox<std::string> warnings;
+  std::unique_ptr<Network> network;
+  std::optional<Receiver> receiver;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(wire_protocol, Port)
+
+BOOST_AUTO_TEST_CASE(another_version_is_refused_and_both_are_named) {
+  RawClient client(receiver->address());
+  const auto hello = client.connect(99);
+  BOOST_TEST(hello.getStatus().getCode() == static_cast<int>(Code::failed_precondition));
+  const std::string message = hello.getStatus().getMessage().cStr();
+  BOOST_TEST((contains(message, "version 1,") && contains(message, "version 99")), message);
+  BOOST_TEST(!hello.hasInbox());
+}
+
+BOOST_AUTO_TEST_CASE(the_master_of_another_version_is_refused) {
+  RawClient client(receiver->address());
+  auto request = client.task.masterRequest();
+  const auto answer = request.send().wait(client.wait_scope());
+  BOOST_TEST(answer.getStatus().getCode() == static_cast<int>(Code::failed_precondition));
+  BOOST_TEST(!answer.hasMaster());
+}
+
+BOOST_AUTO_TEST_CASE(anybody_may_ask_who_is_there) {
+  RawClient client(receiver->address());
+  const auto status = client.task.statusRequest().send().wait(client.wait_scope());
+  BOOST_TEST(status.getSelf().getName().getJob().cStr() == std::string("ps"));
+  BOOST_TEST(status.getProtocolVersion() == wire::PROTOCOL_VERSION);
+  BOOST_TEST(status.getConnections() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_whose_data_do_not_fit_its_shape_is_refused_and_both_sizes_are_named) {
+  const std::string warning = closed_for_tensor([](wire::Tensor::Builder tensor) {
+    tensor.setDtype(wire::DType::FLOAT32);
+    tensor.setDims({1000, 1000});
+    tensor.initData(12);
+  });
+  BOOST_TEST(contains(warning, "float32[1000,1000] needs 4000000 bytes, but 12 came"), warning);
+  BOOST_TEST(contains(warning, "/job:worker/task:7"), warning);
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_whose_size_overflows_is_refused) {
+  const auto huge = [](wire::Tensor::Builder tensor) {
+    tensor.setDtype(wire::DType::FLOAT64);
+    tensor.setDims({std::int64_t{1} << 61, 2});
+    tensor.initData(16);
+  };
+  BOOST_TEST(contains(closed_for_tensor(huge), "more than 2^63 bytes"));
+  const auto more_elements = [](wire::Tensor::Builder tensor) {
+    tensor.setDtype(wire::DType::STRING);
+    tensor.setDims({std::int64_t{1} << 62, 8});
+  };
+  BOOST_TEST(contains(closed_for_tensor(more_elements), "more than 2^63 elements"));
+}
+
+BOOST_AUTO_TEST_CASE(a_string_tensor_without_its_strings_takes_no_memory) {
+  const auto empty = [](wire::Tensor::Builder tensor) {
+    tensor.setDtype(wire::DType::STRING);
+    tensor.setDims({std::int64_t{1} << 40});
+  };
+  BOOST_TEST(contains(closed_for_tensor(empty), "needs 1099511627776 strings, but 0 came"));
+}
+
+BOOST_AUTO_TEST_CASE(unknown_dimensions_types_and_booleans_are_refused) {
+  BOOST_TEST(contains(closed_for_tensor([](wire::Tensor::Builder tensor) {
+                        tensor.setDtype(wire::DType::FLOAT32);
+                        tensor.setDims({-1});
+                      }),
+                      "fully known shape"));
+  BOOST_TEST(contains(closed_for_tensor([](wire::Tensor::Builder tensor) {
+                        tensor.setDtype(static_cast<wire::DType>(77));
+                      }),
+                      "unknown dtype number 77"));
+  BOOST_TEST(contains(closed_for_tensor([](wire::Tensor::Builder tensor) {
+                        tensor.setDtype(wire::DType::BOOLEAN);
+                        tensor.setDims({1});
+                        tensor.initData(1)[0] = 2;
+                      }),
+                      "neither 0 nor 1"));
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_without_its_transfer_is_refused) {
+  BOOST_TEST(contains(closed_for_tensor([](wire::Tensor::Builder tensor) {
+                        tensor.setDtype(wire::DType::UINT8);
+                        tensor.setDims({1});
+                        tensor.setTransfer(3);
+                      }),
+                      "transfer 3, which has not arrived"));
+}
+
+BOOST_AUTO_TEST_CASE(a_chunk_that_does_not_fit_is_refused) {
+  BOOST_TEST(contains(closed_for_chunk(8, 100, 8), "after 0 of 100 bytes came a chunk of 8 at 8"));
+  BOOST_TEST(contains(closed_for_chunk(0, 100, 101), "came a chunk of 101"));
+}
+
+BOOST_AUTO_TEST_CASE(a_transfer_above_the_limit_of_a_peer_is_refused_and_both_sizes_are_named) {
+  const std::string warning = closed_for_chunk(0, std::uint64_t{1} << 40, 8);
+  BOOST_TEST((contains(warning, "1099511627776 bytes") && contains(warning, "limit of 1048576 bytes")),
+             warning);
+  BOOST_TEST(contains(closed_for_chunk(0, ~std::uint64_t{0}, 8), "was announced"));
+  BOOST_TEST(contains(closed_for_chunk(0, 0, 0), "was announced"));
+}
+
+BOOST_AUTO_TEST_CASE(all_mistakes_of_a_graph_are_reported_together) {
+  RawClient client(receiver->address());
+  auto request = client.master().createSessionRequest();
+  auto nodes = request.initGraph().initNodes(5);
+  nodes[0].setName("a");
+  nodes[0].setOp("Placholder");
+  nodes[1].setName("b");
+  nodes[1].setOp("AndAnotherOne");
+  nodes[2].setName("c");
+  nodes[2].setOp("Identity");  // without its input
+  nodes[3].setName("d");
+  nodes[3].setOp("Identity");
+  nodes[3].initInputs(1)[0].setNode(1);  // of a bad node: no mistake of its own
+  nodes[4].setName("e");
+  nodes[4].setOp("Identity");
+  nodes[4].initInputs(1)[0].setNode(4);  // a cycle
+  const auto answer = request.send().wait(client.wait_scope());
+  BOOST_TEST(answer.getStatus().getCode() == static_cast<int>(Code::invalid_argument));
+  const std::string message = answer.getStatus().getMessage().cStr();
+  for (const std::string part :
+       {"'a'", "'Placholder'; did you mean 'Placeholder'?", "'b'", "'AndAnotherOne'", "'c'", "'e'"})
+    BOOST_TEST(contains(message, part), message);
+  BOOST_TEST(!contains(message, "'d'"), message);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
