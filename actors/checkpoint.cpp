@@ -154,8 +154,9 @@ std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::st
 }
 
 std::uint64_t hash_of(const std::map<std::string, Tensor>& tensors) {
+  const SafetensorsFile file(tensors, {});
   Checksum sum;
-  for (const auto& part : SafetensorsFile(tensors, {}).parts()) sum.update(part);
+  for (const auto& part : file.parts()) sum.update(part);
   return sum.value();
 }
 

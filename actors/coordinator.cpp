@@ -17,17 +17,8 @@ constexpr std::chrono::seconds report_interval{5};
 
 Barrier Barrier::of(const Node& node) {
   const auto number = [&node](std::string_view name) { return attr<std::int64_t>(node, name); };
-  const Barrier barrier{number("accumulators"), number("replicas_to_aggregate"), number("total_num_replicas"),
-                        number("initial_tokens")};
-  if (barrier.accumulators < 1 || barrier.replicas_to_aggregate < 1 || barrier.total_num_replicas < 1)
-    throw invalid_argument(fmt::format("node '{}': a barrier needs at least one accumulator, replica and gradient, "
-                                       "but has {}", node.name, barrier.to_string()));
-  const auto needed = barrier.replicas_to_aggregate - barrier.total_num_replicas;
-  if (barrier.initial_tokens < needed)
-    throw invalid_argument(fmt::format("node '{}': {} initial tokens are too few: replicas_to_aggregate - "
-                                       "total_num_replicas = {} are needed, or the first step never ends",
-                                       node.name, barrier.initial_tokens, needed));
-  return barrier;
+  return {number("accumulators"), number("replicas_to_aggregate"), number("total_num_replicas"),
+          number("initial_tokens")};
 }
 
 std::string Barrier::to_string() const {

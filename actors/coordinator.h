@@ -25,7 +25,8 @@ struct Barrier {
   std::int64_t total_num_replicas = 0;
   std::int64_t initial_tokens = 0;
 
-  static Barrier of(const Node& take_token);  // throws invalid_argument for numbers that cannot work
+  // The op's shape function has seen to it that the numbers can work.
+  static Barrier of(const Node& take_token);
   std::int64_t tokens_per_step() const { return std::max(total_num_replicas, replicas_to_aggregate); }
   std::string to_string() const;
   bool operator==(const Barrier&) const = default;

@@ -214,6 +214,23 @@ Variable Graph::variable(std::string_view name, Output initial) {
   return variables_.back();
 }
 
+Output Graph::assign(const Variable& variable, Output value, std::string_view name) {
+  return update(assign_variable_op(), variable, value, name);
+}
+
+Output Graph::assign_add(const Variable& variable, Output delta, std::string_view name) {
+  return update(assign_add_variable_op(), variable, delta, name);
+}
+
+Output Graph::update(const OpDef& op, const Variable& variable, Output input, std::string_view name) {
+  check_mine(variable);
+  check_mine(input);
+  if (input.dtype() != variable.type().dtype || !input.shape().compatible_with(variable.type().shape))
+    throw invalid_argument("variable " + quoted(variable.name()) + " is " + variable.type().to_string() +
+                           ", but '" + input.name() + "' is " + input.type().to_string());
+  return on(variable.device(), [&] { return add(op, {input}, {{"variable", variable.name()}}, name); });
+}
+
 void Graph::add_control(Output before, Output after) {
   check_mine(before);
   check_mine(after);

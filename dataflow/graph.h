@@ -124,6 +124,10 @@ class Graph {
   // A variable with the value that its initializer assigns. `initial` needs a fully known shape.
   Variable variable(std::string_view name, Output initial);
   const std::vector<Variable>& variables() const { return variables_; }
+  // Give a variable a new value, or change it by `delta` (the output is the value after). The nodes are
+  // on the variable's device, whatever the scope. The value must have the variable's type.
+  Output assign(const Variable& variable, Output value, std::string_view name = {});
+  Output assign_add(const Variable& variable, Output delta, std::string_view name = {});
 
   // Orders `after` behind `before`, which must be an earlier node.
   void add_control(Output before, Output after);
@@ -166,6 +170,7 @@ class Graph {
     std::vector<T>& stack;
   };
 
+  Output update(const OpDef& op, const Variable& variable, Output input, std::string_view name);
   std::string scoped(std::string_view name) const;
   std::string unique_name(std::string name);
   void check_mine(const Output& output) const;

@@ -122,10 +122,7 @@ class SynchronousTraining {
   }
 
   Output set_local_step(Output value) {
-    return graph_.on(local_step_.device(), [&] {
-      return graph_.add(assign_variable_op(), {value}, {{"variable", local_step_.name()}},
-                        "set_local_step");
-    });
+    return graph_.assign(local_step_, value, "set_local_step");
   }
 
   Graph& graph_;

@@ -29,6 +29,8 @@ class RpcListener final : public Listener {
       : core_(std::move(core)), address_(std::move(address)), server_(std::move(server)) {}
   ~RpcListener() override {
     core_->loop.run([this] { server_->close(); });
+    // What that has left for later is done when the loop takes the next task: the port is free again.
+    core_->loop.run([] {});
   }
 
   const std::string& address() const override { return address_; }

@@ -12,8 +12,8 @@ namespace {
 
 // Rates at which a small perceptron learns well.
 double default_learning_rate(const std::string& optimizer) {
-  if (optimizer == "sgd") return 0.1;
-  if (optimizer == "momentum" || optimizer == "adagrad") return 0.02;
+  if (optimizer == "sgd") return 0.2;
+  if (optimizer == "momentum" || optimizer == "adagrad") return 0.05;
   return 0.001;
 }
 
@@ -23,7 +23,7 @@ void TrainFlags::add_to(CLI::App& app) {
   const auto add = [&app](const std::string& name, auto& value, const std::string& what) {
     return app.add_option(both_spellings(name), value, what)->capture_default_str();
   };
-  app.add_option("--hidden,--hidden_units", hidden, "Sizes of the hidden layers, for example 256,128")
+  app.add_option("--hidden,--hidden_units", hidden, "Sizes of the hidden layers, for example 512,128")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();

@@ -10,7 +10,7 @@
 namespace actorflow {
 
 struct TrainFlags {
-  std::vector<std::int64_t> hidden{128};
+  std::vector<std::int64_t> hidden{256};
   std::string optimizer = "adam";
   double learning_rate = 0;  // 0 = the optimizer's own
   std::int64_t batch_size = 64;

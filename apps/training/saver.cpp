@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actors/checkpoint.h"
-#include "dataflow/core_ops.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -38,9 +37,7 @@ Saver::Saver(Graph& graph, std::vector<Variable> variables, const Variable& glob
   for (const auto& variable : variables_) {
     const std::string name = variable.name() + "/restore";
     values_.push_back(graph.placeholder(variable.type().dtype, variable.type().shape, name + "/value"));
-    assigns_.push_back(graph.on(variable.device(), [&] {
-      return graph.add(assign_variable_op(), {values_.back()}, {{"variable", variable.name()}}, name);
-    }));
+    assigns_.push_back(graph.assign(variable, values_.back(), name));
   }
 }
 

@@ -130,7 +130,6 @@ bool Replica::is_end_of_job(const Error& error) const {
 std::optional<TrainReport> Replica::run_chief() {
   restore_or_initialize();
   const Meter meter = train();
-  if (progress_) progress_->finish(meter);
   if (interrupted_) {
     save();
     server_.shutdown_cluster("the chief was interrupted");
@@ -212,6 +211,7 @@ Meter Replica::train() {
                   fmt::format("the loss is {} at step {}; lower the learning rate", loss, meter.step()));
     if (progress_) progress_->update(meter);
   }
+  if (progress_) progress_->finish(meter);
   return meter;
 }
 
@@ -232,15 +232,15 @@ void Replica::wait_for_others() {
 
 double Replica::test_accuracy() {
   constexpr std::int64_t chunk = 1000;
-  double correct = 0;
+  std::int64_t correct = 0;
   for (std::int64_t first = 0; first < data_.test.count(); first += chunk) {
     const auto size = std::min(chunk, data_.test.count() - first);
     const Batch batch = consecutive_examples(data_.test, first, size);
     const Tensor share =
         session_.run(g_->model.accuracy, {{g_->model.x, batch.x}, {g_->model.labels, batch.labels}});
-    correct += share.scalar<float>() * static_cast<double>(size);
+    correct += std::llround(share.scalar<float>() * static_cast<double>(size));
   }
-  return correct / static_cast<double>(data_.test.count());
+  return static_cast<double>(correct) / static_cast<double>(data_.test.count());
 }
 
 TrainReport Replica::report(const Meter& meter) {

@@ -21,7 +21,7 @@ namespace actorflow {
 
 // The same for every replica, but for the checkpoint folder, which only the chief uses.
 struct TrainOptions {
-  std::vector<std::int64_t> hidden{128};  // sizes of the hidden layers
+  std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
   Optimizer optimizer = Adam{};
   std::int64_t batch_size = 64;  // examples of one replica's step
   std::int64_t train_steps = 0;  // the global step at which training ends

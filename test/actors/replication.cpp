@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_slowest_gradient_is_dropped_as_sta
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_that_can_never_open_is_refused) {
-  Cluster c(1, {.sync = true, .replicas_to_aggregate = 2}, Sgd{0.5});
-  BOOST_CHECK_EXCEPTION(c.train(0, 1.0F), Error, [](const Error& error) {
-    return std::string(error.what()).find("initial tokens are too few") != std::string::npos;
+  const Replication replication{.sync = true, .replicas_to_aggregate = 2};
+  BOOST_CHECK_EXCEPTION(Replica(0, replication, Sgd{0.5}), Error, [](const Error& error) {
+    return std::string(error.what()).find("initial_tokens") != std::string::npos;
   });
 }
 

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(variables_live_on_their_task_beyond_a_session) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}});
   Graph g;
   const Variable v = g.on("/job:ps/task:0", [&] { return g.variable("v", g.constant(40)); });
-  const Output more = g.add(assign_add_variable_op(), {g.constant(2)}, {{"variable", std::string("v")}});
+  const Output more = g.assign_add(v, g.constant(2));
   const auto& target = cluster.server("worker", 0).target();
   {
     Session s(target, g);

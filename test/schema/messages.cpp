@@ -94,8 +94,11 @@ BOOST_AUTO_TEST_CASE(run_graph_carries_its_arguments_whatever_their_number_and_s
 }
 
 BOOST_AUTO_TEST_CASE(step_done_carries_status_and_results) {
-  const auto received = round_trip_as(
-      StepDone{11, {Code::aborted, "node 'x': \xc3\xa4"}, {{-1, Tensor::scalar(std::int64_t{4})}}});
+  StepDone done;
+  done.step = 11;
+  done.status = {Code::aborted, "node 'x': \xc3\xa4"};
+  done.retvals.emplace_back(-1, Tensor::scalar(std::int64_t{4}));
+  const auto received = round_trip_as(done);
   BOOST_TEST(received.step == 11u);
   BOOST_TEST((received.status.code == Code::aborted));
   BOOST_TEST(received.status.message == "node 'x': \xc3\xa4");

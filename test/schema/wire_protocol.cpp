@@ -24,11 +24,7 @@ struct Port {
     RawClient client(receiver->address());
     auto hello = client.connect();
     BOOST_REQUIRE(hello.getStatus().getCode() == 0);
-    try {
-      break_a_rule(client, hello.getInbox());
-    } catch (const kj::Exception&) {
-      // The answer to the broken rule.
-    }
+    break_a_rule(client, hello.getInbox());
     const auto gone = receiver->gone.take();
     BOOST_REQUIRE(gone);
     BOOST_TEST((gone->name == TaskName{"worker", 7}));
@@ -39,8 +35,8 @@ struct Port {
     return closed_for([&](RawClient& client, wire::Inbox::Client inbox) {
       auto request = inbox.deliverRequest();
       write(request.initEnvelopes(1)[0].initTensorDelivery().initTensor());
-      request.send().wait(client.wait_scope());
-      inbox.doneRequest().send().wait(client.wait_scope());
+      client.wait_for(request.send());
+      client.wait_for(inbox.doneRequest().send().ignoreResult());
     });
   }
 
@@ -51,8 +47,8 @@ struct Port {
       chunk.setOffset(offset);
       chunk.setTotal(total);
       chunk.initData(static_cast<unsigned>(size));
-      request.send().wait(client.wait_scope());
-      inbox.doneRequest().send().wait(client.wait_scope());
+      client.wait_for(request.send());
+      client.wait_for(inbox.doneRequest().send().ignoreResult());
     });
   }
 
