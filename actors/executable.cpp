@@ -24,6 +24,7 @@ Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& 
     : handle_(handle), graph_(std::move(graph)), nodes_(graph_.nodes.size()) {
   for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
   link_consumers();
+  link_controls();
 }
 
 void Executable::compile_node(NodeId id, const TaskContext& task) {
@@ -41,13 +42,13 @@ void Executable::compile_node(NodeId id, const TaskContext& task) {
     if (node.op == &retval_op()) ++num_retvals_;
   }
   item.first_input = num_inputs_;
+  item.num_inputs = static_cast<std::int32_t>(node.inputs.size());
   item.first_output = num_outputs_;
-  num_inputs_ += item.inputs();
-  num_outputs_ += item.outputs();
-  item.pending = static_cast<std::int32_t>(node.inputs.size() + node.controls.size());
-  for (NodeId control : node.controls) nodes_[static_cast<std::size_t>(control)].controls_to.push_back(id);
-  pending_.push_back(item.pending);
-  if (item.pending == 0) sources_.push_back(id);
+  item.num_outputs = static_cast<std::int32_t>(node.outputs.size());
+  num_inputs_ += item.num_inputs;
+  num_outputs_ += item.num_outputs;
+  pending_.push_back(static_cast<std::int32_t>(node.inputs.size() + node.controls.size()));
+  if (pending_.back() == 0) sources_.push_back(id);
 }
 
 void Executable::link_consumers() {
@@ -56,13 +57,24 @@ void Executable::link_consumers() {
   };
   std::vector<std::vector<Consumer>> by_output(static_cast<std::size_t>(num_outputs_));
   for (NodeId id = 0; id < graph_.size(); ++id)
-    for (int i = 0; i < node(id).inputs(); ++i)
+    for (int i = 0; i < node(id).num_inputs; ++i)
       by_output[output_of(graph_.node(id).inputs[static_cast<std::size_t>(i)])].push_back(
           {id, node(id).first_input + i});
   first_consumer_.push_back(0);
   for (const auto& consumers : by_output) {
     consumers_.insert(consumers_.end(), consumers.begin(), consumers.end());
     first_consumer_.push_back(static_cast<std::int32_t>(consumers_.size()));
+  }
+}
+
+void Executable::link_controls() {
+  std::vector<std::vector<NodeId>> by_node(nodes_.size());
+  for (NodeId id = 0; id < graph_.size(); ++id)
+    for (NodeId before : graph_.node(id).controls) by_node[static_cast<std::size_t>(before)].push_back(id);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].first_control = static_cast<std::int32_t>(controls_.size());
+    nodes_[i].num_controls = static_cast<std::int32_t>(by_node[i].size());
+    controls_.insert(controls_.end(), by_node[i].begin(), by_node[i].end());
   }
 }
 

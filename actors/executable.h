@@ -20,20 +20,21 @@ struct Consumer {
 };
 
 struct ExecutableNode {
-  const Node* node = nullptr;
+  // What every firing needs, in one cache line.
   Home home = Home::kernel;
   std::unique_ptr<Kernel> kernel;  // null: nothing to compute
-  Device* device = nullptr;
-  caf::actor actor;                 // computes the node away from the lane's thread
-  std::int32_t first_input = 0;     // of the frame's inputs
-  std::int32_t first_output = 0;    // of all outputs of the executable
-  std::int32_t pending = 0;         // inputs and controls to wait for
-  std::int64_t slot = 0;            // Arg, Retval: the index; Send, Recv: the channel
-  TaskId peer{};                    // Send, Recv: the other end
-  std::vector<NodeId> controls_to;  // run after this node
+  std::int32_t first_input = 0;    // of the frame's inputs
+  std::int32_t num_inputs = 0;
+  std::int32_t first_output = 0;   // of all outputs of the executable
+  std::int32_t num_outputs = 0;
+  std::int32_t first_control = 0;  // of all control edges that leave nodes of the executable
+  std::int32_t num_controls = 0;
 
-  int inputs() const { return static_cast<int>(node->inputs.size()); }
-  int outputs() const { return static_cast<int>(node->outputs.size()); }
+  const Node* node = nullptr;
+  Device* device = nullptr;
+  caf::actor actor;       // computes the node away from the lane's thread
+  std::int64_t slot = 0;  // Arg, Retval: the index; Send, Recv: the channel
+  TaskId peer{};          // Send, Recv: the other end
 };
 
 // Immutable once compiled; any number of lanes run it at once.
@@ -48,6 +49,10 @@ class Executable {
   std::span<ExecutableNode> nodes() { return nodes_; }
   const ExecutableNode& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   std::span<const Consumer> consumers(const ExecutableNode& node, int output) const;
+  // Who runs after the node without taking a tensor of it.
+  std::span<const NodeId> controls_from(const ExecutableNode& node) const {
+    return {controls_.data() + node.first_control, static_cast<std::size_t>(node.num_controls)};
+  }
   std::int32_t num_inputs() const { return num_inputs_; }
   std::int32_t num_retvals() const { return num_retvals_; }
   // For the start of a step: how much each node waits for, and who waits for nothing.
@@ -57,12 +62,14 @@ class Executable {
  private:
   void compile_node(NodeId id, const TaskContext& task);
   void link_consumers();
+  void link_controls();
 
   std::uint64_t handle_;
   GraphDef graph_;
   std::vector<ExecutableNode> nodes_;
-  std::vector<Consumer> consumers_;            // grouped by output
-  std::vector<std::int32_t> first_consumer_;   // of each output, and the end
+  std::vector<Consumer> consumers_;           // grouped by output
+  std::vector<std::int32_t> first_consumer_;  // of each output, and the end
+  std::vector<NodeId> controls_;              // grouped by the node that they leave
   std::vector<std::int32_t> pending_;
   std::vector<NodeId> sources_;
   std::int32_t num_inputs_ = 0;

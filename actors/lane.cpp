@@ -79,6 +79,7 @@ void Lane::fire(NodeId id) {
 }
 
 void Lane::compute(const ExecutableNode& item, NodeId id) {
+  if (!item.kernel) return pass_control(item);
   if (worth_handing_over(item)) {
     caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
     return;
@@ -93,11 +94,10 @@ void Lane::compute(const ExecutableNode& item, NodeId id) {
 
 // Large, and not the only thing to do.
 bool Lane::worth_handing_over(const ExecutableNode& item) const {
-  if (ready_.empty() || !item.kernel) return false;
-  const auto& inputs = item.node->inputs;
+  if (ready_.empty()) return false;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& input = inputs_[static_cast<std::size_t>(item.first_input) + i];
+  for (int i = 0; i < item.num_inputs; ++i) {
+    const Tensor& input = inputs_[static_cast<std::size_t>(item.first_input + i)];
     bytes += static_cast<std::size_t>(input.elements()) * size_of(input.dtype());
   }
   return bytes >= worth_sending_bytes;
@@ -151,7 +151,11 @@ void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
     for (const auto& consumer : consumers)
       if (--pending_[static_cast<std::size_t>(consumer.node)] == 0) arrive(consumer.node);
   }
-  for (NodeId next : item.controls_to)
+  pass_control(item);
+}
+
+void Lane::pass_control(const ExecutableNode& item) {
+  for (NodeId next : executable_->controls_from(item))
     if (--pending_[static_cast<std::size_t>(next)] == 0) arrive(next);
   --remaining_;
 }
@@ -180,7 +184,7 @@ void Lane::finish() {
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {
-  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input), item.node->inputs.size());
+  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input), static_cast<std::size_t>(item.num_inputs));
 }
 
 std::vector<Tensor> Lane::take_inputs(const ExecutableNode& item) {

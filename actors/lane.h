@@ -35,6 +35,8 @@ class Lane {
   void call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id);
   // Passes a node's outputs on to those who wait for them.
   void done(NodeId id, std::vector<Tensor>& outputs);
+  // The end of every node: lets those run that only waited for it.
+  void pass_control(const ExecutableNode& item);
   void arrive(NodeId id);
   void fail_step(Status status);
   void finish();

@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// Computes a node on the given inputs, moving them to its device first. The inputs are gone
+// REQUIRES: the node has a kernel. Computes it on the given inputs, moving them to its device first. The inputs are gone
 // afterwards. An error is a status that names the node.
 Status compute_node(const ExecutableNode& node, std::span<Tensor> inputs, std::vector<Tensor>& outputs);
 

@@ -1,8 +1,10 @@
 // The executor: how many nodes per second, and how long a small step takes. Against a plain loop over
 // the same graph (what the scheduling itself costs) and against actors that send a message per edge.
+#include <algorithm>
 #include <atomic>
 #include <caf/all.hpp>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "actors/actorflow.h"
@@ -13,37 +15,29 @@
 namespace actorflow::bench {
 namespace {
 
-// A random control-only graph in layers, as in TensorFlow's BM_executor: up to `width` nodes per layer,
-// each after one to three nodes of the layer before.
+// A random control-only graph, `width` wide, as in TensorFlow's BM_executor: each node comes after one to
+// three of the 2 `width` nodes before it. No two come after the same ones: the session would merge them.
 struct RandomGraph {
   std::vector<std::vector<int>> successors;
   std::vector<int> predecessors;
-  std::size_t edges = 0;
 
-  RandomGraph(int width, int depth) {
-    std::mt19937 random(7);
-    std::vector<int> layer;
-    for (int level = 0; level < depth; ++level) {
-      std::vector<int> next(1 + random() % static_cast<unsigned>(width));
-      for (int& node : next) {
-        node = static_cast<int>(successors.size());
-        successors.emplace_back();
-        predecessors.push_back(0);
-        for (unsigned i = layer.empty() ? 3 : random() % 3; i < 3; ++i) connect(layer[random() % layer.size()], node);
-      }
-      layer = next;
+  RandomGraph(int width, int nodes) : successors(static_cast<std::size_t>(nodes)) {
+    std::mt19937 engine(7);
+    std::set<std::set<int>> used;
+    predecessors.push_back(0);
+    for (int node = 1; node < nodes; ++node) {
+      std::set<int> before;
+      do {
+        before.clear();
+        const int reach = std::min(node, 2 * width);
+        for (auto edges = 1 + engine() % 3; edges > 0; --edges)
+          before.insert(node - 1 - static_cast<int>(engine() % static_cast<unsigned>(reach)));
+      } while (!used.insert(before).second);
+      for (int from : before) successors[static_cast<std::size_t>(from)].push_back(node);
+      predecessors.push_back(static_cast<int>(before.size()));
     }
   }
   std::size_t size() const { return successors.size(); }
-
- private:
-  void connect(int from, int to) {
-    auto& list = successors[static_cast<std::size_t>(from)];
-    if (std::ranges::find(list, to) != list.end()) return;
-    list.push_back(to);
-    ++predecessors[static_cast<std::size_t>(to)];
-    ++edges;
-  }
 };
 
 // The same graph in a session; `last` runs everything.
@@ -145,7 +139,7 @@ double null_ops(const RandomGraph& shape, int threads, int in_flight, int steps)
   return static_cast<double>(shape.size()) * (steps / in_flight * in_flight) / seconds / 1e6;
 }
 
-RandomGraph bm_executor(bool quick) { return {16, quick ? 50 : 1000}; }
+RandomGraph bm_executor(bool quick) { return {16, quick ? 500 : 10'000}; }
 
 Measurement null_ops_against_loop(bool quick) {
   const RandomGraph graph = bm_executor(quick);

@@ -38,8 +38,6 @@ struct Benchmark {
 
 // One list per file.
 std::vector<Benchmark> executor_benchmarks();
-std::vector<Benchmark> transport_benchmarks();
-std::vector<Benchmark> training_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>

@@ -121,7 +121,7 @@ void reduce_rows(const ReduceLoops& loops, const T* x, T* out) {
 template <class Reducer, class T>
 void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
   using Accumulator = typename Reducer::Accumulator;
-  constexpr std::int64_t block = 512;
+  constexpr std::int64_t block = 4096;  // long runs of memory, and totals that stay in the cache
   Accumulator totals[block];
   loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
     for (std::int64_t column = 0; column < loops.kept.row_length(); column += block) {

@@ -28,10 +28,11 @@ void copy_row(std::int64_t count, const T* from, std::int64_t from_stride, T* to
 }
 
 // The two innermost loops, in tiles: whichever way a matrix is transposed, the lines of both sides stay
-// in the first-level cache until all of their elements are used.
+// in the first-level cache until all of their elements are used. The tiles are small, because rows whose
+// length is a power of two share few places of the cache.
 template <class T>
 void copy_matrix(const StridedLoops<2>& loops, const T* from, T* to) {
-  constexpr std::int64_t tile = 32;
+  constexpr std::int64_t tile = 8;
   const int outer = loops.rank - 2, inner = loops.rank - 1;
   const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
   for (std::int64_t row = 0; row < rows; row += tile)

@@ -2,6 +2,8 @@
 
 #include <kj/debug.h>
 
+#include <mutex>
+
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
@@ -22,18 +24,51 @@ Reply failure(Status status) {
   return kj::heap<MasterReply>(MasterReply{std::move(status), {}, {}, {}});
 }
 
+// A call that waits for its reply on the loop.
+struct Waiting {
+  std::mutex mutex;
+  IoLoop* loop = nullptr;  // guarded by mutex; null once there is a reply, or nobody waits any more
+  kj::Own<kj::PromiseFulfiller<Reply>> fulfiller;  // the loop's
+};
+
+// The way of a reply from any thread to the loop, which may have gone by then. Its end without a reply
+// is a reply, too.
+class ReplyGate {
+ public:
+  explicit ReplyGate(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
+  ReplyGate(const ReplyGate&) = delete;
+  ReplyGate& operator=(const ReplyGate&) = delete;
+  ~ReplyGate() { pass(failure({Code::internal, "the master gave the request up without an answer"})); }
+
+  void pass(Reply reply) {
+    const std::lock_guard lock(waiting_->mutex);
+    if (!waiting_->loop) return;
+    // A posted task is copyable, a kj::Own is not.
+    const auto kept = std::make_shared<Reply>(kj::mv(reply));
+    std::exchange(waiting_->loop, nullptr)->post([waiting = waiting_, kept] {
+      if (waiting->fulfiller.get() != nullptr) waiting->fulfiller->fulfill(kj::mv(*kept));
+    });
+  }
+
+ private:
+  std::shared_ptr<Waiting> waiting_;
+};
+
 // What the handler answers, whenever and from whichever thread it does.
-kj::Promise<Reply> ask(const MasterHandler& handler, MasterRequest request) {
+kj::Promise<Reply> ask(IoLoop& loop, const MasterHandler& handler, MasterRequest request) {
   if (!handler) return failure({Code::unimplemented, "this task has no master"});
-  auto answer = kj::newPromiseAndCrossThreadFulfiller<Reply>();
-  const auto fulfiller =
-      std::make_shared<kj::Own<kj::CrossThreadPromiseFulfiller<Reply>>>(kj::mv(answer.fulfiller));
-  handler(std::move(request), [fulfiller](MasterReply reply) {
-    (*fulfiller)->fulfill(kj::heap<MasterReply>(std::move(reply)));
-  });
-  return answer.promise.catch_([](kj::Exception&&) {
-    return failure({Code::internal, "the master gave the request up without an answer"});
-  });
+  auto answer = kj::newPromiseAndFulfiller<Reply>();
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->loop = &loop;
+  waiting->fulfiller = kj::mv(answer.fulfiller);
+  const auto gate = std::make_shared<ReplyGate>(waiting);
+  handler(std::move(request),
+          [gate](MasterReply reply) { gate->pass(kj::heap<MasterReply>(std::move(reply))); });
+  return answer.promise.attach(kj::defer([waiting] {
+    const std::lock_guard lock(waiting->mutex);
+    waiting->loop = nullptr;
+    waiting->fulfiller = nullptr;
+  }));
 }
 
 class MasterService final : public wire::Master::Server {
@@ -90,7 +125,7 @@ class MasterService final : public wire::Master::Server {
     context.allowCancellation();
     try {
       TensorReader tensors(core().allocator, connection_->transfers);
-      return ask(connection_->server.inbox().master, read(tensors));
+      return ask(core().loop, connection_->server.inbox().master, read(tensors));
     } catch (const Error& error) {
       return failure(error.status());
     }
