@@ -153,6 +153,22 @@ BOOST_AUTO_TEST_CASE(many_threads_run_steps_at_once_and_each_gets_its_own_result
   BOOST_TEST(wrong == 0);
 }
 
+// Inputs of 1 MiB: the lane hands such nodes to their actors while it has others to do.
+BOOST_AUTO_TEST_CASE(large_nodes_computed_by_their_own_actors_give_the_same_result) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {512, 512}, "x");
+  std::vector<Output> branches;
+  for (int i = 1; i <= 6; ++i) branches.push_back(sum(matmul(x * static_cast<float>(i), x)));
+  LocalCluster cluster({{"local", 1}}, 2);
+  Session s(cluster.server("local", 0).target(), g);
+  const Tensor ones = Tensor::of<float>({512, 512}, std::vector<float>(512 * 512, 1.0F));
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto sums = s.run(branches, {{x, ones}});
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      BOOST_TEST(sums[i].scalar<float>() == static_cast<float>(i + 1) * 512 * 512 * 512);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_step_that_waits_for_ever_ends_with_its_timeout_and_names_the_task) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}});
   Graph g;
