@@ -1,9 +1,9 @@
 #include "actors/server.h"
 
+#include <spdlog/spdlog.h>
 #include <caf/actor_system.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
@@ -41,6 +41,8 @@ struct Server::Impl {
   ~Impl();
 
   void spawn_actors();
+  void end_actors();
+  void listen(const std::string& address);
   void receive(const TaskIdentity& from, Message message);
   void peer_gone(const TaskIdentity& from);
   std::vector<caf::actor> own_actors() const;
@@ -67,18 +69,27 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
   task->random = &runtime->random();
-  if (reach != Reach::alone) network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
+  if (reach != Reach::alone)
+    network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
   spawn_actors();
-  if (network) {
-    Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
-                [this](const TaskIdentity& from) { peer_gone(from); },
-                [master = task->master](MasterRequest request, MasterReplyFn reply) {
-                  caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
-                }};
-    listener = network->listen(address, task->self, std::move(inbox));
+  try {
+    if (network) listen(address);
+  } catch (...) {
+    end_actors();
+    throw;
   }
   static std::atomic<int> count{0};
-  target = reach == Reach::port ? std::string(scheme) + listener->address() : "local://" + std::to_string(++count);
+  target = reach == Reach::port ? std::string(scheme) + listener->address()
+                                : "local://" + std::to_string(++count);
+}
+
+void Server::Impl::listen(const std::string& address) {
+  Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
+              [this](const TaskIdentity& from) { peer_gone(from); },
+              [master = task->master](MasterRequest request, MasterReplyFn reply) {
+                caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
+              }};
+  listener = network->listen(address, task->self, std::move(inbox));
 }
 
 void Server::Impl::spawn_actors() {
@@ -100,17 +111,22 @@ void Server::Impl::spawn_actors() {
   }
 }
 
-// Ends the actors and waits for them, so that what they said before has been sent.
 Server::Impl::~Impl() {
   local_servers().remove(target);
   job->stop("the server was destroyed");
   listener.reset();
+  end_actors();
+}
+
+// Waits for them, so that what they said before has been sent.
+void Server::Impl::end_actors() {
   caf::scoped_actor self{runtime->system()};
   for (const auto& peer : task->peers)
     if (peer) self->send(peer, Leave{});
   for (const auto& actor : own_actors()) self->send_exit(actor, caf::exit_reason::user_shutdown);
   std::vector<caf::actor> ending = own_actors();
-  std::ranges::copy_if(task->peers, std::back_inserter(ending), [](const caf::actor& peer) { return bool(peer); });
+  std::ranges::copy_if(task->peers, std::back_inserter(ending),
+                       [](const caf::actor& peer) { return bool(peer); });
   self->wait_for(ending);
   *task = {};  // The context and its actors refer to each other.
 }
@@ -136,7 +152,8 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
 
 void Server::Impl::peer_gone(const TaskIdentity& from) {
   job->left(from.name);
-  const PeerLost lost{task->id_of(from.name), {Code::unavailable, from.name.to_string() + " has left or crashed"}};
+  const PeerLost lost{task->id_of(from.name),
+                      {Code::unavailable, from.name.to_string() + " has left or crashed"}};
   for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
 }
 
@@ -149,7 +166,8 @@ void Server::Impl::tell_task(TaskId to, M message) {
 }
 
 Server::Server(ServerOptions options) {
-  if (!options.runtime) options.runtime = std::make_shared<Runtime>(RuntimeOptions{0, options.allow_remote});
+  if (!options.runtime)
+    options.runtime = std::make_shared<Runtime>(RuntimeOptions{0, options.allow_remote});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
   local_servers().add(impl_->target, master());
 }
@@ -178,15 +196,19 @@ std::string Server::join() { return impl_->job->wait_for_stop(); }
 void Server::stop(const std::string& reason) { impl_->job->stop(reason); }
 bool Server::stopping() const { return impl_->job->stopped(); }
 
-void Server::announce_done(const TaskName& chief) { impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{}); }
+void Server::announce_done(const TaskName& chief) {
+  impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{});
+}
 
-std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms) {
+std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas,
+                                              std::int64_t timeout_ms) {
   return impl_->job->wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
 }
 
 void Server::shutdown_cluster(const std::string& reason) {
   for (std::size_t i = 0; i < impl_->task->tasks.size(); ++i)
-    if (static_cast<TaskId>(i) != impl_->task->own) impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
+    if (static_cast<TaskId>(i) != impl_->task->own)
+      impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
 }
 
 MasterHandler Server::master() const {

@@ -5,11 +5,14 @@
 int main(int argc, char** argv) {
   using namespace actorflow;
   CLI::App app("Actorflow: an actor-model asynchronous dataflow engine", "actorflow");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // A second name is an argument of the first, as in "help train".
   Command command;
   add_train_command(app, command);
   add_server_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);
-  return run_program(app, argc, argv, [&] { return command(); });
+  return run_program(app, argc, argv, [&] {
+    if (!command) throw UsageError("expected a command; see actorflow help");
+    return command();
+  });
 }

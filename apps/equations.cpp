@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   std::string target;
   bool two_tasks = false;
   app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
-  app.add_flag(both_spellings("two_tasks"), two_tasks, "Two tasks in this process")
+  app.add_flag(both_spellings("two-tasks"), two_tasks, "Two tasks in this process")
       ->excludes("--target");
   return run_program(app, argc, argv, [&] { return solve(target, two_tasks); });
 }

@@ -21,7 +21,9 @@ struct Bar {
   enum class Side { at_least, at_most } side = Side::at_least;
   double ratio = 1;
 
-  bool holds(double measured) const { return side == Side::at_least ? measured >= ratio : measured <= ratio; }
+  bool holds(double measured) const {
+    return side == Side::at_least ? measured >= ratio : measured <= ratio;
+  }
   std::string to_string() const;  // ">= 0.15"
 };
 inline Bar at_least(double ratio) { return {Bar::Side::at_least, ratio}; }
@@ -38,6 +40,8 @@ struct Benchmark {
 
 // One list per file.
 std::vector<Benchmark> executor_benchmarks();
+std::vector<Benchmark> transport_benchmarks();
+std::vector<Benchmark> training_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>
@@ -48,7 +52,8 @@ double seconds_of(Body&& body) {
 }
 
 // Medians of `rounds` turns of A and B, after one of each that is not counted.
-Measurement in_turn(int rounds, const std::function<double()>& ours, const std::function<double()>& baseline);
+Measurement in_turn(int rounds, const std::function<double()>& ours,
+                    const std::function<double()>& baseline);
 double median(std::vector<double> values);
 // The value below which the fraction `q` of them lies.
 double quantile(std::vector<double> values, double q);

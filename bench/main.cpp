@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/harness.h"
+#include "bench/peer.h"
 
 namespace {
 
@@ -14,44 +15,61 @@ using namespace actorflow::bench;
 
 std::vector<Benchmark> all_benchmarks() {
   std::vector<Benchmark> all;
-  for (const auto list : {executor_benchmarks})
+  for (const auto list : {executor_benchmarks, transport_benchmarks, training_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }
 
 nlohmann::json to_json(const Benchmark& benchmark, const Measurement& measured) {
-  return {{"name", benchmark.name},          {"unit", benchmark.unit},
-          {"ours", measured.ours},           {"baseline", measured.baseline},
-          {"ratio", measured.ratio()},       {"bar", benchmark.bar.to_string()},
-          {"against", benchmark.baseline},   {"holds", benchmark.bar.holds(measured.ratio())}};
+  return {{"name", benchmark.name},        {"unit", benchmark.unit},
+          {"ours", measured.ours},         {"baseline", measured.baseline},
+          {"ratio", measured.ratio()},     {"bar", benchmark.bar.to_string()},
+          {"against", benchmark.baseline}, {"holds", benchmark.bar.holds(measured.ratio())}};
+}
+
+void print(const Benchmark& benchmark, const Measurement& m, bool quick) {
+  fmt::print("{:<46} {:>11.4g} {:>11.4g}  {:<9} {:>7.3f}  {:<8} {}{}\n", benchmark.name, m.ours,
+             m.baseline, benchmark.unit, m.ratio(), benchmark.bar.to_string(), benchmark.baseline,
+             quick || benchmark.bar.holds(m.ratio()) ? "" : "   BELOW THE BAR");
+  std::cout.flush();
+}
+
+// The exit status.
+int run(const std::string& only, bool quick, const std::string& json_file) {
+  fmt::print("{:<46} {:>11} {:>11}  {:<9} {:>7}  {:<8} {}\n", "benchmark", "ours", "baseline", "unit",
+             "ratio", "bar", "against");
+  nlohmann::json results = nlohmann::json::array();
+  for (const auto& benchmark : all_benchmarks()) {
+    if (benchmark.name.find(only) == std::string::npos) continue;
+    const Measurement measured = benchmark.measure(quick);
+    print(benchmark, measured, quick);
+    results.push_back(to_json(benchmark, measured));
+  }
+  if (results.empty()) {
+    fmt::print(stderr, "no benchmark's name contains '{}'\n", only);
+    return 2;
+  }
+  if (json_file.empty() || std::ofstream(json_file) << results.dump(2) << std::endl) return 0;
+  fmt::print(stderr, "cannot write {}\n", json_file);
+  return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
-  std::string json_file, only;
+  std::string json_file, only, peer_of;
   bool quick = false;
   app.add_option("--json", json_file, "Write the results there, as a list of objects");
   app.add_option("--only", only, "Run the benchmarks whose name contains this");
   app.add_flag("--quick", quick, "Small sizes: shows that they run, not how fast");
+  app.add_option("--peer", peer_of)->group("");  // not for people: see peer.h
   CLI11_PARSE(app, argc, argv);
-
-  nlohmann::json results = nlohmann::json::array();
-  fmt::print("{:<46} {:>11} {:>11}  {:<9} {:>7}  {:<8} {}\n", "benchmark", "ours", "baseline", "unit", "ratio", "bar",
-             "against");
-  for (const auto& benchmark : all_benchmarks()) {
-    if (benchmark.name.find(only) == std::string::npos) continue;
-    const Measurement m = benchmark.measure(quick);
-    fmt::print("{:<46} {:>11.4g} {:>11.4g}  {:<9} {:>7.3f}  {:<8} {}{}\n", benchmark.name, m.ours, m.baseline,
-               benchmark.unit, m.ratio(), benchmark.bar.to_string(), benchmark.baseline,
-               quick || benchmark.bar.holds(m.ratio()) ? "" : "   BELOW THE BAR");
-    std::cout.flush();
-    results.push_back(to_json(benchmark, m));
+  try {
+    if (!peer_of.empty()) run_peer(peer_of);
+    return run(only, quick, json_file);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "actorflow_bench: {}\n", error.what());
+    return 1;
   }
-  if (results.empty()) {
-    fmt::print(stderr, "no benchmark's name contains '{}'\n", only);
-    return 2;
-  }
-  if (!json_file.empty()) std::ofstream(json_file) << results.dump(2) << "\n";
 }

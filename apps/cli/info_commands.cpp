@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
@@ -10,20 +8,22 @@
 namespace actorflow {
 
 void add_help_command(CLI::App& app, Command& chosen) {
-  auto topics = std::make_shared<std::vector<std::string>>();
   CLI::App* help = app.add_subcommand("help", "Explain a command, for example: help train mnist");
-  help->add_option("command", *topics, "The command to explain");
-  help->callback([&app, topics, &chosen] {
-    chosen = [&app, topics] {
-      CLI::App* topic = &app;
-      for (const auto& name : *topics) {
+  help->prefix_command();  // What follows names a command, but does not run it.
+  help->callback([&app, help, &chosen] {
+    chosen = [&app, help] {
+      const CLI::App* topic = &app;
+      std::string path = app.get_name();
+      for (const auto& name : help->remaining()) {
         const auto named = [&name](const CLI::App* command) { return command->check_name(name); };
         const auto found = topic->get_subcommands(named);
         if (found.empty())
           throw UsageError("there is no command '" + name + "'; see " + app.get_name() + " help");
         topic = found.front();
+        path += " " + name;
       }
-      fmt::print("{}", topic->help());
+      // App::help() would show the command that was given: this one.
+      fmt::print("{}", topic->get_formatter()->make_help(topic, path, CLI::AppFormatMode::Normal));
       return int{success};
     };
   });

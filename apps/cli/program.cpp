@@ -17,7 +17,8 @@ void log_to_stderr() {
 }
 
 int complain(const std::string& program, std::string message, ExitStatus status) {
-  std::ranges::replace(message, '\n', ';');
+  for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos;)
+    message.replace(at, 1, "; ");
   fmt::print(stderr, "{}: error: {}\n", program, message);
   return status;
 }
@@ -49,9 +50,10 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
 }
 
 std::string both_spellings(const std::string& name) {
-  std::string dashed = name;
-  std::ranges::replace(dashed, '_', '-');
-  return dashed == name ? "--" + name : "--" + dashed + ",--" + name;
+  std::string other = name;
+  const bool dashed = name.find('-') != std::string::npos;
+  std::ranges::replace(other, dashed ? '-' : '_', dashed ? '_' : '-');
+  return other == name ? "--" + name : "--" + name + ",--" + other;
 }
 
 }  // namespace actorflow

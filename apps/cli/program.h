@@ -22,7 +22,7 @@ void check_usage(const std::function<void()>& body);
 // "<program>: error: ...", on standard error. Logs go there too.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
-// "--batch-size,--batch_size": both spellings of a flag.
-std::string both_spellings(const std::string& name_with_underscores);
+// "--batch-size,--batch_size" for "batch-size": the given spelling of a flag first.
+std::string both_spellings(const std::string& name);
 
 }  // namespace actorflow

@@ -45,12 +45,12 @@ void add_server_command(CLI::App& app, Command& chosen) {
   server->add_option("--job", command->options.job, "Job of this task")->required();
   server->add_option("--task", command->options.task, "Index of this task in its job")->required();
   server
-      ->add_option(both_spellings("connect_timeout"), command->connect_timeout_s,
+      ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
                    "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   server->add_flag(
-      both_spellings("allow_remote"), command->options.allow_remote,
+      both_spellings("allow-remote"), command->options.allow_remote,
       "Listen on an address that other machines reach; anyone there can then use this task");
   server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }

@@ -35,7 +35,10 @@ void add_train_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<TrainCommand>();
   CLI::App* train =
       app.add_subcommand("train", "Train a model on a parameter-server cluster in this process");
-  train->require_subcommand(1);
+  // Runs after the callback of what is named.
+  train->callback([&chosen] {
+    if (!chosen) throw UsageError("expected what to train; see actorflow help train");
+  });
   CLI::App* mnist = train->add_subcommand("mnist", "A multi-layer perceptron on handwritten digits");
   mnist->add_option("--ps", command->ps, "Parameter servers")
       ->check(CLI::Range(1, 256))

@@ -28,12 +28,12 @@ void TrainFlags::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   add("optimizer", optimizer, "sgd, momentum, adagrad, adam or rmsprop");
-  app.add_option(both_spellings("learning_rate"), learning_rate,
+  app.add_option(both_spellings("learning-rate"), learning_rate,
                  "Learning rate; without it one that suits the optimizer")
       ->check(CLI::PositiveNumber);
-  add("batch_size", batch_size, "Examples in one worker's step")->check(CLI::Range(1, 1 << 20));
+  add("batch-size", batch_size, "Examples in one worker's step")->check(CLI::Range(1, 1 << 20));
   add("epochs", epochs, "Passes over the training images")->check(CLI::PositiveNumber);
-  app.add_option(both_spellings("train_steps"), train_steps, "Global steps, in place of --epochs")
+  app.add_option(both_spellings("train-steps"), train_steps, "Global steps, in place of --epochs")
       ->check(CLI::PositiveNumber);
   add("seed", seed, "Decides the initial weights and the order of the images");
   app.add_option("--data,--data_dir,--data-dir", data,
@@ -41,7 +41,7 @@ void TrainFlags::add_to(CLI::App& app) {
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
                  "Folder to restore the newest checkpoint from and to save to");
   app.add_option("--report", report, "File for a report in JSON; - for standard output");
-  add("connect_timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
+  add("connect-timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber);
 }
 

@@ -53,6 +53,13 @@ class Source {
     return done;
   }
 
+  // Whether a compressed stream just stopped, without its end and its checksum.
+  bool ended_early() {
+    int code = Z_OK;
+    gzerror(file_.get(), &code);
+    return code == Z_BUF_ERROR;
+  }
+
   // No more than this many bytes can come out of the file.
   std::uint64_t most_bytes() {
     const std::uint64_t size = fs::file_size(path_);
@@ -124,6 +131,9 @@ Tensor read_idx(const std::string& path, int rank) {
     throw damaged(file,
                   fmt::format("expected {} bytes for the shape {}, but the file goes on after them",
                               elements, shape.to_string()));
+  if (source.ended_early())
+    throw damaged(file,
+                  "expected the end of the compressed data, but the file ends before; it is truncated");
   return values;
 }
 

@@ -32,6 +32,7 @@ struct ReplicaGraph {
   Mlp model;
   Variable global_step;
   TrainOp train;
+  Output greeting;               // does nothing, on the chief
   Output staleness;              // float64 [3]: steps, mean, maximum
   std::vector<Variable> shared;  // by all replicas
   std::optional<Saver> saver;    // of the shared variables
@@ -53,6 +54,7 @@ std::unique_ptr<ReplicaGraph> build(const Server& server, const Mnist& data,
     g.staleness = g.graph.on(g.global_step.device(), [&] {
       return g.graph.add(staleness_op(), {}, {{"variable", g.global_step.name()}});
     });
+    g.greeting = g.graph.on(chief.to_string(), [&] { return g.graph.group({}, "greeting"); });
     g.shared = g.model.variables;
     g.shared.push_back(g.global_step);
     g.saver.emplace(g.graph, g.shared, g.global_step);
@@ -85,6 +87,7 @@ class Replica {
   std::optional<TrainReport> run_chief();
   void run_worker();
   bool is_end_of_job(const Error& error) const;
+  bool is_chief() const { return server_.name() == chief; }
   int replicas() const { return server_.cluster().num_tasks("worker"); }
   std::vector<std::string> missing_variables();
   void restore_or_initialize();
@@ -108,11 +111,11 @@ class Replica {
 
 std::optional<TrainReport> Replica::run() {
   try {
-    if (server_.name() == chief) return run_chief();
+    if (is_chief()) return run_chief();
     run_worker();
   } catch (const Error& error) {
     if (!is_end_of_job(error)) throw;
-    if (server_.name() == chief) server_.shutdown_cluster("the chief was interrupted");
+    if (is_chief()) server_.shutdown_cluster("the chief was interrupted");
   }
   return std::nullopt;
 }
@@ -121,7 +124,7 @@ std::optional<TrainReport> Replica::run() {
 // may be gone a moment before their Shutdown arrives here.
 bool Replica::is_end_of_job(const Error& error) const {
   if (!is_derived(error.code()) && error.code() != Code::unavailable) return false;
-  if (server_.name() == chief) return interrupted_;
+  if (is_chief()) return interrupted_;
   const auto end = Clock::now() + std::chrono::seconds(2);
   while (!server_.stopping() && Clock::now() < end) std::this_thread::sleep_for(milliseconds(10));
   return server_.stopping();
@@ -144,6 +147,8 @@ std::optional<TrainReport> Replica::run_chief() {
 
 void Replica::run_worker() {
   if (!wait_for_chief()) return;
+  // From this step on there is a link to the chief, which sees it close if this replica is lost.
+  session_.run({}, {}, {g_->greeting});
   train();
   server_.announce_done(chief);
   server_.join();
@@ -204,7 +209,7 @@ Meter Replica::train() {
   Meter meter(start, options_.train_steps, options_.batch_size * batches_per_step);
   Batches batches(data_.train, options_.batch_size, options_.seed,
                   start * batches_per_step + server_.name().index, replicas());
-  while (meter.step() < options_.train_steps && !interrupted_) {
+  while (meter.step() < options_.train_steps && !(is_chief() && interrupted_)) {
     const double loss = step(batches.next(), meter);
     if (!std::isfinite(loss))
       throw Error(Code::out_of_range,
@@ -226,6 +231,9 @@ double Replica::step(const Batch& batch, Meter& meter) {
 void Replica::wait_for_others() {
   std::vector<TaskName> others;
   for (int i = 1; i < replicas(); ++i) others.push_back({"worker", i});
+  constexpr std::int64_t patience_ms = 2000;
+  for (const auto& missing : server_.wait_until_done(others, patience_ms))
+    spdlog::info("waiting for {} to finish its part", missing.to_string());
   for (const auto& missing : server_.wait_until_done(others, options_.connect_timeout_ms))
     spdlog::warn("{} has not finished its part; leaving without it", missing.to_string());
 }

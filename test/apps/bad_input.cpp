@@ -48,8 +48,10 @@ std::vector<std::string> server(const std::string& cluster, const std::string& j
 BOOST_AUTO_TEST_SUITE(bad_input)
 
 BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
-  expect_failure({"actorflow"}, bad_usage, {"subcommand"});
+  expect_failure({"actorflow"}, bad_usage, {"expected a command"});
   expect_failure({"actorflow", "trian"}, bad_usage, {"trian"});
+  expect_failure({"actorflow", "train"}, bad_usage, {"what to train"});
+  expect_failure({"actorflow", "train", "mnits"}, bad_usage, {"mnits"});
   expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
   expect_failure({"actorflow", "train", "mnist", "--sync", "--async"}, bad_usage, {"--sync", "--async"});
   expect_failure({"actorflow", "train", "mnist", "--optimizer", "adm"}, bad_usage, {"'adm'", "adam"});
@@ -117,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_lacks_the_devices_of_a_program) {
   Process only(server(R"({"ps": [")" + address + R"("]})", "ps", "0"));
   BOOST_REQUIRE(only.prints("listening"));
   expect_failure({"equations", "--target", "actorflow://" + address}, failed_run,
-                 {"/job:local/task:1", "/job:ps"});
+                 {"/job:local/task:0", "/job:ps"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -86,8 +86,7 @@ BOOST_AUTO_TEST_CASE(every_truncation_of_a_compressed_file_is_found) {
   const Folder folder;
   write_gzip(folder.file("whole.gz"), header + pixels);
   const std::string whole = test::read_file(folder.file("whole.gz"));
-  // The last eight bytes are checksum and length: without them the values may still be whole.
-  for (std::size_t size = 0; size + 8 < whole.size(); ++size) {
+  for (std::size_t size = 0; size < whole.size(); ++size) {
     write_file(folder.file("part.gz"), whole.substr(0, size));
     BOOST_CHECK_THROW(read_idx(folder.file("part"), 3), Error);
   }

@@ -33,6 +33,12 @@ std::vector<int> numbers(const Batch& batch) {
   return numbers;
 }
 
+std::vector<int> count_labels(const LabelledImages& data) {
+  std::vector<int> counts(static_cast<std::size_t>(data.classes));
+  for (const auto label : data.labels.values<std::uint8_t>()) ++counts[label];
+  return counts;
+}
+
 std::vector<int> numbers_of(Batches batches, int count) {
   std::vector<int> all;
   for (int i = 0; i < count; ++i)
@@ -49,8 +55,13 @@ BOOST_AUTO_TEST_CASE(the_project_has_the_canonical_files) {
   BOOST_TEST(data.train.images.describe() == "uint8[60000,28,28]");
   BOOST_TEST(data.test.images.describe() == "uint8[10000,28,28]");
   BOOST_TEST(data.train.classes == 10);
-  BOOST_TEST(int{data.train.labels.values<std::uint8_t>()[0]} == 5);
-  BOOST_TEST(int{data.test.labels.values<std::uint8_t>()[0]} == 7);
+  // How many there are of each digit.
+  BOOST_TEST(count_labels(data.train) ==
+                 (std::vector<int>{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}),
+             boost::test_tools::per_element());
+  BOOST_TEST(count_labels(data.test) ==
+                 (std::vector<int>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_holds_scaled_images_and_their_labels) {

@@ -59,7 +59,9 @@ BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
        {"--ps", "--workers", "--sync", "--async", "--epochs", "--batch-size", "--learning-rate",
         "--optimizer", "--hidden", "--seed", "--data", "--checkpoint-dir", "--report"})
     BOOST_TEST(contains(help, flag), flag << " is missing");
-  BOOST_TEST(contains(output_of({"actorflow", "help"}), "train"));
+  BOOST_TEST(contains(help, "Usage: actorflow train mnist"));
+  for (const char* command : {"train", "server", "version"})
+    BOOST_TEST(contains(output_of({"actorflow", "help"}), command));
   BOOST_TEST(contains(output_of({"actorflow", "version"}), "actorflow "));
 }
 

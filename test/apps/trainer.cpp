@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(tasks_start_in_any_order) {
     Trainers trainers(2, 2, {"--train_steps=20", mode});
     trainers.start("worker", 1);
     trainers.start("worker", 0);
-    BOOST_TEST(trainers.task("worker", 1).prints("waits for"));
+    BOOST_TEST(trainers.task("worker", 1).prints("waiting for /job:ps/task:"));
     trainers.start("ps", 1);
     trainers.start("ps", 0);
     trainers.expect_success();

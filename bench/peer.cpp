@@ -1,0 +1,138 @@
+#include "bench/peer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <caf/all.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "actors/messages.h"
+#include "actors/runtime.h"
+#include "bench/raw_socket.h"
+
+namespace actorflow::bench {
+namespace {
+
+struct EchoState {
+  std::unique_ptr<Link> link;
+};
+
+caf::behavior echo_actor(caf::stateful_actor<EchoState>* self, Network* network,
+                         const std::string& parent) {
+  self->state.link = network->connect(parent, {{"there", 0}, 1}, {"here", 0},
+                                      {[](const TaskIdentity&) {}, [](const Status&) {}});
+  return {
+      [=](TensorDelivery& delivery) {
+        if (delivery.channel == echo)
+          self->state.link->send(std::move(delivery));
+        else if (delivery.channel == acknowledge)
+          self->state.link->send(DeregisterGraph{delivery.step});
+      },
+      [=](DeregisterGraph message) { self->state.link->send(message); },
+  };
+}
+
+// Only the messages that the benchmarks send.
+void pass_on(const caf::actor& actor, Message message) {
+  if (auto* delivery = std::get_if<TensorDelivery>(&message))
+    caf::anon_send(actor, std::move(*delivery));
+  if (auto* control = std::get_if<DeregisterGraph>(&message)) caf::anon_send(actor, *control);
+}
+
+void answer(RawStream stream) {
+  RawPattern pattern{};
+  if (!stream.read(std::as_writable_bytes(std::span(&pattern, 1)))) return;
+  std::vector<std::byte> message(pattern.message_bytes), reply(pattern.reply_bytes);
+  while (stream.read(message)) stream.write(reply);
+}
+
+void answer_each(RawListener& listener) {
+  while (true) {
+    try {
+      answer(listener.accept());
+    } catch (const Error& error) {
+      std::cerr << "peer: " << error.what() << "\n";
+    }
+  }
+}
+
+struct Pipe {
+  int read = -1, write = -1;
+
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(Code::unavailable, "there are no pipes left");
+    read = ends[0];
+    write = ends[1];
+  }
+};
+
+pid_t spawn_peer(std::string address, int standard_input, int standard_output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, standard_output, STDOUT_FILENO);
+  std::string program = "actorflow_bench", option = "--peer";
+  const std::array<char*, 4> arguments{program.data(), option.data(), address.data(), nullptr};
+  pid_t id = -1;
+  const int error = posix_spawn(&id, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw Error(Code::unavailable, "the peer process does not start");
+  return id;
+}
+
+}  // namespace
+
+PeerProcess::PeerProcess(const std::string& address) {
+  const Pipe input, output;
+  id_ = spawn_peer(address, input.read, output.write);
+  close(input.read);
+  close(output.write);
+  to_peer_ = input.write;
+  from_peer_ = output.read;
+  read_addresses();
+}
+
+PeerProcess::~PeerProcess() {
+  close(to_peer_);
+  close(from_peer_);
+  waitpid(id_, nullptr, 0);
+}
+
+// One line, written at once.
+void PeerProcess::read_addresses() {
+  std::array<char, 256> line{};
+  pollfd ready{.fd = from_peer_, .events = POLLIN, .revents = 0};
+  const bool printed =
+      poll(&ready, 1, 60'000) == 1 && read(from_peer_, line.data(), line.size() - 1) > 0;
+  std::istringstream(line.data()) >> link_address_ >> raw_port_;
+  if (printed && raw_port_ != 0) return;
+  throw Error(Code::unavailable, "the peer process has not said where it listens");
+}
+
+void run_peer(const std::string& address_of_parent) {
+  Runtime runtime;
+  const auto actor = runtime.system().spawn(echo_actor, &runtime.rpc_network(), address_of_parent);
+  const auto listener = runtime.rpc_network().listen(
+      "127.0.0.1:0", {{"there", 0}, 1},
+      {[actor](const TaskIdentity&, Message message) { pass_on(actor, std::move(message)); },
+       [](const TaskIdentity&) {},
+       {}});
+  RawListener raw;
+  std::thread([&raw] { answer_each(raw); }).detach();
+  std::cout << listener->address() << " " << raw.port() << std::endl;
+  while (std::getchar() != EOF) {
+  }
+  std::_Exit(0);  // whatever the threads are waiting for
+}
+
+}  // namespace actorflow::bench

@@ -1,0 +1,90 @@
+#include "bench/raw_socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "dataflow/error.h"
+
+namespace actorflow::bench {
+namespace {
+
+constexpr timeval limit{.tv_sec = 60, .tv_usec = 0};
+
+int check(ssize_t result, const char* doing) {
+  if (result < 0) throw Error(Code::unavailable, std::string(doing) + ": " + std::strerror(errno));
+  return static_cast<int>(result);
+}
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int new_socket() { return check(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"); }
+
+}  // namespace
+
+RawStream::RawStream(int fd) : fd_(fd) {
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+RawStream RawStream::connect(std::uint16_t port) {
+  RawStream stream(new_socket());
+  const sockaddr_in address = loopback(port);
+  check(::connect(stream.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), "connect");
+  return stream;
+}
+
+RawStream::~RawStream() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void RawStream::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto sent = check(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), "send");
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+bool RawStream::read(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto received = check(recv(fd_, bytes.data(), bytes.size(), 0), "recv");
+    if (received == 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(received));
+  }
+  return true;
+}
+
+RawListener::RawListener() : fd_(new_socket()) {
+  const sockaddr_in address = loopback(0);
+  check(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind");
+  check(listen(fd_, 1), "listen");
+}
+
+RawListener::~RawListener() { close(fd_); }
+
+std::uint16_t RawListener::port() const {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  check(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
+  return ntohs(address.sin_port);
+}
+
+RawStream RawListener::accept() {
+  return RawStream(check(accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC), "accept"));
+}
+
+}  // namespace actorflow::bench

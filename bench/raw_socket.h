@@ -1,0 +1,46 @@
+// Blocking TCP over loopback without any engine: what the transport benchmarks compare with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace actorflow::bench {
+
+// A stream that sends at once (TCP_NODELAY). Nothing waits longer than a minute; then it throws.
+// Not thread-safe.
+class RawStream {
+ public:
+  // To a port of this machine. Throws unavailable.
+  static RawStream connect(std::uint16_t port);
+  explicit RawStream(int fd);
+  RawStream(RawStream&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  RawStream& operator=(RawStream&&) = delete;
+  ~RawStream();
+
+  // Throws unavailable if the peer has gone.
+  void write(std::span<const std::byte> bytes);
+  // Fills `bytes`; false if the peer has closed before. Throws unavailable.
+  bool read(std::span<std::byte> bytes);
+
+ private:
+  int fd_;
+};
+
+// Listens on a free port of this machine.
+class RawListener {
+ public:
+  RawListener();
+  RawListener(const RawListener&) = delete;
+  RawListener& operator=(const RawListener&) = delete;
+  ~RawListener();
+
+  std::uint16_t port() const;
+  RawStream accept();
+
+ private:
+  int fd_;
+};
+
+}  // namespace actorflow::bench
