@@ -14,7 +14,8 @@ bool Accumulator::add(int replica, std::int64_t local_step, Tensor gradient) {
 }
 
 bool Accumulator::has(int replica) const {
-  return std::ranges::any_of(gradients_, [replica](const Entry& entry) { return entry.replica == replica; });
+  return std::ranges::any_of(gradients_,
+                             [replica](const Entry& entry) { return entry.replica == replica; });
 }
 
 std::vector<Tensor> Accumulator::take() {

@@ -17,8 +17,8 @@ struct Checkpoint {
 };
 
 // Writes `folder`/step-<n>.safetensors and then `folder`/step-<n>.manifest, which makes the checkpoint
-// valid; keeps the newest `keep` of them. Throws what Storage throws; the earlier checkpoints stay whole.
-// Returns the path of the manifest.
+// valid; keeps the newest `keep` of them. Throws what Storage throws; the earlier checkpoints stay
+// whole. Returns the path of the manifest.
 std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
                             int keep = 5);
 // The newest checkpoint in the folder, or none. Throws data_loss, naming the file and what to do, if a

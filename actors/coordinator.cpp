@@ -22,8 +22,8 @@ Barrier Barrier::of(const Node& node) {
 }
 
 std::string Barrier::to_string() const {
-  return fmt::format("accumulators={} replicas_to_aggregate={} total_num_replicas={} initial_tokens={}", accumulators,
-                     replicas_to_aggregate, total_num_replicas, initial_tokens);
+  return fmt::format("accumulators={} replicas_to_aggregate={} total_num_replicas={} initial_tokens={}",
+                     accumulators, replicas_to_aggregate, total_num_replicas, initial_tokens);
 }
 
 caf::behavior Coordinator::behavior() {
@@ -46,14 +46,16 @@ caf::behavior Coordinator::behavior() {
 void Coordinator::take_token(const StateCall& call) {
   const Node& node = *call.node;
   if (node.op != &take_token_op())
-    throw Error(Code::unimplemented, fmt::format("node '{}': a coordinator cannot do {}", node.name, node.op->name));
+    throw Error(Code::unimplemented,
+                fmt::format("node '{}': a coordinator cannot do {}", node.name, node.op->name));
   const auto& name = attr<std::string>(node, "variable");
   const Barrier barrier = Barrier::of(node);
   Group& group = groups_[name];
   if (group.barrier && *group.barrier != barrier)
-    throw invalid_argument(fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
-                                       "replica with the same settings", node.name, name, group.barrier->to_string(),
-                                       barrier.to_string()));
+    throw invalid_argument(
+        fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
+                    "replica with the same settings",
+                    node.name, name, group.barrier->to_string(), barrier.to_string()));
   group.waiting.push_back(call.reply_to);
   if (!group.barrier) {
     group.barrier = barrier;
@@ -71,7 +73,8 @@ void Coordinator::on_applied(GradientApplied& message) {
 
 void Coordinator::on_global_step(const GlobalStepIs& message) {
   Group& group = groups_[message.variable];
-  group.tokens.insert(group.tokens.begin(), static_cast<std::size_t>(group.barrier->initial_tokens), message.value);
+  group.tokens.insert(group.tokens.begin(), static_cast<std::size_t>(group.barrier->initial_tokens),
+                      message.value);
   release(message.variable, group);
 }
 
@@ -81,7 +84,8 @@ void Coordinator::release(const std::string& name, Group& group) {
     const auto& [step, accumulators] = *group.applied.begin();
     if (static_cast<std::int64_t>(accumulators.size()) < group.barrier->accumulators) break;
     caf::anon_send(task_->shard, SetGlobalStep{name, step});
-    group.tokens.insert(group.tokens.end(), static_cast<std::size_t>(group.barrier->tokens_per_step()), step);
+    group.tokens.insert(group.tokens.end(), static_cast<std::size_t>(group.barrier->tokens_per_step()),
+                        step);
     group.applied.erase(group.applied.begin());
   }
   while (!group.tokens.empty() && !group.waiting.empty()) {
@@ -94,7 +98,8 @@ void Coordinator::release(const std::string& name, Group& group) {
 
 void Coordinator::give_up(const GiveUp& message) {
   for (auto& entry : groups_)
-    std::erase_if(entry.second.waiting, [&message](const ReplyTo& reply) { return reply.step == message.step; });
+    std::erase_if(entry.second.waiting,
+                  [&message](const ReplyTo& reply) { return reply.step == message.step; });
 }
 
 // Says for what the replicas have waited a whole interval.
@@ -103,7 +108,8 @@ void Coordinator::report_waiting() {
     if (!group.waiting.empty() && group.waited_a_tick) {
       const auto done = group.applied.empty() ? 0 : group.applied.begin()->second.size();
       spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
-                   task_->self.name.to_string(), group.waiting.size(), name, done, group.barrier->accumulators);
+                   task_->self.name.to_string(), group.waiting.size(), name, done,
+                   group.barrier->accumulators);
     }
     group.waited_a_tick = !group.waiting.empty();
   }

@@ -40,7 +40,7 @@ class Coordinator {
 
  private:
   struct Group {
-    std::optional<Barrier> barrier;  // known from the first TakeToken on
+    std::optional<Barrier> barrier;                         // known from the first TakeToken on
     std::map<std::int64_t, std::set<std::string>> applied;  // accumulators that are done, by global step
     std::deque<std::int64_t> tokens;
     std::deque<ReplyTo> waiting;

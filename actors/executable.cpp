@@ -11,8 +11,8 @@ Device& find_device(const Node& node, const TaskContext& task) {
   const DeviceType type = name.type == "GPU" ? DeviceType::cuda : DeviceType::cpu;
   for (Device* device : task.devices)
     if (device->type() == type && device->index() == name.index.value_or(0)) return *device;
-  throw invalid_argument("node '" + node.name + "': task " + task.self.name.to_string() + " has no device '" +
-                         node.device + "'");
+  throw invalid_argument("node '" + node.name + "': task " + task.self.name.to_string() +
+                         " has no device '" + node.device + "'");
 }
 
 bool is_transfer(const Node& node) { return node.op == &send_op() || node.op == &recv_op(); }
@@ -33,7 +33,8 @@ void Executable::compile_node(NodeId id, const TaskContext& task) {
   item.node = &node;
   item.home = node.op->home;
   item.device = &find_device(node, task);
-  if (item.home == Home::kernel && node.op != &no_op()) item.kernel = task.ops->make(node, item.device->type());
+  if (item.home == Home::kernel && node.op != &no_op())
+    item.kernel = task.ops->make(node, item.device->type());
   if (is_transfer(node)) {
     item.slot = attr<std::int64_t>(node, "channel");
     item.peer = task.id_of(TaskName::parse(attr<std::string>(node, "peer")));
@@ -70,7 +71,8 @@ void Executable::link_consumers() {
 void Executable::link_controls() {
   std::vector<std::vector<NodeId>> by_node(nodes_.size());
   for (NodeId id = 0; id < graph_.size(); ++id)
-    for (NodeId before : graph_.node(id).controls) by_node[static_cast<std::size_t>(before)].push_back(id);
+    for (NodeId before : graph_.node(id).controls)
+      by_node[static_cast<std::size_t>(before)].push_back(id);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].first_control = static_cast<std::int32_t>(controls_.size());
     nodes_[i].num_controls = static_cast<std::int32_t>(by_node[i].size());
@@ -81,7 +83,8 @@ void Executable::link_controls() {
 std::span<const Consumer> Executable::consumers(const ExecutableNode& node, int output) const {
   const auto index = static_cast<std::size_t>(node.first_output + output);
   const auto begin = first_consumer_[index], end = first_consumer_[index + 1];
-  return std::span(consumers_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  return std::span(consumers_)
+      .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
 }
 
 }  // namespace actorflow

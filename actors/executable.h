@@ -25,7 +25,7 @@ struct ExecutableNode {
   std::unique_ptr<Kernel> kernel;  // null: nothing to compute
   std::int32_t first_input = 0;    // of the frame's inputs
   std::int32_t num_inputs = 0;
-  std::int32_t first_output = 0;   // of all outputs of the executable
+  std::int32_t first_output = 0;  // of all outputs of the executable
   std::int32_t num_outputs = 0;
   std::int32_t first_control = 0;  // of all control edges that leave nodes of the executable
   std::int32_t num_controls = 0;

@@ -24,7 +24,8 @@ class JobState {
   // A replica has finished its part, or has gone.
   void left(const TaskName& replica);
   // Those that have not left when the time is over.
-  std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas, std::chrono::milliseconds timeout);
+  std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas,
+                                        std::chrono::milliseconds timeout);
 
  private:
   std::vector<TaskName> missing(const std::vector<TaskName>& replicas) const;

@@ -71,7 +71,8 @@ void Lane::fire(NodeId id) {
         send(item);
         return done(id, outputs_);
       }
-      caf::anon_send(task_->rendezvous, AwaitTensor{reply_to(id), static_cast<std::uint32_t>(item.slot)});
+      caf::anon_send(task_->rendezvous,
+                     AwaitTensor{reply_to(id), static_cast<std::uint32_t>(item.slot)});
       return;
     case Home::lane:
       return take_argument(item, id);
@@ -106,7 +107,8 @@ bool Lane::worth_handing_over(const ExecutableNode& item) const {
 void Lane::send(const ExecutableNode& item) {
   Tensor& tensor = inputs_of(item)[0];
   if (!tensor.on_host()) tensor = cuda_device(0).to_host(tensor);
-  tell(*task_, item.peer, TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
+  tell(*task_, item.peer,
+       TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
   outputs_.clear();
 }
 
@@ -123,7 +125,8 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
       outputs_.push_back(std::move(tensor));
       return done(id, outputs_);
     }
-  fail_step({Code::invalid_argument, "node '" + item.node->name + "' must be fed; the step has no argument " +
+  fail_step({Code::invalid_argument, "node '" + item.node->name +
+                                         "' must be fed; the step has no argument " +
                                          std::to_string(item.slot)});
 }
 
@@ -184,7 +187,8 @@ void Lane::finish() {
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {
-  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input), static_cast<std::size_t>(item.num_inputs));
+  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input),
+                                    static_cast<std::size_t>(item.num_inputs));
 }
 
 std::vector<Tensor> Lane::take_inputs(const ExecutableNode& item) {

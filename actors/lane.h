@@ -55,11 +55,11 @@ class Lane {
   TaskId master_{};
   Status status_;
   std::vector<Slot> args_, retvals_;
-  std::vector<Tensor> inputs_;          // the frame, by ExecutableNode::first_input
-  std::vector<std::int32_t> pending_;   // by node
-  std::vector<NodeId> ready_;           // to compute here; the newest first
-  std::vector<NodeId> ready_elsewhere_; // work of other actors: started before anything is computed
-  std::vector<Tensor> outputs_;         // of the node being computed
+  std::vector<Tensor> inputs_;           // the frame, by ExecutableNode::first_input
+  std::vector<std::int32_t> pending_;    // by node
+  std::vector<NodeId> ready_;            // to compute here; the newest first
+  std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
+  std::vector<Tensor> outputs_;          // of the node being computed
   NodeId remaining_ = 0;
 };
 

@@ -72,8 +72,9 @@ void Master::list_devices(const MasterReplyFn& reply) {
 void Master::run_step(RunStep& request, MasterReplyFn& reply) {
   const auto session = sessions_.find(request.session);
   if (session == sessions_.end())
-    throw Error(Code::aborted, fmt::format("{} has no session '{}'; it was closed, or the task has restarted",
-                                           task_->self.name.to_string(), request.session));
+    throw Error(Code::aborted,
+                fmt::format("{} has no session '{}'; it was closed, or the task has restarted",
+                            task_->self.name.to_string(), request.session));
   const std::string key = signature(request);
   PlanRef& plan = session->second.plans[key];
   if (!plan) {
@@ -90,7 +91,8 @@ void Master::run_step(RunStep& request, MasterReplyFn& reply) {
     start(plan, request, std::move(reply));
 }
 
-Master::PlanRef Master::make_plan(const std::string& session, const std::string& key, const RunStep& request) {
+Master::PlanRef Master::make_plan(const std::string& session, const std::string& key,
+                                  const RunStep& request) {
   auto parts = plan_step(sessions_[session].graph, request, *task_);
   auto plan = std::make_shared<Plan>();
   plan->unregistered = parts.size();
@@ -118,7 +120,8 @@ void Master::on_registered(GraphRegistered& message) {
     return drop(plan, message.status);
   }
   if (--plan.unregistered > 0) return;
-  for (auto& [request, reply] : std::exchange(plan.waiting, {})) start(registration.plan, request, std::move(reply));
+  for (auto& [request, reply] : std::exchange(plan.waiting, {}))
+    start(registration.plan, request, std::move(reply));
 }
 
 void Master::drop(Plan& plan, const Status& reason) {
@@ -140,11 +143,13 @@ void Master::start(PlanRef plan, RunStep& request, MasterReplyFn reply) {
   step.reply = std::move(reply);
   for (const auto& part : plan->parts) {
     RunGraph run{part.handle, id, {}};
-    for (auto index : part.args) run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)].second);
+    for (auto index : part.args)
+      run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)].second);
     tell(*task_, part.task, std::move(run));
   }
   if (request.timeout_ms > 0)
-    self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms), StepTimeout{id, request.timeout_ms});
+    self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
+                        StepTimeout{id, request.timeout_ms});
 }
 
 void Master::on_done(TaskId from, StepDone& message) {
@@ -192,8 +197,8 @@ void Master::on_timeout(StepId id, std::int64_t timeout_ms) {
     if (!found->second.done[i])
       missing += fmt::format(" {}", task_->name_of(found->second.plan->parts[i].task).to_string());
   abort(id, found->second,
-        {Code::deadline_exceeded, fmt::format("the step did not end within {} ms; still running on{}", timeout_ms,
-                                              missing)});
+        {Code::deadline_exceeded,
+         fmt::format("the step did not end within {} ms; still running on{}", timeout_ms, missing)});
 }
 
 void Master::close_session(const CloseSession& request, const MasterReplyFn& reply) {

@@ -32,7 +32,7 @@ class Master {
   struct Plan {
     std::vector<Part> parts;
     std::size_t unregistered = 0;
-    bool dropped = false;  // no step will start on it any more
+    bool dropped = false;                                    // no step will start on it any more
     std::vector<std::pair<RunStep, MasterReplyFn>> waiting;  // until every part is registered
   };
   using PlanRef = std::shared_ptr<Plan>;

@@ -9,8 +9,8 @@
 
 namespace actorflow {
 
-// REQUIRES: the node has a kernel. Computes it on the given inputs, moving them to its device first. The inputs are gone
-// afterwards. An error is a status that names the node.
+// REQUIRES: the node has a kernel. Computes it on the given inputs, moving them to its device first. The
+// inputs are gone afterwards. An error is a status that names the node.
 Status compute_node(const ExecutableNode& node, std::span<Tensor> inputs, std::vector<Tensor>& outputs);
 
 // A node whose lane has more to do than one thread can: it computes what is sent to it and reports to

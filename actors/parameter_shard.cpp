@@ -16,13 +16,15 @@ constexpr std::chrono::seconds report_interval{5};
 const std::string& variable_of(const Node& node) { return attr<std::string>(node, "variable"); }
 
 Optimizer optimizer_of(const Node& node) {
-  return parse_optimizer(attr<std::string>(node, "optimizer"), attr<std::vector<double>>(node, "hyperparameters"));
+  return parse_optimizer(attr<std::string>(node, "optimizer"),
+                         attr<std::vector<double>>(node, "hyperparameters"));
 }
 
 void check_same_type(const Node& node, const Tensor& expected, const Tensor& actual) {
   if (expected.dtype() == actual.dtype() && expected.shape() == actual.shape()) return;
-  throw invalid_argument(fmt::format("node '{}' ({}): variable '{}' is {}, but got {}", node.name, node.op->name,
-                                     variable_of(node), expected.describe(), actual.describe()));
+  throw invalid_argument(fmt::format("node '{}' ({}): variable '{}' is {}, but got {}", node.name,
+                                     node.op->name, variable_of(node), expected.describe(),
+                                     actual.describe()));
 }
 
 Tensor step_number(std::int64_t value) { return Tensor::scalar<std::int64_t>(value); }
@@ -71,15 +73,17 @@ std::vector<Tensor> ParameterShard::run(StateCall& call) {
     const auto found = variables_.find(variable_of(node));
     return {Tensor::scalar<bool>(found != variables_.end() && found->second.state.value.valid())};
   }
-  throw Error(Code::unimplemented, fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name));
+  throw Error(Code::unimplemented,
+              fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name));
 }
 
 ParameterShard::Variable& ParameterShard::initialized(const std::string& name) {
   const auto found = variables_.find(name);
   if (found == variables_.end() || !found->second.state.value.valid())
-    throw Error(Code::failed_precondition,
-                fmt::format("variable '{}' on {} has no value; run its initializer or restore a checkpoint", name,
-                            task_->self.name.to_string()));
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("variable '{}' on {} has no value; run its initializer or restore a checkpoint",
+                    name, task_->self.name.to_string()));
   return found->second;
 }
 
@@ -87,8 +91,9 @@ std::vector<Tensor> ParameterShard::read(const Node& node) {
   const Tensor& value = initialized(variable_of(node)).state.value;
   const TensorType& declared = node.outputs[0];
   if (value.dtype() != declared.dtype || !declared.shape.compatible_with(value.shape()))
-    throw invalid_argument(fmt::format("node '{}' (ReadVariable): variable '{}' was declared as {}, but is {}",
-                                       node.name, variable_of(node), declared.to_string(), value.describe()));
+    throw invalid_argument(
+        fmt::format("node '{}' (ReadVariable): variable '{}' was declared as {}, but is {}", node.name,
+                    variable_of(node), declared.to_string(), value.describe()));
   return {value};
 }
 
@@ -147,8 +152,9 @@ void ParameterShard::apply_mean(const std::string& name, Variable& variable) {
   update(node, variable, mean_of(gradients, cpu_device()));
   const auto& home = attr<std::string>(node, "coordinator");
   const TaskId coordinator = home.empty() ? task_->own : task_->id_of(TaskName::parse(home));
-  tell(*task_, coordinator,
-       GradientApplied{attr<std::string>(node, "global_step"), name, variable.accumulator.global_step()});
+  tell(
+      *task_, coordinator,
+      GradientApplied{attr<std::string>(node, "global_step"), name, variable.accumulator.global_step()});
 }
 
 std::vector<Tensor> ParameterShard::count_step(const Node& node, const Tensor& local_step) {
@@ -163,7 +169,8 @@ std::vector<Tensor> ParameterShard::count_step(const Node& node, const Tensor& l
 std::vector<Tensor> ParameterShard::staleness(const Node& node) const {
   const auto found = staleness_.find(variable_of(node));
   const Staleness seen = found == staleness_.end() ? Staleness{} : found->second;
-  return {Tensor::of<double>({3}, {static_cast<double>(seen.steps), seen.mean(), static_cast<double>(seen.max)})};
+  return {Tensor::of<double>(
+      {3}, {static_cast<double>(seen.steps), seen.mean(), static_cast<double>(seen.max)})};
 }
 
 // Names the replicas for which a variable has waited a whole interval.
@@ -171,12 +178,14 @@ void ParameterShard::report_waiting() {
   for (auto& [name, variable] : variables_) {
     if (variable.accumulator.size() == 0 || ++variable.waiting_ticks < 2) continue;
     std::string missing;
-    for (int replica = 0; replica < attr<std::int64_t>(*variable.accumulate, "total_num_replicas"); ++replica)
+    for (int replica = 0; replica < attr<std::int64_t>(*variable.accumulate, "total_num_replicas");
+         ++replica)
       if (!variable.accumulator.has(replica)) missing += fmt::format(" {}", replica);
-    spdlog::warn("{}: variable '{}' has {} of {} gradients for the step after {}; waiting for replicas{}",
-                 task_->self.name.to_string(), name, variable.accumulator.size(),
-                 attr<std::int64_t>(*variable.accumulate, "replicas_to_aggregate"),
-                 variable.accumulator.global_step(), missing);
+    spdlog::warn(
+        "{}: variable '{}' has {} of {} gradients for the step after {}; waiting for replicas{}",
+        task_->self.name.to_string(), name, variable.accumulator.size(),
+        attr<std::int64_t>(*variable.accumulate, "replicas_to_aggregate"),
+        variable.accumulator.global_step(), missing);
   }
   self_->delayed_send(self_, report_interval, Tick{});
 }

@@ -55,8 +55,12 @@ void Peer::attempt() {
   const auto number = ++attempt_;
   const auto self = caf::actor_cast<caf::actor>(self_);
   const LinkEvents events{
-      [self, number](const TaskIdentity& identity) { caf::anon_send(self, LinkUp{number, identity}); },
-      [self, number](const Status& reason) { caf::anon_send(self, LinkDown{number, reason}); },
+      [self, number](const TaskIdentity& identity) {
+        caf::anon_send(self, LinkUp{number, identity});
+      },
+      [self, number](const Status& reason) {
+        caf::anon_send(self, LinkDown{number, reason});
+      },
   };
   try {
     link_ = network_.connect(options_.address, task_->self, task_->name_of(options_.task), events);
@@ -90,10 +94,12 @@ void Peer::retry_or_give_up(const Status& reason) {
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - connecting_since_);
   const double seconds = static_cast<double>(waited.count()) / 1000;
   // Another program or version at that address will not go away by waiting.
-  if (reason.code != Code::unavailable) return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
+  if (reason.code != Code::unavailable)
+    return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
   if (waited >= options_.connect_timeout)
-    return lose({Code::unavailable, fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
-                                                seconds, who(), reason.message)});
+    return lose({Code::unavailable,
+                 fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
+                             seconds, who(), reason.message)});
   if (now - last_report_ >= report_interval) {
     last_report_ = now;
     spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(), seconds,

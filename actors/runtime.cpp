@@ -17,7 +17,8 @@ namespace {
 struct Config : caf::actor_system_config {
   explicit Config(const RuntimeOptions& options) {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    set("scheduler.max-threads", static_cast<std::size_t>(options.num_threads > 0 ? options.num_threads : cores));
+    set("scheduler.max-threads",
+        static_cast<std::size_t>(options.num_threads > 0 ? options.num_threads : cores));
     set("scheduler.max-throughput", std::size_t{300});
     // Idle threads sleep instead of polling: a step's latency is several wake-ups, and a client waits
     // for it on the same cores.

@@ -44,7 +44,9 @@ GraphDef with_probes(const Graph& graph) {
   return def;
 }
 
-std::string edge_name(const Output& output) { return output.name() + ":" + std::to_string(output.edge.output); }
+std::string edge_name(const Output& output) {
+  return output.name() + ":" + std::to_string(output.edge.output);
+}
 
 }  // namespace
 
@@ -70,10 +72,11 @@ Session::Session(const std::string& target, const Graph& graph, std::int64_t con
   impl_->master = local_servers().find(target);
   if (!impl_->master) {
     if (!target.starts_with(scheme))
-      throw invalid_argument("unknown session target '" + target + "'; expected actorflow://host:port, or the target() "
+      throw invalid_argument("unknown session target '" + target +
+                             "'; expected actorflow://host:port, or the target() "
                              "of a server of this process");
-    impl_->remote = std::make_unique<MasterClient>(target.substr(scheme.size()), cpu_device().allocator(),
-                                                   connect_timeout_ms);
+    impl_->remote = std::make_unique<MasterClient>(target.substr(scheme.size()),
+                                                   cpu_device().allocator(), connect_timeout_ms);
   }
   impl_->handle = impl_->call(CreateSession{with_probes(graph)}).session;
 }
@@ -106,7 +109,8 @@ std::vector<Tensor> Session::run(const std::vector<Output>& fetches, const Feeds
                                  const std::vector<Output>& targets, RunOptions options) {
   const auto check = [this](const Output& output) {
     if (output.graph != impl_->graph || output.edge.node >= impl_->nodes)
-      throw invalid_argument("a tensor is not part of this session's graph as it was when the session was made");
+      throw invalid_argument(
+          "a tensor is not part of this session's graph as it was when the session was made");
   };
   RunStep step;
   step.session = impl_->handle;
@@ -136,7 +140,8 @@ std::vector<std::string> Session::uninitialized_variables() {
   const auto& variables = impl_->graph->variables();
   RunStep step;
   step.session = impl_->handle;
-  for (const auto& variable : variables) step.fetches.push_back(variable.name() + std::string(probe_suffix));
+  for (const auto& variable : variables)
+    step.fetches.push_back(variable.name() + std::string(probe_suffix));
   const auto initialized = impl_->call(std::move(step)).fetches;
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < variables.size(); ++i)

@@ -11,7 +11,8 @@
 namespace actorflow {
 namespace {
 
-std::vector<Tensor> evaluate_on_cpu(const TaskContext& task, const Node& node, std::vector<Tensor> inputs) {
+std::vector<Tensor> evaluate_on_cpu(const TaskContext& task, const Node& node,
+                                    std::vector<Tensor> inputs) {
   std::vector<Tensor> outputs(node.outputs.size());
   OpContext context(node, cpu_device(), inputs, outputs);
   task.ops->make(node, DeviceType::cpu)->compute(context);
@@ -25,7 +26,8 @@ StepGraph cut_out(const GraphDef& graph, const RunStep& step) {
     feeds.push_back(find_edge(graph, name));
     const TensorType& type = graph.type(feeds.back());
     if (value.dtype() != type.dtype || !type.shape.compatible_with(value.shape()))
-      throw invalid_argument("tensor '" + name + "' must be fed " + type.to_string() + ", but got " + value.describe());
+      throw invalid_argument("tensor '" + name + "' must be fed " + type.to_string() + ", but got " +
+                             value.describe());
   }
   for (const auto& name : step.fetches) fetches.push_back(find_edge(graph, name));
   for (const auto& name : step.targets) targets.push_back(graph.find(name));
@@ -36,7 +38,8 @@ PlaceOptions place_options(const TaskContext& task) {
   PlaceOptions options;
   options.soft_placement = true;
   options.has_kernel = [&task](const OpDef& op, std::string_view type) {
-    return op.home != Home::kernel || task.ops->has_kernel(op, type == "GPU" ? DeviceType::cuda : DeviceType::cpu);
+    return op.home != Home::kernel ||
+           task.ops->has_kernel(op, type == "GPU" ? DeviceType::cuda : DeviceType::cpu);
   };
   return options;
 }
@@ -50,11 +53,13 @@ Edge find_edge(const GraphDef& graph, const std::string& name) {
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, edge.output);
     if (error != std::errc() || rest != end)
-      throw invalid_argument("'" + name + "' is not the name of a tensor; expected 'node' or 'node:output'");
+      throw invalid_argument("'" + name +
+                             "' is not the name of a tensor; expected 'node' or 'node:output'");
   }
   const auto outputs = graph.node(edge.node).outputs.size();
   if (edge.output < 0 || static_cast<std::size_t>(edge.output) >= outputs)
-    throw invalid_argument("'" + name + "' does not exist: the node has " + std::to_string(outputs) + " outputs");
+    throw invalid_argument("'" + name + "' does not exist: the node has " + std::to_string(outputs) +
+                           " outputs");
   return edge;
 }
 
@@ -93,7 +98,8 @@ std::vector<PlannedPart> plan_step(const GraphDef& graph, const RunStep& step, c
   for (auto& [name, part] : partition(optimised)) {
     PlannedPart planned{task.id_of(name), std::move(part), {}};
     for (const Node& node : planned.graph.nodes)
-      if (node.op == &arg_op()) planned.args.push_back(static_cast<std::int32_t>(attr<std::int64_t>(node, "index")));
+      if (node.op == &arg_op())
+        planned.args.push_back(static_cast<std::int32_t>(attr<std::int64_t>(node, "index")));
     parts.push_back(std::move(planned));
   }
   return parts;

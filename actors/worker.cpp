@@ -34,13 +34,15 @@ void Worker::on_register(TaskId from, RegisterGraph& message) {
 void Worker::on_run(TaskId from, RunGraph& message) {
   const auto found = graphs_.find(message.handle);
   if (found == graphs_.end())
-    return tell(*task_, from,
-                StepDone{message.step,
-                         {Code::aborted, fmt::format("{} does not know graph {}; it has probably restarted",
-                                                     task_->self.name.to_string(), message.handle)},
-                         {}});
+    return tell(
+        *task_, from,
+        StepDone{message.step,
+                 {Code::aborted, fmt::format("{} does not know graph {}; it has probably restarted",
+                                             task_->self.name.to_string(), message.handle)},
+                 {}});
   Registered& graph = found->second;
-  if (graph.free_lanes.empty()) graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
+  if (graph.free_lanes.empty())
+    graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
   caf::anon_send(lane, StartStep{message.step, from, std::move(message.args)});

@@ -15,8 +15,9 @@
 namespace actorflow::bench {
 namespace {
 
-// A random control-only graph, `width` wide, as in TensorFlow's BM_executor: each node comes after one to
-// three of the 2 `width` nodes before it. No two come after the same ones: the session would merge them.
+// A random control-only graph, `width` wide, as in TensorFlow's BM_executor: each node comes after one
+// to three of the 2 `width` nodes before it. No two come after the same ones: the session would merge
+// them.
 struct RandomGraph {
   std::vector<std::vector<int>> successors;
   std::vector<int> predecessors;
@@ -84,7 +85,8 @@ struct EdgeActorState {
 using Link = caf::atom_constant<caf::atom("link")>;
 using Fired = caf::atom_constant<caf::atom("fired")>;
 
-caf::behavior edge_actor(caf::stateful_actor<EdgeActorState>* self, int predecessors, std::atomic<std::size_t>* done) {
+caf::behavior edge_actor(caf::stateful_actor<EdgeActorState>* self, int predecessors,
+                         std::atomic<std::size_t>* done) {
   self->state.predecessors = self->state.pending = predecessors;
   return {
       [=](Link, caf::actor& next) { self->state.successors.push_back(std::move(next)); },
@@ -144,19 +146,22 @@ RandomGraph bm_executor(bool quick) { return {16, quick ? 500 : 10'000}; }
 Measurement null_ops_against_loop(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   const int steps = quick ? 20 : 400;
-  return in_turn(5, [&] { return null_ops(graph, 1, 1, steps); }, [&] { return plain_loop(graph, steps); });
+  return in_turn(
+      5, [&] { return null_ops(graph, 1, 1, steps); }, [&] { return plain_loop(graph, steps); });
 }
 
 Measurement null_ops_against_messages(bool quick) {
   const RandomGraph graph = bm_executor(quick);
-  return in_turn(3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
-                 [&] { return message_per_edge(graph, quick ? 2 : 20); });
+  return in_turn(
+      3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
+      [&] { return message_per_edge(graph, quick ? 2 : 20); });
 }
 
 Measurement null_ops_on_two_threads(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   const int steps = quick ? 20 : 800;
-  return in_turn(5, [&] { return null_ops(graph, 2, 4, steps); }, [&] { return null_ops(graph, 1, 1, steps); });
+  return in_turn(
+      5, [&] { return null_ops(graph, 2, 4, steps); }, [&] { return null_ops(graph, 1, 1, steps); });
 }
 
 constexpr int chain_length = 1000;
@@ -196,7 +201,8 @@ double loop_of_adds(int steps) {
 
 Measurement chain(bool quick) {
   const int steps = quick ? 10 : 2000;
-  return in_turn(5, [&] { return chain_of_adds(steps); }, [&] { return loop_of_adds(steps); });
+  return in_turn(
+      5, [&] { return chain_of_adds(steps); }, [&] { return loop_of_adds(steps); });
 }
 
 // Median microseconds of a step of 30 additions in a session of this process.
@@ -208,27 +214,31 @@ double step_latency(int steps) {
   Session session(g);
   const Feeds feeds{{x, Tensor::scalar(1.0F)}};
   std::vector<double> latencies;
-  for (int i = 0; i < steps; ++i) latencies.push_back(seconds_of([&] { session.run(sum, feeds); }) * 1e6);
+  for (int i = 0; i < steps; ++i)
+    latencies.push_back(seconds_of([&] { session.run(sum, feeds); }) * 1e6);
   return median(latencies);
 }
 
 double scoped_request(int steps) {
   caf::actor_system_config config;
   caf::actor_system system(config);
-  const auto echo = system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int i) { return i; }}; });
+  const auto echo =
+      system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int i) { return i; }}; });
   caf::scoped_actor self{system};
   std::vector<double> latencies;
   for (int i = 0; i < steps; ++i)
-    latencies.push_back(seconds_of([&] {
-                          self->request(echo, caf::infinite, i).receive([](int) {}, [](const caf::error&) {});
-                        }) *
-                        1e6);
+    latencies.push_back(
+        seconds_of([&] {
+          self->request(echo, caf::infinite, i).receive([](int) {}, [](const caf::error&) {});
+        }) *
+        1e6);
   return median(latencies);
 }
 
 Measurement latency(bool quick) {
   const int steps = quick ? 50 : 5000;
-  return in_turn(5, [&] { return step_latency(steps); }, [&] { return scoped_request(steps); });
+  return in_turn(
+      5, [&] { return step_latency(steps); }, [&] { return scoped_request(steps); });
 }
 
 }  // namespace
@@ -236,8 +246,10 @@ Measurement latency(bool quick) {
 std::vector<Benchmark> executor_benchmarks() {
   return {
       {"executor/null_ops", "Mnode/s", "plain ready-queue loop", at_least(0.15), null_ops_against_loop},
-      {"executor/null_ops_vs_messages", "Mnode/s", "one CAF message per edge", at_least(25), null_ops_against_messages},
-      {"executor/null_ops_2_threads_4_steps", "Mnode/s", "ours on one thread", at_least(1.3), null_ops_on_two_threads},
+      {"executor/null_ops_vs_messages", "Mnode/s", "one CAF message per edge", at_least(25),
+       null_ops_against_messages},
+      {"executor/null_ops_2_threads_4_steps", "Mnode/s", "ours on one thread", at_least(1.3),
+       null_ops_on_two_threads},
       {"executor/chain_of_1000_adds", "ns/op", "plain loop with the same pool", at_most(4), chain},
       {"executor/step_latency_30_ops_p50", "us", "CAF scoped_actor request", at_most(1), latency},
   };

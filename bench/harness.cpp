@@ -12,12 +12,14 @@ std::string Bar::to_string() const {
 
 double quantile(std::vector<double> values, double q) {
   std::ranges::sort(values);
-  return values[std::min(values.size() - 1, static_cast<std::size_t>(q * static_cast<double>(values.size())))];
+  return values[std::min(values.size() - 1,
+                         static_cast<std::size_t>(q * static_cast<double>(values.size())))];
 }
 
 double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
 
-Measurement in_turn(int rounds, const std::function<double()>& ours, const std::function<double()>& baseline) {
+Measurement in_turn(int rounds, const std::function<double()>& ours,
+                    const std::function<double()>& baseline) {
   std::vector<double> a, b;
   for (int round = -1; round < rounds; ++round) {
     const double mine = ours(), other = baseline();

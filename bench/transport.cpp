@@ -26,7 +26,7 @@ struct Conversation {
 struct Talk {
   Link* link = nullptr;
   const Conversation* conversation = nullptr;
-  std::promise<void>* over = nullptr;
+  std::shared_ptr<std::promise<void>> over;
 };
 struct Lost {
   Status reason;
@@ -49,7 +49,8 @@ caf::behavior talker(caf::stateful_actor<Talk>* self) {
       },
       [=](const Message& message) {
         const Talk& talk = self->state;
-        if (talk.conversation->reply(*talk.link, message)) talk.over->set_value();
+        if (talk.conversation->reply(*talk.link, message))
+          std::exchange(self->state.over, {})->set_value();
       },
       [=](const Lost& lost) {
         if (self->state.over)
@@ -81,9 +82,9 @@ class Pair {
 
   // Throws deadline_exceeded if it takes longer than a minute; this pair can then say nothing more.
   void converse(const Conversation& conversation) {
-    std::promise<void> over;
-    auto done = over.get_future();
-    caf::anon_send(actor_, Talk{link_.get(), &conversation, &over});
+    const auto over = std::make_shared<std::promise<void>>();
+    auto done = over->get_future();
+    caf::anon_send(actor_, Talk{link_.get(), &conversation, over});
     if (done.wait_for(std::chrono::minutes(1)) == std::future_status::timeout) {
       end_actor();
       throw Error(Code::deadline_exceeded, "the peer process has not answered for a minute");

@@ -38,14 +38,17 @@ struct Cluster {
       replication.replica = i;
       replication.replicas = workers;
       replicas.push_back(std::make_unique<Replica>(i, replication, optimizer));
-      sessions.push_back(std::make_unique<Session>(tasks.server("worker", i).target(), replicas.back()->g));
+      sessions.push_back(
+          std::make_unique<Session>(tasks.server("worker", i).target(), replicas.back()->g));
       sessions.back()->initialize_variables();
     }
   }
 
   std::int64_t train(int replica, float gradient) {
     auto& r = *replicas[static_cast<std::size_t>(replica)];
-    return sessions[static_cast<std::size_t>(replica)]->run(r.train, {{r.x, fed(gradient)}}).scalar<std::int64_t>();
+    return sessions[static_cast<std::size_t>(replica)]
+        ->run(r.train, {{r.x, fed(gradient)}})
+        .scalar<std::int64_t>();
   }
   float weight() { return sessions[0]->run(replicas[0]->w).values<float>()[0]; }
   std::int64_t global_step() { return sessions[0]->run(replicas[0]->step).scalar<std::int64_t>(); }
@@ -67,7 +70,8 @@ BOOST_AUTO_TEST_CASE(asynchronous_updates_are_applied_as_they_come) {
 BOOST_AUTO_TEST_CASE(synchronous_updates_apply_the_mean_once_per_step) {
   Cluster c(2, {.sync = true}, Sgd{0.5});
   // Step 1: mean(1, 3) = 2, w = 1 - 0.5 * 2 = 0. Step 2: mean(-2, -2) = -2, w = 1.
-  for (const auto& [first, second, weight] : {std::tuple{1.0F, 3.0F, 0.0F}, std::tuple{-2.0F, -2.0F, 1.0F}}) {
+  for (const auto& [first, second, weight] :
+       {std::tuple{1.0F, 3.0F, 0.0F}, std::tuple{-2.0F, -2.0F, 1.0F}}) {
     std::int64_t other = 0;
     std::jthread worker([&, gradient = second] { other = c.train(1, gradient); });
     const auto mine = c.train(0, first);

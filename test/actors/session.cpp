@@ -18,6 +18,17 @@ struct Equations {
   Output y = g.on("/job:local/task:0", [&] { return x + 300 + y2; });
 };
 
+// A node that waits at a barrier to which nobody brings a gradient.
+Output a_token_that_never_comes(Graph& g) {
+  return g.add(take_token_op(), {},
+               {{"variable", std::string("global_step")},
+                {"accumulators", std::int64_t{1}},
+                {"replica", std::int64_t{0}},
+                {"replicas_to_aggregate", std::int64_t{1}},
+                {"total_num_replicas", std::int64_t{1}},
+                {"initial_tokens", std::int64_t{0}}});
+}
+
 Code code_of(const std::function<void()>& body) {
   try {
     body();
@@ -112,7 +123,8 @@ BOOST_AUTO_TEST_CASE(variables_live_on_their_task_beyond_a_session) {
   const auto& target = cluster.server("worker", 0).target();
   {
     Session s(target, g);
-    BOOST_TEST(s.uninitialized_variables() == std::vector<std::string>{"v"}, boost::test_tools::per_element());
+    BOOST_TEST(s.uninitialized_variables() == std::vector<std::string>{"v"},
+               boost::test_tools::per_element());
     BOOST_TEST((code_of([&] { s.run(v); }) == Code::failed_precondition));
     s.initialize_variables();
     BOOST_TEST(s.uninitialized_variables().empty());
@@ -126,7 +138,9 @@ BOOST_AUTO_TEST_CASE(a_failing_node_is_named_and_the_session_goes_on) {
   LocalCluster cluster({{"local", 2}});
   Graph g;
   const Output x = g.placeholder(DType::float32, Shape::unknown_rank(), "x");
-  const Output sum = g.on("/job:local/task:1", [&] { return add(x, g.constant(Tensor::of<float>({3}, {1, 2, 3}))); });
+  const Output sum = g.on("/job:local/task:1", [&] {
+    return add(x, g.constant(Tensor::of<float>({3}, {1, 2, 3})));
+  });
   Session s(cluster.server("local", 0).target(), g);
   const auto message = message_of([&] { s.run(sum, {{x, Tensor::of<float>({2}, {1, 2})}}); });
   BOOST_TEST(message.find(sum.name()) != std::string::npos, message);
@@ -172,15 +186,7 @@ BOOST_AUTO_TEST_CASE(large_nodes_computed_by_their_own_actors_give_the_same_resu
 BOOST_AUTO_TEST_CASE(a_step_that_waits_for_ever_ends_with_its_timeout_and_names_the_task) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}});
   Graph g;
-  const Output token = g.on("/job:ps/task:0", [&] {
-    return g.add(take_token_op(), {},
-                 {{"variable", std::string("global_step")},
-                  {"accumulators", std::int64_t{1}},
-                  {"replica", std::int64_t{0}},
-                  {"replicas_to_aggregate", std::int64_t{1}},
-                  {"total_num_replicas", std::int64_t{1}},
-                  {"initial_tokens", std::int64_t{0}}});
-  });
+  const Output token = g.on("/job:ps/task:0", [&] { return a_token_that_never_comes(g); });
   Session s(cluster.server("worker", 0).target(), g);
   const auto run = [&] { s.run(std::vector{token}, {}, {}, {.timeout_ms = 50}); };
   BOOST_TEST(message_of(run).find("/job:ps/task:0") != std::string::npos, message_of(run));
@@ -189,13 +195,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_waits_for_ever_ends_with_its_timeout_and_names_
 
 BOOST_AUTO_TEST_CASE(closing_cancels_a_blocked_step) {
   Graph g;
-  const Output token = g.add(take_token_op(), {},
-                             {{"variable", std::string("global_step")},
-                              {"accumulators", std::int64_t{1}},
-                              {"replica", std::int64_t{0}},
-                              {"replicas_to_aggregate", std::int64_t{1}},
-                              {"total_num_replicas", std::int64_t{1}},
-                              {"initial_tokens", std::int64_t{0}}});
+  const Output token = a_token_that_never_comes(g);
   Session s(g);
   Code code = Code::ok;
   std::jthread blocked([&] { code = code_of([&] { s.run(token); }); });
