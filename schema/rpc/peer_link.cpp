@@ -67,7 +67,8 @@ void PeerLink::welcome(Hello hello) {
 }
 
 void PeerLink::pump() {
-  if (inbox_ == nullptr) return;
+  if (inbox_ == nullptr || draining_) return;
+  draining_ = true;
   sending_ = pump_all()
                  .then([this] {
                    if (closed_) finish();
@@ -80,7 +81,10 @@ void PeerLink::pump() {
 
 kj::Promise<void> PeerLink::pump_all() {
   const auto batch = take_batch();
-  if (batch.empty()) return kj::READY_NOW;
+  if (batch.empty()) {
+    draining_ = false;
+    return kj::READY_NOW;
+  }
   return deliver(batch).then([this] { return pump_all(); });
 }
 

@@ -62,6 +62,8 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   kj::Maybe<wire::Inbox::Client> inbox_;  // once the peer has answered
   kj::Promise<void> connecting_ = nullptr;
   kj::Promise<void> disconnected_ = nullptr;
+  // pump_all() is under way. Starting another would cancel it, with the message it is sending.
+  bool draining_ = false;
   kj::Promise<void> sending_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // Links and listeners over real sockets on loopback.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <set>
 #include <thread>
 
@@ -78,6 +79,26 @@ BOOST_AUTO_TEST_CASE(several_links_to_one_listener_do_not_mix) {
     BOOST_REQUIRE((from && message));
     BOOST_TEST(std::get<DeregisterGraph>(*message).handle ==
                static_cast<std::uint64_t>(from->name.index));
+  }
+}
+
+// The first message meets the end of the handshake now and then: it must neither be lost nor overtaken.
+BOOST_AUTO_TEST_CASE(what_is_sent_while_the_handshake_ends_arrives_in_order) {
+  Receiver receiver(*network, task("ps", 0));
+  const Tensor chunked = counting(1 << 19);
+  for (unsigned round = 0; round < 300; ++round) {
+    Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
+    // Vary the moment of the first message over the time that a handshake takes.
+    const auto first = std::chrono::steady_clock::now() + std::chrono::microseconds(2 * round);
+    while (std::chrono::steady_clock::now() < first) {
+    }
+    for (std::uint64_t i = 0; i < 3; ++i) sender.link->send(TensorDelivery{i, round, chunked});
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const auto message = receiver.messages.take();
+      BOOST_REQUIRE(message);
+      BOOST_REQUIRE(std::get<TensorDelivery>(*message).channel == round);
+      BOOST_REQUIRE(std::get<TensorDelivery>(*message).step == i);
+    }
   }
 }
 
