@@ -39,7 +39,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"omp.h", {"kernels"}},
     {"zlib.h", {"apps"}},
     {"CLI/", {"apps"}},
-    {"nlohmann/", {"actors", "apps"}},
+    {"nlohmann/", {"apps"}},
     {"fmt/", {"actors", "apps"}},
     {"spdlog/", {"actors", "apps"}},
 };
