@@ -106,7 +106,7 @@ bool Lane::worth_handing_over(const ExecutableNode& item) const {
 
 void Lane::send(const ExecutableNode& item) {
   Tensor& tensor = inputs_of(item)[0];
-  if (!tensor.on_host()) tensor = cuda_device(0).to_host(tensor);
+  tensor = on_device(std::move(tensor), cpu_device());
   tell(*task_, item.peer,
        TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
   outputs_.clear();
@@ -116,7 +116,7 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
   outputs_.clear();
   if (item.node->op == &retval_op()) {
     Tensor& tensor = inputs_of(item)[0];
-    if (!tensor.on_host()) tensor = cuda_device(0).to_host(tensor);
+    tensor = on_device(std::move(tensor), cpu_device());
     retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
     return done(id, outputs_);
   }
@@ -132,8 +132,7 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
 
 void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
   std::vector<Tensor> inputs = take_inputs(item);
-  for (auto& input : inputs)
-    if (!input.on_host()) input = cuda_device(0).to_host(input);
+  for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
   caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, std::move(inputs)});
 }
 

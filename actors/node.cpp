@@ -9,13 +9,13 @@ Status named(const Node& node, Code code, const std::string& message) {
   return {code, name + " (" + std::string(node.op->name) + "): " + message};
 }
 
+}  // namespace
+
 Tensor on_device(Tensor tensor, Device& device) {
   const bool wants_host = device.type() == DeviceType::cpu || tensor.dtype() == DType::string;
   if (tensor.on_host() == wants_host) return tensor;
   return wants_host ? cuda_device(0).to_host(tensor) : device.to_device(tensor);
 }
-
-}  // namespace
 
 Status compute_node(const ExecutableNode& item, std::span<Tensor> inputs, std::vector<Tensor>& outputs) {
   outputs.clear();

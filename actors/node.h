@@ -9,6 +9,9 @@
 
 namespace actorflow {
 
+// The tensor where `device` can use it: strings stay on the host.
+Tensor on_device(Tensor tensor, Device& device);
+
 // REQUIRES: the node has a kernel. Computes it on the given inputs, moving them to its device first. The
 // inputs are gone afterwards. An error is a status that names the node.
 Status compute_node(const ExecutableNode& node, std::span<Tensor> inputs, std::vector<Tensor>& outputs);

@@ -42,6 +42,7 @@ struct Server::Impl {
 
   void spawn_actors();
   void end_actors();
+  MasterHandler master() const;
   void listen(const std::string& address);
   void receive(const TaskIdentity& from, Message message);
   void peer_gone(const TaskIdentity& from);
@@ -83,12 +84,15 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
                                 : "local://" + std::to_string(++count);
 }
 
+MasterHandler Server::Impl::master() const {
+  return [master = task->master](MasterRequest request, MasterReplyFn reply) {
+    caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
+  };
+}
+
 void Server::Impl::listen(const std::string& address) {
   Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
-              [this](const TaskIdentity& from) { peer_gone(from); },
-              [master = task->master](MasterRequest request, MasterReplyFn reply) {
-                caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
-              }};
+              [this](const TaskIdentity& from) { peer_gone(from); }, master()};
   listener = network->listen(address, task->self, std::move(inbox));
 }
 
@@ -211,11 +215,7 @@ void Server::shutdown_cluster(const std::string& reason) {
       impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
 }
 
-MasterHandler Server::master() const {
-  return [master = impl_->task->master](MasterRequest request, MasterReplyFn reply) {
-    caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
-  };
-}
+MasterHandler Server::master() const { return impl_->master(); }
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {
   ClusterSpec::Jobs spec;

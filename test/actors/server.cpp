@@ -6,8 +6,10 @@
 #include "actors/session.h"
 #include "dataflow/core_ops.h"
 #include "kernels/ops.h"
+#include "test/actors/status_of.h"
 
 using namespace actorflow;
+using test::status_of;
 
 namespace {
 
@@ -21,15 +23,6 @@ Server single_server(const std::string& address = "127.0.0.1:0") {
 // The same server under another name, which leads through its port.
 std::string through_port(const Server& server) {
   return "actorflow://localhost" + server.target().substr(server.target().rfind(':'));
-}
-
-Status status_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
 }
 
 }  // namespace

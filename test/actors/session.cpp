@@ -5,6 +5,7 @@
 
 #include "dataflow/core_ops.h"
 #include "kernels/ops.h"
+#include "test/actors/status_of.h"
 
 using namespace actorflow;
 
@@ -29,23 +30,8 @@ Output a_token_that_never_comes(Graph& g) {
                 {"initial_tokens", std::int64_t{0}}});
 }
 
-Code code_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code::ok;
-}
-
-std::string message_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
+Code code_of(const std::function<void()>& action) { return test::status_of(action).code; }
+std::string message_of(const std::function<void()>& action) { return test::status_of(action).message; }
 
 }  // namespace
 

@@ -6,11 +6,13 @@
 #include "dataflow/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/names.h"
 
 namespace actorflow {
 namespace {
 
 using test::interpret;
+using test::names;
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
@@ -24,12 +26,6 @@ std::vector<T> values_of(Output output) {
   const Tensor tensor = interpret(output.graph->def(), {}, {output}).front();
   const auto values = tensor.values<T>();
   return {values.begin(), values.end()};
-}
-
-bool names(const Error& error, std::string_view text) {
-  BOOST_TEST_INFO(error.what());
-  return error.code() == Code::invalid_argument &&
-         std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
 }  // namespace

@@ -6,12 +6,13 @@
 #include "kernels/ops.h"
 #include "kernels/philox.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/names.h"
 
 namespace actorflow {
 namespace {
 
-Tensor value_of(Output output) { return test::interpret(output.graph->def(), {}, {output}).front(); }
-
+using test::names;
+using test::value_of;
 void check_words(const PhiloxBlock& block, const std::vector<std::uint32_t>& expected) {
   BOOST_TEST(std::vector<std::uint32_t>(block.words, block.words + 4) == expected);
 }
@@ -28,12 +29,6 @@ Moments moments_of(const Tensor& tensor) {
   }
   const auto count = static_cast<double>(tensor.elements());
   return {total / count, squares / count - total / count * (total / count)};
-}
-
-bool names(const Error& error, std::string_view text) {
-  BOOST_TEST_INFO(error.what());
-  return error.code() == Code::invalid_argument &&
-         std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
 constexpr std::int64_t many = 100'000;

@@ -7,22 +7,17 @@
 #include "dataflow/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/names.h"
 
 namespace actorflow {
 namespace {
 
 using test::interpret;
-
-Tensor value_of(Output output) { return interpret(output.graph->def(), {}, {output}).front(); }
+using test::names;
+using test::value_of;
 
 Output constant(Graph& graph, const Shape& shape, const std::vector<float>& values) {
   return graph.constant(Tensor::of(shape, values));
-}
-
-bool names(const Error& error, std::string_view text) {
-  BOOST_TEST_INFO(error.what());
-  return error.code() == Code::invalid_argument &&
-         std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
 }  // namespace

@@ -5,25 +5,20 @@
 #include "dataflow/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/names.h"
 
 namespace actorflow {
 namespace {
 
 using test::interpret;
-
-Tensor value_of(Output output) { return interpret(output.graph->def(), {}, {output}).front(); }
+using test::names;
+using test::value_of;
 
 // 0, 1, 2, ...
 Output counted(Graph& graph, const Shape& shape) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   std::iota(values.begin(), values.end(), 0.0F);
   return graph.constant(Tensor::of(shape, values));
-}
-
-bool names(const Error& error, std::string_view text) {
-  BOOST_TEST_INFO(error.what());
-  return error.code() == Code::invalid_argument &&
-         std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
 }  // namespace

@@ -43,4 +43,7 @@ inline std::vector<Tensor> interpret(const GraphDef& graph, const Feeds& feeds,
   return fetched;
 }
 
+// Of a graph without placeholders.
+inline Tensor value_of(Output output) { return interpret(output.graph->def(), {}, {output}).front(); }
+
 }  // namespace actorflow::test

@@ -1,0 +1,19 @@
+// What an action that may throw comes to.
+#pragma once
+
+#include <functional>
+
+#include "dataflow/error.h"
+
+namespace actorflow::test {
+
+inline Status status_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return {};
+}
+
+}  // namespace actorflow::test
