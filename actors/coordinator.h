@@ -15,6 +15,7 @@
 
 #include "actors/messages.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 
 namespace actorflow {
 
@@ -60,7 +61,7 @@ class Coordinator {
   std::map<std::string, Group, std::less<>> groups_;  // by global step variable
 };
 
-using CoordinatorActor = caf::stateful_actor<std::unique_ptr<Coordinator>>;
+using CoordinatorActor = caf::stateful_actor<std::unique_ptr<Coordinator>, LightActor>;
 caf::behavior coordinator_actor(CoordinatorActor* self, TaskRef task);
 
 }  // namespace actorflow

@@ -29,6 +29,7 @@ caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> exe
 
 void Lane::start(StartStep& message) {
   active_ = true;
+  self_->stay_here();
   step_ = message.step;
   master_ = message.master;
   status_ = {};
@@ -181,6 +182,7 @@ void Lane::finish() {
   args_.clear();
   ready_.clear();
   ready_elsewhere_.clear();
+  self_->leave_home();
   tell(*task_, master_, StepDone{step_, std::move(status_), std::move(retvals_)});
   caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
 }

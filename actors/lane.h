@@ -13,12 +13,13 @@
 
 #include "actors/executable.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 
 namespace actorflow {
 
 class Lane {
  public:
-  explicit Lane(caf::event_based_actor* self) : self_(self) {}
+  explicit Lane(HomedActor* self) : self_(self) {}
 
   caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
 
@@ -45,7 +46,7 @@ class Lane {
   std::vector<Tensor> take_inputs(const ExecutableNode& item);
   ReplyTo reply_to(NodeId id) const;
 
-  caf::event_based_actor* self_;
+  HomedActor* self_;
   TaskRef task_;
   std::shared_ptr<const Executable> executable_;
 
@@ -63,7 +64,7 @@ class Lane {
   NodeId remaining_ = 0;
 };
 
-using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>>;
+using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, HomedActor>;
 caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
 
 }  // namespace actorflow

@@ -1,12 +1,53 @@
 #include "actors/local_servers.h"
 
+#include <caf/send.hpp>
 #include <utility>
 
-namespace actorflow {
+#include "actors/messages.h"
+#include "actors/runtime.h"
+#include "actors/thread_unit.h"
 
-void LocalServers::add(const std::string& target, MasterHandler master) {
+namespace actorflow {
+namespace {
+
+// A question that is out. Who answers it, or drops it because its task ends, lets the client go on; the
+// client waits for that, so `answer` lives long enough.
+class Question {
+ public:
+  Question(ThreadUnit& unit, std::optional<MasterReply>& answer) : unit_(unit), answer_(answer) {}
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+  ~Question() { unit_.stop(); }
+
+  void answer(MasterReply reply) { answer_ = std::move(reply); }
+
+ private:
+  ThreadUnit& unit_;
+  std::optional<MasterReply>& answer_;
+};
+
+Error server_ended() { return Error(Code::cancelled, "the server of this session has ended"); }
+
+}  // namespace
+
+MasterReply LocalMaster::call(MasterRequest request) const {
+  const auto runtime = runtime_.lock();
+  if (!runtime) throw server_ended();
+  const ThreadUnits::Attendance attendance(runtime->thread_units(), Duty::compute);
+  std::optional<MasterReply> answer;
+  auto question = std::make_shared<Question>(attendance.unit(), answer);
+  caf::anon_send(master_, MasterCall{std::move(request), [question](MasterReply reply) {
+                                       question->answer(std::move(reply));
+                                     }});
+  question.reset();
+  attendance.unit().run_until_stopped();
+  if (!answer) throw server_ended();
+  return std::move(*answer);
+}
+
+void LocalServers::add(const std::string& target, LocalMaster master) {
   const std::scoped_lock lock(mutex_);
-  masters_[target] = std::move(master);
+  masters_.insert_or_assign(target, std::move(master));
 }
 
 void LocalServers::remove(const std::string& target) {
@@ -14,10 +55,11 @@ void LocalServers::remove(const std::string& target) {
   masters_.erase(target);
 }
 
-MasterHandler LocalServers::find(const std::string& target) const {
+std::optional<LocalMaster> LocalServers::find(const std::string& target) const {
   const std::scoped_lock lock(mutex_);
   const auto found = masters_.find(target);
-  return found == masters_.end() ? MasterHandler() : found->second;
+  if (found == masters_.end()) return std::nullopt;
+  return found->second;
 }
 
 LocalServers& local_servers() {

@@ -1,25 +1,45 @@
 // The servers of this process by target, so that a session beside its server needs no socket.
 #pragma once
 
+#include <caf/actor.hpp>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "schema/master.h"
 
 namespace actorflow {
 
+class Runtime;
+
+// The way to the master of a server in this process.
+class LocalMaster {
+ public:
+  LocalMaster(const std::shared_ptr<Runtime>& runtime, caf::actor master)
+      : runtime_(runtime), master_(std::move(master)) {}
+
+  // Waits for the answer; meanwhile the calling thread runs the actors that this takes, so that a small
+  // step needs no other thread. Throws cancelled if the server has ended. Thread-safe.
+  MasterReply call(MasterRequest request) const;
+
+ private:
+  std::weak_ptr<Runtime> runtime_;
+  caf::actor master_;
+};
+
 // Thread-safe.
 class LocalServers {
  public:
-  void add(const std::string& target, MasterHandler master);
+  void add(const std::string& target, LocalMaster master);
   void remove(const std::string& target);
-  // Empty if there is no such server.
-  MasterHandler find(const std::string& target) const;
+  // None if there is no such server.
+  std::optional<LocalMaster> find(const std::string& target) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, MasterHandler, std::less<>> masters_;
+  std::map<std::string, LocalMaster, std::less<>> masters_;
 };
 
 LocalServers& local_servers();

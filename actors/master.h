@@ -11,6 +11,7 @@
 #include "actors/messages.h"
 #include "actors/step_plan.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 
 namespace actorflow {
 
@@ -80,7 +81,7 @@ class Master {
   std::uint64_t next_request_ = 1;
 };
 
-using MasterActor = caf::stateful_actor<std::unique_ptr<Master>>;
+using MasterActor = caf::stateful_actor<std::unique_ptr<Master>, LightActor>;
 caf::behavior master_actor(MasterActor* self, TaskRef task);
 
 }  // namespace actorflow

@@ -14,6 +14,7 @@
 #include "actors/accumulator.h"
 #include "actors/messages.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 #include "dataflow/optimizer.h"
 #include "kernels/optimizer_update.h"
 
@@ -66,7 +67,7 @@ class ParameterShard {
   std::map<std::string, Staleness, std::less<>> staleness_;  // by global step
 };
 
-using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>>;
+using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, ComputingActor>;
 caf::behavior shard_actor(ShardActor* self, TaskRef task);
 
 }  // namespace actorflow

@@ -10,6 +10,7 @@
 
 #include "actors/messages.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 #include "schema/link.h"
 
 namespace actorflow {
@@ -57,7 +58,7 @@ class Peer {
   caf::actor_clock::time_point connecting_since_, last_report_;
 };
 
-using PeerActor = caf::stateful_actor<std::unique_ptr<Peer>>;
+using PeerActor = caf::stateful_actor<std::unique_ptr<Peer>, LightActor>;
 caf::behavior peer_actor(PeerActor* self, TaskRef task, Network* network, PeerOptions options);
 
 }  // namespace actorflow

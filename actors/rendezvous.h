@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "actors/messages.h"
+#include "actors/thread_unit.h"
 
 namespace actorflow {
 
@@ -36,7 +37,7 @@ class Rendezvous {
   std::deque<StepId> poisoned_order_;  // oldest first, so that old ones can be forgotten
 };
 
-using RendezvousActor = caf::stateful_actor<Rendezvous>;
+using RendezvousActor = caf::stateful_actor<Rendezvous, LightActor>;
 caf::behavior rendezvous_actor(RendezvousActor* self);
 
 }  // namespace actorflow

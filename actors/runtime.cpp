@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "actors/thread_unit.h"
 #include "kernels/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc_network.h"
@@ -32,11 +33,16 @@ struct Config : caf::actor_system_config {
 
 struct Runtime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
-      : options(runtime_options), config(options), system(config), local(make_local_network()) {}
+      : options(runtime_options),
+        config(options),
+        system(config),
+        units(system),
+        local(make_local_network()) {}
 
   RuntimeOptions options;
   Config config;
   caf::actor_system system;
+  ThreadUnits units;
   std::unique_ptr<Network> local;
   std::once_flag rpc_made;
   std::unique_ptr<Network> rpc;
@@ -47,6 +53,8 @@ Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(o
 Runtime::~Runtime() = default;
 
 caf::actor_system& Runtime::system() { return impl_->system; }
+
+ThreadUnits& Runtime::thread_units() { return impl_->units; }
 
 Network& Runtime::local_network() { return *impl_->local; }
 

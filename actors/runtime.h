@@ -13,6 +13,8 @@ class actor_system;
 
 namespace actorflow {
 
+class ThreadUnits;
+
 struct RuntimeOptions {
   int num_threads = 0;        // 0 = one per core
   bool allow_remote = false;  // listen on other than loopback addresses
@@ -26,6 +28,8 @@ class Runtime {
   ~Runtime();
 
   caf::actor_system& system();
+  // For threads that run actors beside the pool's.
+  ThreadUnits& thread_units();
   Random& random() { return system_random(); }
   // Cap'n Proto RPC over TCP.
   Network& rpc_network();

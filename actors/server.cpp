@@ -173,11 +173,11 @@ Server::Server(ServerOptions options) {
   if (!options.runtime)
     options.runtime = std::make_shared<Runtime>(RuntimeOptions{0, options.allow_remote});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
-  local_servers().add(impl_->target, master());
+  local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
-  local_servers().add(impl_->target, master());
+  local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }
 
 Server Server::local() {
@@ -214,8 +214,6 @@ void Server::shutdown_cluster(const std::string& reason) {
     if (static_cast<TaskId>(i) != impl_->task->own)
       impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
 }
-
-MasterHandler Server::master() const { return impl_->master(); }
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {
   ClusterSpec::Jobs spec;

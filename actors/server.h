@@ -62,9 +62,6 @@ class Server {
   // Tells every other task that the job is over.
   void shutdown_cluster(const std::string& reason);
 
-  // The way of a Session to this server's master.
-  MasterHandler master() const;
-
  private:
   friend class LocalCluster;
   struct Impl;

@@ -1,6 +1,5 @@
 #include "actors/session.h"
 
-#include <future>
 #include <optional>
 
 #include "actors/local_servers.h"
@@ -12,20 +11,6 @@ namespace actorflow {
 namespace {
 
 constexpr std::string_view scheme = "actorflow://";
-
-// A blocking call to the master of a server in this process.
-MasterReply call_and_wait(const MasterHandler& master, MasterRequest request) {
-  // Shared with the reply: the actor may drop it when its task ends, which breaks the promise.
-  auto promise = std::make_shared<std::promise<MasterReply>>();
-  auto future = promise->get_future();
-  master(std::move(request), [promise](MasterReply reply) { promise->set_value(std::move(reply)); });
-  promise.reset();
-  try {
-    return future.get();
-  } catch (const std::future_error&) {
-    throw Error(Code::cancelled, "the server of this session has ended");
-  }
-}
 
 constexpr std::string_view probe_suffix = "/is_initialized";
 
@@ -52,15 +37,15 @@ std::string edge_name(const Output& output) {
 
 struct Session::Impl {
   MasterReply call(MasterRequest request) const {
-    MasterReply reply = remote ? remote->call(request) : call_and_wait(master, std::move(request));
+    MasterReply reply = remote ? remote->call(request) : master->call(std::move(request));
     throw_if_error(reply.status);
     return reply;
   }
 
   const Graph* graph = nullptr;
-  NodeId nodes = 0;             // of the graph when the session was made
-  std::optional<Server> owned;  // for a session without a target
-  MasterHandler master;         // in this process, or
+  NodeId nodes = 0;                   // of the graph when the session was made
+  std::optional<Server> owned;        // for a session without a target
+  std::optional<LocalMaster> master;  // in this process, or
   std::unique_ptr<MasterClient> remote;
   std::string handle;
 };
@@ -85,7 +70,7 @@ Session::Session(const Graph& graph) : impl_(std::make_unique<Impl>()) {
   impl_->owned = Server::local();
   impl_->graph = &graph;
   impl_->nodes = graph.def().size();
-  impl_->master = impl_->owned->master();
+  impl_->master = local_servers().find(impl_->owned->target());
   impl_->handle = impl_->call(CreateSession{with_probes(graph)}).session;
 }
 

@@ -10,6 +10,7 @@
 #include "actors/executable.h"
 #include "actors/messages.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 
 namespace actorflow {
 
@@ -45,7 +46,7 @@ class Worker {
   std::uint64_t next_handle_ = 1;
 };
 
-using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>>;
+using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;
 caf::behavior worker_actor(WorkerActor* self, TaskRef task);
 
 }  // namespace actorflow
