@@ -183,8 +183,9 @@ void Lane::finish() {
   ready_.clear();
   ready_elsewhere_.clear();
   self_->leave_home();
-  tell(*task_, master_, StepDone{step_, std::move(status_), std::move(retvals_)});
+  // The worker first: when the client hears of the end and starts its next step, this lane is free.
   caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+  tell(*task_, master_, StepDone{step_, std::move(status_), std::move(retvals_)});
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {
