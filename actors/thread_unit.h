@@ -42,6 +42,8 @@ class ThreadUnit final : public caf::execution_unit {
   void open();
   void close();
   void run(caf::resumable* actor);
+  // Returns when there is something to do, with `lock` held.
+  void wait(std::unique_lock<std::mutex>& lock);
 
   const Duty duty_;
   std::mutex mutex_;
@@ -50,6 +52,7 @@ class ThreadUnit final : public caf::execution_unit {
   bool open_ = false;
   bool stopped_ = false;
   bool asleep_ = false;
+  std::atomic<bool> news_{false};  // since wait() began
 };
 
 // The units of a runtime. They live as long as it does: an actor may remember the one it ran on.
