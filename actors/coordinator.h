@@ -14,8 +14,8 @@
 #include <string>
 
 #include "actors/messages.h"
+#include "actors/placement.h"
 #include "actors/task_context.h"
-#include "actors/thread_unit.h"
 
 namespace actorflow {
 

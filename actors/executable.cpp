@@ -21,7 +21,11 @@ bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &
 }  // namespace
 
 Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task)
-    : handle_(handle), graph_(std::move(graph)), nodes_(graph_.nodes.size()) {
+    : handle_(handle),
+      graph_(std::move(graph)),
+      team_(task.team),
+      nodes_(graph_.nodes.size()),
+      costs_(std::make_unique<NodeCost[]>(graph_.nodes.size())) {
   for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
   link_consumers();
   link_controls();

@@ -2,6 +2,7 @@
 // output the places where it goes.
 #pragma once
 
+#include <atomic>
 #include <caf/actor.hpp>
 #include <memory>
 #include <span>
@@ -17,6 +18,22 @@ namespace actorflow {
 struct Consumer {
   NodeId node = -1;
   std::int32_t input = 0;
+};
+
+// How long a node takes, as steps have measured it. Several lanes may measure at once; one of them is
+// then lost, which does not matter.
+class NodeCost {
+ public:
+  std::int64_t ns() const { return ns_.load(std::memory_order_relaxed); }
+  // The first time is a bad measure, since kernels prepare things; and so is one with an interruption.
+  void measured(std::int64_t ns) {
+    const auto before = this->ns();
+    const bool start_anew = before == 0 || ns < before / 2;
+    ns_.store(start_anew ? ns : before + (ns - before) / 8, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::int64_t> ns_{0};
 };
 
 struct ExecutableNode {
@@ -37,7 +54,7 @@ struct ExecutableNode {
   TaskId peer{};          // Send, Recv: the other end
 };
 
-// Immutable once compiled; any number of lanes run it at once.
+// Immutable once compiled, but for the measured costs; any number of lanes run it at once.
 class Executable {
  public:
   // Throws Error if a node has no kernel for its device, names a device that this task does not have,
@@ -58,6 +75,8 @@ class Executable {
   // For the start of a step: how much each node waits for, and who waits for nothing.
   const std::vector<std::int32_t>& pending() const { return pending_; }
   const std::vector<NodeId>& sources() const { return sources_; }
+  NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
+  Team* team() const { return team_; }
 
  private:
   void compile_node(NodeId id, const TaskContext& task);
@@ -66,12 +85,14 @@ class Executable {
 
   std::uint64_t handle_;
   GraphDef graph_;
+  Team* team_;
   std::vector<ExecutableNode> nodes_;
   std::vector<Consumer> consumers_;           // grouped by output
   std::vector<std::int32_t> first_consumer_;  // of each output, and the end
   std::vector<NodeId> controls_;              // grouped by the node that they leave
   std::vector<std::int32_t> pending_;
   std::vector<NodeId> sources_;
+  std::unique_ptr<NodeCost[]> costs_;  // by node
   std::int32_t num_inputs_ = 0;
   std::int32_t num_outputs_ = 0;
   std::int32_t num_retvals_ = 0;

@@ -8,9 +8,10 @@
 namespace actorflow {
 namespace {
 
-// A message to another thread costs about 1 us and waking that thread more: below about this much input
-// a kernel is faster done than sent.
-constexpr std::size_t worth_sending_bytes = 256 * 1024;
+// A message to another thread and back costs about 1 us when that thread is awake.
+constexpr std::int64_t worth_sending_ns = 5'000;
+// Each helper should find the next node waiting when it is done with one.
+constexpr int nodes_per_helper = 2;
 
 }  // namespace
 
@@ -21,6 +22,10 @@ caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> exe
   return {
       [this](StartStep& message) { start(message); },
       [this](Completed& result) { on_completed(result); },
+      [this](Tick) {
+        interrupted_ = false;
+        advance();
+      },
       [this](GiveUp& message) {
         if (active_ && message.step == step_) fail_step(std::move(message.reason));
       },
@@ -37,19 +42,21 @@ void Lane::start(StartStep& message) {
   retvals_.clear();
   pending_ = executable_->pending();
   remaining_ = executable_->size();
+  given_away_ = 0;
   for (NodeId id : executable_->sources()) arrive(id);
   advance();
 }
 
 void Lane::on_completed(Completed& result) {
   if (!active_ || result.step != step_) return;  // of a step that was given up
+  if (executable_->node(result.node).home == Home::kernel) --given_away_;
   if (!result.status.ok()) return fail_step(std::move(result.status));
   done(result.node, result.outputs);
   advance();
 }
 
 void Lane::advance() {
-  while (active_ && !(ready_elsewhere_.empty() && ready_.empty())) {
+  while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
     auto& queue = ready_elsewhere_.empty() ? ready_ : ready_elsewhere_;
     const NodeId id = queue.back();
     queue.pop_back();
@@ -82,27 +89,26 @@ void Lane::fire(NodeId id) {
 
 void Lane::compute(const ExecutableNode& item, NodeId id) {
   if (!item.kernel) return pass_control(item);
-  if (worth_handing_over(item)) {
-    caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
-    return;
-  }
-  Status status = compute_node(item, inputs_of(item), outputs_);
-  for (auto& input : inputs_of(item)) input = {};
-  if (status.ok())
-    done(id, outputs_);
-  else
-    fail_step(std::move(status));
+  if (!worth_handing_over(id)) return compute_here(item, id);
+  ++given_away_;
+  caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
 }
 
-// Large, and not the only thing to do.
-bool Lane::worth_handing_over(const ExecutableNode& item) const {
-  if (ready_.empty()) return false;
-  std::size_t bytes = 0;
-  for (int i = 0; i < item.num_inputs; ++i) {
-    const Tensor& input = inputs_[static_cast<std::size_t>(item.first_input + i)];
-    bytes += static_cast<std::size_t>(input.elements()) * size_of(input.dtype());
-  }
-  return bytes >= worth_sending_bytes;
+// Costly, and not the only thing to do.
+bool Lane::worth_handing_over(NodeId id) const {
+  return !ready_.empty() && executable_->cost(id).ns() >= worth_sending_ns &&
+         given_away_ < nodes_per_helper * Scheduler::of(self_->home_system()).helpers();
+}
+
+void Lane::compute_here(const ExecutableNode& item, NodeId id) {
+  Status status = compute_node(*executable_, id, inputs_of(item), outputs_);
+  for (auto& input : inputs_of(item)) input = {};
+  if (!status.ok()) return fail_step(std::move(status));
+  done(id, outputs_);
+  if (given_away_ == 0 || executable_->cost(id).ns() < worth_sending_ns) return;
+  // Others may have finished meanwhile, and what waits for them should start.
+  interrupted_ = true;
+  caf::anon_send(self_, Tick{});
 }
 
 void Lane::send(const ExecutableNode& item) {

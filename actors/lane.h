@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "actors/executable.h"
+#include "actors/placement.h"
 #include "actors/task_context.h"
-#include "actors/thread_unit.h"
 
 namespace actorflow {
 
@@ -30,7 +30,8 @@ class Lane {
   void advance();
   void fire(NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
-  bool worth_handing_over(const ExecutableNode& item) const;
+  bool worth_handing_over(NodeId id) const;
+  void compute_here(const ExecutableNode& item, NodeId id);
   void send(const ExecutableNode& item);
   void take_argument(const ExecutableNode& item, NodeId id);
   void call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id);
@@ -62,6 +63,8 @@ class Lane {
   std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
   std::vector<Tensor> outputs_;          // of the node being computed
   NodeId remaining_ = 0;
+  int given_away_ = 0;        // nodes that other threads compute now
+  bool interrupted_ = false;  // there is more to run, after what the mailbox has
 };
 
 using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, HomedActor>;

@@ -33,7 +33,7 @@ Error server_ended() { return Error(Code::cancelled, "the server of this session
 MasterReply LocalMaster::call(MasterRequest request) const {
   const auto runtime = runtime_.lock();
   if (!runtime) throw server_ended();
-  const ThreadUnits::Attendance attendance(runtime->thread_units(), Duty::compute);
+  const Attendance attendance(runtime->scheduler(), Duty::compute);
   std::optional<MasterReply> answer;
   auto question = std::make_shared<Question>(attendance.unit(), answer);
   caf::anon_send(master_, MasterCall{std::move(request), [question](MasterReply reply) {

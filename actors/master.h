@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "actors/messages.h"
+#include "actors/placement.h"
 #include "actors/step_plan.h"
 #include "actors/task_context.h"
-#include "actors/thread_unit.h"
 
 namespace actorflow {
 

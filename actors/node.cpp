@@ -1,5 +1,7 @@
 #include "actors/node.h"
 
+#include <chrono>
+
 namespace actorflow {
 namespace {
 
@@ -17,12 +19,13 @@ Tensor on_device(Tensor tensor, Device& device) {
   return wants_host ? cuda_device(0).to_host(tensor) : device.to_device(tensor);
 }
 
-Status compute_node(const ExecutableNode& item, std::span<Tensor> inputs, std::vector<Tensor>& outputs) {
-  outputs.clear();
-  outputs.resize(static_cast<std::size_t>(item.num_outputs));
+namespace {
+
+Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inputs,
+                  std::span<Tensor> outputs) {
   try {
     for (auto& input : inputs) input = on_device(std::move(input), *item.device);
-    OpContext context(*item.node, *item.device, inputs, outputs);
+    OpContext context(*item.node, *item.device, inputs, outputs, team);
     item.kernel->compute(context);
   } catch (const Error& error) {
     return named(*item.node, error.code(), error.what());
@@ -34,11 +37,34 @@ Status compute_node(const ExecutableNode& item, std::span<Tensor> inputs, std::v
   return {};
 }
 
-caf::behavior node_actor(caf::event_based_actor*) {
+// Looking at the clock costs as much as a small kernel: those are looked at now and then.
+bool worth_measuring(const NodeCost& cost) {
+  constexpr std::int64_t small_ns = 2'000;
+  constexpr unsigned one_in = 64;
+  thread_local unsigned calls = 0;
+  return cost.ns() == 0 || cost.ns() >= small_ns || ++calls % one_in == 0;
+}
+
+}  // namespace
+
+Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> inputs,
+                    std::vector<Tensor>& outputs) {
+  const ExecutableNode& item = executable.node(id);
+  outputs.clear();
+  outputs.resize(static_cast<std::size_t>(item.num_outputs));
+  NodeCost& cost = executable.cost(id);
+  if (!worth_measuring(cost)) return run_kernel(item, executable.team(), inputs, outputs);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  Status status = run_kernel(item, executable.team(), inputs, outputs);
+  cost.measured(std::chrono::nanoseconds(Clock::now() - start).count());
+  return status;
+}
+
+caf::behavior node_actor(PieceActor*) {
   return {[](Fire& fire) {
-    const ExecutableNode& item = fire.executable->node(fire.reply_to.node);
     std::vector<Tensor> outputs;
-    Status status = compute_node(item, fire.inputs, outputs);
+    Status status = compute_node(*fire.executable, fire.reply_to.node, fire.inputs, outputs);
     fire.inputs.clear();
     if (status.ok())
       complete(fire.reply_to, std::move(outputs));

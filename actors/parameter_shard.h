@@ -13,8 +13,8 @@
 
 #include "actors/accumulator.h"
 #include "actors/messages.h"
+#include "actors/placement.h"
 #include "actors/task_context.h"
-#include "actors/thread_unit.h"
 #include "dataflow/optimizer.h"
 #include "kernels/optimizer_update.h"
 

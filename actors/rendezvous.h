@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "actors/messages.h"
-#include "actors/thread_unit.h"
+#include "actors/placement.h"
 
 namespace actorflow {
 

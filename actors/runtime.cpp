@@ -7,7 +7,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "actors/thread_unit.h"
+#include "actors/scheduler.h"
+#include "actors/scheduler_team.h"
 #include "kernels/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc_network.h"
@@ -21,11 +22,7 @@ struct Config : caf::actor_system_config {
     set("scheduler.max-threads",
         static_cast<std::size_t>(options.num_threads > 0 ? options.num_threads : cores));
     set("scheduler.max-throughput", std::size_t{300});
-    // Idle threads sleep instead of polling: a step's latency is several wake-ups, and a client waits
-    // for it on the same cores.
-    set("work-stealing.aggressive-poll-attempts", std::size_t{0});
-    set("work-stealing.moderate-poll-attempts", std::size_t{0});
-    set("work-stealing.relaxed-sleep-duration", caf::timespan(std::chrono::milliseconds(10)));
+    module_factories.push_back([](caf::actor_system& system) { return new Scheduler(system); });
   }
 };
 
@@ -33,16 +30,12 @@ struct Config : caf::actor_system_config {
 
 struct Runtime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
-      : options(runtime_options),
-        config(options),
-        system(config),
-        units(system),
-        local(make_local_network()) {}
+      : options(runtime_options), config(options), system(config), local(make_local_network()) {}
 
   RuntimeOptions options;
   Config config;
   caf::actor_system system;
-  ThreadUnits units;
+  SchedulerTeam team{Scheduler::of(system)};
   std::unique_ptr<Network> local;
   std::once_flag rpc_made;
   std::unique_ptr<Network> rpc;
@@ -54,7 +47,9 @@ Runtime::~Runtime() = default;
 
 caf::actor_system& Runtime::system() { return impl_->system; }
 
-ThreadUnits& Runtime::thread_units() { return impl_->units; }
+Team& Runtime::team() { return impl_->team; }
+
+Scheduler& Runtime::scheduler() { return Scheduler::of(impl_->system); }
 
 Network& Runtime::local_network() { return *impl_->local; }
 

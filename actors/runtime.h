@@ -13,7 +13,8 @@ class actor_system;
 
 namespace actorflow {
 
-class ThreadUnits;
+class Scheduler;
+class Team;
 
 struct RuntimeOptions {
   int num_threads = 0;        // 0 = one per core
@@ -28,8 +29,9 @@ class Runtime {
   ~Runtime();
 
   caf::actor_system& system();
-  // For threads that run actors beside the pool's.
-  ThreadUnits& thread_units();
+  Scheduler& scheduler();
+  // Its free threads, for the parts of a kernel.
+  Team& team();
   Random& random() { return system_random(); }
   // Cap'n Proto RPC over TCP.
   Network& rpc_network();

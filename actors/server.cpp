@@ -69,6 +69,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->self = {name, runtime->random().next()};
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
+  task->team = &runtime->team();
   task->random = &runtime->random();
   if (reach != Reach::alone)
     network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();

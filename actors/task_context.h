@@ -20,6 +20,7 @@ struct TaskContext {
   std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
   std::vector<Device*> devices;  // of this task; the CPU comes first
   const OpLibrary* ops = nullptr;
+  Team* team = nullptr;  // threads for the parts of a kernel
   Random* random = nullptr;
 
   caf::actor master, worker, rendezvous, shard, coordinator;

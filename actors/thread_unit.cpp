@@ -1,24 +1,26 @@
 #include "actors/thread_unit.h"
 
 #include <caf/actor_system.hpp>
-#include <caf/resumable.hpp>
-#include <caf/scheduler/abstract_coordinator.hpp>
 #include <chrono>
 #include <utility>
+
+#include "actors/scheduler.h"
 
 namespace actorflow {
 namespace {
 
 // Messages that an actor may handle before others have their turn.
 constexpr std::size_t max_throughput = 50;
-
-// To look again for about as long as falling asleep and waking up costs: never more than twice the cost of
-// the better choice (Karlin et al., competitive snoopy caching, 1988).
-constexpr std::chrono::microseconds spin_time{20};
+// To look again for about as long as falling asleep and waking up costs: never more than twice the cost
+// of the better choice (Karlin et al., competitive snoopy caching, 1988).
+constexpr std::chrono::microseconds search_time{20};
 
 thread_local ThreadUnit* attended = nullptr;
 
 }  // namespace
+
+ThreadUnit::ThreadUnit(Scheduler& scheduler, Duty duty)
+    : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), duty_(duty) {}
 
 ThreadUnit* ThreadUnit::current() { return attended; }
 
@@ -36,7 +38,7 @@ void ThreadUnit::exec_later(caf::resumable* actor) {
       return;
     }
   }
-  system().scheduler().enqueue(actor);
+  scheduler_.enqueue(actor);
 }
 
 void ThreadUnit::stop() {
@@ -46,42 +48,49 @@ void ThreadUnit::stop() {
   if (asleep_) woken_.notify_one();
 }
 
+caf::resumable* ThreadUnit::take() {
+  const std::lock_guard lock(mutex_);
+  if (stopped_ || ready_.empty()) return nullptr;
+  auto* actor = ready_.front();
+  ready_.pop_front();
+  return actor;
+}
+
 void ThreadUnit::run_ready() {
-  std::unique_lock lock(mutex_);
-  while (!ready_.empty()) {
-    auto* actor = ready_.front();
-    ready_.pop_front();
-    lock.unlock();
-    run(actor);
-    lock.lock();
-  }
+  while (auto* actor = take()) run(actor);
 }
 
 void ThreadUnit::run_until_stopped() {
-  std::unique_lock lock(mutex_);
-  while (!stopped_) {
-    if (ready_.empty()) {
-      wait(lock);
-      continue;
-    }
-    auto* actor = ready_.front();
-    ready_.pop_front();
-    lock.unlock();
-    run(actor);
-    lock.lock();
+  while (true) {
+    news_.store(false, std::memory_order_relaxed);
+    run_ready();
+    if (auto* piece = search())
+      run(piece);
+    else if (!news_.load(std::memory_order_relaxed))
+      sleep();
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
   }
 }
 
-void ThreadUnit::wait(std::unique_lock<std::mutex>& lock) {
-  news_.store(false, std::memory_order_relaxed);
-  lock.unlock();
-  const auto enough = std::chrono::steady_clock::now() + spin_time;
-  while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough)
+caf::resumable* ThreadUnit::search() {
+  const auto enough = std::chrono::steady_clock::now() + search_time;
+  while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough) {
+    if (auto* piece = scheduler_.take_piece()) return piece;
     __builtin_ia32_pause();
-  lock.lock();
-  asleep_ = true;
-  woken_.wait(lock, [this] { return stopped_ || !ready_.empty(); });
-  asleep_ = false;
+  }
+  return nullptr;
+}
+
+void ThreadUnit::sleep() {
+  scheduler_.client_computes(false);
+  {
+    std::unique_lock lock(mutex_);
+    asleep_ = true;
+    woken_.wait(lock, [this] { return stopped_ || !ready_.empty(); });
+    asleep_ = false;
+  }
+  scheduler_.client_computes(true);
 }
 
 void ThreadUnit::run(caf::resumable* actor) {
@@ -97,48 +106,33 @@ void ThreadUnit::run(caf::resumable* actor) {
 }
 
 void ThreadUnit::open() {
+  if (duty_ == Duty::compute) scheduler_.client_computes(true);
   const std::lock_guard lock(mutex_);
   open_ = true;
   stopped_ = false;
 }
 
 void ThreadUnit::close() {
+  if (duty_ == Duty::compute) scheduler_.client_computes(false);
   std::deque<caf::resumable*> left;
   {
     const std::lock_guard lock(mutex_);
     open_ = false;
     left.swap(ready_);
   }
-  for (auto* actor : left) system().scheduler().enqueue(actor);
+  for (auto* actor : left) scheduler_.enqueue(actor);
 }
 
-ThreadUnits::Attendance::Attendance(ThreadUnits& units, Duty duty)
-    : units_(units), unit_(units.take(duty)), outer_(attended) {
+Attendance::Attendance(Scheduler& scheduler, Duty duty)
+    : scheduler_(scheduler), unit_(scheduler.take_unit(duty)), outer_(attended) {
   unit_->open();
   attended = unit_.get();
 }
 
-ThreadUnits::Attendance::~Attendance() {
+Attendance::~Attendance() {
   unit_->close();
   attended = outer_;
-  units_.put_back(std::move(unit_));
-}
-
-std::unique_ptr<ThreadUnit> ThreadUnits::take(Duty duty) {
-  const std::lock_guard lock(mutex_);
-  for (auto& unit : idle_)
-    if (unit->duty_ == duty) {
-      std::swap(unit, idle_.back());
-      auto taken = std::move(idle_.back());
-      idle_.pop_back();
-      return taken;
-    }
-  return std::make_unique<ThreadUnit>(system_, duty);
-}
-
-void ThreadUnits::put_back(std::unique_ptr<ThreadUnit> unit) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(unit));
+  scheduler_.put_back(std::move(unit_));
 }
 
 }  // namespace actorflow

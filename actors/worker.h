@@ -9,8 +9,8 @@
 
 #include "actors/executable.h"
 #include "actors/messages.h"
+#include "actors/placement.h"
 #include "actors/task_context.h"
-#include "actors/thread_unit.h"
 
 namespace actorflow {
 

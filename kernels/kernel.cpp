@@ -35,6 +35,11 @@ Tensor& OpContext::forward_or_allocate(int from, int i, DType dtype, const Shape
   return output(i) = candidate;
 }
 
+void OpContext::parallel(int parts, const std::function<void(int)>& part) const {
+  if (team_) return team_->run(parts, part);
+  for (int i = 0; i < parts; ++i) part(i);
+}
+
 void OpContext::fail(const std::string& expected, const std::string& actual) const {
   throw invalid_argument(prefix(node_) + "expected " + expected + ", got " + actual);
 }

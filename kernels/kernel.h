@@ -1,6 +1,7 @@
 // Kernels: how an op is computed on a device.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,14 +11,17 @@
 
 #include "dataflow/graph.h"
 #include "kernels/device.h"
+#include "kernels/team.h"
 
 namespace actorflow {
 
 // One firing of a node: its inputs, on the node's device, and the place of its outputs.
 class OpContext {
  public:
-  OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs)
-      : node_(node), device_(device), inputs_(inputs), outputs_(outputs) {}
+  // Without a team the parts of a kernel run one after the other.
+  OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs,
+            Team* team = nullptr)
+      : node_(node), device_(device), inputs_(inputs), outputs_(outputs), team_(team) {}
 
   const Node& node() const { return node_; }
   Device& device() const { return device_; }
@@ -34,6 +38,10 @@ class OpContext {
   // Memory for the duration of the call.
   BufferRef scratch(std::size_t size_bytes) { return device_.allocator().allocate(size_bytes); }
 
+  // Calls part(0) to part(parts - 1), on several threads where they are free, and returns when all are
+  // done. `parts` follows from the shapes alone (team.h).
+  void parallel(int parts, const std::function<void(int)>& part) const;
+
   // Throws invalid_argument: "node 'x' (MatMul): expected ..., got ...".
   [[noreturn]] void fail(const std::string& expected, const std::string& actual) const;
 
@@ -42,6 +50,7 @@ class OpContext {
   Device& device_;
   std::span<Tensor> inputs_;
   std::span<Tensor> outputs_;
+  Team* team_;
 };
 
 // Computes one node. A kernel is pure: it keeps nothing from one call to the next that changes a

@@ -1,0 +1,166 @@
+#include "actors/scheduler.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <caf/actor_system.hpp>
+#include <caf/resumable.hpp>
+#include <chrono>
+
+#include "actors/thread_unit.h"
+
+namespace actorflow {
+namespace {
+
+// Between two kernels of a step there is less than this.
+constexpr std::chrono::microseconds search_time{50};
+
+caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) {
+  if (queue.empty()) return nullptr;
+  auto* first = queue.front();
+  queue.pop_front();
+  size.fetch_sub(1, std::memory_order_relaxed);
+  return first;
+}
+
+}  // namespace
+
+Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*))
+    : caf::execution_unit(&s.system()), scheduler(s), enqueue(to) {}
+
+Scheduler::Scheduler(caf::actor_system& system)
+    : abstract_coordinator(system),
+      actor_unit_(*this, &Scheduler::enqueue),
+      piece_unit_(*this, &Scheduler::enqueue_piece) {}
+
+Scheduler::~Scheduler() = default;
+
+Scheduler& Scheduler::of(caf::actor_system& system) {
+  return static_cast<Scheduler&>(system.scheduler());
+}
+
+void Scheduler::enqueue(caf::resumable* actor) {
+  const std::lock_guard lock(mutex_);
+  actors_.push_back(actor);
+  num_actors_.fetch_add(1, std::memory_order_relaxed);
+  wake_one(static_cast<int>(workers_.size()));
+}
+
+void Scheduler::enqueue_piece(caf::resumable* piece) {
+  const std::lock_guard lock(mutex_);
+  pieces_.push_back(piece);
+  num_pieces_.fetch_add(1, std::memory_order_relaxed);
+  wake_one(std::max(helpers(), 1));
+}
+
+caf::resumable* Scheduler::take_piece() {
+  if (num_pieces_.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return pop(pieces_, num_pieces_);
+}
+
+int Scheduler::helpers() const {
+  return std::max(0, static_cast<int>(num_workers()) - clients_.load(std::memory_order_relaxed));
+}
+
+int Scheduler::free_helpers() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(std::count_if(workers_.begin(), workers_.begin() + helpers(),
+                                        [](const auto& w) { return w->state != State::busy; }));
+}
+
+// One of the first so many workers; not if one is already looking for something to do.
+void Scheduler::wake_one(int workers) {
+  const auto end = workers_.begin() + workers;
+  const auto in = [](State state) { return [state](const auto& w) { return w->state == state; }; };
+  if (std::any_of(workers_.begin(), end, in(State::searching))) return;
+  if (const auto asleep = std::find_if(workers_.begin(), end, in(State::asleep)); asleep != end)
+    (*asleep)->woken.notify_one();
+}
+
+// With every place taken by clients, one worker is still there for what they left behind.
+caf::resumable* Scheduler::take(int index) {
+  if (auto* actor = pop(actors_, num_actors_)) return actor;
+  return index < std::max(helpers(), 1) ? pop(pieces_, num_pieces_) : nullptr;
+}
+
+bool Scheduler::may_have(int index) const {
+  return num_actors_.load(std::memory_order_relaxed) > 0 ||
+         (num_pieces_.load(std::memory_order_relaxed) > 0 && index < std::max(helpers(), 1));
+}
+
+caf::resumable* Scheduler::next(int index) {
+  Worker& self = *workers_[static_cast<std::size_t>(index)];
+  std::unique_lock lock(mutex_);
+  auto* job = take(index);
+  while (!job && !stopping_) {
+    self.state = State::searching;
+    lock.unlock();
+    const auto enough = std::chrono::steady_clock::now() + search_time;
+    while (!may_have(index) && std::chrono::steady_clock::now() < enough) sched_yield();
+    lock.lock();
+    job = take(index);
+    if (job || stopping_) break;
+    self.state = State::asleep;
+    self.woken.wait(lock);
+    job = take(index);
+  }
+  self.state = State::busy;
+  // It may have been the only one that looked, and there is more.
+  if (job && !(actors_.empty() && pieces_.empty())) wake_one(static_cast<int>(workers_.size()));
+  return job;
+}
+
+void Scheduler::work(int index) {
+  system().thread_started();
+  while (auto* job = next(index)) switch (job->resume(&actor_unit_, max_throughput())) {
+      case caf::resumable::resume_later:
+        enqueue(job);
+        break;
+      case caf::resumable::done:
+      case caf::resumable::awaiting_message:
+        caf::intrusive_ptr_release(job);
+        break;
+      case caf::resumable::shutdown_execution_unit:
+        break;
+    }
+  system().thread_terminates();
+}
+
+void Scheduler::start() {
+  for (std::size_t i = 0; i < num_workers(); ++i) workers_.push_back(std::make_unique<Worker>());
+  for (std::size_t i = 0; i < num_workers(); ++i)
+    workers_[i]->thread = std::thread([this, i] { work(static_cast<int>(i)); });
+  timer_ = std::thread([this] { clock_.run_dispatch_loop(); });
+  abstract_coordinator::start();
+}
+
+void Scheduler::stop() {
+  stop_actors();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (const auto& worker : workers_) worker->woken.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+  for (auto* left : actors_) cleanup_and_release(left);
+  for (auto* left : pieces_) cleanup_and_release(left);
+  clock_.cancel_dispatch_loop();
+  timer_.join();
+}
+
+std::unique_ptr<ThreadUnit> Scheduler::take_unit(Duty duty) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(idle_units_, duty, [](const auto& unit) { return unit->duty(); });
+  if (found == idle_units_.end()) return std::make_unique<ThreadUnit>(*this, duty);
+  auto unit = std::move(*found);
+  idle_units_.erase(found);
+  return unit;
+}
+
+void Scheduler::put_back(std::unique_ptr<ThreadUnit> unit) {
+  const std::lock_guard lock(mutex_);
+  idle_units_.push_back(std::move(unit));
+}
+
+}  // namespace actorflow

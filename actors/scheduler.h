@@ -1,0 +1,94 @@
+// The threads on which actors run: workers of this scheduler's own, and threads of others for a while,
+// such as a client's that waits for its step.
+#pragma once
+
+#include <atomic>
+#include <caf/detail/thread_safe_actor_clock.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace actorflow {
+
+class ThreadUnit;
+enum class Duty;
+
+// Takes the place of CAF's own scheduler. It has two queues: actors, for its workers, and pieces of
+// computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
+// once as there are workers: a client's thread that computes takes the place of the last of them. A
+// worker looks for more for a moment before it sleeps, since waking it costs more than a small kernel.
+// Thread-safe.
+class Scheduler final : public caf::scheduler::abstract_coordinator {
+ public:
+  explicit Scheduler(caf::actor_system& system);
+  ~Scheduler() override;
+
+  // REQUIRES: the system was configured with it.
+  static Scheduler& of(caf::actor_system& system);
+
+  void enqueue(caf::resumable* actor) override;
+  void enqueue_piece(caf::resumable* piece);
+  // Actors that are woken with this unit are pieces of computing.
+  caf::execution_unit& piece_unit() { return piece_unit_; }
+  // Null if there is none.
+  caf::resumable* take_piece();
+
+  // How many workers may compute beside the clients' threads that do; and those of them that are free.
+  int helpers() const;
+  int free_helpers() const;
+
+  // A client's thread begins or ends to compute.
+  void client_computes(bool computes) { clients_ += computes ? 1 : -1; }
+  // Units for threads of others. An actor may remember the one on which it ran, so they stay.
+  std::unique_ptr<ThreadUnit> take_unit(Duty duty);
+  void put_back(std::unique_ptr<ThreadUnit> unit);
+
+  caf::actor_clock& clock() noexcept override { return clock_; }
+  bool detaches_utility_actors() const override { return true; }
+
+ protected:
+  void start() override;
+  void stop() override;
+
+ private:
+  enum class State { busy, searching, asleep };
+  struct Worker {
+    State state = State::busy;
+    std::condition_variable woken;
+    std::thread thread;
+  };
+  using Queue = std::deque<caf::resumable*>;
+  // Hands what it is given on to one of the queues.
+  struct Unit final : caf::execution_unit {
+    Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*));
+    void exec_later(caf::resumable* actor) override { (scheduler.*enqueue)(actor); }
+    Scheduler& scheduler;
+    void (Scheduler::*enqueue)(caf::resumable*);
+  };
+
+  void work(int index);
+  // Null when the scheduler stops.
+  caf::resumable* next(int index);
+  // What the worker may take, or null. REQUIRES: mutex_ is held.
+  caf::resumable* take(int index);
+  bool may_have(int index) const;
+  void wake_one(int workers);
+
+  Unit actor_unit_, piece_unit_;
+  std::atomic<int> clients_{0};
+  std::atomic<int> num_actors_{0}, num_pieces_{0};  // in the queues, for a look without the mutex
+  mutable std::mutex mutex_;
+  Queue actors_, pieces_;  // guarded by mutex_, as are the states of workers
+  bool stopping_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<ThreadUnit>> idle_units_;
+  caf::detail::thread_safe_actor_clock clock_;
+  std::thread timer_;
+};
+
+}  // namespace actorflow
