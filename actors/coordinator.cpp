@@ -26,6 +26,14 @@ std::string Barrier::to_string() const {
                      accumulators, replicas_to_aggregate, total_num_replicas, initial_tokens);
 }
 
+bool StepTokens::take(std::int64_t replica, std::int64_t total_num_replicas) {
+  const auto kept = total_num_replicas - static_cast<std::int64_t>(takers_.size());
+  if (left_ == 0 || (takers_.contains(replica) && left_ <= kept)) return false;
+  takers_.insert(replica);
+  --left_;
+  return true;
+}
+
 caf::behavior Coordinator::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
   return {
@@ -56,7 +64,7 @@ void Coordinator::take_token(const StateCall& call) {
         fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
                     "replica with the same settings",
                     node.name, name, group.barrier->to_string(), barrier.to_string()));
-  group.waiting.push_back(call.reply_to);
+  group.waiting.push_back({call.reply_to, attr<std::int64_t>(node, "replica")});
   if (!group.barrier) {
     group.barrier = barrier;
     // Initial tokens carry the step at which training starts.
@@ -73,8 +81,8 @@ void Coordinator::on_applied(GradientApplied& message) {
 
 void Coordinator::on_global_step(const GlobalStepIs& message) {
   Group& group = groups_[message.variable];
-  group.tokens.insert(group.tokens.begin(), static_cast<std::size_t>(group.barrier->initial_tokens),
-                      message.value);
+  if (group.barrier && group.tokens.global_step() <= message.value)
+    group.tokens = {message.value, group.barrier->initial_tokens};
   release(message.variable, group);
 }
 
@@ -84,22 +92,21 @@ void Coordinator::release(const std::string& name, Group& group) {
     const auto& [step, accumulators] = *group.applied.begin();
     if (static_cast<std::int64_t>(accumulators.size()) < group.barrier->accumulators) break;
     caf::anon_send(task_->shard, SetGlobalStep{name, step});
-    group.tokens.insert(group.tokens.end(), static_cast<std::size_t>(group.barrier->tokens_per_step()),
-                        step);
+    group.tokens = {step, group.barrier->tokens_per_step()};
     group.applied.erase(group.applied.begin());
   }
-  while (!group.tokens.empty() && !group.waiting.empty()) {
-    complete(group.waiting.front(), {Tensor::scalar<std::int64_t>(group.tokens.front())});
-    group.tokens.pop_front();
-    group.waiting.pop_front();
+  std::erase_if(group.waiting, [&group](const Waiting& next) {
+    if (!group.tokens.take(next.replica, group.barrier->total_num_replicas)) return false;
+    complete(next.reply_to, {Tensor::scalar<std::int64_t>(group.tokens.global_step())});
     group.waited_a_tick = false;
-  }
+    return true;
+  });
 }
 
 void Coordinator::give_up(const GiveUp& message) {
   for (auto& entry : groups_)
     std::erase_if(entry.second.waiting,
-                  [&message](const ReplyTo& reply) { return reply.step == message.step; });
+                  [&message](const Waiting& next) { return next.reply_to.step == message.step; });
 }
 
 // Says for what the replicas have waited a whole interval.

@@ -33,6 +33,23 @@ struct Barrier {
   bool operator==(const Barrier&) const = default;
 };
 
+// The tokens of one global step. One is kept for each replica, so that a fast one cannot take that of
+// another and count twice in a step; only those beyond are for whoever comes first.
+class StepTokens {
+ public:
+  StepTokens() = default;
+  StepTokens(std::int64_t global_step, std::int64_t count) : global_step_(global_step), left_(count) {}
+
+  // False if there is none for the replica.
+  bool take(std::int64_t replica, std::int64_t total_num_replicas);
+  std::int64_t global_step() const { return global_step_; }
+
+ private:
+  std::int64_t global_step_ = 0;
+  std::int64_t left_ = 0;
+  std::set<std::int64_t> takers_;
+};
+
 class Coordinator {
  public:
   Coordinator(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -40,11 +57,15 @@ class Coordinator {
   caf::behavior behavior();
 
  private:
+  struct Waiting {
+    ReplyTo reply_to;
+    std::int64_t replica = 0;
+  };
   struct Group {
     std::optional<Barrier> barrier;                         // known from the first TakeToken on
     std::map<std::int64_t, std::set<std::string>> applied;  // accumulators that are done, by global step
-    std::deque<std::int64_t> tokens;
-    std::deque<ReplyTo> waiting;
+    StepTokens tokens;  // of the newest step: who comes late goes on with that one
+    std::deque<Waiting> waiting;
     bool waited_a_tick = false;
   };
 
