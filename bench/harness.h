@@ -40,6 +40,7 @@ struct Benchmark {
 
 // One list per file.
 std::vector<Benchmark> executor_benchmarks();
+std::vector<Benchmark> parallel_step_benchmarks();
 std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
 

@@ -1,0 +1,136 @@
+// One step on two threads: a random graph of products that all take the same time, against the least
+// time in which two machines could do it by list scheduling (Graham, 1966) if handing work over cost
+// nothing.
+#include <algorithm>
+#include <queue>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "actors/actorflow.h"
+#include "bench/harness.h"
+#include "kernels/device.h"
+#include "kernels/onednn_matmul.h"
+#include "kernels/ops.h"
+
+namespace actorflow::bench {
+namespace {
+
+constexpr int num_nodes = 200;
+constexpr int width = 6;
+constexpr int threads = 2;
+
+// Each node takes the results of two of the 2 `width` before it; the first `width` take the input.
+using Parents = std::pair<int, int>;
+std::vector<Parents> random_graph() {
+  std::mt19937 engine(7);
+  std::vector<Parents> graph;
+  std::set<Parents> used;  // the session would merge nodes with the same inputs
+  for (int node = 0; node < num_nodes; ++node) {
+    Parents parents;
+    const auto choose = [&] {
+      const int reach = 2 * width;
+      return std::max(-1 - static_cast<int>(engine() % width),
+                      node - 1 - static_cast<int>(engine() % static_cast<unsigned>(reach)));
+    };
+    do parents = {choose(), choose()};
+    while (!used.insert(parents).second);
+    graph.push_back(parents);
+  }
+  return graph;
+}
+
+// The length of the list schedule, in nodes.
+double list_schedule(const std::vector<Parents>& graph) {
+  std::vector<double> finished(graph.size());
+  std::priority_queue<double, std::vector<double>, std::greater<>> machines;
+  for (int i = 0; i < threads; ++i) machines.push(0);
+  std::set<std::size_t> left;
+  for (std::size_t i = 0; i < graph.size(); ++i) left.insert(i);
+  const auto ready_at = [&](std::size_t node) {
+    double time = 0;
+    for (int parent : {graph[node].first, graph[node].second})
+      if (parent >= 0) {
+        const auto index = static_cast<std::size_t>(parent);
+        time = left.contains(index) ? std::numeric_limits<double>::infinity()
+                                    : std::max(time, finished[index]);
+      }
+    return time;
+  };
+  while (!left.empty()) {
+    // The machine that is free first takes the first node that it can start; if none is ready, the one
+    // that will be soonest.
+    const double now = machines.top();
+    machines.pop();
+    const auto next = std::ranges::min_element(
+        left, {}, [&](std::size_t node) { return std::max(now, ready_at(node)); });
+    finished[*next] = std::max(now, ready_at(*next)) + 1;
+    machines.push(finished[*next]);
+    left.erase(next);
+  }
+  return std::ranges::max(finished);
+}
+
+double steps_per_second(const std::vector<Parents>& shape, std::int64_t side, int steps) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {width, side, side});
+  std::vector<Output> inputs, nodes;
+  for (int i = 0; i < width; ++i)
+    inputs.push_back(reshape(slice(x, {i, 0, 0}, {1, side, side}), {side, side}));
+  const auto node = [&](int i) {
+    return i < 0 ? inputs[static_cast<std::size_t>(-1 - i)] : nodes[static_cast<std::size_t>(i)];
+  };
+  for (const auto& [a, b] : shape) nodes.push_back(matmul(node(a), node(b)));
+  const Output all = g.group(nodes, "all");
+  LocalCluster cluster({{"local", 1}}, threads);
+  Session session(cluster.server("local", 0).target(), g);
+  Tensor zeros = Tensor::allocate(DType::float32, {width, side, side}, cpu_device().allocator());
+  std::ranges::fill(zeros.mutable_values<float>(), 0.0F);
+  const auto run = [&] { session.run({}, {{x, zeros}}, {all}); };
+  for (int i = 0; i < 20; ++i) run();
+  return steps / seconds_of([&] {
+           for (int i = 0; i < steps; ++i) run();
+         });
+}
+
+// Of the schedule, with the time of a node measured alone.
+double scheduled_steps_per_second(const std::vector<Parents>& shape, std::int64_t side, int steps) {
+  const OneDnnMatMul onednn;
+  Tensor tensors[3];
+  for (auto& tensor : tensors) {
+    tensor = Tensor::allocate(DType::float32, {side, side}, cpu_device().allocator());
+    std::ranges::fill(tensor.mutable_values<float>(), 0.0F);
+  }
+  const auto run = [&] {
+    onednn.multiply({side, side, side, false, false}, tensors[0], tensors[1], tensors[2],
+                    cpu_device().allocator());
+  };
+  run();
+  const int count = steps * num_nodes;
+  const double node_seconds = seconds_of([&] {
+                                for (int i = 0; i < count; ++i) run();
+                              }) /
+                              count;
+  return 1 / (list_schedule(shape) * node_seconds);
+}
+
+Measurement against_schedule(std::int64_t side, int steps) {
+  const auto shape = random_graph();
+  return in_turn(
+      5, [&] { return steps_per_second(shape, side, steps); },
+      [&] { return scheduled_steps_per_second(shape, side, steps); });
+}
+
+}  // namespace
+
+std::vector<Benchmark> parallel_step_benchmarks() {
+  const std::string schedule = "list schedule on two machines";
+  return {
+      {"executor/2_threads_nodes_of_20_us", "step/s", schedule, at_least(0.85),
+       [](bool quick) { return against_schedule(120, quick ? 2 : 100); }},
+      {"executor/2_threads_nodes_of_100_us", "step/s", schedule, at_least(0.95),
+       [](bool quick) { return against_schedule(216, quick ? 1 : 25); }},
+  };
+}
+
+}  // namespace actorflow::bench

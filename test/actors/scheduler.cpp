@@ -1,0 +1,124 @@
+#include "actors/scheduler.h"
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "actors/placement.h"
+#include "actors/runtime.h"
+#include "kernels/team.h"
+
+namespace actorflow {
+namespace {
+
+std::size_t this_thread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
+
+struct AskWhere {
+  std::atomic<std::size_t>& answer;
+  ThreadUnit& waiting;
+};
+
+}  // namespace
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AskWhere)
+
+namespace actorflow {
+namespace {
+
+// Answers with the thread that it ran on.
+template <class Base>
+caf::behavior where(Base*) {
+  return {[](const AskWhere& question) {
+    question.answer = this_thread();
+    question.waiting.stop();
+  }};
+}
+
+// Where an actor runs that this thread wakes while it attends a unit.
+template <class Base>
+std::size_t thread_of(Runtime& runtime, Duty duty) {
+  std::atomic<std::size_t> place = 0;
+  const auto actor = runtime.system().spawn<caf::lazy_init>(where<Base>);
+  Attendance attendance(runtime.scheduler(), duty);
+  caf::anon_send(actor, AskWhere{place, attendance.unit()});
+  attendance.unit().run_until_stopped();
+  return place;
+}
+
+BOOST_AUTO_TEST_SUITE(scheduler)
+
+BOOST_AUTO_TEST_CASE(a_waiting_thread_runs_the_actors_that_it_wakes) {
+  Runtime runtime({1, false});
+  BOOST_TEST(thread_of<LightActor>(runtime, Duty::compute) == this_thread());
+  BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::compute) == this_thread());
+  BOOST_TEST(thread_of<HomedActor>(runtime, Duty::compute) == this_thread());
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
+  Runtime runtime({1, false});
+  BOOST_TEST(thread_of<LightActor>(runtime, Duty::light) == this_thread());
+  BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::light) != this_thread());
+  BOOST_TEST(thread_of<HomedActor>(runtime, Duty::light) != this_thread());
+}
+
+BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
+  Runtime runtime({3, false});
+  std::atomic<int> sum = 0;
+  constexpr int threads = 4, messages = 5000;
+  const auto actor = runtime.system().spawn(
+      [&sum](LightActor*) -> caf::behavior { return {[&sum](int i) { sum += i; }}; });
+  std::vector<std::thread> senders;
+  for (int t = 0; t < threads; ++t)
+    senders.emplace_back([&] {
+      for (int i = 0; i < messages; ++i) {
+        Attendance attendance(runtime.scheduler(), Duty::compute);
+        caf::anon_send(actor, 1);
+        if (i % 2 == 0) attendance.unit().run_ready();  // else what is left goes to the workers
+      }
+    });
+  for (auto& sender : senders) sender.join();
+  caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  caf::scoped_actor { runtime.system() } -> wait_for(actor);
+  BOOST_TEST(sum == threads * messages);
+}
+
+BOOST_AUTO_TEST_CASE(a_team_runs_each_part_once) {
+  Runtime runtime({3, false});
+  for (int parts : {0, 1, 2, 7, 100})
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(parts));
+      runtime.team().run(parts, [&](int part) { ++runs[static_cast<std::size_t>(part)]; });
+      for (const auto& count : runs) BOOST_TEST(count == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
+  Runtime runtime({2, false});
+  std::atomic<int> runs = 0;
+  BOOST_CHECK_THROW(runtime.team().run(8,
+                                       [&](int part) {
+                                         ++runs;
+                                         if (part == 3) throw std::runtime_error("part 3");
+                                       }),
+                    std::runtime_error);
+  BOOST_TEST(runs == 8);
+}
+
+BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
+  Runtime runtime({2, false});
+  std::atomic<int> runs = 0;
+  runtime.team().run(4, [&](int) { runtime.team().run(4, [&](int) { ++runs; }); });
+  BOOST_TEST(runs == 16);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace actorflow
