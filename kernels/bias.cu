@@ -1,12 +1,12 @@
 // BiasAdd: one value per column of a matrix of rows, and BiasAddGrad: the sums of the columns.
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
 #include "kernels/ops.h"
 #include "kernels/rows.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
 #endif
@@ -63,27 +63,32 @@ const OpDef& bias_add_grad_op() {
 
 template <class T>
 void add_bias_on_cpu(Rows size, const T* x, const T* bias, T* output) {
-  for (std::int64_t row = 0; row < size.rows; ++row, x += size.columns, output += size.columns)
+  vectorised([=] {
+    for (std::int64_t row = 0; row < size.rows; ++row) {
+      const T* from = x + row * size.columns;
+      T* to = output + row * size.columns;
 #pragma GCC ivdep
-    for (std::int64_t j = 0; j < size.columns; ++j) output[j] = x[j] + bias[j];
+      for (std::int64_t j = 0; j < size.columns; ++j) to[j] = from[j] + bias[j];
+    }
+  });
 }
 
 // Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
 template <class T>
 void sum_columns_on_cpu(Rows size, const T* x, T* sums) {
-  constexpr std::int64_t block = 512;
-  std::array<double, block> totals;
-  for (std::int64_t first = 0; first < size.columns; first += block) {
-    const std::int64_t count = std::min(block, size.columns - first);
-    std::fill_n(totals.begin(), count, 0.0);
-    for (std::int64_t row = 0; row < size.rows; ++row) {
-      const T* values = x + row * size.columns + first;
-      for (std::int64_t j = 0; j < count; ++j)
-        totals[static_cast<std::size_t>(j)] += static_cast<double>(values[j]);
+  vectorised([=] {
+    constexpr std::int64_t block = 512;
+    double totals[block];
+    for (std::int64_t first = 0; first < size.columns; first += block) {
+      const std::int64_t count = std::min(block, size.columns - first);
+      std::fill_n(totals, count, 0.0);
+      for (std::int64_t row = 0; row < size.rows; ++row) {
+        const T* values = x + row * size.columns + first;
+        for (std::int64_t j = 0; j < count; ++j) totals[j] += static_cast<double>(values[j]);
+      }
+      for (std::int64_t j = 0; j < count; ++j) sums[first + j] = static_cast<T>(totals[j]);
     }
-    std::transform(totals.begin(), totals.begin() + count, sums + first,
-                   [](double total) { return static_cast<T>(total); });
-  }
+  });
 }
 
 #ifdef ACTORFLOW_CUDA

@@ -143,15 +143,30 @@ const OpDef& select_op() {
   return op;
 }
 
+// Calls body(element): element(i) is x[i], or *x for every i if the stride is 0 and not 1.
+template <class T, class Body>
+void with_elements(const T* x, std::int64_t stride, const Body& body) {
+  if (stride == 0)
+    body([value = *x](std::int64_t) { return value; });
+  else
+    body([x](std::int64_t i) { return x[i]; });
+}
+
 // Reads both sides, so that there is no branch.
 template <class T>
 void select_loop(std::int64_t count, const bool* condition, std::int64_t by_condition, const T* a,
                  std::int64_t by_a, const T* b, std::int64_t by_b, T* out) {
+  with_elements(a, by_a, [=](auto a_at) {
+    with_elements(b, by_b, [=](auto b_at) {
+      vectorised([=] {
 #pragma GCC ivdep
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T x = a[i * by_a], y = b[i * by_b];
-    out[i] = condition[i * by_condition] ? x : y;
-  }
+        for (std::int64_t i = 0; i < count; ++i) {
+          const T x = a_at(i), y = b_at(i);
+          out[i] = condition[i * by_condition] ? x : y;
+        }
+      });
+    });
+  });
 }
 
 template <class T>

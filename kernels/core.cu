@@ -7,6 +7,7 @@
 #include "kernels/dtypes.h"
 #include "kernels/host_device.h"
 #include "kernels/ops.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
 #endif
@@ -47,8 +48,10 @@ ACTORFLOW_HOST_DEVICE T sum_of(T a, T b) {
 // sum = a + b; a may be the sum itself.
 template <class T>
 void add_loop(std::int64_t count, const T* a, const T* b, T* sum) {
+  vectorised([=] {
 #pragma GCC ivdep
-  for (std::int64_t i = 0; i < count; ++i) sum[i] = sum_of(a[i], b[i]);
+    for (std::int64_t i = 0; i < count; ++i) sum[i] = sum_of(a[i], b[i]);
+  });
 }
 
 // Block by block, so that the sum stays in the cache while the inputs are added.

@@ -3,7 +3,7 @@
 //
 // A functor F has a `T operator()(T...) const` marked ACTORFLOW_HOST_DEVICE for every T of its DTypes;
 // it computes one element, and the CPU's loops and the GPU's kernel both call it. The loops have neither
-// branches nor unknown strides, so that the compiler vectorises them.
+// branches nor unknown strides, so that the compiler vectorises them; vectorised.h chooses how wide.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 #include "dataflow/graph.h"
 #include "kernels/dtypes.h"
 #include "kernels/strided.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
 #endif
@@ -56,26 +57,25 @@ void infer_binary(InferContext& c) {
 
 template <class F, class T, class R>
 void unary_loop(F f, std::int64_t count, const T* x, R* out) {
+  vectorised([=] {
 #pragma GCC ivdep
-  for (std::int64_t i = 0; i < count; ++i) out[i] = f(x[i]);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = f(x[i]);
+  });
 }
 
 // A stride is 0 or 1.
 template <class F, class T, class R>
 void binary_loop(F f, std::int64_t count, const T* a, std::int64_t stride_a, const T* b,
                  std::int64_t stride_b, R* out) {
-  if (stride_a == 0) {
-    const T value = *a;
+  if (stride_a == 0)
+    unary_loop([f, value = *a](T x) { return f(value, x); }, count, b, out);
+  else if (stride_b == 0)
+    unary_loop([f, value = *b](T x) { return f(x, value); }, count, a, out);
+  else
+    vectorised([=] {
 #pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) out[i] = f(value, b[i]);
-  } else if (stride_b == 0) {
-    const T value = *b;
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) out[i] = f(a[i], value);
-  } else {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) out[i] = f(a[i], b[i]);
-  }
+      for (std::int64_t i = 0; i < count; ++i) out[i] = f(a[i], b[i]);
+    });
 }
 
 #ifdef ACTORFLOW_CUDA

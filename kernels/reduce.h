@@ -10,6 +10,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/strided.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include <cub/block/block_reduce.cuh>
 
@@ -83,7 +84,8 @@ struct MinReducer {
   ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
 };
 
-// Elements side by side, in lanes that the compiler makes vectors of; then the lanes by halves.
+// Elements side by side, in lanes that the compiler makes vectors of, as many on every machine; then the
+// lanes by halves.
 template <class Reducer, class T>
 typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
   using Accumulator = typename Reducer::Accumulator;
@@ -104,16 +106,18 @@ typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
 // The innermost axis is reduced: one result after the other.
 template <class Reducer, class T>
 void reduce_rows(const ReduceLoops& loops, const T* x, T* out) {
-  loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
-    for (std::int64_t j = 0; j < loops.kept.row_length(); ++j) {
-      const T* from = x + kept[0] + j * loops.kept.row_stride();
-      auto total = Reducer::initial();
-      loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
-        total =
-            Reducer::combine(total, reduce_run<Reducer>(from + reduced[0], loops.reduced.row_length()));
-      });
-      out[first + j] = Reducer::result(total, loops.reduced.elements);
-    }
+  vectorised([&] {
+    loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
+      for (std::int64_t j = 0; j < loops.kept.row_length(); ++j) {
+        const T* from = x + kept[0] + j * loops.kept.row_stride();
+        auto total = Reducer::initial();
+        loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
+          total = Reducer::combine(total,
+                                   reduce_run<Reducer>(from + reduced[0], loops.reduced.row_length()));
+        });
+        out[first + j] = Reducer::result(total, loops.reduced.elements);
+      }
+    });
   });
 }
 
@@ -122,20 +126,23 @@ template <class Reducer, class T>
 void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
   using Accumulator = typename Reducer::Accumulator;
   constexpr std::int64_t block = 4096;  // long runs of memory, and totals that stay in the cache
-  Accumulator totals[block];
-  loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
-    for (std::int64_t column = 0; column < loops.kept.row_length(); column += block) {
-      const std::int64_t count = std::min(block, loops.kept.row_length() - column);
-      std::fill_n(totals, count, Reducer::initial());
-      loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
-        const T* row = x + kept[0] + column + reduced[0];
-        for (std::int64_t i = 0; i < loops.reduced.row_length(); ++i, row += loops.reduced.row_stride())
-          for (std::int64_t j = 0; j < count; ++j)
-            totals[j] = Reducer::combine(totals[j], static_cast<Accumulator>(row[j]));
-      });
-      for (std::int64_t j = 0; j < count; ++j)
-        out[first + column + j] = Reducer::result(totals[j], loops.reduced.elements);
-    }
+  vectorised([&] {
+    Accumulator totals[block];
+    loops.kept.for_each_row([&](std::int64_t first, const auto& kept) {
+      for (std::int64_t column = 0; column < loops.kept.row_length(); column += block) {
+        const std::int64_t count = std::min(block, loops.kept.row_length() - column);
+        std::fill_n(totals, count, Reducer::initial());
+        loops.reduced.for_each_row([&](std::int64_t, const auto& reduced) {
+          const T* row = x + kept[0] + column + reduced[0];
+          for (std::int64_t i = 0; i < loops.reduced.row_length();
+               ++i, row += loops.reduced.row_stride())
+            for (std::int64_t j = 0; j < count; ++j)
+              totals[j] = Reducer::combine(totals[j], static_cast<Accumulator>(row[j]));
+        });
+        for (std::int64_t j = 0; j < count; ++j)
+          out[first + column + j] = Reducer::result(totals[j], loops.reduced.elements);
+      }
+    });
   });
 }
 

@@ -9,7 +9,9 @@
 
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
+#include "kernels/elementary.h"
 #include "kernels/ops.h"
+#include "kernels/reduce.h"
 #include "kernels/rows.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
@@ -92,51 +94,76 @@ const OpDef& cross_entropy_op() {
   return op;
 }
 
+// The loops over a row, for the bodies of vectorised().
+
+template <class T>
+T maximum_of_row(std::int64_t columns, const T* x) {
+  return reduce_run<MaxReducer<T>>(x, columns);
+}
+
 // Writes exp(x - maximum) to `exponentials`, which may be x, and returns their sum.
 template <class T>
 double exponentiate(std::int64_t columns, const T* x, T maximum, T* exponentials) {
-  double sum = 0;
-  for (std::int64_t j = 0; j < columns; ++j) {
-    exponentials[j] = std::exp(x[j] - maximum);
-    sum += static_cast<double>(exponentials[j]);
-  }
-  return sum;
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) exponentials[j] = elementary::exp(x[j] - maximum);
+  return reduce_run<SumReducer<T>>(exponentials, columns);
+}
+
+template <class T>
+void scale_row(std::int64_t columns, T scale, T* row) {
+  for (std::int64_t j = 0; j < columns; ++j) row[j] *= scale;
 }
 
 // The rows of `output` may be those of x.
 template <class T>
 void softmax_on_cpu(Rows size, const T* x, T* output) {
-  for (std::int64_t row = 0; row < size.rows; ++row, x += size.columns, output += size.columns) {
-    const double sum = exponentiate(size.columns, x, *std::max_element(x, x + size.columns), output);
-    const T scale = static_cast<T>(1 / sum);
-    for (std::int64_t j = 0; j < size.columns; ++j) output[j] *= scale;
-  }
+  vectorised([=] {
+    for (std::int64_t first = 0; first < size.rows * size.columns; first += size.columns) {
+      const T maximum = maximum_of_row(size.columns, x + first);
+      const double sum = exponentiate(size.columns, x + first, maximum, output + first);
+      scale_row(size.columns, static_cast<T>(1 / sum), output + first);
+    }
+  });
+}
+
+// The sum of exp(x - maximum), in blocks that stay in the cache.
+template <class T>
+double sum_of_exponentials(std::int64_t columns, const T* x, T maximum) {
+  constexpr std::int64_t block = 1024;
+  T exponentials[block];
+  double sum = 0;
+  for (std::int64_t first = 0; first < columns; first += block)
+    sum += exponentiate(std::min(block, columns - first), x + first, maximum, exponentials);
+  return sum;
 }
 
 template <class T>
 void log_softmax_on_cpu(Rows size, const T* x, T* output) {
-  for (std::int64_t row = 0; row < size.rows; ++row, x += size.columns, output += size.columns) {
-    const T maximum = *std::max_element(x, x + size.columns);
-    double sum = 0;
-    for (std::int64_t j = 0; j < size.columns; ++j) sum += static_cast<double>(std::exp(x[j] - maximum));
-    const T log_sum = static_cast<T>(std::log(sum));
-    for (std::int64_t j = 0; j < size.columns; ++j) output[j] = x[j] - maximum - log_sum;
-  }
+  vectorised([=] {
+    for (std::int64_t first = 0; first < size.rows * size.columns; first += size.columns) {
+      const T maximum = maximum_of_row(size.columns, x + first);
+      const double sum = sum_of_exponentials(size.columns, x + first, maximum);
+      const T log_sum = static_cast<T>(elementary::log(sum));
+#pragma GCC ivdep
+      for (std::int64_t j = first; j < first + size.columns; ++j) output[j] = x[j] - maximum - log_sum;
+    }
+  });
 }
 
 // Writes the loss of each row and its gradient, softmax(x) - one_hot(label); `backprop` may be x.
 template <class T, class Label>
 void cross_entropy_on_cpu(Rows size, const T* x, const Label* labels, T* loss, T* backprop) {
-  for (std::int64_t row = 0; row < size.rows; ++row, x += size.columns, backprop += size.columns) {
-    const auto label = labels[row];
-    const T maximum = *std::max_element(x, x + size.columns);
-    const T below_maximum = maximum - x[label];
-    const double sum = exponentiate(size.columns, x, maximum, backprop);
-    loss[row] = static_cast<T>(std::log(sum)) + below_maximum;
-    const T scale = static_cast<T>(1 / sum);
-    for (std::int64_t j = 0; j < size.columns; ++j) backprop[j] *= scale;
-    backprop[label] -= 1;
-  }
+  vectorised([=] {
+    for (std::int64_t row = 0; row < size.rows; ++row) {
+      const std::int64_t first = row * size.columns, label = first + labels[row];
+      const T maximum = maximum_of_row(size.columns, x + first);
+      const T below_maximum = maximum - x[label];
+      const double sum = exponentiate(size.columns, x + first, maximum, backprop + first);
+      loss[row] = static_cast<T>(elementary::log(sum)) + below_maximum;
+      scale_row(size.columns, static_cast<T>(1 / sum), backprop + first);
+      backprop[label] -= 1;
+    }
+  });
 }
 
 template <class Label>

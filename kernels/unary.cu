@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/builtin_ops.h"
+#include "kernels/elementary.h"
 #include "kernels/elementwise.h"
 #include "kernels/ops.h"
 
@@ -50,14 +51,14 @@ struct Square {
 struct Exp {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return std::exp(x);
+    return elementary::exp(x);
   }
 };
 
 struct Log {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return std::log(x);
+    return elementary::log(x);
   }
 };
 
@@ -71,14 +72,14 @@ struct Sqrt {
 struct Tanh {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return std::tanh(x);
+    return elementary::tanh(x);
   }
 };
 
 struct Sigmoid {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return 1 / (1 + std::exp(-x));
+    return elementary::sigmoid(x);
   }
 };
 

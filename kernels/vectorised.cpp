@@ -1,0 +1,46 @@
+#include "kernels/vectorised.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+std::vector<InstructionSet> detect() {
+  std::vector<InstructionSet> sets{InstructionSet::baseline};
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) sets.push_back(InstructionSet::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    sets.push_back(InstructionSet::avx512);
+#endif
+  return sets;
+}
+
+std::atomic<InstructionSet>& chosen() {
+  static std::atomic<InstructionSet> set = detect().back();
+  return set;
+}
+
+}  // namespace
+
+std::string_view to_string(InstructionSet set) {
+  constexpr std::string_view names[] = {"baseline", "AVX2", "AVX-512"};
+  return names[static_cast<std::size_t>(set)];
+}
+
+std::vector<InstructionSet> available_instruction_sets() { return detect(); }
+
+InstructionSet instruction_set() { return chosen().load(std::memory_order_relaxed); }
+
+void use_instruction_set(InstructionSet set) {
+  if (std::ranges::count(detect(), set) == 0)
+    throw Error(Code::unimplemented, "this CPU has no " + std::string(to_string(set)));
+  chosen().store(set, std::memory_order_relaxed);
+}
+
+}  // namespace actorflow
