@@ -43,6 +43,7 @@ std::vector<Benchmark> executor_benchmarks();
 std::vector<Benchmark> parallel_step_benchmarks();
 std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
+std::vector<Benchmark> kernel_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>

@@ -15,7 +15,8 @@ using namespace actorflow::bench;
 
 std::vector<Benchmark> all_benchmarks() {
   std::vector<Benchmark> all;
-  for (const auto list : {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks, training_benchmarks})
+  for (const auto list : {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks,
+                          training_benchmarks, kernel_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }

@@ -26,7 +26,7 @@ struct Format<float> {
   using Bits = std::uint32_t;
   static constexpr int mantissa_bits = 23;
   static constexpr Bits exponent_bias = 127;
-  static constexpr float exp_lowest = -104, exp_highest = 89;  // beyond: 0 and infinity
+  static constexpr float exp_lowest = -87.33654F, exp_highest = 88.72283F;  // beyond: 0 and infinity
   static constexpr float ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
   static constexpr float exp_tail[] = {1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
                                        4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
@@ -41,7 +41,7 @@ struct Format<double> {
   using Bits = std::uint64_t;
   static constexpr int mantissa_bits = 52;
   static constexpr Bits exponent_bias = 1023;
-  static constexpr double exp_lowest = -746, exp_highest = 710;
+  static constexpr double exp_lowest = -708.39641853226408, exp_highest = 709.78271289338397;
   static constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
   static constexpr double exp_tail[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
                                         1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
@@ -72,44 +72,40 @@ ACTORFLOW_HOST_DEVICE T polynomial(const T (&coefficients)[count], T x) {
 template <class T>
 inline constexpr T shifter = T(3) * T(typename Format<T>::Bits{1} << (Format<T>::mantissa_bits - 1));
 
-// 2^n, for an integer n + shifter within the range of exponents.
+// The exponent n of n + shifter, in its place.
 template <class T>
-T power_of_two(T shifted) {
-  using F = Format<T>;
-  using Bits = typename F::Bits;
-  constexpr Bits zero = std::bit_cast<Bits>(shifter<T>);
-  const Bits exponent = std::bit_cast<Bits>(shifted) - zero + F::exponent_bias;
-  return std::bit_cast<T>(static_cast<Bits>(exponent << F::mantissa_bits));
+typename Format<T>::Bits exponent_bits(T shifted) {
+  using Bits = typename Format<T>::Bits;
+  return static_cast<Bits>(std::bit_cast<Bits>(shifted) << Format<T>::mantissa_bits);
 }
 
-// x = n log(2) + r, and e^r - 1.
+// x = n log(2) + r, as n + shifter and e^r - 1.
 template <class T>
 struct Reduced {
-  T n, expm1;
+  T shifted, expm1;
 };
 
 template <class T>
 Reduced<T> reduce_exponent(T x) {
   using F = Format<T>;
   constexpr T log2_e = T(1.44269504088896340736);
-  const T n = (x * log2_e + shifter<T>)-shifter<T>;
+  const T shifted = x * log2_e + shifter<T>, n = shifted - shifter<T>;
   const T r = (x - n * F::ln2_high) - n * F::ln2_low;
-  return {n, polynomial(F::exp_tail, r) * (r * r) + r};
+  return {shifted, polynomial(F::exp_tail, r) * (r * r) + r};
 }
 
+// Results below the least normal number are 0.
 template <class T>
 ACTORFLOW_HOST_DEVICE T exp(T x) {
 #ifdef __CUDA_ARCH__
   return std::exp(x);
 #else
   using F = Format<T>;
-  x = x > F::exp_highest ? F::exp_highest : x;
-  x = x < F::exp_lowest ? F::exp_lowest : x;
   const Reduced<T> reduced = reduce_exponent(x);
-  // 2^n in two factors: each is in range where the product is infinite or denormal.
-  const T half = reduced.n * T(0.5) + shifter<T>;
-  const T rest = reduced.n - (half - shifter<T>)+shifter<T>;
-  return (reduced.expm1 + 1) * power_of_two(half) * power_of_two(rest);
+  const T result = std::bit_cast<T>(static_cast<typename F::Bits>(
+      std::bit_cast<typename F::Bits>(reduced.expm1 + 1) + exponent_bits(reduced.shifted)));
+  const T normal = x < F::exp_lowest ? T(0) : result;
+  return x <= F::exp_highest ? normal : x + std::numeric_limits<T>::infinity();  // or NaN
 #endif
 }
 
@@ -119,11 +115,13 @@ ACTORFLOW_HOST_DEVICE T tanh(T x) {
 #ifdef __CUDA_ARCH__
   return std::tanh(x);
 #else
+  using Bits = typename Format<T>::Bits;
   constexpr T one_from_here = 40;
   T twice = std::fabs(x) * 2;
   twice = twice > one_from_here ? one_from_here : twice;
   const Reduced<T> reduced = reduce_exponent(twice);
-  const T scale = power_of_two(reduced.n + shifter<T>);
+  const T scale =
+      std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(T(1)) + exponent_bits(reduced.shifted)));
   const T u = reduced.expm1 * scale + (scale - 1);
   return std::copysign(u / (u + 2), x);
 #endif

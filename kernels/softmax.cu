@@ -1,6 +1,4 @@
 // Softmax and LogSoftmax over the last axis, and SparseSoftmaxCrossEntropy.
-//
-// The largest element of a row is subtracted before exponentiation, so that no finite input overflows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,10 +7,9 @@
 
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
-#include "kernels/elementary.h"
 #include "kernels/ops.h"
-#include "kernels/reduce.h"
 #include "kernels/rows.h"
+#include "kernels/softmax_rows.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
 #endif
@@ -94,46 +91,28 @@ const OpDef& cross_entropy_op() {
   return op;
 }
 
-// The loops over a row, for the bodies of vectorised().
-
-template <class T>
-T maximum_of_row(std::int64_t columns, const T* x) {
-  return reduce_run<MaxReducer<T>>(x, columns);
-}
-
-// Writes exp(x - maximum) to `exponentials`, which may be x, and returns their sum.
-template <class T>
-double exponentiate(std::int64_t columns, const T* x, T maximum, T* exponentials) {
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < columns; ++j) exponentials[j] = elementary::exp(x[j] - maximum);
-  return reduce_run<SumReducer<T>>(exponentials, columns);
-}
-
-template <class T>
-void scale_row(std::int64_t columns, T scale, T* row) {
-  for (std::int64_t j = 0; j < columns; ++j) row[j] *= scale;
-}
-
 // The rows of `output` may be those of x.
 template <class T>
 void softmax_on_cpu(Rows size, const T* x, T* output) {
   vectorised([=] {
-    for (std::int64_t first = 0; first < size.rows * size.columns; first += size.columns) {
-      const T maximum = maximum_of_row(size.columns, x + first);
-      const double sum = exponentiate(size.columns, x + first, maximum, output + first);
-      scale_row(size.columns, static_cast<T>(1 / sum), output + first);
-    }
+    for_each_softmax_block(size, [=](std::int64_t row, Rows block) {
+      RowSums<T> sums;
+      softmax_of_rows(block, x + row * size.columns, output + row * size.columns, sums);
+    });
   });
 }
 
-// The sum of exp(x - maximum), in blocks that stay in the cache.
+// The sum of exp(x - maximum).
 template <class T>
 double sum_of_exponentials(std::int64_t columns, const T* x, T maximum) {
   constexpr std::int64_t block = 1024;
   T exponentials[block];
   double sum = 0;
-  for (std::int64_t first = 0; first < columns; first += block)
-    sum += exponentiate(std::min(block, columns - first), x + first, maximum, exponentials);
+  for (std::int64_t first = 0; first < columns; first += block) {
+    const std::int64_t count = std::min(block, columns - first);
+    for (std::int64_t j = 0; j < count; ++j) exponentials[j] = elementary::exp(x[first + j] - maximum);
+    sum += reduce_run<SumReducer<T>>(exponentials, count);
+  }
   return sum;
 }
 
@@ -141,7 +120,7 @@ template <class T>
 void log_softmax_on_cpu(Rows size, const T* x, T* output) {
   vectorised([=] {
     for (std::int64_t first = 0; first < size.rows * size.columns; first += size.columns) {
-      const T maximum = maximum_of_row(size.columns, x + first);
+      const T maximum = reduce_run<MaxReducer<T>>(x + first, size.columns);
       const double sum = sum_of_exponentials(size.columns, x + first, maximum);
       const T log_sum = static_cast<T>(elementary::log(sum));
 #pragma GCC ivdep
@@ -154,15 +133,19 @@ void log_softmax_on_cpu(Rows size, const T* x, T* output) {
 template <class T, class Label>
 void cross_entropy_on_cpu(Rows size, const T* x, const Label* labels, T* loss, T* backprop) {
   vectorised([=] {
-    for (std::int64_t row = 0; row < size.rows; ++row) {
-      const std::int64_t first = row * size.columns, label = first + labels[row];
-      const T maximum = maximum_of_row(size.columns, x + first);
-      const T below_maximum = maximum - x[label];
-      const double sum = exponentiate(size.columns, x + first, maximum, backprop + first);
-      loss[row] = static_cast<T>(elementary::log(sum)) + below_maximum;
-      scale_row(size.columns, static_cast<T>(1 / sum), backprop + first);
-      backprop[label] -= 1;
-    }
+    for_each_softmax_block(size, [=](std::int64_t row, Rows block) {
+      const T* logits = x + row * size.columns;
+      T* gradient = backprop + row * size.columns;
+      T at_label[softmax_block_rows];
+      for (std::int64_t i = 0; i < block.rows; ++i)
+        at_label[i] = logits[i * size.columns + labels[row + i]];
+      RowSums<T> sums;
+      softmax_of_rows(block, logits, gradient, sums);
+      for (std::int64_t i = 0; i < block.rows; ++i) {
+        loss[row + i] = static_cast<T>(elementary::log(sums.sum[i])) + (sums.maximum[i] - at_label[i]);
+        gradient[i * size.columns + labels[row + i]] -= 1;
+      }
+    });
   });
 }
 
@@ -192,13 +175,13 @@ __device__ T combine_in_warp(T value, Combine combine) {
 
 // The maximum of a row, and the sum of exp(x - maximum).
 template <class T>
-struct RowSums {
+struct RowSum {
   T maximum;
   double sum;
 };
 
 template <class T>
-__device__ RowSums<T> sum_row(const T* x, std::int64_t columns) {
+__device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
   T maximum = -std::numeric_limits<T>::infinity();
   for (std::int64_t j = threadIdx.x; j < columns; j += warp) maximum = std::fmax(maximum, x[j]);
   maximum = combine_in_warp(maximum, [](T a, T b) { return std::fmax(a, b); });
@@ -230,7 +213,7 @@ template <class T>
 void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
-    const RowSums<T> sums = sum_row(x + first, size.columns);
+    const RowSum<T> sums = sum_row(x + first, size.columns);
     const T scale = static_cast<T>(1 / sums.sum);
     for (std::int64_t j = threadIdx.x; j < size.columns; j += warp)
       output[first + j] = std::exp(x[first + j] - sums.maximum) * scale;
@@ -241,7 +224,7 @@ template <class T>
 void log_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
-    const RowSums<T> sums = sum_row(x + first, size.columns);
+    const RowSum<T> sums = sum_row(x + first, size.columns);
     const T log_sum = static_cast<T>(std::log(sums.sum));
     for (std::int64_t j = threadIdx.x; j < size.columns; j += warp)
       output[first + j] = x[first + j] - sums.maximum - log_sum;
@@ -255,7 +238,7 @@ void cross_entropy_on_cuda(Device& device, Rows size, const T* x, const Label* l
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns, label = labels[row];
     const bool valid = label >= 0 && label < size.columns;
-    const RowSums<T> sums = sum_row(x + first, size.columns);
+    const RowSum<T> sums = sum_row(x + first, size.columns);
     const T at_label = valid ? x[first + label] : std::numeric_limits<T>::quiet_NaN();
     const T scale = valid ? static_cast<T>(1 / sums.sum) : at_label;
     __syncwarp();  // `backprop` may be x
