@@ -120,14 +120,14 @@ std::vector<Tensor> ParameterShard::assign_add(const Node& node, const Tensor& d
 std::vector<Tensor> ParameterShard::apply(const Node& node, const Tensor& gradient) {
   Variable& variable = initialized(variable_of(node));
   check_same_type(node, variable.state.value, gradient);
-  update(node, variable, gradient);
+  update(node, variable, {&gradient, 1});
   return {};
 }
 
-void ParameterShard::update(const Node& node, Variable& variable, const Tensor& gradient) {
+void ParameterShard::update(const Node& node, Variable& variable, std::span<const Tensor> gradients) {
   const Optimizer optimizer = optimizer_of(node);
   if (variable.state.slots.empty()) make_slots(optimizer, variable.state, cpu_device());
-  apply_gradient(optimizer, variable.state, gradient, cpu_device());
+  actorflow::apply_mean(optimizer, variable.state, gradients, cpu_device());
 }
 
 std::vector<Tensor> ParameterShard::accumulate(const StateCall& call) {
@@ -149,7 +149,7 @@ void ParameterShard::apply_mean(const std::string& name, Variable& variable) {
   const Node& node = *variable.accumulate;
   const std::vector<Tensor> gradients = variable.accumulator.take();
   variable.waiting_ticks = 0;
-  update(node, variable, mean_of(gradients, cpu_device()));
+  update(node, variable, gradients);
   const auto& home = attr<std::string>(node, "coordinator");
   const TaskId coordinator = home.empty() ? task_->own : task_->id_of(TaskName::parse(home));
   tell(

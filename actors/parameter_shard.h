@@ -57,7 +57,7 @@ class ParameterShard {
   std::vector<Tensor> staleness(const Node& node) const;
 
   Variable& initialized(const std::string& name);
-  void update(const Node& node, Variable& variable, const Tensor& gradient);
+  void update(const Node& node, Variable& variable, std::span<const Tensor> gradients);
   void apply_mean(const std::string& name, Variable& variable);
   void report_waiting();
 

@@ -3,10 +3,12 @@
 #include <charconv>
 
 #include "dataflow/core_ops.h"
+#include "dataflow/fuse.h"
 #include "dataflow/optimise.h"
 #include "dataflow/partition.h"
 #include "dataflow/place.h"
 #include "dataflow/step_graph.h"
+#include "kernels/fusions.h"
 
 namespace actorflow {
 namespace {
@@ -93,9 +95,13 @@ std::vector<PlannedPart> plan_step(const GraphDef& graph, const RunStep& step, c
   };
   GraphDef optimised = optimise(cut_out(graph, step), evaluate);
   const DeviceName home{task.self.name.job, 0, task.self.name.index, "CPU", 0};
-  place(optimised, known_devices(task), home, place_options(task));
+  const PlaceOptions options = place_options(task);
+  place(optimised, known_devices(task), home, options);
+  const auto can_run = [&options](const OpDef& op, const std::string& device) {
+    return options.has_kernel(op, DeviceName::parse(device).type.value_or(""));
+  };
   std::vector<PlannedPart> parts;
-  for (auto& [name, part] : partition(optimised)) {
+  for (auto& [name, part] : partition(fuse(optimised, builtin_fusions(), can_run).graph)) {
     PlannedPart planned{task.id_of(name), std::move(part), {}};
     for (const Node& node : planned.graph.nodes)
       if (node.op == &arg_op())

@@ -27,8 +27,9 @@ struct PlannedPart {
 };
 
 // Prunes the graph to what the step needs, folds constants, merges common subexpressions, places what
-// is left on the cluster's devices and cuts it at the borders of tasks. Throws Error for names that the
-// graph does not have, a placeholder that is not fed, or devices that do not exist.
+// is left on the cluster's devices, fuses nodes that one kernel can compute and cuts the graph at the
+// borders of tasks. Throws Error for names that the graph does not have, a placeholder that is not fed,
+// or devices that do not exist.
 std::vector<PlannedPart> plan_step(const GraphDef& graph, const RunStep& step, const TaskContext& task);
 
 // Full names of the devices on which a session of this task can place nodes.

@@ -1,9 +1,10 @@
 // BiasAdd: one value per column of a matrix of rows, and BiasAddGrad: the sums of the columns.
-#include <algorithm>
 #include <vector>
 
 #include "kernels/builtin_ops.h"
+#include "kernels/columns.h"
 #include "kernels/dtypes.h"
+#include "kernels/host_device.h"
 #include "kernels/ops.h"
 #include "kernels/rows.h"
 #include "kernels/vectorised.h"
@@ -73,23 +74,12 @@ void add_bias_on_cpu(Rows size, const T* x, const T* bias, T* output) {
   });
 }
 
-// Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
 template <class T>
-void sum_columns_on_cpu(Rows size, const T* x, T* sums) {
-  vectorised([=] {
-    constexpr std::int64_t block = 512;
-    double totals[block];
-    for (std::int64_t first = 0; first < size.columns; first += block) {
-      const std::int64_t count = std::min(block, size.columns - first);
-      std::fill_n(totals, count, 0.0);
-      for (std::int64_t row = 0; row < size.rows; ++row) {
-        const T* values = x + row * size.columns + first;
-        for (std::int64_t j = 0; j < count; ++j) totals[j] += static_cast<double>(values[j]);
-      }
-      for (std::int64_t j = 0; j < count; ++j) sums[first + j] = static_cast<T>(totals[j]);
-    }
-  });
-}
+struct Stored {
+  const T* x;
+  const T* run(std::int64_t first, std::int64_t) const { return x + first; }
+  ACTORFLOW_HOST_DEVICE T operator()(std::int64_t i) const { return x[i]; }
+};
 
 #ifdef ACTORFLOW_CUDA
 
@@ -100,33 +90,6 @@ void add_bias_on_cuda(Device& device, Rows size, const T* x, const T* bias, T* o
          [=] __device__(std::int64_t i) { output[i] = x[i] + bias[i % columns]; });
 }
 
-constexpr unsigned warp = 32;
-
-// A block of warp x warp threads takes `warp` columns: neighbours read neighbouring elements, and the
-// rows are shared out along y. The partial sums are added in one order, whatever the timing.
-template <class T>
-__global__ void sum_columns_kernel(Rows size, const T* x, T* sums) {
-  __shared__ double partial[warp][warp];
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * warp + threadIdx.x;
-  double total = 0;
-  if (column < size.columns)
-    for (std::int64_t row = threadIdx.y; row < size.rows; row += warp)
-      total += static_cast<double>(x[row * size.columns + column]);
-  partial[threadIdx.y][threadIdx.x] = total;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= size.columns) return;
-  for (unsigned y = 1; y < warp; ++y) total += partial[y][threadIdx.x];
-  sums[column] = static_cast<T>(total);
-}
-
-template <class T>
-void sum_columns_on_cuda(Device& device, Rows size, const T* x, T* sums) {
-  if (size.columns == 0) return;
-  const auto blocks = static_cast<unsigned>((size.columns - 1) / warp + 1);
-  sum_columns_kernel<<<blocks, dim3(warp, warp), 0, cuda_stream(device)>>>(size, x, sums);
-  check_cuda(cudaGetLastError(), "launch a kernel");
-}
-
 #endif
 
 template <class T>
@@ -135,14 +98,6 @@ void add_bias(Device& device, Rows size, const T* x, const T* bias, T* output) {
   if (device.type() == DeviceType::cuda) return add_bias_on_cuda(device, size, x, bias, output);
 #endif
   if (device.type() == DeviceType::cpu) add_bias_on_cpu(size, x, bias, output);
-}
-
-template <class T>
-void sum_columns(Device& device, Rows size, const T* x, T* sums) {
-#ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return sum_columns_on_cuda(device, size, x, sums);
-#endif
-  if (device.type() == DeviceType::cpu) sum_columns_on_cpu(size, x, sums);
 }
 
 void compute_bias_add(OpContext& c) {
@@ -162,7 +117,7 @@ void compute_bias_add_grad(OpContext& c) {
   const Rows size = rows_of(c, gradient);
   dispatch<FloatingTypes>(c, gradient, [&]<class T>() {
     Tensor& sums = c.allocate_output(0, gradient.dtype(), {size.columns});
-    sum_columns(c.device(), size, static_cast<const T*>(gradient.data()),
+    sum_columns(c.device(), size, Stored<T>{static_cast<const T*>(gradient.data())},
                 static_cast<T*>(sums.mutable_data()));
   });
 }

@@ -7,19 +7,21 @@
 
 namespace actorflow {
 
-std::vector<Op> core_op_kernels();  // core.cu: dataflow's own ops, with or without a kernel
-std::vector<Op> unary_ops();        // unary.cu
-std::vector<Op> binary_ops();       // binary.cu
-std::vector<Op> compare_ops();      // compare.cu
-std::vector<Op> cast_ops();         // cast.cu
-std::vector<Op> reduce_ops();       // reduce.cu
-std::vector<Op> broadcast_ops();    // broadcast_ops.cu
-std::vector<Op> shape_ops();        // shape_ops.cu
-std::vector<Op> slice_ops();        // slice.cu
-std::vector<Op> random_ops();       // random.cu
-std::vector<Op> matmul_ops();       // matmul.cu
-std::vector<Op> bias_ops();         // bias.cu
-std::vector<Op> softmax_ops();      // softmax.cu
+std::vector<Op> core_op_kernels();    // core.cu: dataflow's own ops, with or without a kernel
+std::vector<Op> unary_ops();          // unary.cu
+std::vector<Op> binary_ops();         // binary.cu
+std::vector<Op> compare_ops();        // compare.cu
+std::vector<Op> cast_ops();           // cast.cu
+std::vector<Op> reduce_ops();         // reduce.cu
+std::vector<Op> broadcast_ops();      // broadcast_ops.cu
+std::vector<Op> shape_ops();          // shape_ops.cu
+std::vector<Op> slice_ops();          // slice.cu
+std::vector<Op> random_ops();         // random.cu
+std::vector<Op> matmul_ops();         // matmul.cu
+std::vector<Op> bias_ops();           // bias.cu
+std::vector<Op> softmax_ops();        // softmax.cu
+std::vector<Op> cross_entropy_ops();  // cross_entropy.cu
+std::vector<Op> fused_dense_ops();    // fused_dense.cu
 
 // All of them.
 std::vector<Op> list_builtin_ops();

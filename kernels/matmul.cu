@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/builtin_ops.h"
+#include "kernels/matmul.h"
 #include "kernels/onednn_matmul.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
@@ -25,21 +26,6 @@ std::pair<std::int64_t, std::int64_t> dims_of(const Shape& shape, bool transpose
 
 std::string described(const std::string& a, const std::string& b, bool transpose_a, bool transpose_b) {
   return a + (transpose_a ? " transposed" : "") + " and " + b + (transpose_b ? " transposed" : "");
-}
-
-void infer_matmul(InferContext& c) {
-  c.expect_same_dtype();
-  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
-  c.expect_rank(0, 2);
-  c.expect_rank(1, 2);
-  const bool transpose_a = c.attr<bool>("transpose_a");
-  const bool transpose_b = c.attr<bool>("transpose_b");
-  const auto [m, k] = dims_of(c.input(0).shape, transpose_a);
-  const auto [k_of_b, n] = dims_of(c.input(1).shape, transpose_b);
-  if (!Shape({k}).compatible_with({k_of_b}))
-    c.fail("matrices whose inner dimensions agree",
-           described(c.input(0).to_string(), c.input(1).to_string(), transpose_a, transpose_b));
-  c.add_output(c.input(0).dtype, {m, n});
 }
 
 // With g the gradient of the output: da = g b^T, db = a^T g, transposed where the input was.
@@ -208,23 +194,33 @@ class CudaMatMul final : public MatMul {
 
 #endif
 
-template <class K>
-std::unique_ptr<Kernel> make(const Node& node) {
-  return std::make_unique<K>(node);
+}  // namespace
+
+void infer_matmul(InferContext& c) {
+  c.expect_same_dtype();
+  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
+  c.expect_rank(0, 2);
+  c.expect_rank(1, 2);
+  const bool transpose_a = c.attr<bool>("transpose_a");
+  const bool transpose_b = c.attr<bool>("transpose_b");
+  const auto [m, k] = dims_of(c.input(0).shape, transpose_a);
+  const auto [k_of_b, n] = dims_of(c.input(1).shape, transpose_b);
+  if (!Shape({k}).compatible_with({k_of_b}))
+    c.fail("matrices whose inner dimensions agree",
+           described(c.input(0).to_string(), c.input(1).to_string(), transpose_a, transpose_b));
+  c.add_output(c.input(0).dtype, {m, n});
 }
 
-#ifdef ACTORFLOW_CUDA
-constexpr KernelMaker make_cuda = make<CudaMatMul>;
-#else
-constexpr KernelMaker make_cuda = nullptr;
-#endif
+std::unique_ptr<Kernel> make_cpu_matmul(const Node& node) { return std::make_unique<CpuMatMul>(node); }
 
-}  // namespace
+#ifdef ACTORFLOW_CUDA
+std::unique_ptr<Kernel> make_cuda_matmul(const Node& node) { return std::make_unique<CudaMatMul>(node); }
+#endif
 
 Output matmul(Output a, Output b, bool transpose_a, bool transpose_b) {
   return a.graph->add(matmul_op(), {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
 }
 
-std::vector<Op> matmul_ops() { return {{&matmul_op(), make<CpuMatMul>, make_cuda}}; }
+std::vector<Op> matmul_ops() { return {{&matmul_op(), make_cpu_matmul, make_cuda_matmul}}; }
 
 }  // namespace actorflow

@@ -148,6 +148,8 @@ Output bias_add(Output x, Output bias);
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);
 Output log_softmax(Output x);
+
+// cross_entropy.cu.
 // The loss [batch] of logits [batch, classes] against the class numbers [batch], int32 or int64. A label
 // outside [0, classes) fails when it runs.
 Output softmax_cross_entropy(Output logits, Output labels);

@@ -8,6 +8,7 @@
 
 #include "dataflow/error.h"
 #include "kernels/host_device.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
 #endif
@@ -105,42 +106,49 @@ struct Place {
 template <class T, std::size_t count>
 using Places = std::array<Place<T>, count>;
 
-// Small enough for the copied part of a few tensors to stay in the first-level cache.
-constexpr std::int64_t block_elements = 1024;
-
-template <class T, class Rule, class... Part>
-void update_block(const Rule& rule, std::int64_t count, const T* __restrict gradient,
-                  Part* __restrict... parts) {
-  for (std::int64_t i = 0; i < count; ++i) rule(gradient[i], parts[i]...);
-}
-
 template <class T, class Rule, std::size_t... part>
-void update_on_cpu(const Rule& rule, std::int64_t elements, const T* gradient,
-                   const Places<T, sizeof...(part)>& places, std::index_sequence<part...>) {
-  for (std::int64_t first = 0; first < elements; first += block_elements) {
-    const std::int64_t count = std::min(block_elements, elements - first);
-    for (const auto& place : places)
-      if (place.from != place.to) std::copy_n(place.from + first, count, place.to + first);
-    update_block(rule, count, gradient + first, (places[part].to + first)...);
-  }
+void update_on_cpu(Rule rule, std::int64_t elements, const T* gradient,
+                   Places<T, sizeof...(part)> places, std::index_sequence<part...>) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < elements; ++i) {
+      T values[] = {places[part].from[i]...};
+      rule(gradient[i], values[part]...);
+      ((places[part].to[i] = values[part]), ...);
+    }
+  });
 }
 
+// mean = (gradients[0] + gradients[1] + ...) / their number, for `count` elements from `first`.
 template <class T>
-void add_block(std::int64_t count, const T* __restrict from, T* __restrict sum) {
-  for (std::int64_t i = 0; i < count; ++i) sum[i] += from[i];
-}
-
-template <class T>
-void mean_on_cpu(std::span<const Tensor> gradients, Tensor& mean) {
-  const std::int64_t elements = mean.elements();
+void mean_on_cpu(std::span<const Tensor> gradients, std::int64_t first, std::int64_t count, T* mean) {
   const auto divisor = static_cast<T>(gradients.size());
-  auto* sum = static_cast<T*>(mean.mutable_data());
-  for (std::int64_t first = 0; first < elements; first += block_elements, sum += block_elements) {
-    const std::int64_t count = std::min(block_elements, elements - first);
-    std::copy_n(static_cast<const T*>(gradients[0].data()) + first, count, sum);
-    for (const auto& gradient : gradients.subspan(1))
-      add_block(count, static_cast<const T*>(gradient.data()) + first, sum);
-    for (std::int64_t i = 0; i < count; ++i) sum[i] /= divisor;
+  std::copy_n(static_cast<const T*>(gradients[0].data()) + first, count, mean);
+  for (const auto& tensor : gradients.subspan(1)) {
+    const T* gradient = static_cast<const T*>(tensor.data()) + first;
+    vectorised([=] {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < count; ++i) mean[i] += gradient[i];
+    });
+  }
+  vectorised([=] {
+    for (std::int64_t i = 0; i < count; ++i) mean[i] /= divisor;
+  });
+}
+
+// The mean of a block of elements stays in the first-level cache until it is applied.
+template <class T, class Rule, std::size_t... part>
+void update_by_mean_on_cpu(const Rule& rule, std::span<const Tensor> gradients,
+                           const Places<T, sizeof...(part)>& places,
+                           std::index_sequence<part...> parts) {
+  constexpr std::int64_t block = 1024;
+  T mean[block];
+  const std::int64_t elements = gradients[0].elements();
+  for (std::int64_t first = 0; first < elements; first += block) {
+    const std::int64_t count = std::min(block, elements - first);
+    mean_on_cpu(gradients, first, count, mean);
+    update_on_cpu<T>(rule, count, mean,
+                     {Place<T>{places[part].from + first, places[part].to + first}...}, parts);
   }
 }
 
@@ -152,15 +160,10 @@ __device__ T& carry(Place<T> place, std::int64_t i) {
   return place.to[i];
 }
 
-template <class T, class Rule, std::size_t... part>
-void update_on_cuda(Device& device, const Rule& rule, std::int64_t elements, const T* gradient,
-                    const Places<T, sizeof...(part)>& places, std::index_sequence<part...>) {
-  launch(device, elements,
-         [=] __device__(std::int64_t i) { rule(gradient[i], carry(places[part], i)...); });
-}
-
 template <class T>
-void mean_on_cuda(std::span<const Tensor> gradients, Tensor& mean, Device& device) {
+Tensor mean_on_cuda(std::span<const Tensor> gradients, Device& device) {
+  if (gradients.size() == 1) return gradients[0];
+  Tensor mean = Tensor::allocate(dtype_of<T>, gradients[0].shape(), device.allocator());
   auto* output = static_cast<T*>(mean.mutable_data());
   const auto* sum = static_cast<const T*>(gradients[0].data());
   for (std::size_t next = 1; next < gradients.size(); ++next) {
@@ -170,6 +173,16 @@ void mean_on_cuda(std::span<const Tensor> gradients, Tensor& mean, Device& devic
            [=] __device__(std::int64_t i) { output[i] = (sum[i] + gradient[i]) / divisor; });
     sum = output;
   }
+  return mean;
+}
+
+template <class T, class Rule, std::size_t... part>
+void update_on_cuda(Device& device, const Rule& rule, std::span<const Tensor> gradients,
+                    const Places<T, sizeof...(part)>& places, std::index_sequence<part...>) {
+  const Tensor mean = mean_on_cuda<T>(gradients, device);
+  const auto* gradient = static_cast<const T*>(mean.data());
+  launch(device, mean.elements(),
+         [=] __device__(std::int64_t i) { rule(gradient[i], carry(places[part], i)...); });
 }
 
 #endif
@@ -185,9 +198,12 @@ void check_same_type(const Tensor& expected, const Tensor& actual, const std::st
                            actual.describe());
 }
 
-void check_state(const Optimizer& optimizer, const VariableState& state, const Tensor& gradient) {
+void check_state(const Optimizer& optimizer, const VariableState& state,
+                 std::span<const Tensor> gradients) {
   check_floating(state.value);
-  check_same_type(state.value, gradient, "the gradient of this variable");
+  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
+  for (const auto& gradient : gradients)
+    check_same_type(state.value, gradient, "every gradient of this variable");
   const auto names = slot_names(optimizer);
   if (state.slots.size() != names.size())
     throw invalid_argument("optimizer " + std::string(optimizer_name(optimizer)) + " needs " +
@@ -214,41 +230,38 @@ class Change {
   Tensor target_;
 };
 
-template <class T>
-void run_mean(std::span<const Tensor> gradients, Tensor& mean, [[maybe_unused]] Device& device) {
+template <class T, class Rule, class Parts, std::size_t count>
+void update_places([[maybe_unused]] Device& device, const Rule& rule, std::span<const Tensor> gradients,
+                   const Places<T, count>& places, Parts parts) {
 #ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return mean_on_cuda<T>(gradients, mean, device);
+  if (device.type() == DeviceType::cuda)
+    return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
-  mean_on_cpu<T>(gradients, mean);
+  if (gradients.size() > 1) return update_by_mean_on_cpu<T>(rule, gradients, places, parts);
+  update_on_cpu<T>(rule, gradients[0].elements(), static_cast<const T*>(gradients[0].data()), places,
+                   parts);
 }
 
 // Takes all memory before it changes anything.
 template <class T, class Rule, std::size_t... part>
 void update(Device& device, const Rule& rule, const std::array<Tensor*, sizeof...(part)>& state,
-            const Tensor& gradient, std::index_sequence<part...> parts) {
+            std::span<const Tensor> gradients, std::index_sequence<part...> parts) {
   std::array<Change, sizeof...(part)> changes{Change(*state[part], device)...};
   const Places<T, sizeof...(part)> places{changes[part].template place<T>()...};
-  const auto* g = static_cast<const T*>(gradient.data());
-#ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda)
-    update_on_cuda(device, rule, gradient.elements(), g, places, parts);
-  else
-#endif
-    update_on_cpu(rule, gradient.elements(), g, places, parts);
+  update_places<T>(device, rule, gradients, places, parts);
   for (auto& change : changes) change.commit();
 }
 
 template <class T, class O>
-void apply(const O& optimizer, VariableState& state, const Tensor& gradient, Device& device) {
-  Tensor step = Tensor::scalar<std::int64_t>(1);
-  if constexpr (std::is_same_v<O, Adam>)
-    step.mutable_values<std::int64_t>()[0] += state.slots.back().template scalar<std::int64_t>();
-  const auto rule = rule_of<T>(optimizer, step.scalar<std::int64_t>());
+void apply(const O& optimizer, VariableState& state, std::span<const Tensor> gradients, Device& device) {
+  std::int64_t step = 1;
+  if constexpr (std::is_same_v<O, Adam>) step += state.slots.back().template scalar<std::int64_t>();
+  const auto rule = rule_of<T>(optimizer, step);
   constexpr std::size_t slots = decltype(rule)::slots;
   std::array<Tensor*, slots + 1> parts{&state.value};
   for (std::size_t i = 1; i < parts.size(); ++i) parts[i] = &state.slots[i - 1];
-  update<T>(device, rule, parts, gradient, std::make_index_sequence<slots + 1>());
-  if constexpr (std::is_same_v<O, Adam>) state.slots.back() = std::move(step);
+  update<T>(device, rule, parts, gradients, std::make_index_sequence<slots + 1>());
+  if constexpr (std::is_same_v<O, Adam>) state.slots.back() = Tensor::scalar(step);
 }
 
 Tensor filled(const Tensor& like, double value) {
@@ -274,29 +287,20 @@ void make_slots(const Optimizer& optimizer, VariableState& state, Device& device
 
 void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tensor& gradient,
                     Device& device) {
-  check_state(optimizer, state, gradient);
-  std::visit(
-      [&](const auto& o) {
-        if (gradient.dtype() == DType::float32)
-          apply<float>(o, state, gradient, device);
-        else
-          apply<double>(o, state, gradient, device);
-      },
-      optimizer);
+  apply_mean(optimizer, state, {&gradient, 1}, device);
 }
 
-Tensor mean_of(std::span<const Tensor> gradients, Device& device) {
-  if (gradients.empty()) throw invalid_argument("the mean of no gradients was asked for");
-  check_floating(gradients[0]);
-  for (const auto& gradient : gradients)
-    check_same_type(gradients[0], gradient, "every gradient of a mean");
-  if (gradients.size() == 1) return gradients[0];
-  Tensor mean = Tensor::allocate(gradients[0].dtype(), gradients[0].shape(), device.allocator());
-  if (mean.dtype() == DType::float32)
-    run_mean<float>(gradients, mean, device);
-  else
-    run_mean<double>(gradients, mean, device);
-  return mean;
+void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
+                Device& device) {
+  check_state(optimizer, state, gradients);
+  std::visit(
+      [&](const auto& o) {
+        if (state.value.dtype() == DType::float32)
+          apply<float>(o, state, gradients, device);
+        else
+          apply<double>(o, state, gradients, device);
+      },
+      optimizer);
 }
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// What a parameter shard does to a variable: the optimizers' formulas, and the mean of gradients.
+// What a parameter shard does to a variable: the optimizers' formulas.
 //
 // Every function computes each element in one fixed order, so that the same calls give the same bits.
 // The formulas are those of TensorFlow 1.x (core/kernels/training_ops), with g the gradient and lr the
@@ -39,8 +39,9 @@ void make_slots(const Optimizer& optimizer, VariableState& state, Device& device
 void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tensor& gradient,
                     Device& device);
 
-// (g0 + g1 + ...) / count, added in this order. Throws invalid_argument if there is none, or if dtype or
-// shape of two differ.
-Tensor mean_of(std::span<const Tensor> gradients, Device& device);
+// Applies (g0 + g1 + ...) / count, added in this order, in one pass. Throws invalid_argument also if
+// there is no gradient.
+void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
+                Device& device);
 
 }  // namespace actorflow

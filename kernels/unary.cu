@@ -5,6 +5,7 @@
 #include "kernels/elementary.h"
 #include "kernels/elementwise.h"
 #include "kernels/ops.h"
+#include "kernels/relu.h"
 
 namespace actorflow {
 namespace {
@@ -83,13 +84,6 @@ struct Sigmoid {
   }
 };
 
-struct Relu {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return x < 0 ? T(0) : x;
-  }
-};
-
 // Gradients take the gradient g of the output and the output y itself, so that x need not be kept.
 
 struct TanhGrad {
@@ -103,13 +97,6 @@ struct SigmoidGrad {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T g, T y) const {
     return g * (y * (1 - y));
-  }
-};
-
-struct ReluGrad {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE T operator()(T g, T y) const {
-    return y > 0 ? g : T(0);
   }
 };
 

@@ -61,7 +61,7 @@ Tensor train(const Optimizer& optimizer, Device& device) {
     const Tensor held = state.value;
     const std::vector<Tensor> gradients = {device.to_device(waves(frequency)),
                                            device.to_device(waves(-0.3 * frequency))};
-    apply_gradient(optimizer, state, actorflow::mean_of(gradients, device), device);
+    apply_mean(optimizer, state, gradients, device);
   }
   return device.to_host(state.value);
 }

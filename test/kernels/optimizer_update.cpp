@@ -249,24 +249,47 @@ BOOST_AUTO_TEST_CASE(integer_variables_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_mean_divides_by_how_many_there_are) {
+  auto state = state_of(Sgd{1}, {10, 10});
   const std::vector<Tensor> gradients = {vector_of({1, 2}), vector_of({3, 4}), vector_of({5, 9})};
-  check_values(mean_of(gradients, cpu_device()), {3, 5});
+  apply_mean(Sgd{1}, state, gradients, cpu_device());
+  check_values(state.value, {7, 5});
   check_values(gradients[0], {1, 2}, 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_mean_adds_in_the_given_order) {
-  const Tensor huge = vector_of({1e8F}), minus_huge = vector_of({-1e8F}), one = vector_of({3});
-  const auto mean = [](std::vector<Tensor> gradients) {
-    return mean_of(gradients, cpu_device()).scalar<float>();
+  const Tensor huge = vector_of({1e8F}), minus_huge = vector_of({-1e8F}), three = vector_of({3});
+  const auto mean = [](const std::vector<Tensor>& gradients) {
+    auto state = state_of(Sgd{1}, {0});
+    apply_mean(Sgd{1}, state, gradients, cpu_device());
+    return -state.value.scalar<float>();
   };
-  BOOST_TEST(mean({huge, minus_huge, one}) == 1.0F);
-  BOOST_TEST(mean({huge, one, minus_huge}) == 0.0F);  // 1e8 + 3 is 1e8 in float32
+  BOOST_TEST(mean({huge, minus_huge, three}) == 1.0F);
+  BOOST_TEST(mean({huge, three, minus_huge}) == 0.0F);  // 1e8 + 3 is 1e8 in float32
+}
+
+BOOST_AUTO_TEST_CASE(applying_a_mean_is_applying_the_gradient_that_it_is) {
+  const std::vector<float> values(2500, 1), low(2500, 0.5F), high(2500, 1.5F), between(2500, 1);
+  for (const auto& optimizer : all_optimizers) {
+    auto by_mean = state_of(optimizer, values), at_once = state_of(optimizer, values);
+    const std::vector<Tensor> gradients = {vector_of(low), vector_of(high)};
+    for (int step = 0; step < 2; ++step) {
+      apply_mean(optimizer, by_mean, gradients, cpu_device());
+      apply(optimizer, at_once, between);
+    }
+    BOOST_TEST(identical(by_mean.value, at_once.value));
+    for (std::size_t i = 0; i < by_mean.slots.size(); ++i)
+      BOOST_TEST(identical(by_mean.slots[i], at_once.slots[i]));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_mean_of_different_shapes_or_of_nothing_is_refused) {
+  auto state = state_of(Sgd{}, {1});
   const std::vector<Tensor> different = {vector_of({1}), vector_of({1, 2})};
-  BOOST_CHECK_EXCEPTION(mean_of(different, cpu_device()), Error, has_code<Code::invalid_argument>);
-  BOOST_CHECK_EXCEPTION(mean_of({}, cpu_device()), Error, has_code<Code::invalid_argument>);
+  BOOST_CHECK_EXCEPTION(apply_mean(Sgd{}, state, different, cpu_device()), Error,
+                        has_code<Code::invalid_argument>);
+  BOOST_CHECK_EXCEPTION(apply_mean(Sgd{}, state, {}, cpu_device()), Error,
+                        has_code<Code::invalid_argument>);
+  check_values(state.value, {1}, 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

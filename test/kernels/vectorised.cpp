@@ -110,6 +110,11 @@ std::vector<OpRow> long_rows() {
   for (const auto* op : {"Softmax", "LogSoftmax", "BiasAddGrad"})
     for (const Input& rows_of : {matrix, Input{f32, {37, 11}, -9, 9}})
       rows.push_back({op, "long", {rows_of}, {}, {}});
+  rows.push_back({"ReluBiasGrad", "long", {matrix, matrix}, {}, {}});
+  rows.push_back({"FusedMatMul", "long", {{f32, {7, 1}}, {f32, {1, 101}}, row}, {{"relu", true}}, {}});
+  const Input labels{DType::int32, {37}, 0, 101};
+  rows.push_back({"SparseSoftmaxCrossEntropy", "long", {matrix, labels}, {}, {}});
+  rows.push_back({"MeanSparseSoftmaxCrossEntropy", "long", {matrix, labels, {f32, {}}}, {}, {}});
   for (const auto* op : {"Sum", "Mean", "Max", "Min"})
     for (const std::int64_t axis : {0, 1})
       rows.push_back({op, "long", {matrix}, {{"axes", std::vector{axis}}}, {}});
@@ -221,7 +226,7 @@ BOOST_AUTO_TEST_CASE(optimizers_give_the_same_bits) {
       VariableState state{inputs[0].clone(), {}};
       make_slots(optimizer, state, cpu_device());
       const std::vector<Tensor> gradients{inputs[1], inputs[2]};
-      apply_gradient(optimizer, state, actorflow::mean_of(gradients, cpu_device()), cpu_device());
+      apply_mean(optimizer, state, gradients, cpu_device());
       return std::vector<Tensor>{state.value};
     });
 }

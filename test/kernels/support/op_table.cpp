@@ -100,6 +100,30 @@ Arrays cross_entropy(const Arrays& in) {
                    [&](const Index& i) { return at(probabilities, i) - (i[1] == label(i) ? 1 : 0); })};
 }
 
+// The mean loss, and its gradient by the logits where in[2] is the mean's.
+Arrays mean_cross_entropy(const Arrays& in) {
+  Arrays result = cross_entropy(in);
+  const double rows = static_cast<double>(result[0].values.size());
+  result[0] = {{}, {mean_of(result[0].values)}};
+  for (double& value : result[1].values) value *= in[2][0] / rows;
+  return result;
+}
+
+// in[2] is the bias.
+Reference fused_matmul(bool transpose_a, bool transpose_b, double (*activation)(double)) {
+  return [=](const Arrays& in) {
+    const Array product = matmul(transpose_a, transpose_b)(in)[0];
+    return Arrays{array_of(product.shape,
+                           [&](const Index& i) { return activation(at(product, i) + in[2][i[1]]); })};
+  };
+}
+
+// For rows [40,70]: the gradient before the relu, and the sums of its columns.
+Arrays relu_bias_grad(const Arrays& in) {
+  const Array before = binary(relu_grad)(in)[0];
+  return {before, reduction({1, 70}, {70}, sum_of)({before})[0]};
+}
+
 // [2,3] and [2,4] side by side.
 Arrays concat_columns(const Arrays& in) {
   return {array_of({2, 7}, [&](const Index& i) {
@@ -345,6 +369,49 @@ Rows matrix_rows() {
   };
 }
 
+Attrs fused(bool transpose_a, bool transpose_b, bool relu) {
+  return {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}, {"relu", relu}};
+}
+
+Rows fused_rows() {
+  const Input logits{f32, {6, 5}, -3, 3}, scalar{f32, {}}, bias{f32, {3}};
+  return {
+      {"FusedMatMul",
+       "",
+       {{f32, {4, 7}}, {f32, {7, 3}}, bias},
+       fused(false, false, false),
+       fused_matmul(false, false, same)},
+      {"FusedMatMul",
+       "relu",
+       {{f32, {4, 7}}, {f32, {7, 3}}, bias},
+       fused(false, false, true),
+       fused_matmul(false, false, relu)},
+      {"FusedMatMul",
+       "both transposed",
+       {{f32, {7, 4}}, {f32, {3, 7}}, bias},
+       fused(true, true, true),
+       fused_matmul(true, true, relu)},
+      {"FusedMatMul",
+       "of nothing",
+       {{f32, {2, 0}}, {f32, {0, 3}}, bias},
+       fused(false, false, true),
+       fused_matmul(false, false, relu)},
+      {"ReluBiasGrad", "", {{f32, {40, 70}}, {f32, {40, 70}}}, {}, relu_bias_grad},
+      {"MeanSparseSoftmaxCrossEntropy",
+       "",
+       {logits, {i32, {6}, 0, 5}, scalar},
+       {},
+       mean_cross_entropy,
+       2e-6},
+      {"MeanSparseSoftmaxCrossEntropy",
+       "wide rows",
+       {{f32, {3, 40}, -3, 3}, {i64, {3}, 0, 40}, scalar},
+       {},
+       mean_cross_entropy,
+       2e-6},
+  };
+}
+
 Attrs random(std::string_view first, double a, std::string_view second, double b) {
   return {{"dtype", f32},
           {"shape", Shape{3, 101}},
@@ -400,7 +467,7 @@ const std::vector<OpRow>& op_table() {
   static const Rows table = [] {
     Rows all;
     for (const auto family : {core_rows, unary_rows, binary_rows, compare_rows, reduce_rows,
-                              broadcast_rows, shape_rows, matrix_rows, random_rows})
+                              broadcast_rows, shape_rows, matrix_rows, fused_rows, random_rows})
       for (auto& row : family()) all.push_back(std::move(row));
     return all;
   }();

@@ -1,0 +1,77 @@
+// Sums of the columns of a matrix that is there, or that is computed and stored on the way.
+//
+// An Elements object gives the elements: on a CPU elements.run(first, count) is a pointer to `count` of
+// them, on a GPU elements(i) is one; each is asked for once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/rows.h"
+#include "kernels/vectorised.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/cuda_device.h"
+#endif
+
+namespace actorflow {
+
+// Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
+template <class T, class Elements>
+void sum_columns_on_cpu(Rows size, Elements elements, T* sums) {
+  vectorised([=] {
+    constexpr std::int64_t block = 512;
+    double totals[block];
+    for (std::int64_t first = 0; first < size.columns; first += block) {
+      const std::int64_t count = std::min(block, size.columns - first);
+      std::fill_n(totals, count, 0.0);
+      for (std::int64_t row = 0; row < size.rows; ++row) {
+        const T* values = elements.run(row * size.columns + first, count);
+        for (std::int64_t j = 0; j < count; ++j) totals[j] += static_cast<double>(values[j]);
+      }
+      for (std::int64_t j = 0; j < count; ++j) sums[first + j] = static_cast<T>(totals[j]);
+    }
+  });
+}
+
+#ifdef __CUDACC__
+
+// A block of 32 x 32 threads takes 32 columns: neighbours read neighbouring elements, and the rows are
+// shared out along y. The partial sums are added in one order, whatever the timing.
+inline constexpr unsigned columns_per_block = 32;
+
+template <class T, class Elements>
+__global__ void sum_columns_kernel(Rows size, Elements elements, T* sums) {
+  __shared__ double partial[columns_per_block][columns_per_block];
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * columns_per_block + threadIdx.x;
+  double total = 0;
+  if (column < size.columns)
+    for (std::int64_t row = threadIdx.y; row < size.rows; row += columns_per_block)
+      total += static_cast<double>(elements(row * size.columns + column));
+  partial[threadIdx.y][threadIdx.x] = total;
+  __syncthreads();
+  if (threadIdx.y != 0 || column >= size.columns) return;
+  for (unsigned y = 1; y < columns_per_block; ++y) total += partial[y][threadIdx.x];
+  sums[column] = static_cast<T>(total);
+}
+
+template <class T, class Elements>
+void sum_columns_on_cuda(Device& device, Rows size, const Elements& elements, T* sums) {
+  if (size.columns == 0) return;
+  const auto blocks = static_cast<unsigned>((size.columns - 1) / columns_per_block + 1);
+  sum_columns_kernel<<<blocks, dim3(columns_per_block, columns_per_block), 0, cuda_stream(device)>>>(
+      size, elements, sums);
+  check_cuda(cudaGetLastError(), "launch a kernel");
+}
+
+#endif
+
+// sums[j] = the sum of column j.
+template <class T, class Elements>
+void sum_columns(Device& device, Rows size, const Elements& elements, T* sums) {
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) return sum_columns_on_cuda(device, size, elements, sums);
+#endif
+  if (device.type() == DeviceType::cpu) sum_columns_on_cpu(size, elements, sums);
+}
+
+}  // namespace actorflow
