@@ -117,7 +117,7 @@ void compute_bias_add_grad(OpContext& c) {
   const Rows size = rows_of(c, gradient);
   dispatch<FloatingTypes>(c, gradient, [&]<class T>() {
     Tensor& sums = c.allocate_output(0, gradient.dtype(), {size.columns});
-    sum_columns(c.device(), size, Stored<T>{static_cast<const T*>(gradient.data())},
+    sum_columns(c, size, Stored<T>{static_cast<const T*>(gradient.data())},
                 static_cast<T*>(sums.mutable_data()));
   });
 }

@@ -17,12 +17,12 @@ namespace actorflow {
 
 // Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
 template <class T, class Elements>
-void sum_columns_on_cpu(Rows size, Elements elements, T* sums) {
+void sum_columns_on_cpu(Rows size, std::int64_t begin, std::int64_t end, Elements elements, T* sums) {
   vectorised([=] {
     constexpr std::int64_t block = 512;
     double totals[block];
-    for (std::int64_t first = 0; first < size.columns; first += block) {
-      const std::int64_t count = std::min(block, size.columns - first);
+    for (std::int64_t first = begin; first < end; first += block) {
+      const std::int64_t count = std::min(block, end - first);
       std::fill_n(totals, count, 0.0);
       for (std::int64_t row = 0; row < size.rows; ++row) {
         const T* values = elements.run(row * size.columns + first, count);
@@ -67,11 +67,18 @@ void sum_columns_on_cuda(Device& device, Rows size, const Elements& elements, T*
 
 // sums[j] = the sum of column j.
 template <class T, class Elements>
-void sum_columns(Device& device, Rows size, const Elements& elements, T* sums) {
+void sum_columns(const OpContext& c, Rows size, const Elements& elements, T* sums) {
 #ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return sum_columns_on_cuda(device, size, elements, sums);
+  if (c.device().type() == DeviceType::cuda)
+    return sum_columns_on_cuda(c.device(), size, elements, sums);
 #endif
-  if (device.type() == DeviceType::cpu) sum_columns_on_cpu(size, elements, sums);
+  constexpr std::int64_t elements_per_part = 1 << 16, columns_per_part = 512;
+  const auto parts = std::clamp<std::int64_t>(
+      std::min(size.rows * size.columns / elements_per_part, size.columns / columns_per_part), 1, 64);
+  c.parallel(static_cast<int>(parts), [&](int part) {
+    sum_columns_on_cpu(size, size.columns * part / parts, size.columns * (part + 1) / parts, elements,
+                       sums);
+  });
 }
 
 }  // namespace actorflow

@@ -3,6 +3,7 @@
 //
 // Bias and relu are a pass over the product while it is in the cache. oneDNN's post-ops would save
 // nothing measurable (bench/matmul.cpp) and turn NaN into 0.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -74,14 +75,19 @@ struct Same {
 };
 
 template <class F, class T>
-void add_bias(Device& device, Rows size, const T* bias, T* x) {
-#ifdef ACTORFLOW_CUDA
+void add_bias(const OpContext& c, Rows size, const T* bias, T* x) {
   const std::int64_t columns = size.columns;
-  if (device.type() == DeviceType::cuda)
-    return launch(device, size.rows * columns,
+#ifdef ACTORFLOW_CUDA
+  if (c.device().type() == DeviceType::cuda)
+    return launch(c.device(), size.rows * columns,
                   [=] __device__(std::int64_t i) { x[i] = F()(x[i] + bias[i % columns]); });
 #endif
-  if (device.type() == DeviceType::cpu) add_bias_on_cpu<F>(size, bias, x);
+  constexpr std::int64_t elements_per_part = 1 << 16;
+  const auto parts = std::clamp<std::int64_t>(size.rows * columns / elements_per_part, 1, 64);
+  c.parallel(static_cast<int>(parts), [&](int part) {
+    const std::int64_t first = size.rows * part / parts, last = size.rows * (part + 1) / parts;
+    add_bias_on_cpu<F>({last - first, columns}, bias, x + first * columns);
+  });
 }
 
 class FusedMatMul final : public Kernel {
@@ -98,7 +104,7 @@ class FusedMatMul final : public Kernel {
       c.fail("a bias with one value per column", output.describe() + " and " + bias.describe());
     dispatch<FloatingTypes>(c, output, [&]<class T>() {
       const auto add = relu_ ? add_bias<Relu, T> : add_bias<Same, T>;
-      add(c.device(), size, static_cast<const T*>(bias.data()), static_cast<T*>(output.mutable_data()));
+      add(c, size, static_cast<const T*>(bias.data()), static_cast<T*>(output.mutable_data()));
     });
   }
 
@@ -135,7 +141,7 @@ void compute_relu_bias_grad(OpContext& c) {
     Tensor& sums = c.allocate_output(1, g.dtype(), {size.columns});
     const StoredReluGrad<T> gradient{static_cast<const T*>(g.data()), static_cast<const T*>(y.data()),
                                      static_cast<T*>(output.mutable_data())};
-    sum_columns(c.device(), size, gradient, static_cast<T*>(sums.mutable_data()));
+    sum_columns(c, size, gradient, static_cast<T*>(sums.mutable_data()));
   });
 }
 

@@ -137,11 +137,18 @@ class CpuMatMul final : public MatMul {
     if (shape.k == 0)
       std::memset(output.mutable_data(), 0, output.size_bytes());
     else if (output.dtype() == DType::float32)
-      onednn_.multiply(shape, context.input(0), context.input(1), output, context.device().allocator());
+      multiply_float32(shape, context, output);
     else
       multiply_float64(shape, view(context.input(0), shape.transpose_a),
                        view(context.input(1), shape.transpose_b),
                        static_cast<double*>(output.mutable_data()));
+  }
+
+  void multiply_float32(const MatMulShape& shape, OpContext& context, Tensor& output) const {
+    context.parallel(matmul_parts(shape), [&](int part) {
+      onednn_.multiply(shape, matmul_part(shape, part), context.input(0), context.input(1), output,
+                       context.device().allocator());
+    });
   }
 
   OneDnnMatMul onednn_;

@@ -1,5 +1,6 @@
 #include "kernels/onednn_matmul.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -10,38 +11,54 @@ namespace {
 
 using dnnl::memory;
 
+// What a primitive is made for: a product of blocks within larger matrices, whose rows, as they are
+// stored, are so many elements apart.
+struct Layout {
+  MatMulShape shape;
+  std::int64_t stride_a, stride_b, stride_output;
+  bool operator==(const Layout&) const = default;
+};
+
 // A transposed matrix is a matter of strides: nothing is copied.
-memory::desc matrix(std::int64_t rows, std::int64_t columns, bool transposed) {
-  const auto strides = transposed ? memory::dims{1, rows} : memory::dims{columns, 1};
+memory::desc matrix(std::int64_t rows, std::int64_t columns, bool transposed, std::int64_t stride) {
+  const auto strides = transposed ? memory::dims{1, stride} : memory::dims{stride, 1};
   return {{rows, columns}, memory::data_type::f32, strides};
 }
 
 memory without_data(const memory::desc& layout) { return {layout, onednn_engine(), DNNL_MEMORY_NONE}; }
 
-dnnl::matmul::primitive_desc describe(const MatMulShape& s) {
+dnnl::matmul::primitive_desc describe(const Layout& layout) {
   onednn_stream();
-  const dnnl::matmul::desc product(matrix(s.m, s.k, s.transpose_a), matrix(s.k, s.n, s.transpose_b),
-                                   matrix(s.m, s.n, false));
+  const MatMulShape& s = layout.shape;
+  const dnnl::matmul::desc product(matrix(s.m, s.k, s.transpose_a, layout.stride_a),
+                                   matrix(s.k, s.n, s.transpose_b, layout.stride_b),
+                                   matrix(s.m, s.n, false, layout.stride_output));
   return {product, onednn_attributes(), onednn_engine()};
 }
 
-// The product for one shape, by one thread at a time.
+void* at(const Tensor& tensor, std::int64_t element) {
+  return const_cast<float*>(static_cast<const float*>(tensor.data())) + element;
+}
+
+// The product for one layout, by one thread at a time.
 class MatMulPrimitive {
  public:
-  explicit MatMulPrimitive(const MatMulShape& shape) : MatMulPrimitive(describe(shape)) {}
+  explicit MatMulPrimitive(const Layout& layout) : MatMulPrimitive(describe(layout)) {}
 
-  void run(const Tensor& a, const Tensor& b, Tensor& output, Allocator& allocator) {
-    const BufferRef scratch = allocator.allocate(scratchpad_.get_desc().get_size());
-    a_.set_data_handle(const_cast<void*>(a.data()));
-    b_.set_data_handle(const_cast<void*>(b.data()));
-    output_.set_data_handle(output.mutable_data());
-    scratchpad_.set_data_handle(scratch->data());
+  void run(void* a, void* b, void* output, Allocator& allocator) {
+    BufferRef scratch;
+    if (scratch_bytes_ > 0) scratch = allocator.allocate(scratch_bytes_);
+    a_.set_data_handle(a);
+    b_.set_data_handle(b);
+    output_.set_data_handle(output);
+    scratchpad_.set_data_handle(scratch ? scratch->data() : nullptr);
     primitive_.execute(onednn_stream(), arguments_);
   }
 
  private:
   explicit MatMulPrimitive(const dnnl::matmul::primitive_desc& desc)
       : primitive_(desc),
+        scratch_bytes_(desc.scratchpad_desc().get_size()),
         a_(without_data(desc.src_desc())),
         b_(without_data(desc.weights_desc())),
         output_(without_data(desc.dst_desc())),
@@ -52,14 +69,48 @@ class MatMulPrimitive {
                    {DNNL_ARG_SCRATCHPAD, scratchpad_}} {}
 
   dnnl::matmul primitive_;
+  std::size_t scratch_bytes_;
   memory a_, b_, output_, scratchpad_;
   std::unordered_map<int, memory> arguments_;
 };
 
+// Below this one thread is done before another has begun.
+constexpr std::int64_t min_divided_flops = 8'000'000;
+// Narrower blocks are slower, all taken together, than the whole (bench/matmul.cpp).
+constexpr std::int64_t min_block = 384, min_rows = 32, max_blocks = 16;
+
+// Rows or columns are divided, whichever are more; but the columns of a transposed b only where there
+// are too few rows: oneDNN copies such a b for each block.
+struct Division {
+  bool by_columns;
+  int parts;
+};
+
+Division division(const MatMulShape& s) {
+  if (2 * s.m * s.k * s.n < min_divided_flops) return {false, 1};
+  const bool by_columns = s.n > s.m && s.n >= 2 * min_block && !s.transpose_b;
+  const std::int64_t blocks = std::min((by_columns ? s.n : s.m) / min_block, max_blocks);
+  if (by_columns || blocks > 1) return {by_columns, static_cast<int>(blocks)};
+  return {false, s.m >= 2 * min_rows ? 2 : 1};
+}
+
 }  // namespace
 
+int matmul_parts(const MatMulShape& shape) { return division(shape).parts; }
+
+MatMulBlock matmul_part(const MatMulShape& shape, int part) {
+  const auto [by_columns, parts] = division(shape);
+  const auto cut = [parts = parts](std::int64_t count, int i) { return count * i / parts; };
+  if (by_columns) {
+    const std::int64_t first = cut(shape.n, part);
+    return {0, shape.m, first, cut(shape.n, part + 1) - first};
+  }
+  const std::int64_t first = cut(shape.m, part);
+  return {first, cut(shape.m, part + 1) - first, 0, shape.n};
+}
+
 struct OneDnnMatMul::Primitives {
-  PrimitiveCache<MatMulShape, MatMulPrimitive> cache;
+  PrimitiveCache<Layout, MatMulPrimitive> cache;
 };
 
 OneDnnMatMul::OneDnnMatMul() : primitives_(std::make_unique<Primitives>()) {}
@@ -68,10 +119,23 @@ OneDnnMatMul::~OneDnnMatMul() = default;
 
 void OneDnnMatMul::multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                             Allocator& allocator) const {
+  multiply(shape, {0, shape.m, 0, shape.n}, a, b, output, allocator);
+}
+
+void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, const Tensor& a,
+                            const Tensor& b, Tensor& output, Allocator& allocator) const {
+  const Layout layout{{block.rows, s.k, block.columns, s.transpose_a, s.transpose_b},
+                      s.transpose_a ? s.m : s.k,
+                      s.transpose_b ? s.k : s.n,
+                      s.n};
   try {
     primitives_->cache.with(
-        shape, [&] { return std::make_unique<MatMulPrimitive>(shape); },
-        [&](MatMulPrimitive& primitive) { primitive.run(a, b, output, allocator); });
+        layout, [&] { return std::make_unique<MatMulPrimitive>(layout); },
+        [&](MatMulPrimitive& primitive) {
+          primitive.run(at(a, block.first_row * (s.transpose_a ? 1 : s.k)),
+                        at(b, block.first_column * (s.transpose_b ? s.k : 1)),
+                        at(output, block.first_row * s.n + block.first_column), allocator);
+        });
   } catch (const dnnl::error& error) {
     rethrow_onednn_error("multiply " + a.describe() + " and " + b.describe(), error);
   }

@@ -1,12 +1,15 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dataflow/error.h"
 #include "dataflow/graph.h"
+#include "kernels/onednn_matmul.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
@@ -69,6 +72,17 @@ struct Size {
   std::int64_t m, k, n;
 };
 const std::vector<Size> sizes = {{1, 1, 1}, {3, 4, 5}, {1, 200, 7}, {64, 130, 65}, {100, 3, 1}};
+// By columns, by rows, and in two halves of few rows.
+const std::vector<Size> divided_sizes = {{70, 150, 800}, {900, 60, 100}, {65, 500, 130}};
+
+struct ThreadPerPart final : Team {
+  void run(int count, const std::function<void(int)>& part) override {
+    parts = count;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back(part, i);
+  }
+  int parts = 0;
+};
 
 }  // namespace
 
@@ -81,6 +95,43 @@ BOOST_AUTO_TEST_CASE(products_of_all_transpositions_and_types_are_right) {
         for (const auto& [m, k, n] : sizes)
           BOOST_TEST_CONTEXT(to_string(dtype) << " " << m << "x" << k << "x" << n << " " << ta << tb)
   check_product(dtype, m, k, n, ta, tb);
+}
+
+BOOST_AUTO_TEST_CASE(products_that_are_divided_are_right) {
+  for (const auto& [m, k, n] : divided_sizes)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        BOOST_TEST(matmul_parts({m, k, n, ta, tb}) > 1);
+        check_product(DType::float32, m, k, n, ta, tb);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(the_parts_of_a_product_cover_it_once) {
+  for (const auto& [m, k, n] : divided_sizes)
+    for (const bool tb : {false, true}) {
+      const MatMulShape shape{m, k, n, false, tb};
+      std::vector<int> covered(static_cast<std::size_t>(m * n));
+      for (int part = 0; part < matmul_parts(shape); ++part) {
+        const MatMulBlock block = matmul_part(shape, part);
+        for (std::int64_t i = block.first_row; i < block.first_row + block.rows; ++i)
+          for (std::int64_t j = block.first_column; j < block.first_column + block.columns; ++j)
+            ++covered[static_cast<std::size_t>(i * n + j)];
+      }
+      BOOST_TEST(std::ranges::all_of(covered, [](int times) { return times == 1; }));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_team_computes_the_same_bits) {
+  const MatMulNode node(DType::float32, false, false);
+  for (const auto& [m, k, n] : divided_sizes) {
+    const Tensor a = matrix(DType::float32, m, k, 1), b = matrix(DType::float32, k, n, 2);
+    ThreadPerPart team;
+    std::vector<Tensor> inputs{a, b}, outputs(1);
+    OpContext context(*node.node, cpu_device(), inputs, outputs, &team);
+    builtin_ops().make(*node.node, DeviceType::cpu)->compute(context);
+    BOOST_TEST(team.parts > 1);
+    BOOST_TEST(identical(outputs[0], node(a, b)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_inner_dimension_gives_zeros) {
