@@ -3,10 +3,16 @@
 
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace actorflow::bench {
+
+// Thrown by a benchmark whose baseline this machine does not have; says what is missing.
+struct Skipped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // Both in the benchmark's unit, measured in turn so that a machine that gets slower slows both.
 struct Measurement {

@@ -42,9 +42,14 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
   nlohmann::json results = nlohmann::json::array();
   for (const auto& benchmark : all_benchmarks()) {
     if (benchmark.name.find(only) == std::string::npos) continue;
-    const Measurement measured = benchmark.measure(quick);
-    print(benchmark, measured, quick);
-    results.push_back(to_json(benchmark, measured));
+    try {
+      const Measurement measured = benchmark.measure(quick);
+      print(benchmark, measured, quick);
+      results.push_back(to_json(benchmark, measured));
+    } catch (const Skipped& skipped) {
+      fmt::print("{:<46} skipped: {}\n", benchmark.name, skipped.what());
+      results.push_back({{"name", benchmark.name}, {"skipped", skipped.what()}});
+    }
   }
   if (results.empty()) {
     fmt::print(stderr, "no benchmark's name contains '{}'\n", only);

@@ -1,17 +1,22 @@
-// Training: a step of a multi-layer perceptron on MNIST against its matrix products alone, and two
-// workers with a core each against one.
+// Training: a step of a multi-layer perceptron on MNIST against its matrix products alone and against
+// PyTorch, and two workers with a core each against one.
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
 #include "apps/training/mlp.h"
 #include "apps/training/train_replica.h"
 #include "bench/harness.h"
+#include "bench/plain_step.h"
+#include "bench/products.h"
+#include "bench/pytorch.h"
 #include "dataflow/replicate.h"
-#include "kernels/device.h"
-#include "kernels/onednn_matmul.h"
 
 namespace actorflow::bench {
 namespace {
@@ -21,83 +26,103 @@ const Mnist& mnist() {
   return data;
 }
 
-// Sizes of the layers of a perceptron, the images' first and the classes last, and of its batch.
+// A perceptron's training step, and batches to feed it.
+class TrainingStep {
+ public:
+  explicit TrainingStep(const Layers& layers) {
+    const std::vector<std::int64_t> hidden(layers.sizes.begin() + 1, layers.sizes.end() - 1);
+    const Variable step = global_step(graph_);
+    mlp_ = make_mlp(graph_, layers.sizes.front(), hidden, layers.sizes.back(), 1);
+    train_ = minimize(graph_, mlp_.loss, mlp_.variables, step, Sgd{});
+    for (int i = 0; i < 16; ++i)
+      batches_.push_back(consecutive_examples(mnist().train, i * layers.batch, layers.batch));
+  }
+
+  // Of a session in one process with so many threads: forward, backward and update.
+  double steps_per_second(int threads, int steps) {
+    LocalCluster cluster({{"local", 1}}, threads);
+    Session session(cluster.server("local", 0).target(), graph_);
+    session.initialize_variables();
+    return measure(steps, [&](const Batch& batch) {
+      session.run({train_.step, mlp_.loss}, {{mlp_.x, batch.x}, {mlp_.labels, batch.labels}});
+    });
+  }
+
+  // Of a plain loop over its kernels.
+  double kernels_per_second(int steps) {
+    Variables variables = initialized_variables(graph_);
+    RunStep step;
+    step.feeds = {{mlp_.x.name(), batches_[0].x}, {mlp_.labels.name(), batches_[0].labels}};
+    step.fetches = {train_.step.name(), mlp_.loss.name()};
+    PlainStep plain(graph_, step, variables);
+    return measure(steps, [&](const Batch& batch) { plain.run(std::array{batch.x, batch.labels}); });
+  }
+
+ private:
+  template <class Run>
+  double measure(int steps, const Run& run) {
+    for (const auto& batch : batches_) run(batch);
+    return steps / seconds_of([&] {
+             for (int i = 0; i < steps; ++i)
+               run(batches_[static_cast<std::size_t>(i) % batches_.size()]);
+           });
+  }
+
+  Graph graph_;
+  Mlp mlp_;
+  TrainOp train_;
+  std::vector<Batch> batches_;
+};
+
+// A perceptron under the names of its benchmarks and of PyTorch's script.
 struct Model {
-  std::vector<std::int64_t> layers;
-  std::int64_t batch;
+  std::string name, pytorch_name;
+  Layers layers;
+  int steps;  // that take about half a second
 };
+const Model small{"mlp_784_128_10_batch_64", "mlp-128", {{784, 128, 10}, 64}, 3000};
+const Model large{"mlp_784_1024_1024_10_batch_128", "mlp-1024", {{784, 1024, 1024, 10}, 128}, 100};
 
-// Steps per second of a session in one process with one thread: forward, backward and update.
-double training_steps(const Model& model, int steps) {
-  Graph g;
-  const Variable step = global_step(g);
-  const std::vector<std::int64_t> hidden(model.layers.begin() + 1, model.layers.end() - 1);
-  const Mlp mlp = make_mlp(g, model.layers.front(), hidden, model.layers.back(), 1);
-  const TrainOp train = minimize(g, mlp.loss, mlp.variables, step, Sgd{});
-  LocalCluster cluster({{"local", 1}}, 1);
-  Session session(cluster.server("local", 0).target(), g);
-  session.initialize_variables();
-  std::vector<Batch> batches;
-  for (int i = 0; i < 16; ++i)
-    batches.push_back(consecutive_examples(mnist().train, i * model.batch, model.batch));
-  const auto run = [&](const Batch& batch) {
-    session.run({train.step, mlp.loss}, {{mlp.x, batch.x}, {mlp.labels, batch.labels}});
-  };
-  for (const auto& batch : batches) run(batch);
-  return steps / seconds_of([&] {
-           for (int i = 0; i < steps; ++i) run(batches[static_cast<std::size_t>(i) % batches.size()]);
-         });
+int steps_of(const Model& model, bool quick) {
+  return quick ? std::max(2, model.steps / 150) : model.steps;
 }
 
-struct Product {
-  MatMulShape shape;
-  Tensor a, b, result;
-
-  explicit Product(const MatMulShape& s)
-      : shape(s), a(filled({s.m, s.k})), b(filled({s.k, s.n})), result(filled({s.m, s.n})) {}
-
-  static Tensor filled(const Shape& shape) {
-    Tensor tensor = Tensor::allocate(DType::float32, shape, cpu_device().allocator());
-    std::ranges::fill(tensor.mutable_values<float>(), 0.01F);
-    return tensor;
-  }
-};
-
-// A layer's product, its weights' gradient and, but for the first, its input's gradient.
-std::vector<Product> products(const Model& model) {
-  std::vector<Product> all;
-  for (std::size_t i = 0; i + 1 < model.layers.size(); ++i) {
-    const auto in = model.layers[i], out = model.layers[i + 1];
-    all.emplace_back(MatMulShape{model.batch, in, out, false, false});
-    all.emplace_back(MatMulShape{in, model.batch, out, true, false});
-    if (i > 0) all.emplace_back(MatMulShape{model.batch, out, in, false, true});
-  }
-  return all;
+// A step, or its kernels alone, against its products alone.
+Benchmark against_products(const Model& model, int threads, double bar) {
+  const std::string suffix = threads == 1 ? "" : "_" + std::to_string(threads) + "_threads";
+  const std::string baseline =
+      "its products in oneDNN, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  return {"training/" + model.name + suffix, "step/s", baseline, at_least(bar), [=](bool quick) {
+            const int steps = steps_of(model, quick);
+            TrainingStep step(model.layers);
+            return in_turn(
+                5, [&] { return step.steps_per_second(threads, steps); },
+                [&] { return product_steps_per_second(model.layers, threads, steps); });
+          }};
 }
 
-// Steps per second if a step were nothing but its products in oneDNN, on this thread.
-double product_steps(const Model& model, int steps) {
-  const OneDnnMatMul onednn;
-  auto all = products(model);
-  const auto run = [&] {
-    for (auto& p : all) onednn.multiply(p.shape, p.a, p.b, p.result, cpu_device().allocator());
-  };
-  run();
-  return steps / seconds_of([&] {
-           for (int i = 0; i < steps; ++i) run();
-         });
+Benchmark kernels_against_products(const Model& model, double bar) {
+  return {"training/" + model.name + "_kernels", "step/s", "its products in oneDNN, 1 thread",
+          at_least(bar), [=](bool quick) {
+            const int steps = steps_of(model, quick);
+            TrainingStep step(model.layers);
+            return in_turn(
+                5, [&] { return step.kernels_per_second(steps); },
+                [&] { return product_steps_per_second(model.layers, 1, steps); });
+          }};
 }
 
-Measurement step_against_products(const Model& model, int steps) {
-  return in_turn(
-      5, [&] { return training_steps(model, steps); }, [&] { return product_steps(model, steps); });
-}
-
-Measurement small_mlp(bool quick) {
-  return step_against_products({{784, 128, 10}, 64}, quick ? 20 : 3000);
-}
-Measurement large_mlp(bool quick) {
-  return step_against_products({{784, 1024, 1024, 10}, 128}, quick ? 2 : 100);
+Benchmark against_pytorch(const Model& model, double bar) {
+  return {
+      "training/" + model.name + "_vs_pytorch", "step/s", "PyTorch, the better of 1 and 2 threads",
+      at_least(bar), [=](bool quick) {
+        const int steps = steps_of(model, quick);
+        TrainingStep step(model.layers);
+        return in_turn(
+            quick ? 1 : 3,
+            [&] { return std::max(step.steps_per_second(1, steps), step.steps_per_second(2, steps)); },
+            [&] { return pytorch_steps_per_second(model.pytorch_name, quick); });
+      }};
 }
 
 // Thousand examples per second of asynchronous training as the trainer does it.
@@ -126,10 +151,15 @@ Measurement two_workers(bool quick) {
 }  // namespace
 
 std::vector<Benchmark> training_benchmarks() {
-  const std::string alone = "its products in oneDNN, one thread";
   return {
-      {"training/mlp_784_128_10_batch_64", "step/s", alone, at_least(0.83), small_mlp},
-      {"training/mlp_784_1024_1024_10_batch_128", "step/s", alone, at_least(0.9), large_mlp},
+      kernels_against_products(small, 0.9),
+      against_products(small, 1, 0.83),
+      against_products(small, 2, 0.68),
+      kernels_against_products(large, 0.95),
+      against_products(large, 1, 0.9),
+      against_products(large, 2, 0.78),
+      against_pytorch(small, 3),
+      against_pytorch(large, 1.1),
       {"training/two_workers_784_128_10", "kimg/s", "one worker on one core", at_least(1.75),
        two_workers},
   };
