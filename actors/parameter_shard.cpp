@@ -127,7 +127,7 @@ std::vector<Tensor> ParameterShard::apply(const Node& node, const Tensor& gradie
 void ParameterShard::update(const Node& node, Variable& variable, std::span<const Tensor> gradients) {
   const Optimizer optimizer = optimizer_of(node);
   if (variable.state.slots.empty()) make_slots(optimizer, variable.state, cpu_device());
-  actorflow::apply_mean(optimizer, variable.state, gradients, cpu_device());
+  actorflow::apply_mean(optimizer, variable.state, gradients, cpu_device(), task_->team);
 }
 
 std::vector<Tensor> ParameterShard::accumulate(const StateCall& call) {

@@ -10,6 +10,7 @@
 #include "kernels/matmul.h"
 #include "kernels/onednn_matmul.h"
 #include "kernels/ops.h"
+#include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cublas.h"
 #include "kernels/cuda_device.h"
@@ -96,6 +97,13 @@ void multiply_float64(const MatMulShape& s, const MatrixView& a, const MatrixVie
     }
 }
 
+void add_to(float* sum, const float* term, std::int64_t count) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) sum[i] += term[i];
+  });
+}
+
 // What the kernels of both devices have in common.
 class MatMul : public Kernel {
  public:
@@ -145,10 +153,20 @@ class CpuMatMul final : public MatMul {
   }
 
   void multiply_float32(const MatMulShape& shape, OpContext& context, Tensor& output) const {
-    context.parallel(matmul_parts(shape), [&](int part) {
-      onednn_.multiply(shape, matmul_part(shape, part), context.input(0), context.input(1), output,
+    const MatMulParts parts(shape);
+    const std::int64_t elements = output.elements();
+    auto* const result = static_cast<float*>(output.mutable_data());
+    BufferRef others;  // the terms but for the first
+    if (parts.are_terms())
+      others = context.scratch(static_cast<std::size_t>((parts.count() - 1) * elements) * sizeof(float));
+    auto* const terms = others ? static_cast<float*>(others->data()) : nullptr;
+    context.parallel(parts.count(), [&](int part) {
+      float* target = terms && part > 0 ? terms + (part - 1) * elements : result;
+      onednn_.multiply(shape, parts.block(part), context.input(0), context.input(1), target,
                        context.device().allocator());
     });
+    for (int term = 1; terms && term < parts.count(); ++term)
+      add_to(result, terms + (term - 1) * elements, elements);
   }
 
   OneDnnMatMul onednn_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "kernels/onednn.h"
 
@@ -34,6 +35,10 @@ dnnl::matmul::primitive_desc describe(const Layout& layout) {
                                    matrix(s.k, s.n, s.transpose_b, layout.stride_b),
                                    matrix(s.m, s.n, false, layout.stride_output));
   return {product, onednn_attributes(), onednn_engine()};
+}
+
+std::int64_t element(std::int64_t row, std::int64_t column, bool transposed, std::int64_t stride) {
+  return transposed ? column * stride + row : row * stride + column;
 }
 
 void* at(const Tensor& tensor, std::int64_t element) {
@@ -76,37 +81,43 @@ class MatMulPrimitive {
 
 // Below this one thread is done before another has begun.
 constexpr std::int64_t min_divided_flops = 8'000'000;
-// Narrower blocks are slower, all taken together, than the whole (bench/matmul.cpp).
-constexpr std::int64_t min_block = 384, min_rows = 32, max_blocks = 16;
-
-// Rows or columns are divided, whichever are more; but the columns of a transposed b only where there
-// are too few rows: oneDNN copies such a b for each block.
-struct Division {
-  bool by_columns;
-  int parts;
-};
-
-Division division(const MatMulShape& s) {
-  if (2 * s.m * s.k * s.n < min_divided_flops) return {false, 1};
-  const bool by_columns = s.n > s.m && s.n >= 2 * min_block && !s.transpose_b;
-  const std::int64_t blocks = std::min((by_columns ? s.n : s.m) / min_block, max_blocks);
-  if (by_columns || blocks > 1) return {by_columns, static_cast<int>(blocks)};
-  return {false, s.m >= 2 * min_rows ? 2 : 1};
-}
+// Narrower blocks are slower, all taken together, than the whole.
+constexpr std::int64_t min_block = 384, min_rows = 32, max_parts = 16;
 
 }  // namespace
 
-int matmul_parts(const MatMulShape& shape) { return division(shape).parts; }
-
-MatMulBlock matmul_part(const MatMulShape& shape, int part) {
-  const auto [by_columns, parts] = division(shape);
-  const auto cut = [parts = parts](std::int64_t count, int i) { return count * i / parts; };
-  if (by_columns) {
-    const std::int64_t first = cut(shape.n, part);
-    return {0, shape.m, first, cut(shape.n, part + 1) - first};
+// Rows or columns are divided, whichever are more; but the columns of a transposed b only where there
+// are too few rows: oneDNN copies such a b for each block. A product with more inner indices than both
+// is divided by these: each thread then reads, and keeps in its cache, a part of a and of b.
+MatMulParts::MatMulParts(const MatMulShape& shape) : shape_(shape) {
+  const auto& s = shape;
+  if (2 * s.m * s.k * s.n < min_divided_flops) return;
+  const auto parts_of = [](std::int64_t length) {
+    return static_cast<int>(std::min(length / min_block, max_parts));
+  };
+  if (s.n > s.m && parts_of(s.n) > 1 && !s.transpose_b) {
+    divided_ = Divided::columns;
+    count_ = parts_of(s.n);
+  } else if (parts_of(s.m) > 1) {
+    count_ = parts_of(s.m);
+  } else if (parts_of(s.n) <= 1 && parts_of(s.k) > 1) {
+    divided_ = Divided::inner;
+    count_ = 2;
+  } else if (s.m >= 2 * min_rows) {
+    count_ = 2;
   }
-  const std::int64_t first = cut(shape.m, part);
-  return {first, cut(shape.m, part + 1) - first, 0, shape.n};
+}
+
+MatMulBlock MatMulParts::block(int part) const {
+  const auto cut = [this, part](Divided by, std::int64_t length) {
+    if (divided_ != by) return std::pair<std::int64_t, std::int64_t>(0, length);
+    const std::int64_t first = length * part / count_;
+    return std::pair<std::int64_t, std::int64_t>(first, length * (part + 1) / count_ - first);
+  };
+  const auto [first_row, rows] = cut(Divided::rows, shape_.m);
+  const auto [first_column, columns] = cut(Divided::columns, shape_.n);
+  const auto [first_inner, inner] = cut(Divided::inner, shape_.k);
+  return {first_row, rows, first_column, columns, first_inner, inner};
 }
 
 struct OneDnnMatMul::Primitives {
@@ -119,12 +130,13 @@ OneDnnMatMul::~OneDnnMatMul() = default;
 
 void OneDnnMatMul::multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                             Allocator& allocator) const {
-  multiply(shape, {0, shape.m, 0, shape.n}, a, b, output, allocator);
+  multiply(shape, {0, shape.m, 0, shape.n, 0, shape.k}, a, b, static_cast<float*>(output.mutable_data()),
+           allocator);
 }
 
 void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, const Tensor& a,
-                            const Tensor& b, Tensor& output, Allocator& allocator) const {
-  const Layout layout{{block.rows, s.k, block.columns, s.transpose_a, s.transpose_b},
+                            const Tensor& b, float* output, Allocator& allocator) const {
+  const Layout layout{{block.rows, block.inner, block.columns, s.transpose_a, s.transpose_b},
                       s.transpose_a ? s.m : s.k,
                       s.transpose_b ? s.k : s.n,
                       s.n};
@@ -132,9 +144,12 @@ void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, cons
     primitives_->cache.with(
         layout, [&] { return std::make_unique<MatMulPrimitive>(layout); },
         [&](MatMulPrimitive& primitive) {
-          primitive.run(at(a, block.first_row * (s.transpose_a ? 1 : s.k)),
-                        at(b, block.first_column * (s.transpose_b ? s.k : 1)),
-                        at(output, block.first_row * s.n + block.first_column), allocator);
+          const auto first_a =
+              element(block.first_row, block.first_inner, s.transpose_a, layout.stride_a);
+          const auto first_b =
+              element(block.first_inner, block.first_column, s.transpose_b, layout.stride_b);
+          primitive.run(at(a, first_a), at(b, first_b),
+                        output + block.first_row * s.n + block.first_column, allocator);
         });
   } catch (const dnnl::error& error) {
     rethrow_onednn_error("multiply " + a.describe() + " and " + b.describe(), error);

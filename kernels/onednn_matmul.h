@@ -15,15 +15,29 @@ struct MatMulShape {
   bool operator==(const MatMulShape&) const = default;
 };
 
-// A block of the output.
+// A part of a product: of some rows and columns of the output, the sum over some of the k inner indices.
 struct MatMulBlock {
-  std::int64_t first_row, rows, first_column, columns;
+  std::int64_t first_row, rows, first_column, columns, first_inner, inner;
 };
 
-// A large product is divided into blocks that several threads can compute. Their number follows from the
-// shape alone, so that the result does not depend on the number of threads.
-int matmul_parts(const MatMulShape& shape);
-MatMulBlock matmul_part(const MatMulShape& shape, int part);
+// A large product is divided into parts that several threads can compute. How follows from the shape
+// alone, so that the result does not depend on the number of threads.
+class MatMulParts {
+ public:
+  explicit MatMulParts(const MatMulShape& shape);
+
+  int count() const { return count_; }
+  MatMulBlock block(int part) const;
+  // Each part is a sum over some of the inner indices: a matrix [m,n] of its own, to be added up.
+  bool are_terms() const { return divided_ == Divided::inner; }
+
+ private:
+  enum class Divided { rows, columns, inner };
+
+  MatMulShape shape_;
+  Divided divided_ = Divided::rows;
+  int count_ = 1;
+};
 
 // float32 products of whatever shapes come; keeps what oneDNN prepares for a shape. The result's bits
 // depend on shape, block and inputs alone. Thread-safe.
@@ -36,9 +50,9 @@ class OneDnnMatMul {
   // REQUIRES: float32 tensors of these shapes on the host, none of them empty.
   void multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                 Allocator& allocator) const;
-  // A block of the output only.
+  // A part of it, to its place in output [m,n].
   void multiply(const MatMulShape& shape, const MatMulBlock& block, const Tensor& a, const Tensor& b,
-                Tensor& output, Allocator& allocator) const;
+                float* output, Allocator& allocator) const;
 
  private:
   struct Primitives;

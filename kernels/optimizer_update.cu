@@ -136,18 +136,20 @@ void mean_on_cpu(std::span<const Tensor> gradients, std::int64_t first, std::int
   });
 }
 
-// The mean of a block of elements stays in the first-level cache until it is applied.
+// The elements from `first` to `last`. The mean of a block stays in the first-level cache until it is
+// applied.
 template <class T, class Rule, std::size_t... part>
-void update_by_mean_on_cpu(const Rule& rule, std::span<const Tensor> gradients,
-                           const Places<T, sizeof...(part)>& places,
-                           std::index_sequence<part...> parts) {
+void update_range_on_cpu(const Rule& rule, std::span<const Tensor> gradients, std::int64_t first,
+                         std::int64_t last, const Places<T, sizeof...(part)>& places,
+                         std::index_sequence<part...> parts) {
   constexpr std::int64_t block = 1024;
   T mean[block];
-  const std::int64_t elements = gradients[0].elements();
-  for (std::int64_t first = 0; first < elements; first += block) {
-    const std::int64_t count = std::min(block, elements - first);
-    mean_on_cpu(gradients, first, count, mean);
-    update_on_cpu<T>(rule, count, mean,
+  const bool alone = gradients.size() == 1;
+  for (std::int64_t count = 0; first < last; first += count) {
+    count = alone ? last - first : std::min(block, last - first);
+    const T* gradient = static_cast<const T*>(gradients[0].data()) + first;
+    if (!alone) mean_on_cpu(gradients, first, count, mean);
+    update_on_cpu<T>(rule, count, alone ? gradient : mean,
                      {Place<T>{places[part].from + first, places[part].to + first}...}, parts);
   }
 }
@@ -230,37 +232,46 @@ class Change {
   Tensor target_;
 };
 
+// Each element is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
-void update_places([[maybe_unused]] Device& device, const Rule& rule, std::span<const Tensor> gradients,
-                   const Places<T, count>& places, Parts parts) {
+void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule,
+                   std::span<const Tensor> gradients, const Places<T, count>& places, Parts parts) {
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda)
     return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
-  if (gradients.size() > 1) return update_by_mean_on_cpu<T>(rule, gradients, places, parts);
-  update_on_cpu<T>(rule, gradients[0].elements(), static_cast<const T*>(gradients[0].data()), places,
-                   parts);
+  constexpr std::int64_t worth_sharing = 1 << 16, max_shares = 16;
+  const std::int64_t elements = gradients[0].elements();
+  const auto update_share = [&](std::int64_t share, std::int64_t shares) {
+    update_range_on_cpu<T>(rule, gradients, elements * share / shares, elements * (share + 1) / shares,
+                           places, parts);
+  };
+  if (!team || elements < worth_sharing) return update_share(0, 1);
+  const std::int64_t shares = std::min(2 * elements / worth_sharing, max_shares);
+  team->run(static_cast<int>(shares), [&](int share) { update_share(share, shares); });
 }
 
 // Takes all memory before it changes anything.
 template <class T, class Rule, std::size_t... part>
-void update(Device& device, const Rule& rule, const std::array<Tensor*, sizeof...(part)>& state,
-            std::span<const Tensor> gradients, std::index_sequence<part...> parts) {
+void update(Device& device, Team* team, const Rule& rule,
+            const std::array<Tensor*, sizeof...(part)>& state, std::span<const Tensor> gradients,
+            std::index_sequence<part...> parts) {
   std::array<Change, sizeof...(part)> changes{Change(*state[part], device)...};
   const Places<T, sizeof...(part)> places{changes[part].template place<T>()...};
-  update_places<T>(device, rule, gradients, places, parts);
+  update_places<T>(device, team, rule, gradients, places, parts);
   for (auto& change : changes) change.commit();
 }
 
 template <class T, class O>
-void apply(const O& optimizer, VariableState& state, std::span<const Tensor> gradients, Device& device) {
+void apply(const O& optimizer, VariableState& state, std::span<const Tensor> gradients, Device& device,
+           Team* team) {
   std::int64_t step = 1;
   if constexpr (std::is_same_v<O, Adam>) step += state.slots.back().template scalar<std::int64_t>();
   const auto rule = rule_of<T>(optimizer, step);
   constexpr std::size_t slots = decltype(rule)::slots;
   std::array<Tensor*, slots + 1> parts{&state.value};
   for (std::size_t i = 1; i < parts.size(); ++i) parts[i] = &state.slots[i - 1];
-  update<T>(device, rule, parts, gradients, std::make_index_sequence<slots + 1>());
+  update<T>(device, team, rule, parts, gradients, std::make_index_sequence<slots + 1>());
   if constexpr (std::is_same_v<O, Adam>) state.slots.back() = Tensor::scalar(step);
 }
 
@@ -286,19 +297,19 @@ void make_slots(const Optimizer& optimizer, VariableState& state, Device& device
 }
 
 void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tensor& gradient,
-                    Device& device) {
-  apply_mean(optimizer, state, {&gradient, 1}, device);
+                    Device& device, Team* team) {
+  apply_mean(optimizer, state, {&gradient, 1}, device, team);
 }
 
 void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
-                Device& device) {
+                Device& device, Team* team) {
   check_state(optimizer, state, gradients);
   std::visit(
       [&](const auto& o) {
         if (state.value.dtype() == DType::float32)
-          apply<float>(o, state, gradients, device);
+          apply<float>(o, state, gradients, device, team);
         else
-          apply<double>(o, state, gradients, device);
+          apply<double>(o, state, gradients, device, team);
       },
       optimizer);
 }

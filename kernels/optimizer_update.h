@@ -18,6 +18,7 @@
 #include "dataflow/optimizer.h"
 #include "dataflow/tensor.h"
 #include "kernels/device.h"
+#include "kernels/team.h"
 
 namespace actorflow {
 
@@ -35,13 +36,13 @@ void make_slots(const Optimizer& optimizer, VariableState& state, Device& device
 // Applies a gradient of the value's dtype and shape, on `device` as the state is. A tensor that somebody
 // else holds too is replaced by an updated copy, so that no reader sees half an update. Throws
 // invalid_argument if the types do not fit or the slots are not this optimizer's, and
-// resource_exhausted; the state is then as it was.
+// resource_exhausted; the state is then as it was. A team shares the work on a large variable.
 void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tensor& gradient,
-                    Device& device);
+                    Device& device, Team* team = nullptr);
 
 // Applies (g0 + g1 + ...) / count, added in this order, in one pass. Throws invalid_argument also if
 // there is no gradient.
 void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
-                Device& device);
+                Device& device, Team* team = nullptr);
 
 }  // namespace actorflow

@@ -72,8 +72,8 @@ struct Size {
   std::int64_t m, k, n;
 };
 const std::vector<Size> sizes = {{1, 1, 1}, {3, 4, 5}, {1, 200, 7}, {64, 130, 65}, {100, 3, 1}};
-// By columns, by rows, and in two halves of few rows.
-const std::vector<Size> divided_sizes = {{70, 150, 800}, {900, 60, 100}, {65, 500, 130}};
+// By columns, by rows, in two halves of few rows, and by inner indices.
+const std::vector<Size> divided_sizes = {{70, 150, 800}, {900, 60, 100}, {65, 500, 130}, {65, 801, 90}};
 
 struct ThreadPerPart final : Team {
   void run(int count, const std::function<void(int)>& part) override {
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(products_that_are_divided_are_right) {
   for (const auto& [m, k, n] : divided_sizes)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
-        BOOST_TEST(matmul_parts({m, k, n, ta, tb}) > 1);
+        BOOST_TEST(MatMulParts({m, k, n, ta, tb}).count() > 1);
         check_product(DType::float32, m, k, n, ta, tb);
       }
 }
@@ -109,15 +109,16 @@ BOOST_AUTO_TEST_CASE(products_that_are_divided_are_right) {
 BOOST_AUTO_TEST_CASE(the_parts_of_a_product_cover_it_once) {
   for (const auto& [m, k, n] : divided_sizes)
     for (const bool tb : {false, true}) {
-      const MatMulShape shape{m, k, n, false, tb};
-      std::vector<int> covered(static_cast<std::size_t>(m * n));
-      for (int part = 0; part < matmul_parts(shape); ++part) {
-        const MatMulBlock block = matmul_part(shape, part);
+      const MatMulParts parts({m, k, n, false, tb});
+      std::vector<std::int64_t> covered(static_cast<std::size_t>(m * n));
+      for (int part = 0; part < parts.count(); ++part) {
+        const MatMulBlock block = parts.block(part);
+        BOOST_TEST((block.inner == k || parts.are_terms()));
         for (std::int64_t i = block.first_row; i < block.first_row + block.rows; ++i)
           for (std::int64_t j = block.first_column; j < block.first_column + block.columns; ++j)
-            ++covered[static_cast<std::size_t>(i * n + j)];
+            covered[static_cast<std::size_t>(i * n + j)] += block.inner;
       }
-      BOOST_TEST(std::ranges::all_of(covered, [](int times) { return times == 1; }));
+      BOOST_TEST(std::ranges::count(covered, k) == m * n);
     }
 }
 

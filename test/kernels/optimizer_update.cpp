@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -279,6 +280,26 @@ BOOST_AUTO_TEST_CASE(applying_a_mean_is_applying_the_gradient_that_it_is) {
     BOOST_TEST(identical(by_mean.value, at_once.value));
     for (std::size_t i = 0; i < by_mean.slots.size(); ++i)
       BOOST_TEST(identical(by_mean.slots[i], at_once.slots[i]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_team_computes_the_same_bits) {
+  struct Backwards final : Team {
+    void run(int count, const std::function<void(int)>& part) override {
+      parts = count;
+      for (int i = count; i-- > 0;) part(i);
+    }
+    int parts = 0;
+  };
+  std::vector<float> values(100'003);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
+  for (const auto& optimizer : all_optimizers) {
+    auto shared = state_of(optimizer, values), alone = state_of(optimizer, values);
+    Backwards team;
+    apply_gradient(optimizer, shared, vector_of(values), cpu_device(), &team);
+    apply_gradient(optimizer, alone, vector_of(values), cpu_device());
+    BOOST_TEST(team.parts > 1);
+    BOOST_TEST(identical(shared.value, alone.value));
   }
 }
 
