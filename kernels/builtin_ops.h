@@ -22,6 +22,7 @@ std::vector<Op> bias_ops();           // bias.cu
 std::vector<Op> softmax_ops();        // softmax.cu
 std::vector<Op> cross_entropy_ops();  // cross_entropy.cu
 std::vector<Op> fused_dense_ops();    // fused_dense.cu
+std::vector<Op> conv_ops();           // conv.cu
 
 // All of them.
 std::vector<Op> list_builtin_ops();

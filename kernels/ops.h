@@ -65,6 +65,8 @@ Output sqrt(Output x);
 Output tanh(Output x);
 Output sigmoid(Output x);
 Output relu(Output x);  // NaN stays NaN
+// g where y > 0, else 0: the gradient of x with y = relu(x) and g that of y.
+Output relu_grad(Output g, Output y);
 
 inline Output operator-(Output x) { return negative(x); }
 
@@ -144,6 +146,22 @@ Output matmul(Output a, Output b, bool transpose_a = false, bool transpose_b = f
 
 // bias.cu: x [..., n] + bias [n], floating.
 Output bias_add(Output x, Output bias);
+
+// Images below are [batch, height, width, channels], floating. Windows slide over them by `strides`.
+// `same` pads with nothing, so that there are ceil(size / stride) windows along an axis, half of the
+// padding in front, the rest behind (TensorFlow's SAME); `valid` takes the windows that fit.
+enum class Padding : std::uint8_t { same, valid };
+struct Extent {
+  std::int64_t height, width;
+  Extent(std::int64_t both) : height(both), width(both) {}  // NOLINT: a number is a square
+  Extent(std::int64_t height_, std::int64_t width_) : height(height_), width(width_) {}
+};
+
+// conv.cu: with a filter [height, width, in, out] -> [batch, ., ., out]; padding counts as zeros.
+Output conv2d(Output images, Output filter, Extent strides = 1, Padding padding = Padding::same);
+// Plus a bias [out], and the relu of that if wanted, in one pass. Second derivatives too.
+Output fused_conv2d(Output images, Output filter, Output bias, bool relu = false, Extent strides = 1,
+                    Padding padding = Padding::same);
 
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);

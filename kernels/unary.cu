@@ -226,6 +226,7 @@ Output sqrt(Output x) { return x.graph->add(sqrt_op(), {x}); }
 Output tanh(Output x) { return x.graph->add(tanh_op(), {x}); }
 Output sigmoid(Output x) { return x.graph->add(sigmoid_op(), {x}); }
 Output relu(Output x) { return x.graph->add(relu_op(), {x}); }
+Output relu_grad(Output g, Output y) { return g.graph->add(relu_grad_op(), {g, y}); }
 
 std::vector<Op> unary_ops() {
   return {on_all_devices<unary<Neg, NumericTypes>>(neg_op()),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "test/kernels/support/conv_rows.h"
 #include "test/kernels/support/reference.h"
 
 namespace actorflow::test {
@@ -466,8 +467,9 @@ auto with_type(DType dtype, Body&& body) {
 const std::vector<OpRow>& op_table() {
   static const Rows table = [] {
     Rows all;
-    for (const auto family : {core_rows, unary_rows, binary_rows, compare_rows, reduce_rows,
-                              broadcast_rows, shape_rows, matrix_rows, fused_rows, random_rows})
+    for (const auto family :
+         {core_rows, unary_rows, binary_rows, compare_rows, reduce_rows, broadcast_rows, shape_rows,
+          matrix_rows, fused_rows, random_rows, conv_rows})
       for (auto& row : family()) all.push_back(std::move(row));
     return all;
   }();

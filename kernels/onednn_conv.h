@@ -1,0 +1,31 @@
+// Convolution by oneDNN, without its headers.
+#pragma once
+
+#include <memory>
+
+#include "kernels/conv.h"
+
+namespace actorflow {
+
+// float32 on the CPU; keeps what oneDNN prepares for a shape. Images stay in plain memory; filters are
+// brought into oneDNN's layout and back at each call, which costs little beside the convolution. The
+// result's bits depend on shape and inputs alone. Thread-safe.
+// REQUIRES: float32 tensors on the host, none of them empty.
+class OneDnnConv final : public ConvBackend {
+ public:
+  OneDnnConv();
+  ~OneDnnConv() override;
+
+  void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
+               bool relu, Tensor& output, Device& device) const override;
+  void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
+                      Tensor& images_gradient, Device& device) const override;
+  void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
+                       Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const override;
+
+ private:
+  struct Primitives;
+  std::unique_ptr<Primitives> primitives_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,214 @@
+#include "test/kernels/support/conv_rows.h"
+
+#include <string>
+
+#include "test/kernels/support/reference.h"
+
+namespace actorflow::test {
+namespace {
+
+constexpr DType f32 = DType::float32;
+using Ints = std::vector<std::int64_t>;
+
+// How windows [height, width] slide, as the reference sees it: padding in front is given, not computed.
+struct Slide {
+  std::int64_t stride_rows = 1, stride_columns = 1;
+  std::int64_t rows_before = 0, columns_before = 0;
+};
+
+Attrs attrs(const std::string& padding, const Slide& slide) {
+  return {{"strides", Ints{1, slide.stride_rows, slide.stride_columns, 1}}, {"padding", padding}};
+}
+
+Attrs with(Attrs attrs, const std::string& name, const AttrValue& value) {
+  attrs[name] = value;
+  return attrs;
+}
+
+// An image's element, 0 in the padding.
+double pixel(const Array& images, std::int64_t image, std::int64_t row, std::int64_t column,
+             std::int64_t channel) {
+  const bool inside = row >= 0 && row < images.shape[1] && column >= 0 && column < images.shape[2];
+  return inside ? at(images, {image, row, column, channel}) : 0;
+}
+
+// images * filter for an output of height x width.
+Array convolve(const Array& x, const Array& filter, std::int64_t height, std::int64_t width,
+               const Slide& slide) {
+  const Shape& f = filter.shape;
+  return array_of({x.shape[0], height, width, f[3]}, [&](const Index& i) {
+    double sum = 0;
+    array_of({f[0], f[1], f[2]}, [&](const Index& k) {
+      return sum += pixel(x, i[0], i[1] * slide.stride_rows - slide.rows_before + k[0],
+                          i[2] * slide.stride_columns - slide.columns_before + k[1], k[2]) *
+                    at(filter, {k[0], k[1], k[2], i[3]});
+    });
+    return sum;
+  });
+}
+
+Reference conv2d(std::int64_t height, std::int64_t width, const Slide& slide = {}, bool relu = false) {
+  return [=](const Arrays& in) {
+    Array y = convolve(in[0], in[1], height, width, slide);
+    if (in.size() == 3)
+      y = array_of(y.shape, [&](const Index& i) {
+        const double sum = at(y, i) + in[2][i[3]];
+        return relu ? std::max(sum, 0.0) : sum;
+      });
+    return Arrays{y};
+  };
+}
+
+// Every product of the convolution once: adds to the gradient of images and filter what it passes on.
+template <class Product>
+void for_each_product(const Shape& images, const Shape& filter, const Shape& outputs, const Slide& slide,
+                      const Product& product) {
+  array_of(outputs, [&](const Index& i) {
+    array_of({filter[0], filter[1], filter[2]}, [&](const Index& k) {
+      const std::int64_t row = i[1] * slide.stride_rows - slide.rows_before + k[0];
+      const std::int64_t column = i[2] * slide.stride_columns - slide.columns_before + k[1];
+      if (row >= 0 && row < images[1] && column >= 0 && column < images[2])
+        product(Index{i[0], row, column, k[2]}, Index{k[0], k[1], k[2], i[3]}, i);
+      return 0.0;
+    });
+    return 0.0;
+  });
+}
+
+double& element(Array& array, const Index& index) {
+  std::int64_t flat = 0;
+  for (int axis = 0; axis < array.shape.rank(); ++axis)
+    flat = flat * array.shape[axis] + index[static_cast<std::size_t>(axis)];
+  return array.values[static_cast<std::size_t>(flat)];
+}
+
+Array zeros(const Shape& shape) {
+  return array_of(shape, [](const Index&) { return 0.0; });
+}
+
+Reference backprop_input(const Slide& slide = {}) {
+  return [=](const Arrays& in) {
+    Array dx = zeros(in[0].shape);
+    for_each_product(in[0].shape, in[1].shape, in[2].shape, slide,
+                     [&](const Index& x, const Index& w, const Index& y) {
+                       element(dx, x) += at(in[1], w) * at(in[2], y);
+                     });
+    return Arrays{dx};
+  };
+}
+
+Reference backprop_filter(const Slide& slide = {}, bool bias = false) {
+  return [=](const Arrays& in) {
+    Array dw = zeros(in[1].shape), db = zeros({in[1].shape[3]});
+    for_each_product(in[0].shape, in[1].shape, in[2].shape, slide,
+                     [&](const Index& x, const Index& w, const Index& y) {
+                       element(dw, w) += at(in[0], x) * at(in[2], y);
+                     });
+    array_of(in[2].shape, [&](const Index& y) { return element(db, {y[3]}) += at(in[2], y); });
+    return bias ? Arrays{dw, db} : Arrays{dw};
+  };
+}
+
+}  // namespace
+
+std::vector<OpRow> conv_rows() {
+  const Input images{f32, {2, 5, 6, 3}}, filter{f32, {3, 3, 3, 4}}, bias{f32, {4}};
+  const Slide padded{1, 1, 1, 1};  // SAME, window 3
+  // Stride 2: an axis of 5 needs 2 zeros, one on each side; an axis of 6 needs 1, behind.
+  const Slide strided{2, 2, 1, 0};
+  const Input full{f32, {2, 5, 6, 4}}, small{f32, {2, 3, 3, 4}}, inner{f32, {2, 3, 4, 4}};
+  // What oneDNN has fast paths for: 16 channels and more.
+  const Input wide{f32, {2, 4, 4, 16}, -1, 1}, wide_filter{f32, {3, 3, 16, 32}, -0.3, 0.3};
+  const Input wide_output{f32, {2, 2, 2, 32}, -1, 1};
+  const Slide halving{2, 2, 0, 0};
+  return {
+      {"Conv2D", "", {images, filter}, attrs("SAME", padded), conv2d(5, 6, padded), 2e-6},
+      {"Conv2D", "VALID", {images, filter}, attrs("VALID", {}), conv2d(3, 4), 2e-6},
+      {"Conv2D", "strides", {images, filter}, attrs("SAME", strided), conv2d(3, 3, strided), 2e-6},
+      {"Conv2D",
+       "an even window",
+       {images, {f32, {2, 4, 3, 4}}},
+       attrs("SAME", {}),
+       conv2d(5, 6, {1, 1, 0, 1}),
+       2e-6},
+      {"Conv2D",
+       "1x1, strides that skip",
+       {images, {f32, {1, 1, 3, 4}}},
+       attrs("VALID", {2, 3, 0, 0}),
+       conv2d(3, 2, {2, 3, 0, 0}),
+       2e-6},
+      {"Conv2D",
+       "16 channels",
+       {wide, wide_filter},
+       attrs("SAME", halving),
+       conv2d(2, 2, halving),
+       2e-6},
+      {"Conv2D",
+       "no images",
+       {{f32, {0, 5, 6, 3}}, filter},
+       attrs("SAME", padded),
+       conv2d(5, 6, padded)},
+      {"FusedConv2D", "", {images, filter, bias}, attrs("SAME", padded), conv2d(5, 6, padded), 2e-6},
+      {"FusedConv2D",
+       "with relu",
+       {images, filter, bias},
+       with(attrs("SAME", padded), "relu", true),
+       conv2d(5, 6, padded, true),
+       2e-6},
+      {"Conv2DBackpropInput",
+       "",
+       {images, filter, full},
+       attrs("SAME", padded),
+       backprop_input(padded),
+       2e-6},
+      {"Conv2DBackpropInput",
+       "VALID",
+       {images, filter, inner},
+       attrs("VALID", {}),
+       backprop_input(),
+       2e-6},
+      {"Conv2DBackpropInput",
+       "strides",
+       {images, filter, small},
+       attrs("SAME", strided),
+       backprop_input(strided),
+       2e-6},
+      {"Conv2DBackpropInput",
+       "16 channels",
+       {wide, wide_filter, wide_output},
+       attrs("SAME", halving),
+       backprop_input(halving),
+       2e-6},
+      {"Conv2DBackpropFilter",
+       "",
+       {images, filter, full},
+       attrs("SAME", padded),
+       backprop_filter(padded),
+       4e-6},
+      {"Conv2DBackpropFilter",
+       "strides",
+       {images, filter, small},
+       attrs("SAME", strided),
+       backprop_filter(strided),
+       4e-6},
+      {"Conv2DBackpropFilter",
+       "no images",
+       {{f32, {0, 5, 6, 3}}, filter, {f32, {0, 5, 6, 4}}},
+       attrs("SAME", padded),
+       backprop_filter(padded)},
+      {"FusedConv2DBackpropFilter",
+       "",
+       {images, filter, full},
+       attrs("SAME", padded),
+       backprop_filter(padded, true),
+       4e-6},
+      {"FusedConv2DBackpropFilter",
+       "16 channels",
+       {wide, wide_filter, wide_output},
+       attrs("SAME", halving),
+       backprop_filter(halving, true),
+       4e-6},
+  };
+}
+
+}  // namespace actorflow::test
