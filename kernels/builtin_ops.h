@@ -23,6 +23,7 @@ std::vector<Op> softmax_ops();        // softmax.cu
 std::vector<Op> cross_entropy_ops();  // cross_entropy.cu
 std::vector<Op> fused_dense_ops();    // fused_dense.cu
 std::vector<Op> conv_ops();           // conv.cu
+std::vector<Op> pooling_ops();        // pooling.cu
 
 // All of them.
 std::vector<Op> list_builtin_ops();

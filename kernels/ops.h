@@ -163,6 +163,11 @@ Output conv2d(Output images, Output filter, Extent strides = 1, Padding padding 
 Output fused_conv2d(Output images, Output filter, Output bias, bool relu = false, Extent strides = 1,
                     Padding padding = Padding::same);
 
+// pooling.cu: over each channel of a window, without the padding. No second derivative of max_pool.
+// The maximum's gradient goes to the first of equal maxima; NaN if one element is.
+Output max_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
+Output avg_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
+
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);
 Output log_softmax(Output x);

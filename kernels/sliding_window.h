@@ -34,6 +34,15 @@ struct SlidingAxis {
     const std::int64_t rest = input - begin(place);
     return rest < window ? rest : window;
   }
+  // The windows [first_place, last_place) that cover an element of the input.
+  ACTORFLOW_HOST_DEVICE std::int64_t first_place(std::int64_t element) const {
+    const std::int64_t reach = element + before - window;
+    return reach < 0 ? 0 : reach / stride + 1;
+  }
+  ACTORFLOW_HOST_DEVICE std::int64_t last_place(std::int64_t element) const {
+    const std::int64_t last = (element + before) / stride + 1;
+    return last < output ? last : output;
+  }
   // True if every element of the input is in exactly one window.
   bool tiles() const { return stride == window && output * stride - before >= input; }
 

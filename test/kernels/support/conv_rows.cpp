@@ -9,6 +9,7 @@ namespace {
 
 constexpr DType f32 = DType::float32;
 using Ints = std::vector<std::int64_t>;
+using Rows = std::vector<OpRow>;
 
 // How windows [height, width] slide, as the reference sees it: padding in front is given, not computed.
 struct Slide {
@@ -109,9 +110,78 @@ Reference backprop_filter(const Slide& slide = {}, bool bias = false) {
   };
 }
 
-}  // namespace
+// The elements of each window that are not padding, in order.
+Array pool(const Array& x, std::int64_t height, std::int64_t width, std::int64_t window,
+           const Slide& slide, Fold fold) {
+  return array_of({x.shape[0], height, width, x.shape[3]}, [&](const Index& i) {
+    std::vector<double> values;
+    array_of({window, window}, [&](const Index& k) {
+      const std::int64_t row = i[1] * slide.stride_rows - slide.rows_before + k[0];
+      const std::int64_t column = i[2] * slide.stride_columns - slide.columns_before + k[1];
+      if (row >= 0 && row < x.shape[1] && column >= 0 && column < x.shape[2])
+        values.push_back(at(x, {i[0], row, column, i[3]}));
+      return 0.0;
+    });
+    return fold(values);
+  });
+}
 
-std::vector<OpRow> conv_rows() {
+Reference pool(std::int64_t height, std::int64_t width, std::int64_t window, const Slide& slide,
+               Fold fold) {
+  return [=](const Arrays& in) { return Arrays{pool(in[0], height, width, window, slide, fold)}; };
+}
+
+// Each element's share of the gradient: what pooling loses if that element is changed, by the pooled
+// values themselves.
+Reference avg_pool_grad(std::int64_t window, const Slide& slide) {
+  return [=](const Arrays& in) {
+    const Shape &x = in[0].shape, &y = in[1].shape;
+    return Arrays{array_of(x, [&](const Index& i) {
+      Array alone = zeros(x);
+      element(alone, i) = 1;
+      const Array shares = pool(alone, y[1], y[2], window, slide, mean_of);
+      double sum = 0;
+      array_of(y, [&](const Index& k) { return sum += at(shares, k) * at(in[1], k); });
+      return sum;
+    })};
+  };
+}
+
+Rows pooling_rows() {
+  const Input images{f32, {2, 5, 6, 3}}, wide{f32, {2, 4, 6, 20}};
+  const Slide tiles{2, 2, 0, 0}, overlapping{2, 2, 1, 0};
+  const auto attributes = [](std::int64_t window, const std::string& padding, const Slide& slide) {
+    return with(attrs(padding, slide), "ksize", Ints{1, window, window, 1});
+  };
+  const Input large{f32, {2, 3, 3, 3}}, tiled{f32, {2, 2, 3, 20}};
+  return {
+      {"MaxPool", "tiles", {wide}, attributes(2, "SAME", tiles), pool(2, 3, 2, tiles, largest)},
+      {"MaxPool", "ragged", {images}, attributes(2, "SAME", tiles), pool(3, 3, 2, tiles, largest)},
+      {"MaxPool", "VALID", {images}, attributes(2, "VALID", tiles), pool(2, 3, 2, tiles, largest)},
+      {"MaxPool",
+       "overlapping",
+       {images},
+       attributes(3, "SAME", overlapping),
+       pool(3, 3, 3, overlapping, largest)},
+      {"AvgPool", "tiles", {wide}, attributes(2, "SAME", tiles), pool(2, 3, 2, tiles, mean_of)},
+      {"AvgPool",
+       "overlapping",
+       {images},
+       attributes(3, "SAME", overlapping),
+       pool(3, 3, 3, overlapping, mean_of)},
+      {"AvgPool", "every other", {images}, attributes(1, "SAME", tiles), pool(3, 3, 1, tiles, mean_of)},
+      {"AvgPoolGrad", "tiles", {wide, tiled}, attributes(2, "SAME", tiles), avg_pool_grad(2, tiles)},
+      {"AvgPoolGrad",
+       "overlapping",
+       {images, large},
+       attributes(3, "SAME", overlapping),
+       avg_pool_grad(3, overlapping)},
+      // By the rule of its values in the suite "pooling", and by MaxPool's difference quotients.
+      {"MaxPoolGrad", "", {images, large, large}, attributes(3, "SAME", overlapping), {}},
+  };
+}
+
+Rows convolution_rows() {
   const Input images{f32, {2, 5, 6, 3}}, filter{f32, {3, 3, 3, 4}}, bias{f32, {4}};
   const Slide padded{1, 1, 1, 1};  // SAME, window 3
   // Stride 2: an axis of 5 needs 2 zeros, one on each side; an axis of 6 needs 1, behind.
@@ -209,6 +279,15 @@ std::vector<OpRow> conv_rows() {
        backprop_filter(halving, true),
        4e-6},
   };
+}
+
+}  // namespace
+
+std::vector<OpRow> conv_rows() {
+  Rows all;
+  for (const auto family : {convolution_rows, pooling_rows})
+    for (auto& row : family()) all.push_back(std::move(row));
+  return all;
 }
 
 }  // namespace actorflow::test

@@ -1,0 +1,122 @@
+// What the table's random inputs do not show of pooling: ties, NaN, memory.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "dataflow/gradient.h"
+#include "kernels/ops.h"
+#include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/names.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+// An image of one channel as a constant of the graph.
+Output image(Graph& graph, std::int64_t height, std::int64_t width, const std::vector<float>& pixels) {
+  return graph.constant(Tensor::of<float>({1, height, width, 1}, pixels));
+}
+
+std::vector<float> pixels_of(Output output) {
+  const Tensor value = value_of(output);
+  const auto values = value.values<float>();
+  return {values.begin(), values.end()};
+}
+
+// The gradient of the sum of the pooled values, each weighted by its number, counted from 1.
+std::vector<float> gradient_of_max(Output x, Extent windows, Extent strides, Padding padding) {
+  const Output y = max_pool(x, windows, strides, padding);
+  Tensor weights = Tensor::allocate(DType::float32, y.shape());
+  float number = 0;
+  for (float& weight : weights.mutable_values<float>()) weight = ++number;
+  return pixels_of(gradients(sum(y * x.graph->constant(weights)), {x})[0]);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pooling)
+
+BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {
+  Graph graph;
+  const Output x = image(graph, 2, 4,
+                         {5, 5, 1, 2,  //
+                          5, 5, 2, 2});
+  const std::vector<float> expected = {1, 0, 0, 2,  //
+                                       0, 0, 0, 0};
+  BOOST_TEST(gradient_of_max(x, 2, 2, Padding::valid) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(overlapping_windows_add_their_gradients) {
+  Graph graph;
+  const Output x = image(graph, 1, 4, {1, 9, 2, 3});
+  const std::vector<float> expected = {0, 3, 0, 3};
+  BOOST_TEST(gradient_of_max(x, {1, 2}, 1, Padding::valid) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(what_no_window_covers_gets_no_gradient) {
+  Graph graph;
+  const Output x = image(graph, 3, 3,
+                         {1, 2, 9,  //
+                          3, 4, 9,  //
+                          9, 9, 9});
+  const std::vector<float> expected = {0, 0, 0,  //
+                                       0, 1, 0,  //
+                                       0, 0, 0};
+  BOOST_TEST(gradient_of_max(x, 2, 2, Padding::valid) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(nan_is_the_maximum_and_gets_the_gradient) {
+  Graph graph;
+  const Output x = image(graph, 2, 4,
+                         {1, not_a_number, 7, 8,  //
+                          3, not_a_number, 6, 5});
+  const auto y = pixels_of(max_pool(x, 2, 2));
+  BOOST_TEST(std::isnan(y[0]));
+  BOOST_TEST(y[1] == 8);
+  const std::vector<float> expected = {0, 1, 0, 2,  //
+                                       0, 0, 0, 0};
+  BOOST_TEST(gradient_of_max(x, 2, 2, Padding::valid) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(padding_is_in_no_mean) {
+  Graph graph;
+  const Output x = image(graph, 3, 3,
+                         {1, 2, 3,  //
+                          4, 5, 6,  //
+                          7, 8, 9});
+  const std::vector<float> expected = {3, 4.5, 7.5, 9};
+  BOOST_TEST(pixels_of(avg_pool(x, 2, 2)) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_of_tiles_takes_the_memory_of_the_images) {
+  Graph graph;
+  const Output x = graph.placeholder(DType::float32, {1, 2, 2, 1});
+  const Output y = max_pool(x, 2, 2);
+  const Output loss = sum(y);
+  const Output gradient = gradients(loss, {x})[0];
+  std::vector<Tensor> inputs;  // the only handles
+  inputs.push_back(Tensor::of<float>({1, 2, 2, 1}, {1, 2, 4, 3}));
+  inputs.push_back(Tensor::of<float>({1, 1, 1, 1}, {4}));
+  inputs.push_back(Tensor::of<float>({1, 1, 1, 1}, {10}));
+  const void* memory = inputs[0].data();
+  const auto results = run_kernel(gradient.node(), std::move(inputs), cpu_device());
+  BOOST_TEST(results[0].data() == memory);
+  BOOST_TEST(identical(results[0], Tensor::of<float>({1, 2, 2, 1}, {0, 0, 10, 0})));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_refused_by_name) {
+  Graph graph;
+  const Output x = image(graph, 2, 2, {1, 2, 3, 4});
+  BOOST_CHECK_EXCEPTION(max_pool(x, 3, 1, Padding::valid), Error,
+                        [](const Error& e) { return names(e, "windows that fit into the images"); });
+  BOOST_CHECK_EXCEPTION(max_pool(x, 0, 1), Error,
+                        [](const Error& e) { return names(e, "ksize of the form"); });
+  BOOST_CHECK_EXCEPTION(avg_pool(reshape(x, {4}), 1, 1), Error,
+                        [](const Error& e) { return names(e, "AvgPool"); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
