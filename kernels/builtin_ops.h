@@ -24,6 +24,7 @@ std::vector<Op> cross_entropy_ops();  // cross_entropy.cu
 std::vector<Op> fused_dense_ops();    // fused_dense.cu
 std::vector<Op> conv_ops();           // conv.cu
 std::vector<Op> pooling_ops();        // pooling.cu
+std::vector<Op> batch_norm_ops();     // batch_norm.cu
 
 // All of them.
 std::vector<Op> list_builtin_ops();

@@ -168,6 +168,19 @@ Output fused_conv2d(Output images, Output filter, Output bias, bool relu = false
 Output max_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
 Output avg_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
 
+// batch_norm.cu: x [..., channels], one value per channel of scale, offset, mean and variance.
+// y = (x - mean) / sqrt(biased variance + epsilon) scale + offset (+ side, of the shape of x), and the
+// relu of that if wanted; by the batch's own statistics, which come out too. Where y is wanted twice
+// differentiated, or with other statistics, use batch_norm_inference.
+struct BatchNorm {
+  Output y;
+  Output mean, variance;  // variance: unbiased, as moving averages take it
+};
+BatchNorm batch_norm(Output x, Output scale, Output offset, double epsilon = 1e-3, bool relu = false,
+                     Output side = {});
+Output batch_norm_inference(Output x, Output scale, Output offset, Output mean, Output variance,
+                            double epsilon = 1e-3);
+
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);
 Output log_softmax(Output x);

@@ -1,5 +1,6 @@
 #include "test/kernels/support/conv_rows.h"
 
+#include <cmath>
 #include <string>
 
 #include "test/kernels/support/reference.h"
@@ -281,11 +282,144 @@ Rows convolution_rows() {
   };
 }
 
+// Mean, sum of squared differences and number of the values of a channel.
+struct Channel {
+  double mean = 0, squares = 0, count = 0;
+};
+
+Channel channel_of(const Array& x, std::int64_t channel) {
+  const std::int64_t channels = x.shape[x.shape.rank() - 1];
+  Channel result;
+  for (std::int64_t i = channel; i < x.shape.elements(); i += channels)
+    result.mean += x[i], ++result.count;
+  result.mean /= result.count;
+  for (std::int64_t i = channel; i < x.shape.elements(); i += channels)
+    result.squares += (x[i] - result.mean) * (x[i] - result.mean);
+  return result;
+}
+
+constexpr double epsilon = 0.01;
+
+Reference batch_norm(bool relu) {
+  return [=](const Arrays& in) {
+    const Array &x = in[0], &scale = in[1], &offset = in[2];
+    const auto inverse = [&](std::int64_t c) {
+      const Channel channel = channel_of(x, c);
+      return 1 / std::sqrt(channel.squares / channel.count + epsilon);
+    };
+    return Arrays{array_of(x.shape,
+                           [&](const Index& i) {
+                             const std::int64_t c = i.back();
+                             double y =
+                                 (at(x, i) - channel_of(x, c).mean) * inverse(c) * scale[c] + offset[c];
+                             if (in.size() == 4) y += at(in[3], i);
+                             return relu ? std::max(y, 0.0) : y;
+                           }),
+                  array_of(scale.shape, [&](const Index& i) { return channel_of(x, i[0]).mean; }),
+                  array_of(scale.shape,
+                           [&](const Index& i) {
+                             const Channel channel = channel_of(x, i[0]);
+                             return channel.squares / (channel.count - 1);
+                           }),
+                  array_of(scale.shape, [&](const Index& i) { return inverse(i[0]); })};
+  };
+}
+
+// Inputs: g, x, scale, offset, mean, inverse_stddev and, with a side input, y. By the chain rule with
+// mean and inverse_stddev as given, whether or not they are those of x.
+Reference batch_norm_grad(bool relu) {
+  return [=](const Arrays& in) {
+    const Array &x = in[1], &scale = in[2], &offset = in[3], &mean = in[4], &inverse = in[5];
+    const Array hat = array_of(
+        x.shape, [&](const Index& i) { return (at(x, i) - mean[i.back()]) * inverse[i.back()]; });
+    const Array g = array_of(x.shape, [&](const Index& i) {
+      const double y = in.size() == 7 ? at(in[6], i) : at(hat, i) * scale[i.back()] + offset[i.back()];
+      return relu && y <= 0 ? 0 : at(in[0], i);
+    });
+    Array dscale = zeros(scale.shape), doffset = zeros(scale.shape);
+    array_of(x.shape, [&](const Index& i) {
+      element(dscale, {i.back()}) += at(g, i) * at(hat, i);
+      return element(doffset, {i.back()}) += at(g, i);
+    });
+    const double count =
+        static_cast<double>(x.shape.elements()) / static_cast<double>(scale.shape.elements());
+    const Array dx = array_of(x.shape, [&](const Index& i) {
+      const std::int64_t c = i.back();
+      return scale[c] * inverse[c] * (at(g, i) - doffset[c] / count - at(hat, i) * dscale[c] / count);
+    });
+    return in.size() == 7 ? Arrays{dx, dscale, doffset, g} : Arrays{dx, dscale, doffset};
+  };
+}
+
+Rows batch_norm_rows() {
+  const Input images{f32, {2, 3, 5, 3}}, per_channel{f32, {3}, 0.5, 2}, positive{f32, {3}, 0.5, 2};
+  const auto attributes = [](bool relu) { return Attrs{{"epsilon", epsilon}, {"relu", relu}}; };
+  const auto mask = [](bool relu) { return Attrs{{"relu", relu}}; };
+  // More channels than fit side by side into one group of lanes.
+  const Input wide{f32, {7, 70}}, wide_channel{f32, {70}, 0.5, 2};
+  return {
+      {"FusedBatchNorm",
+       "",
+       {images, per_channel, per_channel},
+       attributes(false),
+       batch_norm(false),
+       4e-6},
+      {"FusedBatchNorm",
+       "with relu",
+       {images, per_channel, per_channel},
+       attributes(true),
+       batch_norm(true),
+       4e-6},
+      {"FusedBatchNorm",
+       "with a side input",
+       {images, per_channel, per_channel, images},
+       attributes(false),
+       batch_norm(false),
+       4e-6},
+      {"FusedBatchNorm",
+       "with a side input and relu",
+       {images, per_channel, per_channel, images},
+       attributes(true),
+       batch_norm(true),
+       4e-6},
+      {"FusedBatchNorm",
+       "wide",
+       {wide, wide_channel, wide_channel},
+       attributes(true),
+       batch_norm(true),
+       4e-6},
+      {"FusedBatchNormGrad",
+       "",
+       {images, images, per_channel, per_channel, per_channel, positive},
+       mask(false),
+       batch_norm_grad(false),
+       1e-5},
+      {"FusedBatchNormGrad",
+       "with relu",
+       {images, images, per_channel, per_channel, per_channel, positive},
+       mask(true),
+       batch_norm_grad(true),
+       1e-5},
+      {"FusedBatchNormGrad",
+       "with a side input and relu",
+       {images, images, per_channel, per_channel, per_channel, positive, images},
+       mask(true),
+       batch_norm_grad(true),
+       1e-5},
+      {"FusedBatchNormGrad",
+       "wide",
+       {wide, wide, wide_channel, wide_channel, wide_channel, wide_channel},
+       mask(true),
+       batch_norm_grad(true),
+       1e-5},
+  };
+}
+
 }  // namespace
 
 std::vector<OpRow> conv_rows() {
   Rows all;
-  for (const auto family : {convolution_rows, pooling_rows})
+  for (const auto family : {convolution_rows, pooling_rows, batch_norm_rows})
     for (auto& row : family()) all.push_back(std::move(row));
   return all;
 }
