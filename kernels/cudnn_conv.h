@@ -1,0 +1,31 @@
+// Convolution by cuDNN, without its headers.
+#pragma once
+
+#include <memory>
+
+#include "kernels/conv.h"
+
+namespace actorflow {
+
+// float32 on the GPU, in float32 arithmetic and by algorithms that give the same bits each time; keeps
+// what cuDNN prepares for a shape. Filters are transposed to cuDNN's order, and images padded where the
+// padding is not the same on both sides. Thread-safe.
+// REQUIRES: float32 tensors on a CUDA device, none of them empty.
+class CudnnConv final : public ConvBackend {
+ public:
+  CudnnConv();
+  ~CudnnConv() override;
+
+  void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
+               bool relu, Tensor& output, Device& device) const override;
+  void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
+                      Tensor& images_gradient, Device& device) const override;
+  void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
+                       Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const override;
+
+ private:
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
+};
+
+}  // namespace actorflow
