@@ -16,7 +16,7 @@ using namespace actorflow::bench;
 std::vector<Benchmark> all_benchmarks() {
   std::vector<Benchmark> all;
   for (const auto list : {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks,
-                          training_benchmarks, kernel_benchmarks})
+                          training_benchmarks, kernel_benchmarks, conv_model_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }
