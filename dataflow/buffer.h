@@ -16,11 +16,13 @@ enum class MemorySpace : std::uint8_t { host, cuda };
 class Allocator;
 
 // A block of memory that its allocator takes back when the last BufferRef leaves.
-// The count is thread-safe; access to the bytes is the owners' business.
+// The count is thread-safe; access to the bytes is the owners' business. Bytes that belong to another
+// process can only be read: such a buffer is never exclusive.
 class Buffer {
  public:
-  Buffer(void* data, std::size_t size_bytes, Allocator& owner)
-      : data_(data), size_bytes_(size_bytes), owner_(owner) {}
+  enum class Access : std::uint8_t { read_write, read_only };
+  Buffer(void* data, std::size_t size_bytes, Allocator& owner, Access access = Access::read_write)
+      : data_(data), size_bytes_(size_bytes), owner_(owner), access_(access) {}
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -34,6 +36,7 @@ class Buffer {
   void* data_;
   std::size_t size_bytes_;
   Allocator& owner_;
+  const Access access_;
   std::atomic<std::uint32_t> references_{0};
 };
 
@@ -53,7 +56,10 @@ class BufferRef {
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
   // True where no other reference exists, so that the bytes may be changed in place.
-  bool exclusive() const { return buffer_ && buffer_->references_.load(std::memory_order_acquire) == 1; }
+  bool exclusive() const {
+    return buffer_ && buffer_->access_ == Buffer::Access::read_write &&
+           buffer_->references_.load(std::memory_order_acquire) == 1;
+  }
 
  private:
   void retain() {

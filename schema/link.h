@@ -3,24 +3,47 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "dataflow/buffer.h"
 #include "dataflow/error.h"
 #include "schema/master.h"
 #include "schema/message.h"
 
 namespace actorflow {
 
+// How large tensors travel.
+enum class TensorPath : std::uint8_t {
+  none,           // not known before the first one
+  in_process,     // as a handle
+  shared_memory,  // to a process of this machine: copied once, or not at all (Network::allocator)
+  stream,         // over TCP
+};
+
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).
 // Thread-safe.
+//
+// Order. A message of 64 KiB and more is large. Small messages arrive in the order in which they were
+// sent, and large ones do; but a small message overtakes large ones that were sent before it, and may be
+// overtaken by large ones that are sent after it, so that nothing urgent waits behind a tensor. Except:
+// - AbortStep and DeregisterGraph come after every RunGraph that was sent before them;
+// - ReplicaDone and Shutdown come after everything that was sent before them.
+// So the messages of a step may come in any order but for its abort, which follows its run: tensors are
+// told apart by step and channel, and may come before the run that waits for them and after its abort.
 class Link {
  public:
   virtual ~Link() = default;
-  // First in, first out. Never blocks: what the peer has not taken yet is queued. After `down` a
-  // message is dropped: the loss has been reported.
+  // Never blocks: what the peer has not taken yet is queued. A peer holds only so many large tensors at
+  // a time (RpcOptions::window_bytes); the next one waits here, as a handle, until some are destroyed
+  // there. After `down` a message is dropped: the loss has been reported.
   virtual void send(Message message) = 0;
+  // About how many bytes of large messages wait here. Who produces faster than the peer consumes can
+  // bound its own memory by this.
+  virtual std::size_t waiting_bytes() const { return 0; }
+  virtual TensorPath tensor_path() const { return TensorPath::none; }
 };
 
 // Called from the network's thread, one at a time; must not block.
@@ -60,6 +83,8 @@ class Network {
   // One attempt to reach `peer` at `address`; the result is an event. Retrying is the caller's.
   virtual std::unique_ptr<Link> connect(const std::string& address, const TaskIdentity& self,
                                         const TaskName& peer, LinkEvents events) = 0;
+  // Tensors that are made here reach tasks of the same machine without a copy.
+  virtual Allocator& allocator() { return heap(); }
 };
 
 }  // namespace actorflow

@@ -145,6 +145,7 @@ class LocalLink final : public Link {
   void send(Message message) override {
     if (port_) port_->receive(self_, std::move(message));
   }
+  TensorPath tensor_path() const override { return TensorPath::in_process; }
 
  private:
   const TaskIdentity self_;

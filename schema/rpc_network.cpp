@@ -17,6 +17,8 @@ class RpcLink final : public Link {
   }
 
   void send(Message message) override { link_->send(std::move(message)); }
+  std::size_t waiting_bytes() const override { return link_->waiting_bytes(); }
+  TensorPath tensor_path() const override { return link_->tensor_path(); }
 
  private:
   const std::shared_ptr<RpcCore> core_;
@@ -65,6 +67,8 @@ class RpcNetwork final : public Network {
     core_->loop.post([link] { link->start(); });
     return std::make_unique<RpcLink>(core_, std::move(link));
   }
+
+  Allocator& allocator() override { return core_->arena ? *core_->arena : core_->allocator; }
 
  private:
   const std::shared_ptr<RpcCore> core_;

@@ -25,8 +25,18 @@ struct RpcOptions {
   std::int64_t handshake_timeout_ms = 10'000;  // for connecting and introducing oneself, at both ends
   // How long a destroyed link goes on delivering what was sent before.
   std::int64_t linger_ms = 1'000;
-  // Tensors that a peer has begun to send and that no message has claimed yet.
+  // What a peer may have sent here in large messages whose tensors are still alive, or has begun to
+  // send.
   std::size_t max_incoming_bytes = std::size_t{8} << 30;
+  // How much of that a peer is asked to keep to: it waits then until tensors are destroyed here. A
+  // message that is larger goes alone.
+  std::size_t window_bytes = std::size_t{256} << 20;
+  // A sender that has waited for so long without a tensor being destroyed doubles its window: the
+  // receiver needs more of them at a time.
+  std::int64_t window_patience_ms = 1'000;
+  // Tensors go to tasks of this machine in shared memory of this size, or as over TCP when it is full;
+  // 0: neither offered nor taken.
+  std::size_t shared_memory_bytes = std::size_t{1} << 30;
   // Hears of connections that were refused or closed for a reason; on the network's thread.
   std::function<void(const std::string&)> on_warning = [](const std::string&) {};
 };

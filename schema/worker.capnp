@@ -1,6 +1,13 @@
 @0xaaff9e965e1e8d03;
 # What tasks say to each other. A connection carries messages one way, from the task that opened it; the
 # answers come on the connection that the other task opens. The values are those of schema/message.h.
+#
+# Small messages go through `Inbox.deliver`: the control lane. Large ones go through a second connection,
+# the bulk lane, which the caller opens to the same port when it has the first one to send, or to
+# `localSocket` on the same machine. There it writes 8 bytes "AFLOWBLK" - on the local socket with a
+# memfd - and the token of `connect`, and gets 8 zero bytes back. Then it writes, for each message, a
+# BulkFrame in Cap'n Proto's framing and the payloads behind it. The other side writes the number of a
+# payload, 8 bytes, little-endian, when it no longer needs it.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("actorflow::wire");
@@ -11,14 +18,14 @@ using TaskName = import "cluster.capnp".TaskName;
 using TaskIdentity = import "cluster.capnp".TaskIdentity;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 1;
+const protocolVersion :UInt32 = 2;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
   # The bootstrap interface of a port. Until `connect` or `master` has succeeded, a connection may send
   # 16 KiB and has a few seconds; after that a message may have 64 MiB.
   connect @0 (protocolVersion :UInt32, self :TaskIdentity, expected :TaskName)
-      -> (status :Status, self :TaskIdentity, inbox :Inbox);
+      -> (status :Status, self :TaskIdentity, inbox :Inbox, bulk :BulkLane);
   # Opens the way for messages. failed_precondition, naming both, if the version is another or the task
   # here is not the expected one. Once per connection.
 
@@ -26,9 +33,42 @@ interface Task {
   status @2 () -> (self :TaskIdentity, protocolVersion :UInt32, connections :UInt32);
 }
 
-interface Inbox extends(T.TensorSink) {
+interface Inbox {
   deliver @0 (envelopes :List(Envelope)) -> stream;
   # In order. An envelope that is not understood closes the connection.
+
+  done @1 (afterBulk :UInt64) -> ();
+  # Returns when everything that was delivered before, and so many messages of the bulk lane, have been
+  # taken.
+}
+
+struct BulkLane {
+  token @0 :Data;
+  # 16 random bytes that open the bulk lane of this connection.
+  localSocket @1 :Text;
+  # An abstract Unix socket for callers on the same machine; empty if there is none.
+  windowBytes @2 :UInt64;
+  # How many bytes of payloads the receiver wants to hold at a time.
+  maxBytes @3 :UInt64;
+  # More than that closes the connection.
+}
+
+struct BulkFrame {
+  # A message of the bulk lane; its tensors refer to the payloads as transfers.
+  envelope @0 :Envelope;
+  payloads @1 :List(Payload);
+
+  struct Payload {
+    number @0 :UInt64;
+    # Used once per connection, never 0.
+    sizeBytes @1 :UInt64;
+    union {
+      inline @2 :Void;
+      # Behind the frame, after the payloads before this one.
+      place @3 :UInt64;
+      # An offset in the memfd; a multiple of 64.
+    }
+  }
 }
 
 struct Slot {
@@ -38,6 +78,8 @@ struct Slot {
 }
 
 struct Envelope {
+  afterBulk @22 :UInt64;
+  # Is handled only when so many messages of the bulk lane have been.
   union {
     registerGraph :group {
       request @0 :UInt64;

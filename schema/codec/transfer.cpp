@@ -90,6 +90,12 @@ TransferReceiver::Incoming& TransferReceiver::begin(wire::TensorChunk::Reader ch
   return incoming_[chunk.getTransfer()] = {std::move(bytes), total, 0};
 }
 
+void TransferReceiver::add(std::uint64_t number, Received received) {
+  const std::size_t size = received.size_bytes;
+  if (incoming_.emplace(number, Incoming{std::move(received.bytes), size, size}).second)
+    announced_bytes_ += size + overhead_bytes;
+}
+
 TransferReceiver::Received TransferReceiver::take(std::uint64_t number) {
   const auto found = incoming_.find(number);
   if (found == incoming_.end() || found->second.received_bytes != found->second.size_bytes)

@@ -30,6 +30,8 @@ class TransferReceiver {
   // Throws invalid_argument for a chunk that does not continue its transfer, resource_exhausted, naming
   // size and limit, for one that announces too much.
   void put(wire::TensorChunk::Reader chunk);
+  // A transfer that has come in another way.
+  void add(std::uint64_t number, Received received);
   // The bytes of a complete transfer; throws invalid_argument if there is none of that number.
   Received take(std::uint64_t number);
 

@@ -3,7 +3,7 @@
 #include <capnp/serialize.h>
 #include <kj/debug.h>
 
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace actorflow {
@@ -15,7 +15,7 @@ constexpr std::uint32_t max_segments = 512;
 
 // A message as it comes: a table of segment sizes in words, padded to whole words, then the segments.
 struct GuardedStream::Frame {
-  std::uint32_t head[2];  // number of segments - 1, words of the first segment
+  Head head;
   kj::Array<std::uint32_t> more_sizes;
   kj::Array<capnp::word> words;
   kj::Vector<kj::ArrayPtr<const capnp::word>> segments;
@@ -30,7 +30,7 @@ kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage
     kj::ArrayPtr<kj::AutoCloseFd>, capnp::ReaderOptions options, kj::ArrayPtr<capnp::word>) {
   using Result = kj::Maybe<capnp::MessageReaderAndFds>;
   auto frame = kj::heap<Frame>();
-  auto head = stream_->tryRead(frame->head, sizeof frame->head, sizeof frame->head);
+  auto head = read_head(*frame);
   return head.then(
       [this, options, frame = kj::mv(frame)](std::size_t size) mutable -> kj::Promise<Result> {
         if (size == 0) return Result(nullptr);
@@ -46,6 +46,12 @@ kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage
               return capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr};
             });
       });
+}
+
+kj::Promise<std::size_t> GuardedStream::read_head(Frame& frame) {
+  if (!head_) return stream_->tryRead(frame.head.data(), sizeof frame.head, sizeof frame.head);
+  frame.head = *std::exchange(head_, {});
+  return sizeof frame.head;
 }
 
 kj::Promise<void> GuardedStream::read_table(Frame& frame) {

@@ -4,8 +4,11 @@
 #include <capnp/serialize-async.h>
 #include <kj/async-io.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "schema/codec/tensor_codec.h"
 
@@ -22,15 +25,20 @@ class GuardedStream final : public capnp::MessageStream {
   // What `-> stream` calls keep in flight on a connection.
   static constexpr int window_bytes = 4 << 20;
 
-  // `trusted`: the peer is one that we have called.
-  GuardedStream(kj::Own<kj::AsyncIoStream> stream, bool trusted)
-      : stream_(kj::mv(stream)), trusted_(trusted) {}
+  // The first 8 bytes of a message: number of segments - 1 and words of the first segment.
+  using Head = std::array<std::uint32_t, 2>;
+
+  // `trusted`: the peer is one that we have called. `head`: has been read from the stream already.
+  GuardedStream(kj::Own<kj::AsyncIoStream> stream, bool trusted, std::optional<Head> head = {})
+      : stream_(kj::mv(stream)), trusted_(trusted), head_(head) {}
 
   // The peer has introduced itself: only the limit per message counts from now on.
   void trust() { trusted_ = true; }
   bool trusted() const { return trusted_; }
 
   const std::shared_ptr<BufferKeeper>& keeper() const { return keeper_; }
+  // For bytes between messages.
+  kj::AsyncIoStream& bytes() { return *stream_; }
 
   using capnp::MessageStream::tryReadMessage;
   using capnp::MessageStream::writeMessage;
@@ -47,12 +55,14 @@ class GuardedStream final : public capnp::MessageStream {
 
  private:
   struct Frame;
+  kj::Promise<std::size_t> read_head(Frame& frame);
   kj::Promise<void> read_table(Frame& frame);
   kj::Promise<void> read_body(Frame& frame);
   void account(std::size_t bytes);
 
   kj::Own<kj::AsyncIoStream> stream_;
   bool trusted_;
+  std::optional<Head> head_;
   std::size_t untrusted_bytes_ = 0;
   std::shared_ptr<BufferKeeper> keeper_ = std::make_shared<BufferKeeper>();
 };

@@ -1,26 +1,23 @@
 #include "schema/rpc/peer_link.h"
 
 #include "schema/codec/message_codec.h"
-#include "schema/codec/transfer.h"
 
 namespace actorflow {
-namespace {
 
-// What goes out in one call.
-constexpr std::size_t batch_bytes = std::size_t{1} << 20;
-constexpr std::size_t batch_messages = 1024;
-
-}  // namespace
+BulkSender::Events PeerLink::bulk_events() {
+  return {[this] { finish_if_closed(); },
+          [this](const Status& status) {
+            fail({status.code, "cannot send to " + name() + ": " + status.message});
+          }};
+}
 
 void PeerLink::send(Message message) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (down_) return;
-    queue_.push_back(std::move(message));
-    if (pumping_) return;
-    pumping_ = true;
-  }
-  core_.loop.post([self = shared_from_this()] { self->pump(); });
+  const auto [lane, wake] = outbox_.push(std::move(message));
+  if (!wake) return;
+  if (lane == Lane::control)
+    core_.loop.post([self = shared_from_this()] { self->pump(); });
+  else
+    core_.loop.post([self = shared_from_this()] { self->bulk_->pump(); });
 }
 
 void PeerLink::start() {
@@ -64,23 +61,21 @@ void PeerLink::welcome(Hello hello) {
   const TaskIdentity identity = read_identity(hello.getSelf());
   notify([&] { events_.up(identity); });
   pump();
+  bulk_->start(hello.getBulk(), *rpc_);
 }
 
 void PeerLink::pump() {
   if (inbox_ == nullptr || draining_) return;
   draining_ = true;
-  sending_ = pump_all()
-                 .then([this] {
-                   if (closed_) finish();
-                 })
-                 .eagerlyEvaluate([this](kj::Exception&& exception) {
-                   fail({Code::unavailable,
-                         "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
-                 });
+  sending_ =
+      pump_all().then([this] { finish_if_closed(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
+        fail({Code::unavailable,
+              "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
+      });
 }
 
 kj::Promise<void> PeerLink::pump_all() {
-  const auto batch = take_batch();
+  const auto batch = outbox_.take_control();
   if (batch.empty()) {
     draining_ = false;
     return kj::READY_NOW;
@@ -88,41 +83,24 @@ kj::Promise<void> PeerLink::pump_all() {
   return deliver(batch).then([this] { return pump_all(); });
 }
 
-std::vector<Message> PeerLink::take_batch() {
-  std::vector<Message> batch;
-  std::size_t bytes = 0;
-  const std::lock_guard lock(mutex_);
-  while (!queue_.empty() && batch.size() < batch_messages) {
-    bytes += estimated_bytes(queue_.front());
-    if (!batch.empty() && bytes > batch_bytes) break;
-    batch.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
-  pumping_ = !batch.empty();
-  return batch;
-}
-
-kj::Promise<void> PeerLink::deliver(const std::vector<Message>& batch) {
-  auto& inbox = KJ_ASSERT_NONNULL(inbox_);
-  auto request = inbox.deliverRequest();
+kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
+  auto request = KJ_ASSERT_NONNULL(inbox_).deliverRequest();
   auto envelopes = request.initEnvelopes(static_cast<unsigned>(batch.size()));
   TensorWriter tensors(capnp::Orphanage::getForMessageContaining(envelopes), *rpc_->stream.keeper(),
-                       rpc_->next_transfer);
+                       rpc_->next_transfer, only_inline);
   Status status;
   try {
-    for (unsigned i = 0; i < envelopes.size(); ++i) write_message(batch[i], tensors, envelopes[i]);
+    for (unsigned i = 0; i < envelopes.size(); ++i) {
+      write_message(batch[i].message, tensors, envelopes[i]);
+      envelopes[i].setAfterBulk(batch[i].after_bulk);
+    }
     status = check_size(request.totalSize());
   } catch (const Error& error) {
     status = error.status();
   }
-  if (!status.ok()) {
-    fail({status.code, "cannot send to " + name() + ": " + status.message});
-    return kj::NEVER_DONE;
-  }
-  auto transfers = tensors.take_transfers();
-  if (transfers.empty()) return request.send();
-  return send_transfers(std::move(transfers), inbox, rpc_->stream.keeper())
-      .then([request = kj::mv(request)]() mutable { return request.send(); });
+  if (status.ok()) return request.send();
+  fail({status.code, "cannot send to " + name() + ": " + status.message});
+  return kj::NEVER_DONE;
 }
 
 void PeerLink::close(std::function<void()> released) {
@@ -131,45 +109,45 @@ void PeerLink::close(std::function<void()> released) {
   core_.loop.spawn(core_.loop.timer()
                        .afterDelay(core_.options.linger_ms * kj::MILLISECONDS)
                        .then([self = shared_from_this()] { self->release(); }));
-  const std::lock_guard lock(mutex_);
-  if (down_ || (!pumping_ && inbox_ == nullptr))
-    core_.loop.later([self = shared_from_this()] { self->release(); });
-  else if (!pumping_)
-    core_.loop.later([self = shared_from_this()] { self->finish(); });
+  core_.loop.later([self = shared_from_this()] {
+    if (self->down_ || (self->outbox_.idle() && self->inbox_ == nullptr))
+      self->release();
+    else
+      self->finish_if_closed();
+  });
+}
+
+void PeerLink::finish_if_closed() {
+  if (closed_ && !finishing_ && inbox_ != nullptr && outbox_.idle()) finish();
 }
 
 // Waits until the peer has taken everything.
 void PeerLink::finish() {
-  KJ_IF_MAYBE (inbox, inbox_) {
-    core_.loop.spawn(inbox->doneRequest()
-                         .send()
-                         .ignoreResult()
-                         .catch_([](kj::Exception&&) {})
-                         .then([self = shared_from_this()] { self->release(); }));
-  }
+  finishing_ = true;
+  auto request = KJ_ASSERT_NONNULL(inbox_).doneRequest();
+  request.setAfterBulk(outbox_.bulk_messages());
+  core_.loop.spawn(
+      request.send().ignoreResult().catch_([](kj::Exception&&) {}).then([self = shared_from_this()] {
+        self->release();
+      }));
 }
 
 void PeerLink::fail(Status status) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(down_, true)) return;
-    queue_.clear();
-  }
+  if (std::exchange(down_, true)) return;
+  outbox_.close();
   notify([&] { events_.down(status); });
   core_.loop.later([self = shared_from_this()] { self->release(); });
 }
 
 void PeerLink::release() {
-  {
-    const std::lock_guard lock(mutex_);
-    down_ = true;
-    queue_.clear();
-  }
+  down_ = true;
+  outbox_.close();
   // Not from inside of one of these promises: only by later().
   core_.loop.later([self = shared_from_this()] {
     self->connecting_ = nullptr;
     self->disconnected_ = nullptr;
     self->sending_ = nullptr;
+    self->bulk_->stop();
     self->inbox_ = nullptr;
     self->rpc_ = nullptr;
     if (self->released_) std::exchange(self->released_, nullptr)();

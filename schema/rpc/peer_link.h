@@ -1,13 +1,13 @@
 // The calling side of an RPC network: a link to one task. Internal to schema/: includes Cap'n Proto.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <string>
 #include <vector>
 
-#include "schema/codec/tensor_codec.h"
+#include "schema/rpc/bulk_sender.h"
+#include "schema/rpc/outbox.h"
 #include "schema/rpc/rpc_core.h"
 
 namespace actorflow {
@@ -20,10 +20,13 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
         address_(std::move(address)),
         self_(std::move(self)),
         peer_(std::move(peer)),
-        events_(std::move(events)) {}
+        events_(std::move(events)),
+        bulk_(std::make_shared<BulkSender>(core, outbox_, bulk_events())) {}
 
   // Any thread.
   void send(Message message);
+  std::size_t waiting_bytes() const { return outbox_.waiting_bytes(); }
+  TensorPath tensor_path() const { return bulk_->path(); }
 
   // The rest: on the loop.
   void start();
@@ -33,12 +36,13 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
  private:
   using Hello = wire::Task::ConnectResults::Reader;
 
+  BulkSender::Events bulk_events();
   kj::Promise<void> introduce(kj::Own<RpcEnd> rpc);
   void welcome(Hello hello);
   void pump();
   kj::Promise<void> pump_all();
-  std::vector<Message> take_batch();
-  kj::Promise<void> deliver(const std::vector<Message>& batch);
+  kj::Promise<void> deliver(const std::vector<ControlMessage>& batch);
+  void finish_if_closed();
   void finish();
   void fail(Status status);
   void release();
@@ -50,13 +54,11 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   const TaskIdentity self_;
   const TaskName peer_;
   const LinkEvents events_;
-
-  std::mutex mutex_;
-  std::deque<Message> queue_;  // these three guarded by mutex_
-  bool pumping_ = false;       // somebody will look into the queue, or has been told to
-  bool down_ = false;
+  Outbox outbox_;
+  const std::shared_ptr<BulkSender> bulk_;
 
   bool closed_ = false;  // the rest: the loop's
+  bool down_ = false;
   std::function<void()> released_;
   kj::Own<RpcEnd> rpc_;
   kj::Maybe<wire::Inbox::Client> inbox_;  // once the peer has answered
@@ -64,6 +66,7 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   kj::Promise<void> disconnected_ = nullptr;
   // pump_all() is under way. Starting another would cancel it, with the message it is sending.
   bool draining_ = false;
+  bool finishing_ = false;
   kj::Promise<void> sending_ = nullptr;
 };
 

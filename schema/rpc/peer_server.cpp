@@ -1,6 +1,7 @@
 #include "schema/rpc/peer_server.h"
 
 #include <kj/debug.h>
+#include <algorithm>
 
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
@@ -18,18 +19,32 @@ class InboxService final : public wire::Inbox::Server {
       auto& core = connection_->server.core();
       TensorReader tensors(core.allocator, connection_->transfers);
       for (const auto envelope : context.getParams().getEnvelopes()) {
-        auto message = read_message(envelope, tensors, core.ops);
-        connection_->server.inbox().received(*connection_->peer, std::move(message));
+        receive(envelope.getAfterBulk(), read_message(envelope, tensors, core.ops));
         if (!connection_->open) return;
       }
     });
   }
-  kj::Promise<void> put(PutContext context) override {
-    return handle([&] { connection_->transfers.put(context.getParams().getChunk()); });
+
+  kj::Promise<void> done(DoneContext context) override {
+    auto taken = kj::newPromiseAndFulfiller<void>();
+    const auto fulfiller =
+        std::make_shared<kj::Own<kj::PromiseFulfiller<void>>>(kj::mv(taken.fulfiller));
+    return handle([&] {
+             connection_->order.run_after(context.getParams().getAfterBulk(),
+                                          [fulfiller] { (*fulfiller)->fulfill(); });
+           })
+        .then([taken = kj::mv(taken.promise)]() mutable { return kj::mv(taken); });
   }
-  kj::Promise<void> done(DoneContext) override { return kj::READY_NOW; }
 
  private:
+  void receive(std::uint64_t after_bulk, Message message) {
+    // Kept by the connection itself: hence no shared_ptr to it.
+    connection_->order.run_after(after_bulk,
+                                 [&it = *connection_, message = std::move(message)]() mutable {
+                                   it.receive(std::move(message));
+                                 });
+  }
+
   template <class Step>
   kj::Promise<void> handle(Step&& step) {
     KJ_REQUIRE(connection_->open, "the connection has been closed");
@@ -60,6 +75,7 @@ class TaskService final : public wire::Task::Server {
     connection_->peer = read_identity(params.getSelf());
     connection_->rpc->stream.trust();
     results.setInbox(kj::heap<InboxService>(connection_));
+    write_terms(results.initBulk());
     return kj::READY_NOW;
   }
 
@@ -96,19 +112,54 @@ class TaskService final : public wire::Task::Server {
     return {};
   }
 
+  void write_terms(wire::BulkLane::Builder bulk) const {
+    const auto& options = connection_->server.core().options;
+    connection_->token = random_token();
+    bulk.setToken({reinterpret_cast<const kj::byte*>(connection_->token.data()), sizeof(BulkToken)});
+    bulk.setLocalSocket(to_text(connection_->server.local_socket()));
+    bulk.setWindowBytes(options.window_bytes);
+    bulk.setMaxBytes(options.max_incoming_bytes);
+  }
+
   std::shared_ptr<Connection> connection_;
 };
 
+constexpr auto socket_flags = kj::LowLevelAsyncIoProvider::TAKE_OWNERSHIP |
+                              kj::LowLevelAsyncIoProvider::ALREADY_CLOEXEC |
+                              kj::LowLevelAsyncIoProvider::ALREADY_NONBLOCK;
+
 }  // namespace
+
+// A connection before it is known what it is for.
+struct PeerServer::Visitor {
+  kj::Own<kj::AsyncIoStream> io;
+  bool local = false;  // may bring shared memory
+  GuardedStream::Head head{};
+  BulkToken token{};
+  kj::AutoCloseFd file;
+};
 
 Connection::Connection(PeerServer& accepted_by, std::uint64_t number)
     : server(accepted_by),
       id(number),
       transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes) {}
 
+void Connection::receive(Message message) {
+  if (open) server.inbox().received(*peer, std::move(message));
+}
+
 void PeerServer::start(kj::Own<kj::ConnectionReceiver> receiver) {
   receiver_ = kj::mv(receiver);
-  accepting_ = accept().eagerlyEvaluate(nullptr);
+  accepting_ = accept(*receiver_, false).eagerlyEvaluate(nullptr);
+  if (core_.options.shared_memory_bytes > 0) start_local();
+}
+
+void PeerServer::start_local() {
+  auto local = listen_locally();
+  if (!local) return;
+  local_name_ = local->name;
+  local_receiver_ = core_.loop.sockets().wrapListenSocketFd(local->socket.release(), socket_flags);
+  accepting_locally_ = accept(*local_receiver_, true).eagerlyEvaluate(nullptr);
 }
 
 void PeerServer::close() {
@@ -116,34 +167,111 @@ void PeerServer::close() {
   while (!connections_.empty()) drop(*connections_.begin()->second, "");
   core_.loop.later([self = shared_from_this()] {
     self->accepting_ = nullptr;
+    self->accepting_locally_ = nullptr;
     self->receiver_ = nullptr;
+    self->local_receiver_ = nullptr;
   });
 }
 
-kj::Promise<void> PeerServer::accept() {
-  return receiver_->accept().then(
-      [this](kj::Own<kj::AsyncIoStream> io) {
-        admit(kj::mv(io));
-        return accept();
+kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool local) {
+  return receiver.accept().then(
+      [this, &receiver, local](kj::Own<kj::AsyncIoStream> io) {
+        admit(kj::mv(io), local);
+        return accept(receiver, local);
       },
-      [this](kj::Exception&& exception) {
+      [this, &receiver, local](kj::Exception&& exception) {
         core_.options.on_warning(std::string("cannot accept a connection: ") +
                                  exception.getDescription().cStr());
-        return core_.loop.timer().afterDelay(100 * kj::MILLISECONDS).then([this] { return accept(); });
+        return core_.loop.timer().afterDelay(100 * kj::MILLISECONDS).then([this, &receiver, local] {
+          return accept(receiver, local);
+        });
       });
 }
 
-void PeerServer::admit(kj::Own<kj::AsyncIoStream> io) {
+void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (closed_) return;
   if (connections_.size() >= static_cast<std::size_t>(core_.options.max_connections)) {
     core_.options.on_warning("refused a connection: there are " + std::to_string(connections_.size()) +
                              " already");
     return;
   }
+  auto visitor = kj::heap<Visitor>();
+  visitor->io = kj::mv(io);
+  visitor->local = local;
   const auto connection = std::make_shared<Connection>(*this, next_id_++);
-  connection->rpc = kj::heap<RpcEnd>(kj::mv(io), wire::Task::Client(kj::heap<TaskService>(connection)));
   connections_.emplace(connection->id, connection);
   watch(connection);
+  Connection& it = *connection;
+  it.opening = receive_first_bytes(it, kj::mv(visitor)).eagerlyEvaluate([this, &it](kj::Exception&&) {
+    drop(it, "the peer left, or sent no valid message, before it introduced itself");
+  });
+}
+
+// The first 8 bytes tell a bulk lane, which may bring a file with them, from Cap'n Proto.
+kj::Promise<void> PeerServer::receive_first_bytes(Connection& connection, kj::Own<Visitor> visitor) {
+  Visitor& it = *visitor;
+  kj::Promise<void> read = kj::READY_NOW;
+  if (it.local) {
+    auto& stream = dynamic_cast<kj::AsyncCapabilityStream&>(*it.io);
+    read = stream.tryReadWithFds(it.head.data(), sizeof it.head, sizeof it.head, &it.file, 1)
+               .then([](kj::AsyncCapabilityStream::ReadResult result) {
+                 KJ_REQUIRE(result.byteCount == sizeof(GuardedStream::Head));
+               });
+  } else {
+    read = it.io->read(it.head.data(), sizeof it.head);
+  }
+  return read.then([this, &connection, visitor = kj::mv(visitor)]() mutable -> kj::Promise<void> {
+    if (visitor->head == bulk_magic) return open_bulk(connection, kj::mv(visitor));
+    KJ_REQUIRE(!visitor->local, "a local connection is for large messages only");
+    open_rpc(connection, *visitor);
+    return kj::READY_NOW;
+  });
+}
+
+void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
+  const auto shared = connections_.at(connection.id);
+  connection.rpc = kj::heap<RpcEnd>(kj::mv(visitor.io), visitor.head,
+                                    wire::Task::Client(kj::heap<TaskService>(shared)));
+  connection.disconnected =
+      connection.rpc->network.onDisconnect()
+          .then([this, &connection] {
+            if (!connection.open) return;
+            drop(connection,
+                 connection.introduced()
+                     ? ""
+                     : "the peer left, or sent no valid message, before it introduced itself");
+          })
+          .eagerlyEvaluate(nullptr);
+}
+
+// The connection gives its stream to the one that the token belongs to, and ends.
+kj::Promise<void> PeerServer::open_bulk(Connection& connection, kj::Own<Visitor> visitor) {
+  auto& token = visitor->token;
+  auto read = visitor->io->read(token.data(), token.size());
+  return read.then([this, &connection, visitor = kj::mv(visitor)]() mutable {
+    const auto owner = std::ranges::find_if(connections_, [&](const auto& entry) {
+      return entry.second->peer && !entry.second->bulk && entry.second->token == visitor->token;
+    });
+    KJ_REQUIRE(owner != connections_.end(), "no connection has this token");
+    attach_bulk(*owner->second, *visitor);
+    drop(connection, "");
+  });
+}
+
+void PeerServer::attach_bulk(Connection& owner, Visitor& visitor) {
+  std::shared_ptr<const SharedView> view;
+  if (visitor.local) {
+    KJ_REQUIRE(same_user(KJ_REQUIRE_NONNULL(visitor.io->getFd())), "a process of another user");
+    view = std::make_shared<const SharedView>(visitor.file.get());
+  }
+  owner.bulk = std::make_shared<BulkReceiver>(
+      core_, kj::mv(visitor.io), std::move(view),
+      BulkReceiver::Events{[&owner](Message message) {
+                             owner.receive(std::move(message));
+                             owner.order.advance();
+                           },
+                           [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
+  owner.bulk->start();
 }
 
 void PeerServer::watch(const std::shared_ptr<Connection>& connection) {
@@ -153,19 +281,10 @@ void PeerServer::watch(const std::shared_ptr<Connection>& connection) {
       core_.loop.timer()
           .afterDelay(limit_ms * kj::MILLISECONDS)
           .then([this, &it, limit_ms] {
-            if (it.open && !it.rpc->stream.trusted())
+            if (it.open && !it.introduced())
               drop(it, "the peer did not introduce itself within " + std::to_string(limit_ms) + " ms");
           })
           .eagerlyEvaluate(nullptr);
-  it.disconnected = it.rpc->network.onDisconnect()
-                        .then([this, &it] {
-                          if (!it.open) return;
-                          const bool trusted = it.rpc->stream.trusted();
-                          drop(it, trusted ? ""
-                                           : "the peer left, or sent no valid message, before it "
-                                             "introduced itself");
-                        })
-                        .eagerlyEvaluate(nullptr);
 }
 
 void PeerServer::drop(Connection& connection, const std::string& reason) {
@@ -173,8 +292,12 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
   connection.open = false;
   const auto kept = connections_.extract(connection.id).mapped();
   core_.loop.later([kept] {
+    kept->opening = nullptr;
     kept->deadline = nullptr;
     kept->disconnected = nullptr;
+    kept->order.clear();
+    if (kept->bulk) kept->bulk->stop();
+    kept->bulk = nullptr;
     kept->rpc = nullptr;
   });
   if (!reason.empty()) {

@@ -7,6 +7,9 @@
 #include <optional>
 
 #include "schema/codec/transfer.h"
+#include "schema/rpc/bulk_connection.h"
+#include "schema/rpc/bulk_order.h"
+#include "schema/rpc/bulk_receiver.h"
 #include "schema/rpc/rpc_core.h"
 
 namespace actorflow {
@@ -16,13 +19,20 @@ class PeerServer;
 // A connection that was accepted. The loop's.
 struct Connection {
   Connection(PeerServer& accepted_by, std::uint64_t number);
+  bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
+  // Hands a message of the peer over, unless the connection has been closed.
+  void receive(Message message);
 
   PeerServer& server;  // only while open
   std::uint64_t id;
   bool open = true;
   std::optional<TaskIdentity> peer;  // set by its `connect`
+  BulkToken token{};                 // the same
   TransferReceiver transfers;
-  kj::Own<RpcEnd> rpc;  // null once closed
+  BulkOrder order;
+  kj::Promise<void> opening = nullptr;
+  kj::Own<RpcEnd> rpc;                 // null before its first bytes, and once closed
+  std::shared_ptr<BulkReceiver> bulk;  // null before its first large message, and once closed
   kj::Promise<void> deadline = nullptr;
   kj::Promise<void> disconnected = nullptr;
 };
@@ -33,6 +43,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   PeerServer(RpcCore& core, TaskIdentity self, Inbox inbox)
       : core_(core), self_(std::move(self)), inbox_(std::move(inbox)) {}
 
+  // Accepts connections over TCP, and over the local socket if there is one.
   void start(kj::Own<kj::ConnectionReceiver> receiver);
   // No callback comes after this; safe inside of one.
   void close();
@@ -42,11 +53,19 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   RpcCore& core() { return core_; }
   const TaskIdentity& self() const { return self_; }
   const Inbox& inbox() const { return inbox_; }
+  const std::string& local_socket() const { return local_name_; }  // empty: none
   std::size_t connections() const { return connections_.size(); }
 
  private:
-  kj::Promise<void> accept();
-  void admit(kj::Own<kj::AsyncIoStream> io);
+  struct Visitor;
+
+  void start_local();
+  kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
+  void admit(kj::Own<kj::AsyncIoStream> io, bool local);
+  kj::Promise<void> receive_first_bytes(Connection& connection, kj::Own<Visitor> visitor);
+  void open_rpc(Connection& connection, Visitor& visitor);
+  kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
+  void attach_bulk(Connection& owner, Visitor& visitor);
   void watch(const std::shared_ptr<Connection>& connection);
   void guard(const std::function<void()>& callback);
 
@@ -56,8 +75,9 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   bool closed_ = false;
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections_;
-  kj::Own<kj::ConnectionReceiver> receiver_;
-  kj::Promise<void> accepting_ = nullptr;
+  std::string local_name_;
+  kj::Own<kj::ConnectionReceiver> receiver_, local_receiver_;
+  kj::Promise<void> accepting_ = nullptr, accepting_locally_ = nullptr;
 };
 
 }  // namespace actorflow

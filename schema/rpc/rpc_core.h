@@ -9,6 +9,7 @@
 
 #include "schema/rpc/guarded_stream.h"
 #include "schema/rpc/io_loop.h"
+#include "schema/rpc/shared_memory.h"
 #include "schema/rpc_network.h"
 #include "schema/worker.capnp.h"
 
@@ -39,12 +40,18 @@ class Lingering {
 // Lives as long as the network or any of its links and listeners.
 struct RpcCore {
   RpcCore(const OpRegistry& known_ops, Allocator& memory, RpcOptions chosen)
-      : ops(known_ops), allocator(memory), options(std::move(chosen)), loop(options.on_warning) {}
+      : ops(known_ops),
+        allocator(memory),
+        options(std::move(chosen)),
+        arena(options.shared_memory_bytes > 0 ? SharedArena::create(options.shared_memory_bytes)
+                                              : nullptr),
+        loop(options.on_warning) {}
   ~RpcCore() { lingering.wait(); }
 
   const OpRegistry& ops;
   Allocator& allocator;
   const RpcOptions options;
+  const std::shared_ptr<SharedArena> arena;  // null: nothing is shared
   Lingering lingering;
   IoLoop loop;
 };
@@ -53,9 +60,9 @@ struct RpcCore {
 struct RpcEnd {
   using Side = capnp::rpc::twoparty::Side;
 
-  // The end that was called; offers `bootstrap`.
-  RpcEnd(kj::Own<kj::AsyncIoStream> io, capnp::Capability::Client bootstrap)
-      : stream(kj::mv(io), false),
+  // The end that was called; offers `bootstrap`. The first 8 bytes have been read.
+  RpcEnd(kj::Own<kj::AsyncIoStream> io, GuardedStream::Head head, capnp::Capability::Client bootstrap)
+      : stream(kj::mv(io), false, head),
         network(stream, Side::SERVER),
         system(capnp::makeRpcServer(network, kj::mv(bootstrap))) {
     limit_calls();

@@ -1,0 +1,154 @@
+#include "schema/rpc/bulk_receiver.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "schema/codec/message_codec.h"
+#include "schema/codec/transfer.h"
+#include "schema/rpc/bulk_connection.h"
+
+namespace actorflow {
+namespace {
+
+FileDescriptor duplicate(kj::AsyncIoStream& stream) {
+  KJ_IF_MAYBE (fd, stream.getFd()) {
+    return FileDescriptor(fcntl(*fd, F_DUPFD_CLOEXEC, 0));
+  }
+  return FileDescriptor();
+}
+
+// Without what kj puts before the text of other exceptions.
+std::string description(const kj::Exception& exception) {
+  constexpr std::string_view prefix = "std::exception: ";
+  const std::string_view text = exception.getDescription().cStr();
+  return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
+}
+
+}  // namespace
+
+// A message of which the payloads come one after another.
+struct BulkReceiver::Incoming {
+  Incoming(kj::Own<capnp::MessageReader> reader, Allocator& allocator)
+      : message(kj::mv(reader)), frame(message->getRoot<wire::BulkFrame>()), transfers(allocator, 0) {}
+
+  kj::Own<capnp::MessageReader> message;
+  wire::BulkFrame::Reader frame;
+  unsigned next = 0;
+  TransferReceiver transfers;
+};
+
+BulkReceiver::BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream,
+                           std::shared_ptr<const SharedView> view, Events events)
+    : core_(core),
+      stream_(kj::mv(stream), true),
+      view_(std::move(view)),
+      events_(std::move(events)),
+      leases_(std::make_shared<Leases>(core.loop, [this] { return_payloads(); })) {
+  if (view_) leases_->hold(duplicate(stream_.bytes()));
+}
+
+void BulkReceiver::start() {
+  reading_ = welcome()
+                 .then([this] { return read_messages(); })
+                 .eagerlyEvaluate(
+                     [this](kj::Exception&& exception) { events_.failed(description(exception)); });
+}
+
+kj::Promise<void> BulkReceiver::welcome() {
+  static constexpr std::uint64_t accepted = 0;
+  return stream_.bytes().write(&accepted, sizeof accepted).then([this] { welcomed_ = true; });
+}
+
+// Ends with the connection.
+kj::Promise<void> BulkReceiver::read_messages() {
+  return stream_.MessageStream::tryReadMessage().then(
+      [this](kj::Maybe<kj::Own<capnp::MessageReader>> message) -> kj::Promise<void> {
+        KJ_IF_MAYBE (it, message) {
+          auto incoming = kj::heap<Incoming>(kj::mv(*it), core_.allocator);
+          auto& in = *incoming;
+          check(in);
+          return read_payloads(in)
+              .then([this, &in] { hand_over(in); })
+              .attach(kj::mv(incoming))
+              .then([this] { return read_messages(); });
+        }
+        return kj::READY_NOW;
+      });
+}
+
+void BulkReceiver::check(const Incoming& incoming) const {
+  std::size_t left = core_.options.max_incoming_bytes - leases_->bytes();
+  for (const auto payload : incoming.frame.getPayloads()) {
+    const std::uint64_t size = payload.getSizeBytes();
+    if (payload.getNumber() == 0 || size == 0)
+      throw invalid_argument("a payload without number or size");
+    if (size > left || payload_overhead_bytes > left - size)
+      throw Error(Code::resource_exhausted,
+                  "a tensor of " + std::to_string(size) + " bytes was announced, but only " +
+                      std::to_string(left) + " of the peer's limit of " +
+                      std::to_string(core_.options.max_incoming_bytes) + " bytes are left");
+    left -= size + payload_overhead_bytes;
+  }
+}
+
+kj::Promise<void> BulkReceiver::read_payloads(Incoming& incoming) {
+  const auto payloads = incoming.frame.getPayloads();
+  while (incoming.next < payloads.size()) {
+    const auto payload = payloads[incoming.next++];
+    const std::uint64_t number = payload.getNumber(), size = payload.getSizeBytes();
+    if (payload.isPlace()) {
+      if (!view_) throw invalid_argument("a place in shared memory, but there is none");
+      incoming.transfers.add(number, {leases_->lend(number, size, view_, payload.getPlace()), size});
+      continue;
+    }
+    const BufferRef to = leases_->lend(number, size, core_.allocator.allocate(size));
+    incoming.transfers.add(number, {to, size});
+    return read_parts(to, 0).then([this, &incoming] { return read_payloads(incoming); });
+  }
+  return kj::READY_NOW;
+}
+
+kj::Promise<void> BulkReceiver::read_parts(const BufferRef& to, std::size_t offset) {
+  const std::size_t size = std::min(bulk_part_bytes, to->size_bytes() - offset), end = offset + size;
+  auto read = stream_.bytes().read(static_cast<std::byte*>(to->data()) + offset, size);
+  if (end == to->size_bytes()) return read.attach(BufferRef(to));
+  return read.then([this] { return after_poll(core_.loop); }).then([this, to, end] {
+    return read_parts(to, end);
+  });
+}
+
+void BulkReceiver::hand_over(Incoming& incoming) {
+  TensorReader tensors(core_.allocator, incoming.transfers);
+  events_.received(read_message(incoming.frame.getEnvelope(), tensors, core_.ops));
+}
+
+void BulkReceiver::return_payloads() {
+  if (!welcomed_ || std::exchange(returning_, true)) return;
+  writing_ = write_returned().eagerlyEvaluate([this](kj::Exception&&) {
+    // The sender has gone, and needs no more.
+    if (all_returned_.get() != nullptr) all_returned_->fulfill();
+  });
+}
+
+kj::Promise<void> BulkReceiver::write_returned() {
+  auto numbers = kj::heap(leases_->take_returned());
+  if (!numbers->empty()) {
+    auto written = stream_.bytes().write(numbers->data(), numbers->size() * sizeof(std::uint64_t));
+    return written.attach(kj::mv(numbers)).then([this] { return write_returned(); });
+  }
+  returning_ = false;
+  if (all_returned_.get() != nullptr && leases_->empty()) all_returned_->fulfill();
+  return kj::READY_NOW;
+}
+
+void BulkReceiver::stop() {
+  events_ = {};
+  reading_ = nullptr;
+  if (!view_ || leases_->empty()) return;
+  auto all_returned = kj::newPromiseAndFulfiller<void>();
+  all_returned_ = kj::mv(all_returned.fulfiller);
+  core_.loop.spawn(all_returned.promise.attach(shared_from_this()));
+}
+
+}  // namespace actorflow

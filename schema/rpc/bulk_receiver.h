@@ -1,0 +1,58 @@
+// The accepting side of a bulk lane: reads large messages, their tensors straight into the memory that
+// they stay in. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schema/message.h"
+#include "schema/rpc/leases.h"
+#include "schema/rpc/rpc_core.h"
+
+namespace actorflow {
+
+// The loop's. Lives on after stop() until the sender has heard of every payload that it may write over.
+class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
+ public:
+  struct Events {
+    std::function<void(Message)> received;
+    // The last event: why the connection must be closed.
+    std::function<void(const std::string&)> failed;
+  };
+
+  // `view`: the sender's shared memory, if it has any.
+  BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream, std::shared_ptr<const SharedView> view,
+               Events events);
+  ~BulkReceiver() { leases_->detach(); }
+
+  void start();
+  // No event comes after this. Not inside of one: by later().
+  void stop();
+
+ private:
+  struct Incoming;
+
+  kj::Promise<void> welcome();
+  kj::Promise<void> read_messages();
+  kj::Promise<void> read_payloads(Incoming& incoming);
+  kj::Promise<void> read_parts(const BufferRef& to, std::size_t offset);
+  void check(const Incoming& incoming) const;
+  void hand_over(Incoming& incoming);
+  void return_payloads();
+  kj::Promise<void> write_returned();
+
+  RpcCore& core_;
+  GuardedStream stream_;
+  const std::shared_ptr<const SharedView> view_;
+  Events events_;
+  const std::shared_ptr<Leases> leases_;
+  bool welcomed_ = false;
+  bool returning_ = false;
+  kj::Own<kj::PromiseFulfiller<void>> all_returned_;
+  kj::Promise<void> reading_ = nullptr;
+  kj::Promise<void> writing_ = nullptr;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,264 @@
+#include "schema/rpc/bulk_sender.h"
+
+#include <capnp/serialize.h>
+#include <kj/debug.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "schema/codec/message_codec.h"
+#include "schema/codec/text.h"
+
+namespace actorflow {
+namespace {
+
+// Smaller tensors are copied into the frame.
+constexpr TensorLimits frame_limits{std::size_t{4} << 20, std::size_t{8} << 10, true};
+
+kj::ArrayPtr<const kj::byte> bytes_at(const BufferRef& buffer, std::size_t offset, std::size_t size) {
+  return {static_cast<const kj::byte*>(buffer->data()) + offset, size};
+}
+
+kj::Own<kj::NetworkAddress> peer_address(IoLoop& loop, kj::AsyncIoStream& stream) {
+  sockaddr_storage address{};
+  kj::uint size = sizeof address;
+  stream.getpeername(reinterpret_cast<sockaddr*>(&address), &size);
+  return loop.network().getSockaddr(&address, size);
+}
+
+}  // namespace
+
+// A message on its way.
+struct BulkSender::Frame {
+  capnp::MallocMessageBuilder builder;
+  kj::Array<capnp::word> header;
+  std::vector<Transfer> payloads;
+  std::vector<BufferRef> blocks;  // of each payload: in shared memory, or empty if it goes inline
+  std::size_t bytes = 0;          // what the payloads take of the window
+  // While writing: what comes next, and what is being written.
+  bool header_written = false;
+  std::size_t index = 0;
+  std::size_t offset = 0;
+  std::vector<kj::ArrayPtr<const kj::byte>> pieces;
+
+  void next_pieces();
+};
+
+// About bulk_part_bytes more: the header, then the inline payloads.
+void BulkSender::Frame::next_pieces() {
+  pieces.clear();
+  if (!std::exchange(header_written, true)) pieces.push_back(header.asBytes());
+  for (std::size_t room = bulk_part_bytes; room > 0 && index < payloads.size();) {
+    const Transfer& payload = payloads[index];
+    const std::size_t size = blocks[index] ? 0 : std::min(room, payload.size_bytes - offset);
+    if (size > 0) pieces.push_back(bytes_at(payload.bytes, offset, size));
+    room -= size;
+    offset += size;
+    if (!blocks[index] && offset < payload.size_bytes) break;
+    ++index;
+    offset = 0;
+  }
+}
+
+void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
+  const auto token = terms.getToken();
+  KJ_REQUIRE(token.size() == sizeof(BulkToken), "the peer's way for large messages has no token");
+  std::memcpy(address_.token.data(), token.begin(), token.size());
+  address_.local_socket = to_string(terms.getLocalSocket());
+  address_.arena = core_.arena;
+  address_.tcp = peer_address(core_.loop, rpc.stream.bytes());
+  window_bytes_ = terms.getWindowBytes();
+  max_bytes_ = terms.getMaxBytes();
+  started_ = true;
+  pump();
+}
+
+void BulkSender::pump() {
+  if (!started_ || stopped_ || std::exchange(draining_, true)) return;
+  sending_ = pump_all().eagerlyEvaluate([this](kj::Exception&& exception) {
+    events_.failed({Code::unavailable, exception.getDescription().cStr()});
+  });
+}
+
+kj::Promise<void> BulkSender::pump_all() {
+  auto message = outbox_.take_bulk();
+  if (!message) {
+    draining_ = false;
+    events_.idle();
+    return kj::READY_NOW;
+  }
+  auto ready = stream_.get() == nullptr ? open() : kj::Promise<void>(kj::READY_NOW);
+  return ready.then([this, message = std::move(*message)] { return send(message); }).then([this] {
+    return pump_all();
+  });
+}
+
+kj::Promise<void> BulkSender::open() {
+  const auto limit_ms = core_.options.handshake_timeout_ms;
+  return core_.loop.timer()
+      .timeoutAfter(limit_ms * kj::MILLISECONDS, open_bulk(core_.loop, kj::mv(address_)))
+      .then([this](BulkConnection connection) {
+        stream_ = kj::mv(connection.stream);
+        path_ = connection.shares_memory ? TensorPath::shared_memory : TensorPath::stream;
+        reading_ = read_returned().eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
+      });
+}
+
+kj::Promise<void> BulkSender::send(const Message& message) {
+  auto frame = kj::heap<Frame>();
+  auto& it = *frame;
+  try {
+    encode(message, it);
+  } catch (const Error& error) {
+    events_.failed(error.status());
+    return kj::NEVER_DONE;
+  }
+  return wait_for_window(it.bytes)
+      .then([this, &it] {
+        place(it);
+        return copy(it, 0, 0);
+      })
+      .then([this, &it] { return write(it); })
+      .attach(kj::mv(frame));
+}
+
+void BulkSender::encode(const Message& message, Frame& frame) {
+  auto root = frame.builder.initRoot<wire::BulkFrame>();
+  BufferKeeper nothing;  // what the limits leave inline is copied
+  TensorWriter tensors(frame.builder.getOrphanage(), nothing, next_number_, frame_limits);
+  write_message(message, tensors, root.initEnvelope());
+  frame.payloads = tensors.take_transfers();
+  root.initPayloads(static_cast<unsigned>(frame.payloads.size()));
+  for (const auto& payload : frame.payloads) frame.bytes += payload.size_bytes + payload_overhead_bytes;
+  throw_if_error(check_size({frame.builder.sizeInWords(), 0}));
+  if (frame.bytes > max_bytes_)
+    throw Error(Code::resource_exhausted, "a message with tensors of " + std::to_string(frame.bytes) +
+                                              " bytes is over the receiver's limit of " +
+                                              std::to_string(max_bytes_) + " bytes");
+}
+
+// Says where each payload will be, and counts it.
+void BulkSender::place(Frame& frame) {
+  auto to = frame.builder.getRoot<wire::BulkFrame>().getPayloads();
+  for (unsigned i = 0; i < to.size(); ++i) {
+    const Transfer& payload = frame.payloads[i];
+    BufferRef block;
+    if (path_ == TensorPath::shared_memory)
+      block = core_.arena->owns(payload.bytes) ? payload.bytes
+                                               : core_.arena->try_allocate(payload.size_bytes);
+    to[i].setNumber(payload.number);
+    to[i].setSizeBytes(payload.size_bytes);
+    if (block) to[i].setPlace(core_.arena->place_of(block));
+    frame.blocks.push_back(block);
+    const std::size_t size = payload.size_bytes + payload_overhead_bytes;
+    leases_.emplace(payload.number, Lease{size, std::move(block)});
+    leased_bytes_ += size;
+  }
+  frame.header = capnp::messageToFlatArray(frame.builder);
+}
+
+bool BulkSender::fits(std::size_t bytes) const {
+  return leased_bytes_ == 0 ||
+         (leased_bytes_ <= window_bytes_ && bytes <= window_bytes_ - leased_bytes_);
+}
+
+kj::Promise<void> BulkSender::wait_for_window(std::size_t bytes) {
+  if (fits(bytes)) return kj::READY_NOW;
+  auto opened = kj::newPromiseAndFulfiller<void>();
+  window_opened_ = kj::mv(opened.fulfiller);
+  auto patience =
+      core_.loop.timer().afterDelay(core_.options.window_patience_ms * kj::MILLISECONDS).then([this] {
+        window_bytes_ = std::min(2 * window_bytes_, max_bytes_);
+      });
+  return opened.promise.exclusiveJoin(kj::mv(patience)).then([this, bytes] {
+    return wait_for_window(bytes);
+  });
+}
+
+// Into shared memory, in parts.
+kj::Promise<void> BulkSender::copy(Frame& frame, std::size_t index, std::size_t offset) {
+  for (; index < frame.payloads.size(); ++index) {
+    const Transfer& payload = frame.payloads[index];
+    const BufferRef& block = frame.blocks[index];
+    if (!block || block.get() == payload.bytes.get()) continue;
+    const std::size_t size = std::min(bulk_part_bytes, payload.size_bytes - offset);
+    std::memcpy(static_cast<std::byte*>(block->data()) + offset,
+                bytes_at(payload.bytes, offset, size).begin(), size);
+    offset += size;
+    if (offset < payload.size_bytes)
+      return after_poll(core_.loop).then([this, &frame, index, offset] {
+        return copy(frame, index, offset);
+      });
+    offset = 0;
+  }
+  return kj::READY_NOW;
+}
+
+kj::Promise<void> BulkSender::write(Frame& frame) {
+  frame.next_pieces();
+  if (frame.pieces.empty()) return kj::READY_NOW;
+  auto written = stream_->write(kj::arrayPtr(frame.pieces.data(), frame.pieces.size()));
+  if (frame.index == frame.payloads.size()) return written;
+  return written.then([this] { return after_poll(core_.loop); }).then([this, &frame] {
+    return write(frame);
+  });
+}
+
+kj::Promise<void> BulkSender::read_returned() {
+  auto* to = reinterpret_cast<kj::byte*>(returned_.data());
+  return stream_->tryRead(to, sizeof(std::uint64_t), sizeof returned_)
+      .then([this, to](std::size_t size) {
+        const std::size_t rest = size % sizeof(std::uint64_t);
+        const std::size_t count = size / sizeof(std::uint64_t) + (rest > 0);
+        kj::Promise<void> complete = kj::READY_NOW;
+        if (rest > 0) complete = stream_->read(to + size, sizeof(std::uint64_t) - rest);
+        return complete.then([this, count]() -> kj::Promise<void> {
+          if (count == 0) {
+            all_returned();
+            return kj::READY_NOW;
+          }
+          for (std::size_t i = 0; i < count; ++i) take_back(returned_[i]);
+          return read_returned();
+        });
+      });
+}
+
+void BulkSender::take_back(std::uint64_t number) {
+  const auto found = leases_.find(number);
+  KJ_REQUIRE(found != leases_.end(), "the peer returns a tensor that it does not have", number);
+  leased_bytes_ -= found->second.size_bytes;
+  leases_.erase(found);
+  if (window_opened_.get() != nullptr) window_opened_->fulfill();
+  if (given_back_.get() != nullptr && leases_.empty()) given_back_->fulfill();
+}
+
+// The receiver has gone.
+void BulkSender::all_returned() {
+  leases_.clear();
+  leased_bytes_ = 0;
+  if (given_back_.get() != nullptr) return given_back_->fulfill();
+  events_.failed({Code::unavailable, "the peer has closed the way for large messages"});
+}
+
+void BulkSender::stop() {
+  if (std::exchange(stopped_, true)) return;
+  events_ = {};
+  sending_ = nullptr;
+  window_opened_ = nullptr;
+  const bool reads_our_memory =
+      std::ranges::any_of(leases_, [](const auto& entry) { return bool(entry.second.block); });
+  if (!reads_our_memory) {
+    reading_ = nullptr;
+    stream_ = nullptr;
+    leases_.clear();
+    return;
+  }
+  stream_->shutdownWrite();
+  auto given_back = kj::newPromiseAndFulfiller<void>();
+  given_back_ = kj::mv(given_back.fulfiller);
+  core_.loop.spawn(given_back.promise.attach(shared_from_this()));
+}
+
+}  // namespace actorflow

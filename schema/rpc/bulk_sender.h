@@ -1,0 +1,86 @@
+// The calling side of a bulk lane: sends large messages one after another, their tensors from where they
+// lie, and no more than the receiver wants to hold. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "schema/link.h"
+#include "schema/rpc/bulk_connection.h"
+#include "schema/rpc/outbox.h"
+#include "schema/rpc/rpc_core.h"
+
+namespace actorflow {
+
+// The loop's, but for path(). Lives on after stop() until the receiver has returned what it reads in our
+// shared memory, or has gone.
+class BulkSender : public std::enable_shared_from_this<BulkSender> {
+ public:
+  struct Events {
+    // Everything that was in the outbox is on its way.
+    std::function<void()> idle;
+    // The last event.
+    std::function<void(Status)> failed;
+  };
+
+  BulkSender(RpcCore& core, Outbox& outbox, Events events)
+      : core_(core), outbox_(outbox), events_(std::move(events)) {}
+
+  // The receiver takes messages, on these terms; `rpc` is the connection to it.
+  void start(wire::BulkLane::Reader terms, RpcEnd& rpc);
+  // Sends what is in the outbox.
+  void pump();
+  // Nothing is sent and no event comes after this; the outbox may go. Not inside of an event.
+  void stop();
+
+  // Any thread: how tensors travel, once the first has.
+  TensorPath path() const { return path_; }
+
+ private:
+  struct Frame;
+
+  kj::Promise<void> pump_all();
+  kj::Promise<void> open();
+  kj::Promise<void> send(const Message& message);
+  void encode(const Message& message, Frame& frame);
+  void place(Frame& frame);
+  kj::Promise<void> wait_for_window(std::size_t bytes);
+  kj::Promise<void> copy(Frame& frame, std::size_t index, std::size_t offset);
+  kj::Promise<void> write(Frame& frame);
+  kj::Promise<void> read_returned();
+  void take_back(std::uint64_t number);
+  void all_returned();
+  bool fits(std::size_t bytes) const;
+
+  // What the receiver still holds of a payload: its size, and its block if that lies in shared memory.
+  struct Lease {
+    std::size_t size_bytes = 0;
+    BufferRef block;
+  };
+
+  RpcCore& core_;
+  Outbox& outbox_;
+  Events events_;
+  std::atomic<TensorPath> path_{TensorPath::none};
+  BulkAddress address_;
+  std::size_t window_bytes_ = 0;
+  std::size_t max_bytes_ = 0;
+  std::uint64_t next_number_ = 1;
+  std::unordered_map<std::uint64_t, Lease> leases_;
+  std::size_t leased_bytes_ = 0;
+  bool started_ = false;
+  bool draining_ = false;  // pump_all() is under way
+  bool stopped_ = false;
+  kj::Own<kj::AsyncIoStream> stream_;                  // null until the first message
+  kj::Own<kj::PromiseFulfiller<void>> window_opened_;  // null while nobody waits
+  kj::Own<kj::PromiseFulfiller<void>> given_back_;     // null before stop()
+  std::array<std::uint64_t, 512> returned_{};
+  kj::Promise<void> sending_ = nullptr;
+  kj::Promise<void> reading_ = nullptr;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,92 @@
+#include "schema/rpc/leases.h"
+
+#include <utility>
+
+namespace actorflow {
+namespace {
+
+// Takes leased buffers back.
+class LeaseHolder final : public Allocator {
+ public:
+  BufferRef allocate(std::size_t size_bytes) override { return heap().allocate(size_bytes); }
+
+ private:
+  void release(Buffer* buffer) override { delete buffer; }
+};
+
+Allocator& lease_holder() {
+  static auto* holder = new LeaseHolder;  // never destroyed: tensors may outlive any other static
+  return *holder;
+}
+
+}  // namespace
+
+class Leases::Leased final : public Buffer {
+ public:
+  Leased(std::uint64_t number, std::size_t size_bytes, BufferRef storage)
+      : Buffer(storage->data(), size_bytes, lease_holder()),
+        number_(number),
+        storage_(std::move(storage)) {}
+  Leased(std::uint64_t number, std::size_t size_bytes, std::shared_ptr<const SharedView> view,
+         std::uint64_t place)
+      : Buffer(view->at(place, size_bytes), size_bytes, lease_holder(), Access::read_only),
+        number_(number),
+        view_(std::move(view)) {}
+  ~Leased() override {
+    storage_ = {};
+    if (leases) leases->give_back(number_, size_bytes());
+  }
+
+  std::shared_ptr<Leases> leases;
+
+ private:
+  const std::uint64_t number_;
+  BufferRef storage_;
+  std::shared_ptr<const SharedView> view_;
+};
+
+BufferRef Leases::lend(std::uint64_t number, std::size_t size_bytes, BufferRef storage) {
+  return add(std::make_unique<Leased>(number, size_bytes, std::move(storage)));
+}
+
+BufferRef Leases::lend(std::uint64_t number, std::size_t size_bytes,
+                       std::shared_ptr<const SharedView> view, std::uint64_t place) {
+  return add(std::make_unique<Leased>(number, size_bytes, std::move(view), place));
+}
+
+BufferRef Leases::add(std::unique_ptr<Leased> leased) {
+  leased->leases = shared_from_this();
+  {
+    const std::lock_guard lock(mutex_);
+    bytes_ += leased->size_bytes();
+  }
+  return BufferRef(leased.release());
+}
+
+void Leases::give_back(std::uint64_t number, std::size_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  numbers_.push_back(number);
+  returned_bytes_ += size_bytes;
+  if (numbers_.size() > 1 || !loop_) return;
+  loop_->post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->returned_();
+  });
+}
+
+std::vector<std::uint64_t> Leases::take_returned() {
+  const std::lock_guard lock(mutex_);
+  bytes_ -= std::exchange(returned_bytes_, 0);
+  return std::exchange(numbers_, {});
+}
+
+std::size_t Leases::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+void Leases::detach() {
+  const std::lock_guard lock(mutex_);
+  loop_ = nullptr;
+}
+
+}  // namespace actorflow

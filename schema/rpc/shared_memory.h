@@ -1,0 +1,87 @@
+// Memory that processes of one machine share: written by one, read by the others. Internal to schema/.
+//
+// An arena is one memfd, sealed so that a reader can neither write to it nor cut it short under the
+// writer's feet. It has no name: when the last process that has it open or mapped is gone, so is it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "dataflow/buffer.h"
+
+namespace actorflow {
+
+// A file descriptor that closes itself.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor();
+
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// The writing side: gives out blocks, the lowest first, so that pages are used again. A block keeps the
+// arena alive. Thread-safe.
+class SharedArena final : public Allocator, public std::enable_shared_from_this<SharedArena> {
+ public:
+  // Null if the system does not provide it.
+  static std::shared_ptr<SharedArena> create(std::size_t size_bytes);
+  SharedArena(FileDescriptor file, std::byte* begin, std::size_t size_bytes);
+  ~SharedArena() override;
+
+  // From the heap where there is no room.
+  BufferRef allocate(std::size_t size_bytes) override;
+  // Empty where there is no room.
+  BufferRef try_allocate(std::size_t size_bytes);
+  // True for a block of this arena.
+  bool owns(const BufferRef& buffer) const { return buffer && &buffer->owner() == this; }
+  // Where a block begins. REQUIRES: owns(block).
+  std::uint64_t place_of(const BufferRef& block) const;
+
+  int file() const { return file_.get(); }
+  std::size_t bytes_in_use() const;
+
+ private:
+  struct Block;
+  void release(Buffer* buffer) override;
+
+  const FileDescriptor file_;
+  std::byte* const begin_;
+  const std::size_t size_bytes_;
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::size_t> free_;  // offset and size of each gap; guarded by mutex_
+  std::size_t bytes_in_use_ = 0;             // guarded by mutex_
+};
+
+// The reading side: the whole arena of another process, as long as this object lives.
+class SharedView {
+ public:
+  // Throws invalid_argument for a file that is no sealed memfd. The file may be closed afterwards.
+  explicit SharedView(int file);
+  SharedView(const SharedView&) = delete;
+  SharedView& operator=(const SharedView&) = delete;
+  ~SharedView();
+
+  // Throws invalid_argument for a place that is not aligned or not inside.
+  void* at(std::uint64_t place, std::size_t size_bytes) const;
+
+ private:
+  std::byte* begin_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace actorflow
