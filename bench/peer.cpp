@@ -8,6 +8,7 @@
 
 #include <array>
 #include <caf/all.hpp>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -36,6 +37,8 @@ caf::behavior echo_actor(caf::stateful_actor<EchoState>* self, Network* network,
           self->state.link->send(std::move(delivery));
         else if (delivery.channel == acknowledge)
           self->state.link->send(DeregisterGraph{delivery.step});
+        else if (delivery.channel == slow)
+          std::this_thread::sleep_for(std::chrono::microseconds(delivery.step));
       },
       [=](DeregisterGraph message) { self->state.link->send(message); },
   };
@@ -64,6 +67,8 @@ void answer_each(RawListener& listener) {
     }
   }
 }
+
+std::string local_name_of(pid_t peer) { return "actorflow_bench-" + std::to_string(peer); }
 
 struct Pipe {
   int read = -1, write = -1;
@@ -108,6 +113,8 @@ PeerProcess::~PeerProcess() {
   waitpid(id_, nullptr, 0);
 }
 
+std::string PeerProcess::raw_local_name() const { return local_name_of(id_); }
+
 // One line, written at once.
 void PeerProcess::read_addresses() {
   std::array<char, 256> line{};
@@ -129,6 +136,8 @@ void run_peer(const std::string& address_of_parent) {
        {}});
   RawListener raw;
   std::thread([&raw] { answer_each(raw); }).detach();
+  RawListener raw_local(local_name_of(getpid()));
+  std::thread([&raw_local] { answer_each(raw_local); }).detach();
   std::cout << listener->address() << " " << raw.port() << std::endl;
   while (std::getchar() != EOF) {
   }

@@ -14,6 +14,7 @@ enum Answer : std::uint32_t {
   echo,         // the same again
   acknowledge,  // DeregisterGraph with the step as its handle
   silent,       // not at all
+  slow,         // not at all, and it takes as many microseconds as the step says
 };
 
 // How the peer answers on a raw stream, whose first bytes are this: with `reply_bytes` for every
@@ -35,6 +36,8 @@ class PeerProcess {
   // Where the peer, /job:there/task:0, listens.
   const std::string& link_address() const { return link_address_; }
   std::uint16_t raw_port() const { return raw_port_; }
+  std::string raw_local_name() const;
+  pid_t id() const { return id_; }
 
  private:
   void read_addresses();

@@ -4,9 +4,11 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -30,7 +32,19 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-int new_socket() { return check(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"); }
+int new_socket(int family) { return check(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"); }
+
+struct AbstractAddress {
+  explicit AbstractAddress(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+
+  sockaddr_un address{};
+  socklen_t size = 0;
+};
 
 }  // namespace
 
@@ -42,9 +56,16 @@ RawStream::RawStream(int fd) : fd_(fd) {
 }
 
 RawStream RawStream::connect(std::uint16_t port) {
-  RawStream stream(new_socket());
+  RawStream stream(new_socket(AF_INET));
   const sockaddr_in address = loopback(port);
   check(::connect(stream.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), "connect");
+  return stream;
+}
+
+RawStream RawStream::connect(const std::string& name) {
+  RawStream stream(new_socket(AF_UNIX));
+  const AbstractAddress address(name);
+  check(::connect(stream.fd_, address.get(), address.size), "connect");
   return stream;
 }
 
@@ -68,7 +89,13 @@ bool RawStream::read(std::span<std::byte> bytes) {
   return true;
 }
 
-RawListener::RawListener() : fd_(new_socket()) {
+RawListener::RawListener(const std::string& name) : fd_(new_socket(AF_UNIX)) {
+  const AbstractAddress address(name);
+  check(bind(fd_, address.get(), address.size), "bind");
+  check(listen(fd_, 1), "listen");
+}
+
+RawListener::RawListener() : fd_(new_socket(AF_INET)) {
   const sockaddr_in address = loopback(0);
   check(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind");
   check(listen(fd_, 1), "listen");

@@ -1,9 +1,10 @@
-// Blocking TCP over loopback without any engine: what the transport benchmarks compare with.
+// Blocking sockets of one machine without any engine: what the transport benchmarks compare with.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace actorflow::bench {
@@ -14,6 +15,8 @@ class RawStream {
  public:
   // To a port of this machine. Throws unavailable.
   static RawStream connect(std::uint16_t port);
+  // To an abstract Unix socket. Throws unavailable.
+  static RawStream connect(const std::string& name);
   explicit RawStream(int fd);
   RawStream(RawStream&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   RawStream& operator=(RawStream&&) = delete;
@@ -28,10 +31,12 @@ class RawStream {
   int fd_;
 };
 
-// Listens on a free port of this machine.
 class RawListener {
  public:
+  // On a free port of this machine.
   RawListener();
+  // On an abstract Unix socket.
+  explicit RawListener(const std::string& name);
   RawListener(const RawListener&) = delete;
   RawListener& operator=(const RawListener&) = delete;
   ~RawListener();

@@ -1,9 +1,14 @@
-// Tensors and messages between two processes over TCP, actor to actor, against raw sockets that move as
-// many bytes in the same pattern, or against a time that a step can afford.
+// Tensors and messages between two processes, actor to actor, against raw sockets that move as many
+// bytes in the same pattern, against a copy in one thread, or against a time or a size that a step can
+// afford.
+#include <algorithm>
 #include <caf/all.hpp>
 #include <chrono>
+#include <cstring>
+#include <fstream>
 #include <future>
 #include <memory>
+#include <thread>
 
 #include "actors/messages.h"
 #include "actors/runtime.h"
@@ -11,6 +16,8 @@
 #include "bench/peer.h"
 #include "bench/raw_socket.h"
 #include "kernels/device.h"
+#include "kernels/kernel.h"
+#include "schema/rpc_network.h"
 
 namespace actorflow::bench {
 namespace {
@@ -60,21 +67,23 @@ caf::behavior talker(caf::stateful_actor<Talk>* self) {
   };
 }
 
+enum class Reach { same_machine, tcp_only };
+
 // Two processes that are linked both ways.
 class Pair {
  public:
-  Pair() {
+  explicit Pair(Reach reach = Reach::same_machine) {
+    if (reach == Reach::tcp_only) own_network_ = network_without_shared_memory();
     const auto actor = actor_;
-    listener_ = runtime_.rpc_network().listen(
+    listener_ = network().listen(
         "127.0.0.1:0", {{"here", 0}, 1},
         {[actor](const TaskIdentity&, Message message) { caf::anon_send(actor, std::move(message)); },
          [](const TaskIdentity&) {},
          {}});
     peer_ = std::make_unique<PeerProcess>(listener_->address());
-    link_ = runtime_.rpc_network().connect(
-        peer_->link_address(), {{"here", 0}, 1}, {"there", 0},
-        {[](const TaskIdentity&) {},
-         [actor](const Status& reason) { caf::anon_send(actor, Lost{reason}); }});
+    link_ = network().connect(peer_->link_address(), {{"here", 0}, 1}, {"there", 0},
+                              {[](const TaskIdentity&) {},
+                               [actor](const Status& reason) { caf::anon_send(actor, Lost{reason}); }});
   }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
@@ -91,15 +100,22 @@ class Pair {
     }
     done.get();
   }
-  std::uint16_t raw_port() const { return peer_->raw_port(); }
+  const PeerProcess& peer() const { return *peer_; }
+  Network& network() { return own_network_ ? *own_network_ : runtime_.rpc_network(); }
 
  private:
+  static std::unique_ptr<Network> network_without_shared_memory() {
+    RpcOptions options;
+    options.shared_memory_bytes = 0;
+    return make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
+  }
   void end_actor() {
     caf::anon_send_exit(actor_, caf::exit_reason::kill);
     caf::scoped_actor { runtime_.system() } -> wait_for(actor_);
   }
 
   Runtime runtime_;
+  std::unique_ptr<Network> own_network_;
   caf::actor actor_ = runtime_.system().spawn(talker);
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<PeerProcess> peer_;
@@ -127,8 +143,7 @@ std::vector<double> round_trips(Pair& pair, const Message& message, std::size_t 
   return seconds;
 }
 
-std::vector<double> raw_round_trips(const Pair& pair, const RawPattern& pattern, std::size_t count) {
-  RawStream stream = RawStream::connect(pair.raw_port());
+std::vector<double> raw_round_trips(RawStream stream, const RawPattern& pattern, std::size_t count) {
   stream.write(std::as_bytes(std::span(&pattern, 1)));
   const std::vector<std::byte> message(pattern.message_bytes);
   std::vector<std::byte> reply(pattern.reply_bytes);
@@ -157,29 +172,73 @@ Measurement small_round_trip(bool quick) {
   return in_turn(
       5, [&] { return median(round_trips(pair, message, count)) * 1e6; },
       [&] {
-        return median(raw_round_trips(pair, {small_bytes, small_bytes}, count)) * 1e6;
-      });
-}
-
-// Gigabytes per second one way, each tensor acknowledged by a small message.
-Measurement bulk(std::size_t size, std::size_t count) {
-  Pair pair;
-  const Message message = TensorDelivery{0, acknowledge, bytes(size)};
-  const auto rate = [size](const std::vector<double>& seconds) {
-    return static_cast<double>(size) / median(seconds) / 1e9;
-  };
-  return in_turn(
-      5, [&] { return rate(round_trips(pair, message, count)); },
-      [&] {
-        return rate(raw_round_trips(pair, {size, small_bytes}, count));
+        return median(raw_round_trips(RawStream::connect(pair.peer().raw_port()),
+                                      {small_bytes, small_bytes}, count)) *
+               1e6;
       });
 }
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
+double gigabytes_per_second(std::size_t size, const std::vector<double>& seconds) {
+  return static_cast<double>(size) / median(seconds) / 1e9;
+}
+
+// One way over TCP, each tensor acknowledged by a small message.
+Measurement bulk(std::size_t size, std::size_t count) {
+  Pair pair(Reach::tcp_only);
+  const Message message = TensorDelivery{0, acknowledge, bytes(size)};
+  return in_turn(
+      5, [&] { return gigabytes_per_second(size, round_trips(pair, message, count)); },
+      [&] {
+        return gigabytes_per_second(size, raw_round_trips(RawStream::connect(pair.peer().raw_port()),
+                                                          {size, small_bytes}, count));
+      });
+}
+
 Measurement bulk_1_mib(bool quick) { return bulk(mebibyte, quick ? 3 : 300); }
 Measurement bulk_16_mib(bool quick) { return bulk((quick ? 2 : 16) * mebibyte, quick ? 3 : 50); }
 Measurement bulk_100_mib(bool quick) { return bulk((quick ? 3 : 100) * mebibyte, quick ? 3 : 10); }
+
+// The same in shared memory, into which the tensor is copied once.
+Measurement shared(std::size_t size, std::size_t count) {
+  Pair pair;
+  const Tensor from = bytes(size);
+  Tensor to = bytes(size);
+  const Message message = TensorDelivery{0, acknowledge, from};
+  const auto copy = [&] {
+    return seconds_of([&] { std::memcpy(to.mutable_data(), from.data(), size); });
+  };
+  return in_turn(
+      5, [&] { return gigabytes_per_second(size, round_trips(pair, message, count)); },
+      [&] {
+        std::vector<double> seconds(count);
+        std::ranges::generate(seconds, copy);
+        return gigabytes_per_second(size, seconds);
+      });
+}
+
+Measurement shared_16_mib(bool quick) { return shared((quick ? 2 : 16) * mebibyte, quick ? 3 : 100); }
+Measurement shared_100_mib(bool quick) { return shared((quick ? 3 : 100) * mebibyte, quick ? 3 : 20); }
+
+// Microseconds of the round trip of a tensor that lies in shared memory, and of a few bytes through a
+// Unix socket.
+Measurement handed_over(std::size_t size, std::size_t count) {
+  Pair pair;
+  Tensor tensor =
+      Tensor::zeros(DType::uint8, {static_cast<std::int64_t>(size)}, pair.network().allocator());
+  const Message message = TensorDelivery{0, acknowledge, std::move(tensor)};
+  return in_turn(
+      5, [&] { return median(round_trips(pair, message, count)) * 1e6; },
+      [&] {
+        return median(raw_round_trips(RawStream::connect(pair.peer().raw_local_name()),
+                                      {small_bytes, small_bytes}, count)) *
+               1e6;
+      });
+}
+
+Measurement handed_over_16_mib(bool quick) { return handed_over(16 * mebibyte, quick ? 50 : 2000); }
+Measurement handed_over_100_mib(bool quick) { return handed_over(100 * mebibyte, quick ? 50 : 2000); }
 
 // Million small tensors per second, sent without waiting; the last one is acknowledged.
 double pipelined(Pair& pair, std::uint64_t count) {
@@ -246,11 +305,52 @@ double control_while_streaming(Pair& pair, const Tensor& tensor, std::size_t cou
   return quantile(seconds, 0.99) * 1e3;
 }
 
-Measurement control_against_limit(bool quick) {
-  Pair pair;
+Measurement control_against_limit(bool quick, Reach reach) {
+  Pair pair(reach);
   const Tensor tensor = bytes((quick ? 2 : 16) * mebibyte);
   return in_turn(
       3, [&] { return control_while_streaming(pair, tensor, quick ? 10 : 500); }, [] { return 2.0; });
+}
+
+Measurement control_beside_shared(bool quick) {
+  return control_against_limit(quick, Reach::same_machine);
+}
+Measurement control_beside_tcp(bool quick) { return control_against_limit(quick, Reach::tcp_only); }
+
+// A figure of /proc/ID/status, in MiB.
+double status_of(pid_t process, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; file >> word;)
+    if (word == name + ":") {
+      double kibibytes = 0;
+      file >> kibibytes;
+      return kibibytes / 1024;
+    }
+  throw Error(Code::unavailable, "the peer process has no " + name);
+}
+
+// The most memory, in MiB, by which a receiver grows that takes twice as long for a tensor as its
+// sender, and the window that it grants.
+Measurement slow_receiver(bool quick) {
+  constexpr std::uint64_t receiver_us = 8'000;
+  constexpr auto sender_pause = std::chrono::microseconds(receiver_us / 2);
+  Pair pair(Reach::tcp_only);
+  const std::uint64_t count = quick ? 10 : 150;
+  const Tensor tensor = bytes((quick ? 1 : 16) * mebibyte);
+  const Message last = TensorDelivery{0, acknowledge, bytes(small_bytes)};
+  round_trips(pair, last, 1);
+  const double before = status_of(pair.peer().id(), "VmRSS");
+  const auto send_all = [&](Link& link) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      link.send(TensorDelivery{receiver_us, slow, tensor});
+      std::this_thread::sleep_for(sender_pause);
+    }
+    // Not small: it comes after the others.
+    link.send(TensorDelivery{0, acknowledge, tensor});
+  };
+  pair.converse({send_all, [](Link&, const Message&) { return true; }});
+  return {status_of(pair.peer().id(), "VmHWM") - before,
+          static_cast<double>(RpcOptions().window_bytes) / mebibyte};
 }
 
 }  // namespace
@@ -265,7 +365,15 @@ std::vector<Benchmark> transport_benchmarks() {
       {"transport/pipelined_vs_round_trips", "M/s", "a round trip for each", at_least(20),
        pipelined_against_round_trips},
       {"transport/pipelined", "M/s", "1.5 M/s", at_least(1), pipelined_against_target},
-      {"transport/control_p99_beside_16_MiB_tensors", "ms", "2 ms", at_most(1), control_against_limit},
+      {"transport/same_machine_16_MiB", "GB/s", "memcpy, one thread", at_least(0.7), shared_16_mib},
+      {"transport/same_machine_100_MiB", "GB/s", "memcpy, one thread", at_least(0.7), shared_100_mib},
+      {"transport/hand_over_16_MiB", "us", "raw Unix socket, 64 bytes", at_most(2.5),
+       handed_over_16_mib},
+      {"transport/hand_over_100_MiB", "us", "raw Unix socket, 64 bytes", at_most(2.5),
+       handed_over_100_mib},
+      {"transport/control_p99_beside_16_MiB_tensors", "ms", "2 ms", at_most(1), control_beside_tcp},
+      {"transport/control_p99_beside_shared_memory", "ms", "2 ms", at_most(1), control_beside_shared},
+      {"transport/memory_of_a_slow_receiver", "MiB", "its credit window", at_most(1.2), slow_receiver},
   };
 }
 

@@ -2,7 +2,6 @@
 
 #include <capnp/serialize.h>
 #include <kj/debug.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,13 +18,6 @@ constexpr TensorLimits frame_limits{std::size_t{4} << 20, std::size_t{8} << 10, 
 
 kj::ArrayPtr<const kj::byte> bytes_at(const BufferRef& buffer, std::size_t offset, std::size_t size) {
   return {static_cast<const kj::byte*>(buffer->data()) + offset, size};
-}
-
-kj::Own<kj::NetworkAddress> peer_address(IoLoop& loop, kj::AsyncIoStream& stream) {
-  sockaddr_storage address{};
-  kj::uint size = sizeof address;
-  stream.getpeername(reinterpret_cast<sockaddr*>(&address), &size);
-  return loop.network().getSockaddr(&address, size);
 }
 
 }  // namespace
@@ -68,7 +60,7 @@ void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
   std::memcpy(address_.token.data(), token.begin(), token.size());
   address_.local_socket = to_string(terms.getLocalSocket());
   address_.arena = core_.arena;
-  address_.tcp = peer_address(core_.loop, rpc.stream.bytes());
+  address_.tcp = rpc.peer_address->clone();
   window_bytes_ = terms.getWindowBytes();
   max_bytes_ = terms.getMaxBytes();
   started_ = true;

@@ -1,9 +1,21 @@
 #include "schema/rpc/rpc_core.h"
 
+#include <sys/socket.h>
+
 #include "dataflow/error.h"
 #include "schema/rpc/address.h"
 
 namespace actorflow {
+namespace {
+
+kj::Own<kj::NetworkAddress> peer_address(IoLoop& loop, kj::AsyncIoStream& stream) {
+  sockaddr_storage address{};
+  kj::uint size = sizeof address;
+  stream.getpeername(reinterpret_cast<sockaddr*>(&address), &size);
+  return loop.network().getSockaddr(&address, size);
+}
+
+}  // namespace
 
 wire::Task::Client RpcEnd::task() {
   capnp::MallocMessageBuilder message(8);
@@ -20,7 +32,12 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address)
         auto connected = found->connect();
         return connected.attach(kj::mv(found));
       })
-      .then([](kj::Own<kj::AsyncIoStream> io) { return kj::heap<RpcEnd>(kj::mv(io)); });
+      .then([&loop](kj::Own<kj::AsyncIoStream> io) {
+        auto peer = peer_address(loop, *io);
+        auto rpc = kj::heap<RpcEnd>(kj::mv(io));
+        rpc->peer_address = kj::mv(peer);
+        return rpc;
+      });
 }
 
 Status check_version(std::uint32_t theirs) {

@@ -80,6 +80,7 @@ struct RpcEnd {
   capnp::TwoPartyVatNetwork network;
   capnp::RpcSystem<capnp::rpc::twoparty::VatId> system;
   std::uint64_t next_transfer = 0;
+  kj::Own<kj::NetworkAddress> peer_address;  // of the end that called
 
  private:
   // Calls under way hold their parameters: reading stops while they are more than two messages.
