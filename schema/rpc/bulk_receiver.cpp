@@ -49,10 +49,13 @@ BulkReceiver::BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream,
 }
 
 void BulkReceiver::start() {
-  reading_ = welcome()
-                 .then([this] { return read_messages(); })
-                 .eagerlyEvaluate(
-                     [this](kj::Exception&& exception) { events_.failed(description(exception)); });
+  reading_ = kj::evalNow([this] {
+               return welcome();
+             }).then([this] {
+                 return read_messages();
+               }).eagerlyEvaluate([this](kj::Exception&& exception) {
+    events_.failed(description(exception));
+  });
 }
 
 kj::Promise<void> BulkReceiver::welcome() {
@@ -125,8 +128,8 @@ void BulkReceiver::hand_over(Incoming& incoming) {
 
 void BulkReceiver::return_payloads() {
   if (!welcomed_ || std::exchange(returning_, true)) return;
-  writing_ = write_returned().eagerlyEvaluate([this](kj::Exception&&) {
-    // The sender has gone, and needs no more.
+  writing_ = kj::evalNow([this] { return write_returned(); }).eagerlyEvaluate([this](kj::Exception&&) {
+    sender_gone_ = true;
     if (all_returned_.get() != nullptr) all_returned_->fulfill();
   });
 }
@@ -145,7 +148,7 @@ kj::Promise<void> BulkReceiver::write_returned() {
 void BulkReceiver::stop() {
   events_ = {};
   reading_ = nullptr;
-  if (!view_ || leases_->empty()) return;
+  if (!view_ || sender_gone_ || leases_->empty()) return;
   auto all_returned = kj::newPromiseAndFulfiller<void>();
   all_returned_ = kj::mv(all_returned.fulfiller);
   core_.loop.spawn(all_returned.promise.attach(shared_from_this()));

@@ -50,6 +50,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   const std::shared_ptr<Leases> leases_;
   bool welcomed_ = false;
   bool returning_ = false;
+  bool sender_gone_ = false;  // and needs nothing back
   kj::Own<kj::PromiseFulfiller<void>> all_returned_;
   kj::Promise<void> reading_ = nullptr;
   kj::Promise<void> writing_ = nullptr;

@@ -69,9 +69,10 @@ void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
 
 void BulkSender::pump() {
   if (!started_ || stopped_ || std::exchange(draining_, true)) return;
-  sending_ = pump_all().eagerlyEvaluate([this](kj::Exception&& exception) {
-    events_.failed({Code::unavailable, exception.getDescription().cStr()});
-  });
+  sending_ =
+      kj::evalNow([this] { return pump_all(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
+        events_.failed({Code::unavailable, exception.getDescription().cStr()});
+      });
 }
 
 kj::Promise<void> BulkSender::pump_all() {
@@ -94,7 +95,9 @@ kj::Promise<void> BulkSender::open() {
       .then([this](BulkConnection connection) {
         stream_ = kj::mv(connection.stream);
         path_ = connection.shares_memory ? TensorPath::shared_memory : TensorPath::stream;
-        reading_ = read_returned().eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
+        reading_ = kj::evalNow([this] {
+                     return read_returned();
+                   }).eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
       });
 }
 

@@ -1,6 +1,4 @@
 // Bytes on a port that are no Cap'n Proto, or pretend to be much of it.
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,45 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "test/schema/support/raw_socket.h"
 #include "test/schema/support/tasks.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-using Bytes = std::vector<char>;
-
-class Socket {
- public:
-  explicit Socket(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-    BOOST_REQUIRE(::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
-  }
-  Socket(const Socket&) = delete;
-  ~Socket() { close(fd_); }
-
-  // Stops early where the other end has closed.
-  void write(const Bytes& bytes) {
-    std::size_t sent = 0;
-    while (sent < bytes.size()) {
-      const auto n = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      if (n <= 0) return;
-      sent += static_cast<std::size_t>(n);
-    }
-  }
-  // Reads whatever comes until the other end closes.
-  void wait_for_end() {
-    Bytes answer(4096);
-    while (recv(fd_, answer.data(), answer.size(), 0) > 0) continue;
-  }
-
- private:
-  int fd_;
-};
 
 Bytes words(std::initializer_list<std::uint32_t> values) {
   Bytes bytes;
