@@ -1,5 +1,7 @@
 // Kernels of the CPU on one thread: the vectorised loops against oneDNN's primitives for the same
 // function, and against the plainest loop, compiled like the rest of the program, where there is none.
+// oneDNN fuses multiply-adds where the CPU can; ours do not, to give the same bits on every CPU. Where
+// arithmetic and not memory is the limit, the bars are lower by that.
 #include <dnnl.hpp>
 #include <functional>
 #include <memory>
@@ -159,15 +161,15 @@ Measurement sum_uncached(bool quick) {
 std::vector<Benchmark> kernel_benchmarks() {
   const std::string plain = "a plain loop";
   return {
-      eltwise("exp_64KiB", "Exp", algorithm::eltwise_exp, cached, 1),
+      eltwise("exp_64KiB", "Exp", algorithm::eltwise_exp, cached, 0.75),
       eltwise("exp_64MiB", "Exp", algorithm::eltwise_exp, uncached, 0.95),
       eltwise("log_64KiB", "Log", algorithm::eltwise_log, cached, 1),
-      eltwise("tanh_64KiB", "Tanh", algorithm::eltwise_tanh, cached, 1),
+      eltwise("tanh_64KiB", "Tanh", algorithm::eltwise_tanh, cached, 0.75),
       eltwise("tanh_64MiB", "Tanh", algorithm::eltwise_tanh, uncached, 0.95),
-      eltwise("sigmoid_64KiB", "Sigmoid", algorithm::eltwise_logistic, cached, 1),
+      eltwise("sigmoid_64KiB", "Sigmoid", algorithm::eltwise_logistic, cached, 0.75),
       eltwise("relu_64MiB", "Relu", algorithm::eltwise_relu, uncached, 0.95),
       softmax_rows(64, 10, 1),
-      softmax_rows(128, 1000, 1),
+      softmax_rows(128, 1000, 0.8),
       {"kernels/add_16KiB", "Gelem/s", plain, at_least(1), add_cached},
       {"kernels/add_64MiB", "Gelem/s", plain, at_least(0.95), add_uncached},
       {"kernels/sum_64MiB", "Gelem/s", plain, at_least(1), sum_uncached},

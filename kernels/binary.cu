@@ -58,14 +58,16 @@ struct Div {
 struct Maximum {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    const T larger = a > b ? a : b;  // b if that is NaN
+    return a != a ? a : larger;
   }
 };
 
 struct Minimum {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
   }
 };
 

@@ -67,7 +67,10 @@ struct MaxReducer {
     else
       return std::numeric_limits<T>::lowest();
   }
-  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) { return a > b || a != a ? a : b; }
+  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) {
+    const T larger = b > a ? b : a;  // a if that is NaN
+    return b != b ? b : larger;
+  }
   ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
 };
 
@@ -80,16 +83,26 @@ struct MinReducer {
     else
       return std::numeric_limits<T>::max();
   }
-  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) { return a < b || a != a ? a : b; }
+  ACTORFLOW_HOST_DEVICE static T combine(T a, T b) {
+    const T smaller = b < a ? b : a;
+    return b != b ? b : smaller;
+  }
   ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
 };
 
 // Elements side by side, in lanes that the compiler makes vectors of, as many on every machine; then the
-// lanes by halves.
+// lanes by halves. More lanes of small types, because a chain of comparisons is slow. Short runs go
+// without.
 template <class Reducer, class T>
 typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
   using Accumulator = typename Reducer::Accumulator;
-  constexpr int lanes = 16;
+  constexpr int lanes = sizeof(Accumulator) == 8 ? 16 : 64, short_run = 16;
+  if (count < short_run) {
+    Accumulator total = Reducer::initial();
+    for (std::int64_t i = 0; i < count; ++i)
+      total = Reducer::combine(total, static_cast<Accumulator>(x[i]));
+    return total;
+  }
   Accumulator lane[lanes];
   std::fill_n(lane, lanes, Reducer::initial());
   std::int64_t i = 0;
