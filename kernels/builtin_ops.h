@@ -26,6 +26,13 @@ std::vector<Op> conv_ops();           // conv.cu
 std::vector<Op> pooling_ops();        // pooling.cu
 std::vector<Op> batch_norm_ops();     // batch_norm.cu
 
+std::vector<Op> gelu_ops();          // gelu.cu
+std::vector<Op> gather_ops();        // gather.cu
+std::vector<Op> scatter_ops();       // scatter.cu
+std::vector<Op> layer_norm_ops();    // layer_norm.cu
+std::vector<Op> batch_matmul_ops();  // batch_matmul.cu
+std::vector<Op> dropout_ops();       // dropout.cu
+
 // All of them.
 std::vector<Op> list_builtin_ops();
 

@@ -62,6 +62,7 @@ Output square(Output x);
 Output exp(Output x);
 Output log(Output x);
 Output sqrt(Output x);
+Output rsqrt(Output x);  // 1 / sqrt(x)
 Output tanh(Output x);
 Output sigmoid(Output x);
 Output relu(Output x);  // NaN stays NaN
@@ -144,6 +145,9 @@ Output truncated_normal(Graph& graph, const Shape& shape, double mean, double st
 // matmul.cu: [m,k] x [k,n] -> [m,n], floating; each side may be given transposed.
 Output matmul(Output a, Output b, bool transpose_a = false, bool transpose_b = false);
 
+// batch_matmul.cu: the same for [..., m,k] x [..., k,n], whose leading dimensions broadcast.
+Output batch_matmul(Output a, Output b, bool transpose_a = false, bool transpose_b = false);
+
 // bias.cu: x [..., n] + bias [n], floating.
 Output bias_add(Output x, Output bias);
 
@@ -180,6 +184,34 @@ BatchNorm batch_norm(Output x, Output scale, Output offset, double epsilon = 1e-
                      Output side = {});
 Output batch_norm_inference(Output x, Output scale, Output offset, Output mean, Output variance,
                             double epsilon = 1e-3);
+
+// gelu.cu: x Phi(x) with the normal distribution function Phi, or its approximation by tanh. Floating;
+// no second derivative.
+Output gelu(Output x, bool approximate = false);
+
+// layer_norm.cu: over the last axis n, with the variance's `epsilon`; times gamma [n], plus beta [n].
+// Floating; no second derivative.
+Output layer_norm(Output x, Output gamma, Output beta, double epsilon = 0.001);
+
+// dropout.cu: each element becomes 0 with the probability `rate`, 0 <= rate < 1, else x / (1 - rate).
+// Floating. Seed and the int64 scalar `counter` choose which, the same on every device: use a seed for
+// each dropout of a model, and feed the global step.
+Output dropout(Output x, double rate, std::uint64_t seed, Output counter);
+
+// gather.cu and scatter.cu: indices and ids are int32 or int64 of any shape. One out of range fails when
+// it runs on a CPU, naming index and place; on a GPU it reads 0 and writes nothing.
+// x with its axis replaced by the dimensions of the indices: the parts that they choose.
+Output gather(Output x, Output indices, std::int64_t axis = 0);
+// The rows of the table for these ids. In the gradient the rows of an id that comes twice sum up.
+Output embedding_lookup(Output table, Output ids);
+// x with parts along the axis changed: the updates [as gather(x, indices, axis)] are added to them, or
+// replace them, in the order of the indices. Of several replacements of one part the last one counts,
+// but the gradient flows to all.
+Output scatter_add(Output x, Output indices, Output updates, std::int64_t axis = 0);
+Output scatter_update(Output x, Output indices, Output updates, std::int64_t axis = 0);
+// [num_segments, ...]: the sums of the parts of the data that have the same id. The ids' dimensions are
+// the data's leading ones.
+Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_segments);
 
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);

@@ -1,4 +1,4 @@
-// Neg, Abs, Sign, Square, Exp, Log, Sqrt, Tanh, Sigmoid, Relu, and the last three's gradients.
+// Neg, Abs, Sign, Square, Exp, Log, Sqrt, Rsqrt, Tanh, Sigmoid, Relu, and the last three's gradients.
 #include <cmath>
 
 #include "kernels/builtin_ops.h"
@@ -70,6 +70,13 @@ struct Sqrt {
   }
 };
 
+struct Rsqrt {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T x) const {
+    return 1 / std::sqrt(x);
+  }
+};
+
 struct Tanh {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
@@ -124,6 +131,10 @@ std::vector<Output> square_gradient(GradientContext& c) { return {c.gradient() *
 std::vector<Output> exp_gradient(GradientContext& c) { return {c.gradient() * c.output(0)}; }
 std::vector<Output> log_gradient(GradientContext& c) { return {c.gradient() / c.input(0)}; }
 std::vector<Output> sqrt_gradient(GradientContext& c) { return {c.gradient() * 0.5 / c.output(0)}; }
+std::vector<Output> rsqrt_gradient(GradientContext& c) {
+  const Output y = c.output(0);
+  return {c.gradient() * -0.5 * (y * square(y))};
+}
 
 template <const OpDef& (*gradient_op)()>
 std::vector<Output> gradient_from_output(GradientContext& c) {
@@ -181,6 +192,11 @@ const OpDef& sqrt_op() {
   return op;
 }
 
+const OpDef& rsqrt_op() {
+  static const OpDef op = unary_def("Rsqrt", infer_unary<FloatingTypes>, rsqrt_gradient);
+  return op;
+}
+
 const OpDef& tanh_op() {
   static const OpDef op =
       unary_def("Tanh", infer_unary<FloatingTypes>, gradient_from_output<tanh_grad_op>);
@@ -223,6 +239,7 @@ Output square(Output x) { return x.graph->add(square_op(), {x}); }
 Output exp(Output x) { return x.graph->add(exp_op(), {x}); }
 Output log(Output x) { return x.graph->add(log_op(), {x}); }
 Output sqrt(Output x) { return x.graph->add(sqrt_op(), {x}); }
+Output rsqrt(Output x) { return x.graph->add(rsqrt_op(), {x}); }
 Output tanh(Output x) { return x.graph->add(tanh_op(), {x}); }
 Output sigmoid(Output x) { return x.graph->add(sigmoid_op(), {x}); }
 Output relu(Output x) { return x.graph->add(relu_op(), {x}); }
@@ -236,6 +253,7 @@ std::vector<Op> unary_ops() {
           on_all_devices<unary<Exp, FloatingTypes>>(exp_op()),
           on_all_devices<unary<Log, FloatingTypes>>(log_op()),
           on_all_devices<unary<Sqrt, FloatingTypes>>(sqrt_op()),
+          on_all_devices<unary<Rsqrt, FloatingTypes>>(rsqrt_op()),
           on_all_devices<unary<Tanh, FloatingTypes>>(tanh_op()),
           on_all_devices<unary<Sigmoid, FloatingTypes>>(sigmoid_op()),
           on_all_devices<unary<Relu, FloatingTypes>>(relu_op()),

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "test/kernels/support/conv_rows.h"
+#include "test/kernels/support/model_rows.h"
 #include "test/kernels/support/reference.h"
 
 namespace actorflow::test {
@@ -20,6 +21,7 @@ double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 double square(double x) { return x * x; }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double relu(double x) { return x > 0 ? x : 0; }
+double rsqrt(double x) { return 1 / std::sqrt(x); }
 double tanh_grad(double g, double y) { return g * (1 - y * y); }
 double sigmoid_grad(double g, double y) { return g * y * (1 - y); }
 double relu_grad(double g, double y) { return y > 0 ? g : 0; }
@@ -173,6 +175,7 @@ Rows unary_rows() {
       {"Exp", "", {x}, {}, unary(std::exp)},
       {"Log", "", {{f32, {3, 5}, 0.1, 4}}, {}, unary(std::log)},
       {"Sqrt", "", {{f32, {3, 5}, 0.1, 4}}, {}, unary(std::sqrt)},
+      {"Rsqrt", "", {{f32, {3, 5}, 0.1, 4}}, {}, unary(rsqrt)},
       {"Tanh", "", {x}, {}, unary(std::tanh)},
       {"Sigmoid", "", {x}, {}, unary(sigmoid)},
       {"Relu", "", {x}, {}, unary(relu)},
@@ -469,7 +472,7 @@ const std::vector<OpRow>& op_table() {
     Rows all;
     for (const auto family :
          {core_rows, unary_rows, binary_rows, compare_rows, reduce_rows, broadcast_rows, shape_rows,
-          matrix_rows, fused_rows, random_rows, conv_rows})
+          matrix_rows, fused_rows, random_rows, conv_rows, model_rows})
       for (auto& row : family()) all.push_back(std::move(row));
     return all;
   }();

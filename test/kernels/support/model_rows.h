@@ -1,0 +1,13 @@
+// The op table's rows for what models are built of: gather and scatter, normalisation, batches of
+// matrices, gelu and dropout.
+#pragma once
+
+#include <vector>
+
+#include "test/kernels/support/op_table.h"
+
+namespace actorflow::test {
+
+std::vector<OpRow> model_rows();
+
+}  // namespace actorflow::test
