@@ -1,6 +1,6 @@
 // Gelu, the Gaussian error linear unit, exact or by its tanh approximation, and its gradient.
 // Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
-#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels/builtin_ops.h"
@@ -20,7 +20,7 @@ struct Gelu {
   }
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    // What is left at -infinity is 0.
+    // -infinity times 0 would be NaN.
     return x == -std::numeric_limits<T>::infinity() ? T(0) : x * distribution(x);
   }
 };
@@ -36,14 +36,11 @@ struct GeluGrad {
 
 // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3).
 struct ApproximateGelu {
-  template <class T>
-  static constexpr T scale = T(0.79788456080286535588);
-  template <class T>
-  static constexpr T cubic = T(0.044715);
+  static constexpr double scale = 0.79788456080286535588, cubic = 0.044715;
 
   template <class T>
   ACTORFLOW_HOST_DEVICE static T tanh_of(T x) {
-    return elementary::tanh(scale<T> * (x + cubic<T> * x * x * x));
+    return elementary::tanh(T(scale) * (x + T(cubic) * x * x * x));
   }
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
@@ -56,7 +53,7 @@ struct ApproximateGeluGrad {
   ACTORFLOW_HOST_DEVICE T operator()(T g, T x) const {
     using Forward = ApproximateGelu;
     const T t = Forward::tanh_of(x);
-    const T slope = Forward::scale<T> * (1 + 3 * Forward::cubic<T> * x * x);
+    const T slope = T(Forward::scale) * (1 + T(3 * Forward::cubic) * x * x);
     return g * T(0.5) * (1 + t + x * (1 - t * t) * slope);
   }
 };

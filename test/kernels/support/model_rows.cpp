@@ -230,7 +230,7 @@ Rows batch_rows() {
   };
 }
 
-// The mask is checked in the suite "dropout".
+// The mask is checked in the suite "dropout_mask".
 Rows activation_rows() {
   const Input x{f32, {3, 5}, -4, 4};
   return {
