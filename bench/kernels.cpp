@@ -167,6 +167,7 @@ std::vector<Benchmark> kernel_benchmarks() {
       eltwise("tanh_64KiB", "Tanh", algorithm::eltwise_tanh, cached, 0.75),
       eltwise("tanh_64MiB", "Tanh", algorithm::eltwise_tanh, uncached, 0.95),
       eltwise("sigmoid_64KiB", "Sigmoid", algorithm::eltwise_logistic, cached, 0.75),
+      eltwise("gelu_64KiB", "Gelu", algorithm::eltwise_gelu_erf, cached, 0.75),
       eltwise("relu_64MiB", "Relu", algorithm::eltwise_relu, uncached, 0.95),
       softmax_rows(64, 10, 1),
       softmax_rows(128, 1000, 0.8),

@@ -64,18 +64,31 @@ struct Mask {
 // Philox gives the bits of four elements at once.
 constexpr std::int64_t words = 4;
 
-// Many blocks of Philox side by side, for vectors.
+// The random words of `lanes` blocks of Philox from a position on, element by element. The rounds go
+// over all lanes, so that vectors compute them; philox() is what they compute.
+template <int lanes>
+void draw(std::uint64_t key, std::uint64_t position, std::uint64_t counter, std::uint32_t* random) {
+  std::uint32_t x[words][lanes];
+  for (int i = 0; i < lanes; ++i) {
+    x[0][i] = static_cast<std::uint32_t>(position + static_cast<std::uint64_t>(i));
+    x[1][i] = static_cast<std::uint32_t>((position + static_cast<std::uint64_t>(i)) >> 32U);
+    x[2][i] = static_cast<std::uint32_t>(counter);
+    x[3][i] = static_cast<std::uint32_t>(counter >> 32U);
+  }
+  for (PhiloxKey k(key); !k.done(); k.next())
+    for (int i = 0; i < lanes; ++i) philox_round(k, x[0][i], x[1][i], x[2][i], x[3][i]);
+  for (int i = 0; i < lanes; ++i)
+    for (std::int64_t word = 0; word < words; ++word) random[i * words + word] = x[word][i];
+}
+
 template <class T>
 void drop_on_cpu(const Mask<T>& mask, std::int64_t counter, std::int64_t elements, const T* x, T* out) {
   constexpr std::int64_t blocks = 64;
   vectorised([=] {
     for (std::int64_t first = 0; first < elements; first += blocks * words) {
       std::uint32_t random[blocks * words];
-      for (std::int64_t i = 0; i < blocks; ++i) {
-        const auto position = static_cast<std::uint64_t>(first / words + i);
-        const PhiloxBlock block = philox(mask.seed, position, static_cast<std::uint64_t>(counter));
-        for (std::int64_t word = 0; word < words; ++word) random[i * words + word] = block.words[word];
-      }
+      draw<blocks>(mask.seed, static_cast<std::uint64_t>(first / words),
+                   static_cast<std::uint64_t>(counter), random);
       const std::int64_t count = std::min(blocks * words, elements - first);
 #pragma GCC ivdep
       for (std::int64_t i = 0; i < count; ++i) out[first + i] = mask.apply(x[first + i], random[i]);

@@ -12,22 +12,38 @@ struct PhiloxBlock {
   std::uint32_t words[4];
 };
 
+// The two words of the key, which change from round to round.
+struct PhiloxKey {
+  std::uint32_t first, second;
+  int round = 0;
+
+  ACTORFLOW_HOST_DEVICE explicit PhiloxKey(std::uint64_t key)
+      : first(static_cast<std::uint32_t>(key)), second(static_cast<std::uint32_t>(key >> 32U)) {}
+  ACTORFLOW_HOST_DEVICE bool done() const { return round == 10; }
+  ACTORFLOW_HOST_DEVICE void next() {
+    first += 0x9E3779B9;
+    second += 0xBB67AE85;
+    ++round;
+  }
+};
+
+ACTORFLOW_HOST_DEVICE inline void philox_round(const PhiloxKey& key, std::uint32_t& a, std::uint32_t& b,
+                                               std::uint32_t& c, std::uint32_t& d) {
+  const std::uint64_t product_a = std::uint64_t{0xD2511F53} * a;
+  const std::uint64_t product_c = std::uint64_t{0xCD9E8D57} * c;
+  a = static_cast<std::uint32_t>(product_c >> 32U) ^ b ^ key.first;
+  b = static_cast<std::uint32_t>(product_c);
+  c = static_cast<std::uint32_t>(product_a >> 32U) ^ d ^ key.second;
+  d = static_cast<std::uint32_t>(product_a);
+}
+
 // Four words for the 64-bit key and a 128-bit position, low half first.
 ACTORFLOW_HOST_DEVICE inline PhiloxBlock philox(std::uint64_t key, std::uint64_t low,
                                                 std::uint64_t high) {
   PhiloxBlock x{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32U),
                  static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32U)}};
-  auto key0 = static_cast<std::uint32_t>(key), key1 = static_cast<std::uint32_t>(key >> 32U);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = std::uint64_t{0xD2511F53} * x.words[0];
-    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57} * x.words[2];
-    x = {{static_cast<std::uint32_t>(product1 >> 32U) ^ x.words[1] ^ key0,
-          static_cast<std::uint32_t>(product1),
-          static_cast<std::uint32_t>(product0 >> 32U) ^ x.words[3] ^ key1,
-          static_cast<std::uint32_t>(product0)}};
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
+  for (PhiloxKey k(key); !k.done(); k.next())
+    philox_round(k, x.words[0], x.words[1], x.words[2], x.words[3]);
   return x;
 }
 
