@@ -74,6 +74,7 @@ void ThreadUnit::run_until_stopped() {
 }
 
 caf::resumable* ThreadUnit::search() {
+  if (duty_ == Duty::light) return nullptr;
   const auto enough = std::chrono::steady_clock::now() + search_time;
   while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough) {
     if (auto* piece = scheduler_.take_piece()) return piece;
@@ -83,14 +84,18 @@ caf::resumable* ThreadUnit::search() {
 }
 
 void ThreadUnit::sleep() {
-  scheduler_.client_computes(false);
+  count_as_computing(false);
   {
     std::unique_lock lock(mutex_);
     asleep_ = true;
     woken_.wait(lock, [this] { return stopped_ || !ready_.empty(); });
     asleep_ = false;
   }
-  scheduler_.client_computes(true);
+  count_as_computing(true);
+}
+
+void ThreadUnit::count_as_computing(bool computes) {
+  if (duty_ == Duty::compute) scheduler_.client_computes(computes);
 }
 
 void ThreadUnit::run(caf::resumable* actor) {
@@ -106,14 +111,14 @@ void ThreadUnit::run(caf::resumable* actor) {
 }
 
 void ThreadUnit::open() {
-  if (duty_ == Duty::compute) scheduler_.client_computes(true);
+  count_as_computing(true);
   const std::lock_guard lock(mutex_);
   open_ = true;
   stopped_ = false;
 }
 
 void ThreadUnit::close() {
-  if (duty_ == Duty::compute) scheduler_.client_computes(false);
+  count_as_computing(false);
   std::deque<caf::resumable*> left;
   {
     const std::lock_guard lock(mutex_);

@@ -50,6 +50,7 @@ class ThreadUnit final : public caf::execution_unit {
   // Looks for something to do for a moment: a piece of computing, or null.
   caf::resumable* search();
   void sleep();
+  void count_as_computing(bool computes);
 
   Scheduler& scheduler_;
   const Duty duty_;

