@@ -155,42 +155,51 @@ void run_cross_entropy(const OpContext& c, Rows size, T* loss, T* backprop, Weig
   cross_entropy_on_cpu(size, x, labels, loss, backprop, weight());
 }
 
-// Calls body.operator()<T, Label>(size) for the types of the inputs.
-template <class Body>
-void dispatch_inputs(const OpContext& c, const Body& body) {
+Rows check_inputs(const OpContext& c) {
   const Tensor &logits = c.input(0), &labels = c.input(1);
   if (logits.shape().rank() != 2 || labels.shape() != Shape({logits.shape()[0]}))
     c.fail("logits [batch, classes] and labels [batch]",
            logits.describe() + " and " + labels.describe());
-  const Rows size{logits.shape()[0], logits.shape()[1]};
-  dispatch<FloatingTypes>(c, logits, [&]<class T>() {
-    dispatch<LabelTypes>(c, labels, [&]<class Label>() { body.template operator()<T, Label>(size); });
-  });
+  return {logits.shape()[0], logits.shape()[1]};
+}
+
+template <class T, class Label>
+void compute_cross_entropy_as(OpContext& c, Rows size) {
+  Tensor& loss = c.allocate_output(0, dtype_of<T>, {size.rows});
+  Tensor& backprop = c.forward_or_allocate(0, 1, dtype_of<T>, c.input(0).shape());
+  run_cross_entropy<T, Label>(c, size, static_cast<T*>(loss.mutable_data()),
+                              static_cast<T*>(backprop.mutable_data()), Weight<T>());
 }
 
 void compute_cross_entropy(OpContext& c) {
-  dispatch_inputs(c, [&]<class T, class Label>(Rows size) {
-    Tensor& loss = c.allocate_output(0, dtype_of<T>, {size.rows});
-    Tensor& backprop = c.forward_or_allocate(0, 1, dtype_of<T>, c.input(0).shape());
-    run_cross_entropy<T, Label>(c, size, static_cast<T*>(loss.mutable_data()),
-                                static_cast<T*>(backprop.mutable_data()), {});
+  const Rows size = check_inputs(c);
+  dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
+    dispatch<LabelTypes>(c, c.input(1),
+                         [&]<class Label>() { compute_cross_entropy_as<T, Label>(c, size); });
   });
 }
 
+template <class T, class Label>
+void compute_mean_cross_entropy_as(OpContext& c, Rows size) {
+  const BufferRef losses = c.scratch(static_cast<std::size_t>(size.rows) * sizeof(T));
+  auto* loss = static_cast<T*>(losses->data());
+  Tensor& mean = c.allocate_output(0, dtype_of<T>, {});
+  Tensor& backprop = c.forward_or_allocate(0, 1, dtype_of<T>, c.input(0).shape());
+  const T share = T(1) / static_cast<T>(std::max<std::int64_t>(size.rows, 1));
+  run_cross_entropy<T, Label>(c, size, loss, static_cast<T*>(backprop.mutable_data()),
+                              Weight<T>{static_cast<const T*>(c.input(2).data()), share});
+  const auto all = reduce_loops({size.rows}, [](int) { return true; });
+  reduce<MeanReducer<T>>(c.device(), all, loss, static_cast<T*>(mean.mutable_data()));
+}
+
 void compute_mean_cross_entropy(OpContext& c) {
+  const Rows size = check_inputs(c);
   const Tensor& g = c.input(2);
   if (g.dtype() != c.input(0).dtype() || g.elements() != 1)
     c.fail("a scalar gradient of the logits' dtype", g.describe());
-  dispatch_inputs(c, [&]<class T, class Label>(Rows size) {
-    const BufferRef losses = c.scratch(static_cast<std::size_t>(size.rows) * sizeof(T));
-    auto* loss = static_cast<T*>(losses->data());
-    Tensor& mean = c.allocate_output(0, dtype_of<T>, {});
-    Tensor& backprop = c.forward_or_allocate(0, 1, dtype_of<T>, c.input(0).shape());
-    const T share = T(1) / static_cast<T>(std::max<std::int64_t>(size.rows, 1));
-    run_cross_entropy<T, Label>(c, size, loss, static_cast<T*>(backprop.mutable_data()),
-                                {static_cast<const T*>(g.data()), share});
-    const auto all = reduce_loops({size.rows}, [](int) { return true; });
-    reduce<MeanReducer<T>>(c.device(), all, loss, static_cast<T*>(mean.mutable_data()));
+  dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
+    dispatch<LabelTypes>(c, c.input(1),
+                         [&]<class Label>() { compute_mean_cross_entropy_as<T, Label>(c, size); });
   });
 }
 

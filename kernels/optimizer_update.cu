@@ -240,14 +240,14 @@ void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule
   if (device.type() == DeviceType::cuda)
     return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
-  constexpr std::int64_t worth_sharing = 1 << 16, max_shares = 16;
+  constexpr std::int64_t worth_sharing = 1 << 16, elements_per_share = 50'000, max_shares = 16;
   const std::int64_t elements = gradients[0].elements();
   const auto update_share = [&](std::int64_t share, std::int64_t shares) {
     update_range_on_cpu<T>(rule, gradients, elements * share / shares, elements * (share + 1) / shares,
                            places, parts);
   };
   if (!team || elements < worth_sharing) return update_share(0, 1);
-  const std::int64_t shares = std::min(2 * elements / worth_sharing, max_shares);
+  const std::int64_t shares = std::min(elements / elements_per_share, max_shares);
   team->run(static_cast<int>(shares), [&](int share) { update_share(share, shares); });
 }
 
