@@ -7,7 +7,6 @@
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
 #include "kernels/elementary.h"
-#include "kernels/fusions.h"
 #include "kernels/host_device.h"
 #include "kernels/ops.h"
 #include "kernels/reduce.h"
@@ -84,8 +83,8 @@ const OpDef& mean_cross_entropy_op() {
 // scalar g lies on the device.
 template <class T>
 struct Weight {
-  const T* g = nullptr;
-  T share = 1;
+  const T* g;
+  T share;
   ACTORFLOW_HOST_DEVICE T operator()() const { return g ? *g * share : T(1); }
 };
 
@@ -168,7 +167,7 @@ void compute_cross_entropy_as(OpContext& c, Rows size) {
   Tensor& loss = c.allocate_output(0, dtype_of<T>, {size.rows});
   Tensor& backprop = c.forward_or_allocate(0, 1, dtype_of<T>, c.input(0).shape());
   run_cross_entropy<T, Label>(c, size, static_cast<T*>(loss.mutable_data()),
-                              static_cast<T*>(backprop.mutable_data()), Weight<T>());
+                              static_cast<T*>(backprop.mutable_data()), Weight<T>{nullptr, T(1)});
 }
 
 void compute_cross_entropy(OpContext& c) {
@@ -203,35 +202,7 @@ void compute_mean_cross_entropy(OpContext& c) {
   });
 }
 
-// The mean of all losses; nothing if there is none or another reduction.
-std::optional<NodeId> mean_of(const FusionContext& graph, Edge losses) {
-  const auto mean = graph.consumer(losses, "Mean");
-  const bool of_all = mean && graph.node(*mean).outputs[0].shape == Shape();
-  return of_all ? mean : std::nullopt;
-}
-
 }  // namespace
-
-// The gradient of a mean of cross entropies: backprop * ExpandDims(SpreadLike(g, losses)).
-std::optional<Fused> fuse_mean_cross_entropy(const FusionContext& graph, NodeId last) {
-  if (graph.node(last).op->name != "Mul") return std::nullopt;
-  const auto loss = graph.producer(last, 0, cross_entropy_op().name);
-  const auto column = graph.producer(last, 1, "ExpandDims");
-  const auto spread = column ? graph.producer(*column, 0, "SpreadLike") : std::nullopt;
-  if (!loss || !spread || graph.node(last).inputs[0] != Edge{*loss, 1} ||
-      graph.node(*spread).inputs[1] != Edge{*loss, 0})
-    return std::nullopt;
-  const Edge g = graph.node(*spread).inputs[0];
-  if (graph.graph().type(g).shape != Shape()) return std::nullopt;
-  const Node& forward = graph.node(*loss);
-  const auto mean = mean_of(graph, {*loss, 0});
-  Fused fused{.replaced = {*loss, *spread, *column, last},
-              .op = &mean_cross_entropy_op(),
-              .inputs = {forward.inputs[0], forward.inputs[1], g},
-              .outputs = {mean ? Edge{*mean, 0} : Edge(), {last, 0}}};
-  if (mean) fused.replaced.push_back(*mean);
-  return fused;
-}
 
 Output softmax_cross_entropy(Output logits, Output labels) {
   return logits.graph->add(cross_entropy_op(), {logits, labels});

@@ -10,7 +10,7 @@ namespace actorflow {
 
 std::optional<Fused> fuse_matmul(const FusionContext& graph, NodeId last);              // fused_dense.cu
 std::optional<Fused> fuse_relu_bias_grad(const FusionContext& graph, NodeId last);      // fused_dense.cu
-std::optional<Fused> fuse_mean_cross_entropy(const FusionContext& graph, NodeId last);  // softmax.cu
+std::optional<Fused> fuse_mean_cross_entropy(const FusionContext& graph, NodeId last);  // fusions.cpp
 
 // All of them.
 std::span<const FusionRule> builtin_fusions();
