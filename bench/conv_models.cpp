@@ -70,6 +70,8 @@ class Training {
 // A step if it were nothing but this.
 class Alone {
  public:
+  explicit Alone(void (*fill)(Alone&)) { fill(*this); }
+
   void conv(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t window,
             std::int64_t stride) {
     const SlidingAxis axis = Sliding::axis(size, window, stride, Padding::same);
@@ -106,38 +108,29 @@ class Alone {
   std::vector<MatMulShape> products_;
 };
 
-Alone& lenet_alone() {
-  static Alone alone = [] {
-    Alone made;
-    made.conv(28, 1, 32, 5, 1);
-    made.conv(14, 32, 64, 5, 1);
-    made.dense(7 * 7 * 64, 512);
-    made.dense(512, 10);
-    return made;
-  }();
-  return alone;
+void lenet_alone(Alone& alone) {
+  alone.conv(28, 1, 32, 5, 1);
+  alone.conv(14, 32, 64, 5, 1);
+  alone.dense(7 * 7 * 64, 512);
+  alone.dense(512, 10);
 }
 
-Alone& resnet20_alone() {
-  static Alone alone = [] {
-    Alone made;
-    made.conv(32, 3, 16, 3, 1);
-    std::int64_t size = 32, in = 16;
-    for (const std::int64_t channels : {16, 32, 64})
-      for (int i = 0; i < 6; ++i) {
-        const std::int64_t stride = channels > in ? 2 : 1;
-        made.conv(size, in, channels, 3, stride);
-        size /= stride;
-        in = channels;
-      }
-    made.dense(64, 10);
-    return made;
-  }();
-  return alone;
+void resnet20_alone(Alone& alone) {
+  alone.conv(32, 3, 16, 3, 1);
+  std::int64_t size = 32, in = 16;
+  for (const std::int64_t channels : {16, 32, 64})
+    for (int i = 0; i < 6; ++i) {
+      const std::int64_t stride = channels > in ? 2 : 1;
+      alone.conv(size, in, channels, 3, stride);
+      size /= stride;
+      in = channels;
+    }
+  alone.dense(64, 10);
 }
 
-Measurement step_against(MakeModel make, int threads, Alone& alone, int steps) {
+Measurement step_against(MakeModel make, int threads, void (*fill)(Alone&), int steps) {
   Training training(make, threads);
+  Alone alone(fill);
   return in_turn(
       5, [&] { return training.steps_per_second(steps); },
       [&] { return alone.steps_per_second(steps); });
@@ -146,9 +139,9 @@ Measurement step_against(MakeModel make, int threads, Alone& alone, int steps) {
 ImageClassifier lenet(Graph& graph) { return make_lenet(graph, 1); }
 ImageClassifier resnet20(Graph& graph) { return make_resnet20(graph, 1); }
 
-Measurement lenet_step(bool quick) { return step_against(lenet, 1, lenet_alone(), quick ? 1 : 40); }
+Measurement lenet_step(bool quick) { return step_against(lenet, 1, lenet_alone, quick ? 1 : 40); }
 Measurement resnet20_step(bool quick) {
-  return step_against(resnet20, 1, resnet20_alone(), quick ? 1 : 10);
+  return step_against(resnet20, 1, resnet20_alone, quick ? 1 : 10);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "kernels/onednn.h"
+#include "kernels/relu.h"
+#include "kernels/vectorised.h"
 
 namespace actorflow {
 namespace {
@@ -20,7 +22,7 @@ enum class Direction { forward, backprop_input, backprop_filter };
 struct Key {
   ConvShape shape;
   Direction direction;
-  bool bias, relu;
+  bool bias;
   bool operator==(const Key&) const = default;
 };
 
@@ -48,23 +50,17 @@ constexpr auto direct = dnnl::algorithm::convolution_direct;
 
 Forward::primitive_desc describe_forward(const Key& key) {
   const Layouts l(key.shape);
-  dnnl::primitive_attr attributes = onednn_attributes();
-  if (key.relu) {
-    dnnl::post_ops after;
-    after.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
-    attributes.set_post_ops(after);
-  }
   constexpr auto kind = dnnl::prop_kind::forward_training;
   const Forward::desc conv = key.bias ? Forward::desc(kind, direct, l.images, l.best_filter, l.bias,
                                                       l.outputs, l.strides, l.before, l.after)
                                       : Forward::desc(kind, direct, l.images, l.best_filter, l.outputs,
                                                       l.strides, l.before, l.after);
-  return {conv, attributes, onednn_engine()};
+  return {conv, onednn_attributes(), onednn_engine()};
 }
 
 // oneDNN wants the forward primitive as a hint.
 Forward::primitive_desc hint(const Key& key) {
-  return describe_forward({key.shape, Direction::forward, false, false});
+  return describe_forward({key.shape, Direction::forward, false});
 }
 
 BackpropInput::primitive_desc describe_backprop_input(const Key& key) {
@@ -193,19 +189,24 @@ OneDnnConv::~OneDnnConv() = default;
 
 void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                          const Tensor* bias, bool relu, Tensor& output, Device& device) const {
-  primitives_->run({shape, Direction::forward, bias != nullptr, relu}, images, filter, bias, output,
-                   device);
+  primitives_->run({shape, Direction::forward, bias != nullptr}, images, filter, bias, output, device);
+  // Not a post-op of oneDNN, which would turn NaN into 0.
+  if (relu)
+    vectorised([y = static_cast<float*>(output.mutable_data()), count = output.elements()] {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < count; ++i) y[i] = Relu()(y[i]);
+    });
 }
 
 void OneDnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                                 Tensor& images_gradient, Device& device) const {
-  primitives_->run({shape, Direction::backprop_input, false, false}, images_gradient, filter, nullptr,
-                   gradient, device);
+  primitives_->run({shape, Direction::backprop_input, false}, images_gradient, filter, nullptr, gradient,
+                   device);
 }
 
 void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
                                  Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const {
-  primitives_->run({shape, Direction::backprop_filter, bias_gradient != nullptr, false}, images,
+  primitives_->run({shape, Direction::backprop_filter, bias_gradient != nullptr}, images,
                    filter_gradient, bias_gradient, gradient, device);
 }
 

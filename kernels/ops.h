@@ -163,7 +163,7 @@ struct Extent {
 
 // conv.cu: with a filter [height, width, in, out] -> [batch, ., ., out]; padding counts as zeros.
 Output conv2d(Output images, Output filter, Extent strides = 1, Padding padding = Padding::same);
-// Plus a bias [out], and the relu of that if wanted, in one pass. Second derivatives too.
+// Plus a bias [out], and the relu of that if wanted, in one pass. NaN stays NaN.
 Output fused_conv2d(Output images, Output filter, Output bias, bool relu = false, Extent strides = 1,
                     Padding padding = Padding::same);
 
