@@ -34,6 +34,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"oneapi/", {"kernels"}},
     {"cuda", {"kernels"}},
     {"cublas", {"kernels"}},
+    {"cudnn", {"kernels"}},
     {"thrust/", {"kernels"}},
     {"cub/", {"kernels"}},
     {"omp.h", {"kernels"}},
