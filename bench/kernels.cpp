@@ -1,7 +1,8 @@
 // Kernels of the CPU on one thread: the vectorised loops against oneDNN's primitives for the same
 // function, and against the plainest loop, compiled like the rest of the program, where there is none.
 // oneDNN fuses multiply-adds where the CPU can; ours do not, to give the same bits on every CPU. Where
-// arithmetic and not memory is the limit, the bars are lower by that.
+// arithmetic and not memory is the limit, the bars are lower by that; for gelu by more, because oneDNN's
+// erf is exact to 1e-7 and ours to some units in the last place, however small the result.
 #include <dnnl.hpp>
 #include <functional>
 #include <memory>
@@ -167,7 +168,7 @@ std::vector<Benchmark> kernel_benchmarks() {
       eltwise("tanh_64KiB", "Tanh", algorithm::eltwise_tanh, cached, 0.75),
       eltwise("tanh_64MiB", "Tanh", algorithm::eltwise_tanh, uncached, 0.95),
       eltwise("sigmoid_64KiB", "Sigmoid", algorithm::eltwise_logistic, cached, 0.75),
-      eltwise("gelu_64KiB", "Gelu", algorithm::eltwise_gelu_erf, cached, 0.75),
+      eltwise("gelu_64KiB", "Gelu", algorithm::eltwise_gelu_erf, cached, 0.4),
       eltwise("relu_64MiB", "Relu", algorithm::eltwise_relu, uncached, 0.95),
       softmax_rows(64, 10, 1),
       softmax_rows(128, 1000, 0.8),
