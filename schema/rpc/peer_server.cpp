@@ -190,11 +190,11 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
 
 void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (closed_) return;
-  if (connections_.size() >= static_cast<std::size_t>(core_.options.max_connections)) {
-    core_.options.on_warning("refused a connection: there are " + std::to_string(connections_.size()) +
-                             " already");
-    return;
-  }
+  // Whoever is here may still open a bulk lane.
+  const auto lanes_to_come = std::ranges::count_if(
+      connections_, [](const auto& entry) { return entry.second->peer && !entry.second->bulk; });
+  if (connections_.size() >= max_connections() + static_cast<std::size_t>(lanes_to_come))
+    return core_.options.on_warning(too_many());
   auto visitor = kj::heap<Visitor>();
   visitor->io = kj::mv(io);
   visitor->local = local;
@@ -205,6 +205,14 @@ void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   it.opening = receive_first_bytes(it, kj::mv(visitor)).eagerlyEvaluate([this, &it](kj::Exception&&) {
     drop(it, "the peer left, or sent no valid message, before it introduced itself");
   });
+}
+
+std::size_t PeerServer::max_connections() const {
+  return static_cast<std::size_t>(core_.options.max_connections);
+}
+
+std::string PeerServer::too_many() const {
+  return "refused a connection: there are " + std::to_string(max_connections()) + " already";
 }
 
 // The first 8 bytes tell a bulk lane, which may bring a file with them, from Cap'n Proto.
@@ -223,7 +231,10 @@ kj::Promise<void> PeerServer::receive_first_bytes(Connection& connection, kj::Ow
   return read.then([this, &connection, visitor = kj::mv(visitor)]() mutable -> kj::Promise<void> {
     if (visitor->head == bulk_magic) return open_bulk(connection, kj::mv(visitor));
     KJ_REQUIRE(!visitor->local, "a local connection is for large messages only");
-    open_rpc(connection, *visitor);
+    if (connections_.size() > max_connections())
+      drop(connection, too_many());
+    else
+      open_rpc(connection, *visitor);
     return kj::READY_NOW;
   });
 }

@@ -62,6 +62,8 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void start_local();
   kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
+  std::size_t max_connections() const;
+  std::string too_many() const;
   kj::Promise<void> receive_first_bytes(Connection& connection, kj::Own<Visitor> visitor);
   void open_rpc(Connection& connection, Visitor& visitor);
   kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
