@@ -37,6 +37,13 @@ struct RpcOptions {
   // Tensors go to tasks of this machine in shared memory of this size, or as over TCP when it is full;
   // 0: neither offered nor taken.
   std::size_t shared_memory_bytes = std::size_t{1} << 30;
+  // Makes the callbacks of links and listeners, on the network's thread; those of messages that have
+  // come together are one call. For what has to surround or follow them there.
+  std::function<void(const std::function<void()>& callbacks)> dispatch =
+      [](const std::function<void()>& callbacks) { callbacks(); };
+  // For so long after a message the network's thread looks for the next one instead of sleeping: answers
+  // come several times sooner, for up to a core. Worth it where cores are left over; 0: never.
+  std::int64_t spin_us = 0;
   // Hears of connections that were refused or closed for a reason; on the network's thread.
   std::function<void(const std::string&)> on_warning = [](const std::string&) {};
 };

@@ -13,10 +13,12 @@ namespace actorflow {
 // Holds back what must come after messages of the bulk lane. The loop's.
 class BulkOrder {
  public:
+  // True if so many messages have been handed over.
+  bool reached(std::uint64_t bulk_messages) const { return bulk_messages <= handed_over_; }
   // Runs the task when `bulk_messages` have been handed over: now or later, in the order of the calls.
   // Throws resource_exhausted if too many wait.
   void run_after(std::uint64_t bulk_messages, std::function<void()> task) {
-    if (bulk_messages <= handed_over_) return task();
+    if (reached(bulk_messages)) return task();
     if (waiting_.size() == max_waiting)
       throw Error(Code::resource_exhausted, "too many messages wait for large ones that do not come");
     waiting_.emplace_back(bulk_messages, std::move(task));
@@ -27,7 +29,7 @@ class BulkOrder {
     ++handed_over_;
     auto waiting = std::exchange(waiting_, {});
     for (auto& [after, task] : waiting)
-      if (after <= handed_over_)
+      if (reached(after))
         task();
       else
         waiting_.emplace_back(after, std::move(task));

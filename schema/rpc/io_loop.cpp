@@ -34,8 +34,8 @@ void block_signals() {
 
 }  // namespace
 
-IoLoop::IoLoop(std::function<void(const std::string&)> on_error)
-    : on_error_(std::move(on_error)), event_fd_(make_event_fd()) {
+IoLoop::IoLoop(std::function<void(const std::string&)> on_error, std::int64_t spin_us)
+    : on_error_(std::move(on_error)), spin_time_(spin_us), event_fd_(make_event_fd()) {
   const auto started = std::make_shared<std::promise<void>>();
   thread_ = std::thread([this, started] { main(*started); });
   try {
@@ -48,25 +48,33 @@ IoLoop::IoLoop(std::function<void(const std::string&)> on_error)
 }
 
 IoLoop::~IoLoop() {
-  post([this] { quit_->fulfill(); });
+  post([this] {
+    quit_ = true;
+    if (traffic_) traffic_->fulfill();
+  });
   thread_.join();
   close(event_fd_);
 }
 
 void IoLoop::post(std::function<void()> task) {
-  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    wake = posted_.empty();
     posted_.push_back(std::move(task));
+    if (posted_.size() > 1) return;  // somebody has woken the loop already
   }
+  if (on_loop()) return later([this] { run_posted(); });
   const std::uint64_t one = 1;
   // Fails only where the counter is full, and then the loop is awake.
-  if (wake && write(event_fd_, &one, sizeof one) < 0) return;
+  if (write(event_fd_, &one, sizeof one) < 0) return;
+}
+
+void IoLoop::start(std::function<void()> task) {
+  if (on_loop()) return task();
+  post(std::move(task));
 }
 
 void IoLoop::run(const std::function<void()>& task) {
-  if (std::this_thread::get_id() == thread_.get_id()) return task();
+  if (on_loop()) return task();
   const auto done = std::make_shared<std::promise<void>>();  // the loop may leave it after us
   auto future = done->get_future();
   post([&task, done] {
@@ -84,6 +92,12 @@ void IoLoop::later(std::function<void()> task) {
   tasks_->add(kj::evalLater([task = std::move(task)] { task(); }));
 }
 
+void IoLoop::traffic() {
+  if (spin_time_.count() == 0) return;
+  spin_until_ = Clock::now() + spin_time_;
+  if (traffic_) traffic_->fulfill();
+}
+
 void IoLoop::main(std::promise<void>& started) {
   block_signals();
   try {
@@ -92,37 +106,55 @@ void IoLoop::main(std::promise<void>& started) {
     kj::TaskSet tasks(*this);
     kj::UnixEventPort::FdObserver observer(io.unixEventPort, event_fd_,
                                            kj::UnixEventPort::FdObserver::OBSERVE_READ);
-    auto quit = kj::newPromiseAndFulfiller<void>();
     io_ = &io;
     tasks_ = &tasks;
-    quit_ = quit.fulfiller.get();
     tasks.add(watch(observer));
     started.set_value();
-    quit.promise.wait(io.waitScope);
+    while (!quit_) {
+      run_until_traffic(io.waitScope);
+      // Where message follows message, something is always ready, and other I/O would not be seen.
+      io.unixEventPort.poll();
+    }
   } catch (const std::exception&) {
     // After the start nothing throws here: every event's exception goes to its own promise.
     started.set_exception(std::current_exception());
   }
 }
 
+// Runs what is ready until there is traffic, or the end comes; sleeps only when it has spun for its
+// time.
+void IoLoop::run_until_traffic(kj::WaitScope& scope) {
+  auto traffic = kj::newPromiseAndFulfiller<void>();
+  traffic_ = traffic.fulfiller.get();
+  while (Clock::now() < spin_until_ && !traffic.promise.poll(scope)) {
+  }
+  traffic.promise.wait(scope);
+  traffic_ = nullptr;
+}
+
 kj::Promise<void> IoLoop::watch(kj::UnixEventPort::FdObserver& observer) {
   return observer.whenBecomesReadable().then([this, &observer] {
     // Edge-triggered: armed again before the queue is emptied, or a wake-up would be lost.
     auto next = watch(observer);
+    drain_event_fd();
     run_posted();
     return next;
   });
 }
 
-void IoLoop::run_posted() {
+void IoLoop::drain_event_fd() {
   std::uint64_t wakes = 0;
   if (read(event_fd_, &wakes, sizeof wakes) < 0 && errno != EAGAIN)
     on_error_(std::string("the network thread's event counter: ") + std::strerror(errno));
+}
+
+void IoLoop::run_posted() {
   std::vector<std::function<void()>> tasks;
   {
     const std::lock_guard lock(mutex_);
     tasks.swap(posted_);
   }
+  if (!tasks.empty()) traffic();
   for (const auto& task : tasks)
     KJ_IF_MAYBE (exception, kj::runCatchingExceptions([&] { task(); }))
       on_error_(exception->getDescription().cStr());

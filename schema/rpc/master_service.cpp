@@ -55,15 +55,16 @@ class ReplyGate {
 };
 
 // What the handler answers, whenever and from whichever thread it does.
-kj::Promise<Reply> ask(IoLoop& loop, const MasterHandler& handler, MasterRequest request) {
+kj::Promise<Reply> ask(RpcCore& core, const MasterHandler& handler, MasterRequest request) {
   if (!handler) return failure({Code::unimplemented, "this task has no master"});
+  core.loop.traffic();
   auto answer = kj::newPromiseAndFulfiller<Reply>();
   const auto waiting = std::make_shared<Waiting>();
-  waiting->loop = &loop;
+  waiting->loop = &core.loop;
   waiting->fulfiller = kj::mv(answer.fulfiller);
   const auto gate = std::make_shared<ReplyGate>(waiting);
-  handler(std::move(request),
-          [gate](MasterReply reply) { gate->pass(kj::heap<MasterReply>(std::move(reply))); });
+  const auto pass = [gate](MasterReply reply) { gate->pass(kj::heap<MasterReply>(std::move(reply))); };
+  core.options.dispatch([&] { handler(std::move(request), pass); });
   return answer.promise.attach(kj::defer([waiting] {
     const std::lock_guard lock(waiting->mutex);
     waiting->loop = nullptr;
@@ -125,7 +126,7 @@ class MasterService final : public wire::Master::Server {
     context.allowCancellation();
     try {
       TensorReader tensors(core().allocator, connection_->transfers);
-      return ask(core().loop, connection_->server.inbox().master, read(tensors));
+      return ask(core(), connection_->server.inbox().master, read(tensors));
     } catch (const Error& error) {
       return failure(error.status());
     }

@@ -15,7 +15,7 @@ void PeerLink::send(Message message) {
   const auto [lane, wake] = outbox_.push(std::move(message));
   if (!wake) return;
   if (lane == Lane::control)
-    core_.loop.post([self = shared_from_this()] { self->pump(); });
+    core_.loop.start([self = shared_from_this()] { self->pump(); });
   else
     core_.loop.post([self = shared_from_this()] { self->bulk_->pump(); });
 }
@@ -84,7 +84,11 @@ kj::Promise<void> PeerLink::pump_all() {
 }
 
 kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
-  auto request = KJ_ASSERT_NONNULL(inbox_).deliverRequest();
+  // In one segment: readers look up every further one for each pointer into it.
+  std::size_t bytes = 0;
+  for (const auto& message : batch) bytes += message.size_bytes;
+  auto request =
+      KJ_ASSERT_NONNULL(inbox_).deliverRequest(capnp::MessageSize{bytes / sizeof(capnp::word) + 16, 0});
   auto envelopes = request.initEnvelopes(static_cast<unsigned>(batch.size()));
   TensorWriter tensors(capnp::Orphanage::getForMessageContaining(envelopes), *rpc_->stream.keeper(),
                        rpc_->next_transfer, only_inline);
@@ -99,7 +103,10 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
     status = error.status();
   }
   if (status.ok()) return request.send();
-  fail({status.code, "cannot send to " + name() + ": " + status.message});
+  // Later: send() may have been called from a callback, and there is one at a time.
+  core_.loop.later([self = shared_from_this(), status] {
+    self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
+  });
   return kj::NEVER_DONE;
 }
 
@@ -157,7 +164,7 @@ void PeerLink::release() {
 void PeerLink::notify(const std::function<void()>& event) {
   if (closed_) return;
   try {
-    event();
+    core_.options.dispatch(event);
   } catch (const std::exception& error) {
     core_.options.on_warning(std::string("a handler failed: ") + error.what());
   }

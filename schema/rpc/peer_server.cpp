@@ -18,10 +18,12 @@ class InboxService final : public wire::Inbox::Server {
     return handle([&] {
       auto& core = connection_->server.core();
       TensorReader tensors(core.allocator, connection_->transfers);
-      for (const auto envelope : context.getParams().getEnvelopes()) {
-        receive(envelope.getAfterBulk(), read_message(envelope, tensors, core.ops));
-        if (!connection_->open) return;
-      }
+      core.options.dispatch([&] {
+        for (const auto envelope : context.getParams().getEnvelopes()) {
+          receive(envelope.getAfterBulk(), read_message(envelope, tensors, core.ops));
+          if (!connection_->open) return;
+        }
+      });
     });
   }
 
@@ -37,17 +39,18 @@ class InboxService final : public wire::Inbox::Server {
   }
 
  private:
-  void receive(std::uint64_t after_bulk, Message message) {
+  void receive(std::uint64_t after_bulk, Message&& message) {
+    Connection& it = *connection_;
+    if (it.order.reached(after_bulk)) return it.receive(std::move(message));
     // Kept by the connection itself: hence no shared_ptr to it.
-    connection_->order.run_after(after_bulk,
-                                 [&it = *connection_, message = std::move(message)]() mutable {
-                                   it.receive(std::move(message));
-                                 });
+    it.order.run_after(
+        after_bulk, [&it, message = std::move(message)]() mutable { it.receive(std::move(message)); });
   }
 
   template <class Step>
   kj::Promise<void> handle(Step&& step) {
     KJ_REQUIRE(connection_->open, "the connection has been closed");
+    connection_->server.core().loop.traffic();
     try {
       step();
     } catch (const std::exception& error) {
@@ -144,7 +147,7 @@ Connection::Connection(PeerServer& accepted_by, std::uint64_t number)
       id(number),
       transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes) {}
 
-void Connection::receive(Message message) {
+void Connection::receive(Message&& message) {
   if (open) server.inbox().received(*peer, std::move(message));
 }
 
@@ -278,8 +281,12 @@ void PeerServer::attach_bulk(Connection& owner, Visitor& visitor) {
   owner.bulk = std::make_shared<BulkReceiver>(
       core_, kj::mv(visitor.io), std::move(view),
       BulkReceiver::Events{[&owner](Message message) {
-                             owner.receive(std::move(message));
-                             owner.order.advance();
+                             auto& core = owner.server.core();
+                             core.loop.traffic();
+                             core.options.dispatch([&] {
+                               owner.receive(std::move(message));
+                               owner.order.advance();
+                             });
                            },
                            [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
   owner.bulk->start();
@@ -320,7 +327,7 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
 
 void PeerServer::guard(const std::function<void()>& callback) {
   try {
-    callback();
+    core_.options.dispatch(callback);
   } catch (const std::exception& error) {
     core_.options.on_warning(std::string("a handler failed: ") + error.what());
   }

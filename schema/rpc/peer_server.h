@@ -21,7 +21,7 @@ struct Connection {
   Connection(PeerServer& accepted_by, std::uint64_t number);
   bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
   // Hands a message of the peer over, unless the connection has been closed.
-  void receive(Message message);
+  void receive(Message&& message);
 
   PeerServer& server;  // only while open
   std::uint64_t id;

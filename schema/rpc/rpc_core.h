@@ -9,6 +9,7 @@
 
 #include "schema/rpc/guarded_stream.h"
 #include "schema/rpc/io_loop.h"
+#include "schema/rpc/read_ahead.h"
 #include "schema/rpc/shared_memory.h"
 #include "schema/rpc_network.h"
 #include "schema/worker.capnp.h"
@@ -45,7 +46,7 @@ struct RpcCore {
         options(std::move(chosen)),
         arena(options.shared_memory_bytes > 0 ? SharedArena::create(options.shared_memory_bytes)
                                               : nullptr),
-        loop(options.on_warning) {}
+        loop(options.on_warning, options.spin_us) {}
   ~RpcCore() { lingering.wait(); }
 
   const OpRegistry& ops;
@@ -62,14 +63,16 @@ struct RpcEnd {
 
   // The end that was called; offers `bootstrap`. The first 8 bytes have been read.
   RpcEnd(kj::Own<kj::AsyncIoStream> io, GuardedStream::Head head, capnp::Capability::Client bootstrap)
-      : stream(kj::mv(io), false, head),
+      : stream(kj::heap<ReadAhead>(kj::mv(io)), false, head),
         network(stream, Side::SERVER),
         system(capnp::makeRpcServer(network, kj::mv(bootstrap))) {
     limit_calls();
   }
   // The end that called.
   explicit RpcEnd(kj::Own<kj::AsyncIoStream> io)
-      : stream(kj::mv(io), true), network(stream, Side::CLIENT), system(capnp::makeRpcClient(network)) {
+      : stream(kj::heap<ReadAhead>(kj::mv(io)), true),
+        network(stream, Side::CLIENT),
+        system(capnp::makeRpcClient(network)) {
     limit_calls();
   }
 

@@ -1,0 +1,38 @@
+// A socket that is read with fewer system calls. Internal to schema/: includes kj.
+#pragma once
+
+#include <kj/async-io.h>
+
+#include <array>
+#include <cstddef>
+
+namespace actorflow {
+
+// Small messages come several with one read. What is larger than the buffer goes where it is wanted,
+// without a copy, but for its beginning.
+class ReadAhead final : public kj::AsyncIoStream {
+ public:
+  explicit ReadAhead(kj::Own<kj::AsyncIoStream> stream) : stream_(kj::mv(stream)) {}
+
+  kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes, std::size_t max_bytes) override;
+
+  kj::Promise<void> write(const void* buffer, std::size_t size) override {
+    return stream_->write(buffer, size);
+  }
+  kj::Promise<void> write(kj::ArrayPtr<const kj::ArrayPtr<const kj::byte>> pieces) override {
+    return stream_->write(pieces);
+  }
+  kj::Promise<void> whenWriteDisconnected() override { return stream_->whenWriteDisconnected(); }
+  void shutdownWrite() override { stream_->shutdownWrite(); }
+  void abortRead() override { stream_->abortRead(); }
+
+ private:
+  // Moves up to `max_bytes` of what has been read; returns how many.
+  std::size_t take(std::byte* to, std::size_t max_bytes);
+
+  kj::Own<kj::AsyncIoStream> stream_;
+  std::array<std::byte, 8192> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // what lies in the buffer
+};
+
+}  // namespace actorflow
