@@ -9,6 +9,7 @@
 
 #include "actors/scheduler.h"
 #include "actors/scheduler_team.h"
+#include "actors/thread_unit.h"
 #include "kernels/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc_network.h"
@@ -58,6 +59,14 @@ Network& Runtime::rpc_network() {
   std::call_once(impl_->rpc_made, [this] {
     RpcOptions options;
     options.allow_remote = impl_->options.allow_remote;
+    options.spin_us = impl_->options.spin_us;
+    // Light actors that a message wakes run on the network's thread: to wake another one for them takes
+    // longer than their work.
+    options.dispatch = [&scheduler = scheduler()](const std::function<void()>& callbacks) {
+      const Attendance attendance(scheduler, Duty::light);
+      callbacks();
+      attendance.unit().run_ready();
+    };
     options.on_warning = [](const std::string& text) { spdlog::warn("{}", text); };
     impl_->rpc = make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
   });

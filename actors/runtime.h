@@ -2,6 +2,7 @@
 // share a runtime. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "actors/random.h"
@@ -19,6 +20,8 @@ class Team;
 struct RuntimeOptions {
   int num_threads = 0;        // 0 = one per core
   bool allow_remote = false;  // listen on other than loopback addresses
+  // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
+  std::int64_t spin_us = 0;
 };
 
 class Runtime {

@@ -52,6 +52,13 @@ void add_server_command(CLI::App& app, Command& chosen) {
   server->add_flag(
       both_spellings("allow-remote"), command->options.allow_remote,
       "Listen on an address that other machines reach; anyone there can then use this task");
+  server
+      ->add_option(
+          both_spellings("spin-us"), command->options.spin_us,
+          "Microseconds for which the network's thread looks for the next message before it sleeps; "
+          "about 50 where a core is left over")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 
