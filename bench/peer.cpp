@@ -12,11 +12,13 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <vector>
 
 #include "actors/messages.h"
+#include "actors/placement.h"
 #include "actors/runtime.h"
 #include "bench/raw_socket.h"
 
@@ -27,7 +29,7 @@ struct EchoState {
   std::unique_ptr<Link> link;
 };
 
-caf::behavior echo_actor(caf::stateful_actor<EchoState>* self, Network* network,
+caf::behavior echo_actor(caf::stateful_actor<EchoState, LightActor>* self, Network* network,
                          const std::string& parent) {
   self->state.link = network->connect(parent, {{"there", 0}, 1}, {"here", 0},
                                       {[](const TaskIdentity&) {}, [](const Status&) {}});
@@ -81,13 +83,15 @@ struct Pipe {
   }
 };
 
-pid_t spawn_peer(std::string address, int standard_input, int standard_output) {
+pid_t spawn_peer(std::string address, std::int64_t spin_us, int standard_input, int standard_output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, standard_output, STDOUT_FILENO);
   std::string program = "actorflow_bench", option = "--peer";
-  const std::array<char*, 4> arguments{program.data(), option.data(), address.data(), nullptr};
+  std::string spin = "--peer_spin_us=" + std::to_string(spin_us);
+  const std::array<char*, 5> arguments{program.data(), option.data(), address.data(), spin.data(),
+                                       nullptr};
   pid_t id = -1;
   const int error = posix_spawn(&id, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -95,11 +99,34 @@ pid_t spawn_peer(std::string address, int standard_input, int standard_output) {
   return id;
 }
 
+cpu_set_t cores_of_thread() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  return cores;
+}
+
 }  // namespace
 
-PeerProcess::PeerProcess(const std::string& address) {
+OnCore::OnCore(int number) : before_(cores_of_thread()) {
+  static const cpu_set_t at_first = before_;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &at_first) || number-- > 0) continue;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    sched_setaffinity(0, sizeof only, &only);
+    return;
+  }
+}
+
+OnCore::~OnCore() { sched_setaffinity(0, sizeof before_, &before_); }
+
+PeerProcess::PeerProcess(const std::string& address, const PeerOptions& options) {
+  std::optional<OnCore> core;
+  if (options.core >= 0) core.emplace(options.core);
   const Pipe input, output;
-  id_ = spawn_peer(address, input.read, output.write);
+  id_ = spawn_peer(address, options.spin_us, input.read, output.write);
   close(input.read);
   close(output.write);
   to_peer_ = input.write;
@@ -126,8 +153,8 @@ void PeerProcess::read_addresses() {
   throw Error(Code::unavailable, "the peer process has not said where it listens");
 }
 
-void run_peer(const std::string& address_of_parent) {
-  Runtime runtime;
+void run_peer(const std::string& address_of_parent, std::int64_t spin_us) {
+  Runtime runtime(RuntimeOptions{.spin_us = spin_us});
   const auto actor = runtime.system().spawn(echo_actor, &runtime.rpc_network(), address_of_parent);
   const auto listener = runtime.rpc_network().listen(
       "127.0.0.1:0", {{"there", 0}, 1},

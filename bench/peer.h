@@ -2,6 +2,7 @@
 // use them, and a thread that answers bytes on a raw socket.
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -24,11 +25,29 @@ struct RawPattern {
   std::uint64_t reply_bytes;
 };
 
+// While it lives, its thread, and what this starts, keeps to one core of those that this process had at
+// first. Does nothing where they are fewer.
+class OnCore {
+ public:
+  explicit OnCore(int number);
+  OnCore(const OnCore&) = delete;
+  OnCore& operator=(const OnCore&) = delete;
+  ~OnCore();
+
+ private:
+  cpu_set_t before_;
+};
+
+struct PeerOptions {
+  std::int64_t spin_us = 0;  // of its network
+  int core = -1;             // the number of the only one that it may use
+};
+
 // This program again, as the peer. Ends with this object, or with this process. Not thread-safe.
 class PeerProcess {
  public:
   // The peer answers to the task /job:here/task:0 at `address`. Throws unavailable if it does not start.
-  explicit PeerProcess(const std::string& address);
+  PeerProcess(const std::string& address, const PeerOptions& options);
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
   ~PeerProcess();
@@ -50,6 +69,6 @@ class PeerProcess {
 };
 
 // Is the peer until standard input ends, which it does when the parent has gone. Does not return.
-[[noreturn]] void run_peer(const std::string& address_of_parent);
+[[noreturn]] void run_peer(const std::string& address_of_parent, std::int64_t spin_us);
 
 }  // namespace actorflow::bench
