@@ -1,12 +1,17 @@
 // A training step of a convolutional model, against its convolutions and matrix products alone in
-// oneDNN, each in its best layouts and with its fastest algorithm.
+// oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch.
+#include <omp.h>
+
 #include <algorithm>
+#include <thread>
 
 #include "actors/actorflow.h"
 #include "apps/training/conv_models.h"
 #include "bench/harness.h"
 #include "bench/onednn_convs.h"
+#include "bench/pytorch.h"
 #include "dataflow/replicate.h"
+#include "kernels/onednn.h"
 #include "kernels/onednn_matmul.h"
 
 namespace actorflow::bench {
@@ -128,29 +133,57 @@ void resnet20_alone(Alone& alone) {
   alone.dense(64, 10);
 }
 
-Measurement step_against(MakeModel make, int threads, void (*fill)(Alone&), int steps) {
-  Training training(make, threads);
-  Alone alone(fill);
-  return in_turn(
-      5, [&] { return training.steps_per_second(steps); },
-      [&] { return alone.steps_per_second(steps); });
+struct Model {
+  std::string name;  // PyTorch's script calls it the same
+  MakeModel make;
+  void (*fill_alone)(Alone&);
+  int steps;  // that take about a second
+};
+const Model lenet{"lenet", [](Graph& g) { return make_lenet(g, 1); }, lenet_alone, 40};
+const Model resnet20{"resnet20", [](Graph& g) { return make_resnet20(g, 1); }, resnet20_alone, 10};
+
+// On a thread of its own: OpenMP's settings belong to the thread.
+double alone_per_second(const Model& model, int threads, int steps) {
+  double result = 0;
+  std::jthread([&] {
+    onednn_stream();  // sets one thread
+    omp_set_num_threads(threads);
+    Alone alone(model.fill_alone);
+    result = alone.steps_per_second(steps);
+  }).join();
+  return result;
 }
 
-ImageClassifier lenet(Graph& graph) { return make_lenet(graph, 1); }
-ImageClassifier resnet20(Graph& graph) { return make_resnet20(graph, 1); }
+Benchmark against_alone(const Model& model, int threads, double bar) {
+  const std::string number = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  const std::string suffix = threads == 1 ? "" : "_" + std::to_string(threads) + "_threads";
+  return {"training/" + model.name + "_batch_64" + suffix, "step/s",
+          "its convolutions and products in oneDNN, " + number, at_least(bar), [=](bool quick) {
+            const int steps = quick ? 1 : model.steps;
+            Training training(model.make, threads);
+            return in_turn(
+                3, [&] { return training.steps_per_second(steps); },
+                [&] { return alone_per_second(model, threads, steps); });
+          }};
+}
 
-Measurement lenet_step(bool quick) { return step_against(lenet, 1, lenet_alone, quick ? 1 : 40); }
-Measurement resnet20_step(bool quick) {
-  return step_against(resnet20, 1, resnet20_alone, quick ? 1 : 10);
+Benchmark against_pytorch(const Model& model, double bar) {
+  return {"training/" + model.name + "_batch_64_vs_pytorch", "step/s",
+          "PyTorch, the better of 1 and 2 threads", at_least(bar), [=](bool quick) {
+            const int steps = quick ? 1 : model.steps;
+            Training training(model.make, 2);
+            return in_turn(
+                quick ? 1 : 3, [&] { return training.steps_per_second(steps); },
+                [&] { return pytorch_steps_per_second(model.name, quick); });
+          }};
 }
 
 }  // namespace
 
 std::vector<Benchmark> conv_model_benchmarks() {
-  const std::string alone = "its convolutions and products in oneDNN, one thread";
   return {
-      {"training/lenet_batch_64", "step/s", alone, at_least(0.87), lenet_step},
-      {"training/resnet20_batch_64", "step/s", alone, at_least(0.75), resnet20_step},
+      against_alone(lenet, 1, 0.87),    against_alone(lenet, 2, 0.87), against_alone(resnet20, 1, 0.75),
+      against_alone(resnet20, 2, 0.75), against_pytorch(lenet, 1.3),   against_pytorch(resnet20, 1.2),
   };
 }
 

@@ -49,6 +49,7 @@ std::vector<Benchmark> executor_benchmarks();
 std::vector<Benchmark> parallel_step_benchmarks();
 std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
+std::vector<Benchmark> parameter_server_benchmarks();
 std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();

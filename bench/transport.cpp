@@ -233,7 +233,8 @@ Measurement shared_100_mib(bool quick) { return shared((quick ? 3 : 100) * mebib
 // Microseconds of the round trip of a tensor that lies in shared memory, and of a few bytes through a
 // Unix socket.
 Measurement handed_over(std::size_t size, std::size_t count) {
-  Pair pair;
+  const OnCore here(0);
+  Pair pair(Reach::same_machine, {.spin_us = 0, .core = 1});
   Tensor tensor =
       Tensor::zeros(DType::uint8, {static_cast<std::int64_t>(size)}, pair.network().allocator());
   const Message message = TensorDelivery{0, acknowledge, std::move(tensor)};

@@ -208,7 +208,7 @@ class Forward final : public Conv {
     if (bias && bias->shape() != Shape({shape.out}))
       c.fail("a bias with one value per channel, " + std::to_string(shape.out), bias->describe());
     Tensor& output = c.allocate_output(0, c.input(0).dtype(), shape.outputs());
-    backend(c, shape).forward(shape, c.input(0), c.input(1), bias, relu_, output, c.device());
+    backend(c, shape).forward(shape, c.input(0), c.input(1), bias, relu_, output, c);
   }
 
  private:
@@ -222,7 +222,7 @@ class BackpropInput final : public Conv {
   void compute(OpContext& c) const override {
     const ConvShape shape = shape_with_gradient(c);
     Tensor& gradient = c.allocate_output(0, c.input(0).dtype(), shape.images());
-    backend(c, shape).backprop_input(shape, c.input(1), c.input(2), gradient, c.device());
+    backend(c, shape).backprop_input(shape, c.input(1), c.input(2), gradient, c);
   }
 };
 
@@ -234,7 +234,7 @@ class BackpropFilter final : public Conv {
     const ConvShape shape = shape_with_gradient(c);
     Tensor& gradient = c.allocate_output(0, c.input(0).dtype(), shape.filter());
     Tensor* bias = bias_ ? &c.allocate_output(1, c.input(0).dtype(), {shape.out}) : nullptr;
-    backend(c, shape).backprop_filter(shape, c.input(0), c.input(2), gradient, bias, c.device());
+    backend(c, shape).backprop_filter(shape, c.input(0), c.input(2), gradient, bias, c);
   }
 
  private:

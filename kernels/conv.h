@@ -20,21 +20,22 @@ struct ConvShape {
   bool operator==(const ConvShape&) const = default;
 };
 
-// A way to convolve. Tensors are on `device`, of one type and of the shapes that ConvShape gives them.
-// Throws resource_exhausted, or internal if a library fails. Thread-safe.
+// A way to convolve. Tensors are on the context's device, of one type and of the shapes that ConvShape
+// gives them. Throws resource_exhausted, or internal if a library fails. Thread-safe.
 class ConvBackend {
  public:
   virtual ~ConvBackend() = default;
   // The cross-correlation of images and filter (which is what the field calls convolution), plus the
   // bias if there is one, and the relu of that if wanted.
   virtual void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
-                       const Tensor* bias, bool relu, Tensor& output, Device& device) const = 0;
+                       const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const = 0;
   // From the gradient of the output, that of the images.
   virtual void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                              Tensor& images_gradient, Device& device) const = 0;
+                              Tensor& images_gradient, const OpContext& c) const = 0;
   // That of the filter, and that of the bias if wanted.
   virtual void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                               Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const = 0;
+                               Tensor& filter_gradient, Tensor* bias_gradient,
+                               const OpContext& c) const = 0;
 };
 
 // Plain sums, element by element, on any device and for float32 and float64: slow, and right for every
@@ -42,11 +43,12 @@ class ConvBackend {
 class LoopConv final : public ConvBackend {
  public:
   void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
-               bool relu, Tensor& output, Device& device) const override;
+               bool relu, Tensor& output, const OpContext& c) const override;
   void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                      Tensor& images_gradient, Device& device) const override;
+                      Tensor& images_gradient, const OpContext& c) const override;
   void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                       Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const override;
+                       Tensor& filter_gradient, Tensor* bias_gradient,
+                       const OpContext& c) const override;
 };
 
 }  // namespace actorflow

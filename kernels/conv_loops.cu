@@ -152,31 +152,32 @@ T* data(Tensor& tensor) {
 }  // namespace
 
 void LoopConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
-                       const Tensor* bias, bool relu, Tensor& output, Device& device) const {
+                       const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
   FloatingTypes::dispatch(output.dtype(), [&]<class T>() {
-    for_each_element(device, output.elements(),
+    for_each_element(c.device(), output.elements(),
                      Forward<T>{shape, data<T>(images), data<T>(filter), bias ? data<T>(*bias) : nullptr,
                                 relu, data<T>(output)});
   });
 }
 
 void LoopConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                              Tensor& images_gradient, Device& device) const {
+                              Tensor& images_gradient, const OpContext& c) const {
   FloatingTypes::dispatch(gradient.dtype(), [&]<class T>() {
     for_each_element(
-        device, images_gradient.elements(),
+        c.device(), images_gradient.elements(),
         BackpropInput<T>{shape, data<T>(filter), data<T>(gradient), data<T>(images_gradient)});
   });
 }
 
 void LoopConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                               Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const {
+                               Tensor& filter_gradient, Tensor* bias_gradient,
+                               const OpContext& c) const {
   FloatingTypes::dispatch(gradient.dtype(), [&]<class T>() {
     for_each_element(
-        device, filter_gradient.elements(),
+        c.device(), filter_gradient.elements(),
         BackpropFilter<T>{shape, data<T>(images), data<T>(gradient), data<T>(filter_gradient)});
     if (bias_gradient)
-      for_each_element(device, shape.out,
+      for_each_element(c.device(), shape.out,
                        BackpropBias<T>{shape.batch * shape.rows.output * shape.columns.output, shape.out,
                                        data<T>(gradient), data<T>(*bias_gradient)});
   });

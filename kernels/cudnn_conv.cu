@@ -222,7 +222,8 @@ CudnnConv::CudnnConv() : plans_(std::make_unique<Plans>()) {}
 CudnnConv::~CudnnConv() = default;
 
 void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
-                        const Tensor* bias, bool relu, Tensor& output, Device& device) const {
+                        const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
+  Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::forward);
   const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),
@@ -240,7 +241,8 @@ void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tens
 }
 
 void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                               Tensor& images_gradient, Device& device) const {
+                               Tensor& images_gradient, const OpContext& c) const {
+  Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::backprop_input);
   const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),
@@ -257,7 +259,9 @@ void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, con
 }
 
 void CudnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                                Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const {
+                                Tensor& filter_gradient, Tensor* bias_gradient,
+                                const OpContext& c) const {
+  Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::backprop_filter);
   const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),

@@ -1,5 +1,6 @@
 #include "kernels/onednn_conv.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -110,18 +111,19 @@ class ConvPrimitive {
     }
   }
 
-  // The arguments in the order of oneDNN's numbers for them; bias may be null.
-  void run(const void* images, const void* filter, const void* bias, const void* outputs,
+  // The arguments in the order of oneDNN's numbers for them; bias may be null. What the direction gives
+  // is written.
+  void run(const float* images, const float* filter, const float* bias, const float* outputs,
            Allocator& allocator) {
     const std::size_t scratch_bytes = aligned(scratchpad_.get_desc().get_size());
     const BufferRef scratch = allocator.allocate(scratch_bytes + filter_.get_desc().get_size());
     scratchpad_.set_data_handle(scratch->data());
-    images_.set_data_handle(const_cast<void*>(images));
-    outputs_.set_data_handle(const_cast<void*>(outputs));
-    if (bias_) bias_.set_data_handle(const_cast<void*>(bias));
-    plain_filter_.set_data_handle(const_cast<void*>(filter));
+    images_.set_data_handle(const_cast<float*>(images));
+    outputs_.set_data_handle(const_cast<float*>(outputs));
+    if (bias_) bias_.set_data_handle(const_cast<float*>(bias));
+    plain_filter_.set_data_handle(const_cast<float*>(filter));
     filter_.set_data_handle(reorder_ ? static_cast<std::byte*>(scratch->data()) + scratch_bytes
-                                     : const_cast<void*>(filter));
+                                     : static_cast<void*>(const_cast<float*>(filter)));
     if (reorder_ && !writes_filter_) reorder_->execute(onednn_stream(), plain_filter_, filter_);
     primitive_.execute(onednn_stream(), arguments_);
     if (reorder_ && writes_filter_) reorder_->execute(onednn_stream(), filter_, plain_filter_);
@@ -168,46 +170,127 @@ class ConvPrimitive {
 struct OneDnnConv::Primitives {
   PrimitiveCache<Key, ConvPrimitive> cache;
 
-  void run(const Key& key, const Tensor& images, const Tensor& filter, const Tensor* bias,
-           const Tensor& outputs, Device& device) {
+  void run(const Key& key, const float* images, const float* filter, const float* bias,
+           const float* outputs, Allocator& allocator) {
     try {
       cache.with(
           key, [&] { return std::make_unique<ConvPrimitive>(key); },
-          [&](ConvPrimitive& primitive) {
-            primitive.run(images.data(), filter.data(), bias ? bias->data() : nullptr, outputs.data(),
-                          device.allocator());
-          });
+          [&](ConvPrimitive& primitive) { primitive.run(images, filter, bias, outputs, allocator); });
     } catch (const dnnl::error& error) {
-      rethrow_onednn_error("convolve " + images.describe() + " and " + filter.describe(), error);
+      rethrow_onednn_error("convolve images " + key.shape.images().to_string() + " and filter " +
+                               key.shape.filter().to_string(),
+                           error);
     }
   }
 };
+
+namespace {
+
+const float* floats_of(const Tensor& tensor) { return static_cast<const float*>(tensor.data()); }
+const float* floats_of(const Tensor* tensor) { return tensor ? floats_of(*tensor) : nullptr; }
+
+// A batch divided into parts that are worth a thread's while, by the shape alone.
+class BatchParts {
+ public:
+  explicit BatchParts(const ConvShape& shape) : shape_(shape) {
+    constexpr double min_flops = 15e6;
+    constexpr double max_parts = 4;
+    const double flops = 2.0 * static_cast<double>(shape.filter_elements()) *
+                         static_cast<double>(shape.batch * shape.rows.output * shape.columns.output);
+    const double parts = std::min({flops / min_flops, max_parts, static_cast<double>(shape.batch)});
+    count_ = std::max(1, static_cast<int>(parts));
+  }
+
+  int count() const { return count_; }
+  ConvShape shape(int part) const {
+    ConvShape piece = shape_;
+    piece.batch = first(part + 1) - first(part);
+    return piece;
+  }
+  // Where the part begins in a tensor of all images or outputs.
+  std::int64_t offset(const Tensor& all, int part) const {
+    return first(part) * (all.elements() / shape_.batch);
+  }
+  const float* at(const Tensor& all, int part) const { return floats_of(all) + offset(all, part); }
+
+ private:
+  std::int64_t first(int part) const { return shape_.batch * part / count_; }
+
+  ConvShape shape_;
+  int count_ = 1;
+};
+
+void add(const float* from, std::int64_t count, float* sums) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) sums[i] += from[i];
+  });
+}
+
+void relu_in_place(float* y, std::int64_t count) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) y[i] = Relu()(y[i]);
+  });
+}
+
+}  // namespace
 
 OneDnnConv::OneDnnConv() : primitives_(std::make_unique<Primitives>()) {}
 
 OneDnnConv::~OneDnnConv() = default;
 
 void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
-                         const Tensor* bias, bool relu, Tensor& output, Device& device) const {
-  primitives_->run({shape, Direction::forward, bias != nullptr}, images, filter, bias, output, device);
-  // Not a post-op of oneDNN, which would turn NaN into 0.
-  if (relu)
-    vectorised([y = static_cast<float*>(output.mutable_data()), count = output.elements()] {
-#pragma GCC ivdep
-      for (std::int64_t i = 0; i < count; ++i) y[i] = Relu()(y[i]);
-    });
+                         const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
+  auto* const y = static_cast<float*>(output.mutable_data());
+  const BatchParts parts(shape);
+  c.parallel(parts.count(), [&](int part) {
+    const ConvShape piece = parts.shape(part);
+    float* const results = y + parts.offset(output, part);
+    primitives_->run({piece, Direction::forward, bias != nullptr}, parts.at(images, part),
+                     floats_of(filter), floats_of(bias), results, c.device().allocator());
+    // Not a post-op of oneDNN, which would turn NaN into 0.
+    if (relu) relu_in_place(results, piece.outputs().elements());
+  });
 }
 
 void OneDnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                                Tensor& images_gradient, Device& device) const {
-  primitives_->run({shape, Direction::backprop_input, false}, images_gradient, filter, nullptr, gradient,
-                   device);
+                                Tensor& images_gradient, const OpContext& c) const {
+  const BatchParts parts(shape);
+  c.parallel(parts.count(), [&](int part) {
+    primitives_->run({parts.shape(part), Direction::backprop_input, false},
+                     parts.at(images_gradient, part), floats_of(filter), nullptr,
+                     parts.at(gradient, part), c.device().allocator());
+  });
 }
 
+// Each part has a gradient of its own; they are added in their order.
 void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                                 Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const {
-  primitives_->run({shape, Direction::backprop_filter, bias_gradient != nullptr}, images,
-                   filter_gradient, bias_gradient, gradient, device);
+                                 Tensor& filter_gradient, Tensor* bias_gradient,
+                                 const OpContext& c) const {
+  const BatchParts parts(shape);
+  const std::int64_t filter_size = shape.filter_elements();
+  const std::int64_t size = filter_size + (bias_gradient ? shape.out : 0);
+  Allocator& allocator = c.device().allocator();
+  const BufferRef others =
+      allocator.allocate(static_cast<std::size_t>(size * (parts.count() - 1)) * sizeof(float));
+  auto* const filter = static_cast<float*>(filter_gradient.mutable_data());
+  auto* const bias = bias_gradient ? static_cast<float*>(bias_gradient->mutable_data()) : nullptr;
+  const auto filter_of = [&](int part) {
+    return part == 0 ? filter : static_cast<float*>(others->data()) + size * (part - 1);
+  };
+  const auto bias_of = [&](int part) {
+    return part == 0 || !bias ? bias : filter_of(part) + filter_size;
+  };
+  c.parallel(parts.count(), [&](int part) {
+    primitives_->run({parts.shape(part), Direction::backprop_filter, bias != nullptr},
+                     parts.at(images, part), filter_of(part), bias_of(part), parts.at(gradient, part),
+                     allocator);
+  });
+  for (int part = 1; part < parts.count(); ++part) {
+    add(filter_of(part), filter_size, filter);
+    if (bias) add(bias_of(part), shape.out, bias);
+  }
 }
 
 }  // namespace actorflow

@@ -17,11 +17,12 @@ class OneDnnConv final : public ConvBackend {
   ~OneDnnConv() override;
 
   void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
-               bool relu, Tensor& output, Device& device) const override;
+               bool relu, Tensor& output, const OpContext& c) const override;
   void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
-                      Tensor& images_gradient, Device& device) const override;
+                      Tensor& images_gradient, const OpContext& c) const override;
   void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
-                       Tensor& filter_gradient, Tensor* bias_gradient, Device& device) const override;
+                       Tensor& filter_gradient, Tensor* bias_gradient,
+                       const OpContext& c) const override;
 
  private:
   struct Primitives;
