@@ -57,12 +57,24 @@ void Lane::on_completed(Completed& result) {
 
 void Lane::advance() {
   while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
-    auto& queue = ready_elsewhere_.empty() ? ready_ : ready_elsewhere_;
-    const NodeId id = queue.back();
-    queue.pop_back();
-    fire(id);
+    fire(next());
   }
   if (active_ && remaining_ == 0) finish();
+}
+
+// The oldest first: what waits longest has the most waiting for it.
+NodeId Lane::next() {
+  if (!ready_elsewhere_.empty()) {
+    const NodeId id = ready_elsewhere_.back();
+    ready_elsewhere_.pop_back();
+    return id;
+  }
+  const NodeId id = ready_[first_ready_++];
+  if (first_ready_ == ready_.size()) {
+    ready_.clear();
+    first_ready_ = 0;
+  }
+  return id;
 }
 
 void Lane::fire(NodeId id) {
@@ -187,6 +199,7 @@ void Lane::finish() {
   active_ = false;
   args_.clear();
   ready_.clear();
+  first_ready_ = 0;
   ready_elsewhere_.clear();
   self_->leave_home();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.

@@ -28,6 +28,7 @@ class Lane {
   void on_completed(Completed& result);
   // Runs ready nodes until none is left, then ends the step if it is done.
   void advance();
+  NodeId next();
   void fire(NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
   bool worth_handing_over(NodeId id) const;
@@ -57,9 +58,10 @@ class Lane {
   TaskId master_{};
   Status status_;
   std::vector<Slot> args_, retvals_;
-  std::vector<Tensor> inputs_;           // the frame, by ExecutableNode::first_input
-  std::vector<std::int32_t> pending_;    // by node
-  std::vector<NodeId> ready_;            // to compute here; the newest first
+  std::vector<Tensor> inputs_;         // the frame, by ExecutableNode::first_input
+  std::vector<std::int32_t> pending_;  // by node
+  std::vector<NodeId> ready_;          // to compute here, from first_ready_ on
+  std::size_t first_ready_ = 0;
   std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
   std::vector<Tensor> outputs_;          // of the node being computed
   NodeId remaining_ = 0;
