@@ -172,8 +172,8 @@ void Server::Impl::tell_task(TaskId to, M message) {
 
 Server::Server(ServerOptions options) {
   if (!options.runtime)
-    options.runtime =
-        std::make_shared<Runtime>(RuntimeOptions{0, options.allow_remote, options.spin_us});
+    options.runtime = std::make_shared<Runtime>(
+        RuntimeOptions{options.num_threads, options.allow_remote, options.spin_us});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }

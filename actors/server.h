@@ -24,10 +24,13 @@ struct ServerOptions {
   std::int64_t connect_timeout_ms = 60'000;
   // A listening address that is not a loopback one is refused unless this is set.
   bool allow_remote = false;
+  // Threads that compute; 0 = one per core. Fewer where several tasks share a machine: each then has
+  // cores of its own to divide large kernels among.
+  int num_threads = 0;
   // For so long after a message the network's thread looks for the next one before it sleeps: answers
   // come sooner, for up to a core meanwhile. Worth it where a core is left over; about 50 then.
   std::int64_t spin_us = 0;
-  // Actors of tasks with the same runtime share its threads; none: a runtime of its own.
+  // Actors of tasks with the same runtime share its threads and settings; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };
 

@@ -16,6 +16,7 @@ struct TrainerFlags {
   int task_index = 0;
   bool sync_replicas = false;
   bool allow_remote = false;
+  int threads = 0;
   TrainFlags train;
 
   void add_to(CLI::App& app) {
@@ -31,6 +32,10 @@ struct TrainerFlags {
         "Average the workers' gradients for each step; without it they are applied as they come");
     app.add_flag(both_spellings("allow_remote"), allow_remote,
                  "Listen on an address that other machines reach; anyone there can then use this task");
+    app.add_option("--threads", threads,
+                   "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     train.add_to(app);
   }
 
@@ -46,6 +51,7 @@ struct TrainerFlags {
     options.task = task_index;
     options.connect_timeout_ms = connect_timeout_ms;
     options.allow_remote = allow_remote;
+    options.num_threads = threads;
     return options;
   }
 };

@@ -36,6 +36,7 @@ class Cluster {
     ServerOptions options;
     options.cluster = ClusterSpec{{"ps", ps_}, {"worker", workers_}};
     options.job = "worker";
+    options.num_threads = 1;
     server_ = std::make_unique<Server>(std::move(options));
   }
   ~Cluster() { server_->shutdown_cluster("the benchmark has ended"); }
@@ -48,7 +49,8 @@ class Cluster {
   void start(const std::string& job, int task, const std::vector<std::string>& flags) {
     std::vector<std::string> arguments{fmt::format("--ps_hosts={}", fmt::join(ps_, ",")),
                                        fmt::format("--worker_hosts={}", fmt::join(workers_, ",")),
-                                       "--job_name=" + job, fmt::format("--task_index={}", task)};
+                                       "--job_name=" + job, fmt::format("--task_index={}", task),
+                                       "--threads=1"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     processes_.push_back(std::make_unique<Program>("trainer", arguments));
   }

@@ -53,6 +53,11 @@ void add_server_command(CLI::App& app, Command& chosen) {
       both_spellings("allow-remote"), command->options.allow_remote,
       "Listen on an address that other machines reach; anyone there can then use this task");
   server
+      ->add_option("--threads", command->options.num_threads,
+                   "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  server
       ->add_option(
           both_spellings("spin-us"), command->options.spin_us,
           "Microseconds for which the network's thread looks for the next message before it sleeps; "
