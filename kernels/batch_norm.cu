@@ -155,7 +155,7 @@ void compute_batch_norm(OpContext& c) {
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) return forward_on_cuda(c.device(), task);
 #endif
-    forward_on_cpu(task);
+    forward_on_cpu(c, task);
   });
 }
 
@@ -186,7 +186,7 @@ void compute_batch_norm_grad(OpContext& c) {
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) return backward_on_cuda(c.device(), task);
 #endif
-    backward_on_cpu(task);
+    backward_on_cpu(c, task);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/batch_norm.h"
+#include "kernels/kernel.h"
 #include "kernels/vectorised.h"
 
 namespace actorflow {
@@ -31,6 +32,16 @@ class WideRows {
   // Wide rows that stay in the first-level cache, and of which a float32 sum is precise.
   std::int64_t block() const {
     return std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(lanes(), 1));
+  }
+  // For the threads of a team: part i has the wide rows from first_row(i) to first_row(i + 1).
+  int parts() const {
+    constexpr std::int64_t worth_a_thread = 1 << 16;
+    return static_cast<int>(std::clamp<std::int64_t>(elements() / worth_a_thread, 1, 4));
+  }
+  std::int64_t first_row(int part) const { return rows() * part / parts(); }
+  // The same in elements; the last part takes the rest too.
+  std::int64_t first_element(int part) const {
+    return part == parts() ? elements() : first_row(part) * lanes();
   }
 
   // Column values, repeated for each lane.
@@ -89,19 +100,20 @@ struct Moments {
   }
 };
 
-// The moments of each column, in one pass over memory: block by block, about the mean of those before.
+// The moments of each lane of a part, in one pass over memory: block by block, about the mean of those
+// before.
 template <class T>
-std::vector<Moments> column_moments(const WideRows& w, const T* x) {
-  const std::int64_t lanes = w.lanes();
+std::vector<Moments> lane_moments(const WideRows& w, int part, const T* x) {
+  const std::int64_t lanes = w.lanes(), begin = w.first_row(part), end = w.first_row(part + 1);
   const auto size = static_cast<std::size_t>(lanes);
   std::vector<Moments> of_lanes(size);
   std::vector<double> sums(size), squares(size);
   std::vector<T> center(size);
-  for (std::int64_t first = 0; first < w.rows(); first += w.block()) {
-    const std::int64_t last = std::min(w.rows(), first + w.block());
+  for (std::int64_t first = begin; first < end; first += w.block()) {
+    const std::int64_t last = std::min(end, first + w.block());
     const auto count = static_cast<double>(last - first);
     vectorised([=, sums = sums.data(), squares = squares.data(), center = center.data()] {
-      if (first == 0) {
+      if (first == begin) {
         sum_lanes<T>(
             lanes, first, last, [=](std::int64_t i, std::int64_t) { return x[i]; }, sums);
         for (std::int64_t j = 0; j < lanes; ++j) center[j] = static_cast<T>(sums[j] / count);
@@ -117,23 +129,48 @@ std::vector<Moments> column_moments(const WideRows& w, const T* x) {
       center[j] = static_cast<T>(of_lanes[j].mean);
     }
   }
+  return of_lanes;
+}
+
+template <class T>
+std::vector<Moments> column_moments(const OpContext& c, const WideRows& w, const T* x) {
+  std::vector<std::vector<Moments>> of_parts(static_cast<std::size_t>(w.parts()));
+  c.parallel(w.parts(),
+             [&](int part) { of_parts[static_cast<std::size_t>(part)] = lane_moments(w, part, x); });
   std::vector<Moments> result(static_cast<std::size_t>(w.size().columns));
-  for (std::size_t j = 0; j < size; ++j) result[j % result.size()].merge(of_lanes[j]);
+  for (const auto& lanes : of_parts)
+    for (std::size_t j = 0; j < lanes.size(); ++j) result[j % result.size()].merge(lanes[j]);
   for (std::int64_t i = w.rest_begin(); i < w.elements(); ++i)
     result[static_cast<std::size_t>(i - w.rest_begin()) % result.size()].merge(
         {1, static_cast<double>(x[i]), 0});
   return result;
 }
 
-// The sums of g and of g (x - mean) of each column. `passed_gradient`, if there is one, gets g.
+// Of each column: the sums of g and of g (x - mean).
+struct GradientSums {
+  explicit GradientSums(std::int64_t columns)
+      : of_g(static_cast<std::size_t>(columns)), of_g_x(of_g.size()) {}
+
+  void add(std::size_t lane, double g, double g_x) {
+    of_g[lane % of_g.size()] += g;
+    of_g_x[lane % of_g.size()] += g_x;
+  }
+  void add(const GradientSums& other) {
+    for (std::size_t j = 0; j < of_g.size(); ++j) add(j, other.of_g[j], other.of_g_x[j]);
+  }
+
+  std::vector<double> of_g, of_g_x;
+};
+
+// Of the wide rows of a part. `passed_gradient`, if there is one, gets g.
 template <class T, ReluMask mask>
-void sum_gradients(const WideRows& w, const PassedGradient<T, mask>& passed, T* passed_gradient,
-                   std::vector<double>& of_g, std::vector<double>& of_g_x) {
-  const std::int64_t lanes = w.lanes();
-  const std::size_t columns = of_g.size();
+GradientSums part_sums(const WideRows& w, int part, const PassedGradient<T, mask>& passed,
+                       T* passed_gradient) {
+  const std::int64_t lanes = w.lanes(), end = w.first_row(part + 1);
+  GradientSums sums(w.size().columns);
   std::vector<double> g(static_cast<std::size_t>(lanes)), g_x(g.size());
-  for (std::int64_t first = 0; first < w.rows(); first += w.block()) {
-    const std::int64_t last = std::min(w.rows(), first + w.block());
+  for (std::int64_t first = w.first_row(part); first < end; first += w.block()) {
+    const std::int64_t last = std::min(end, first + w.block());
     vectorised([=, g = g.data(), g_x = g_x.data()] {
       if (passed_gradient) write_lanes(lanes, first * lanes, last * lanes, passed, passed_gradient);
       sum_lanes<T>(lanes, first, last, passed, g);
@@ -144,22 +181,44 @@ void sum_gradients(const WideRows& w, const PassedGradient<T, mask>& passed, T* 
           },
           g_x);
     });
-    for (std::size_t j = 0; j < g.size(); ++j) of_g[j % columns] += g[j], of_g_x[j % columns] += g_x[j];
+    for (std::size_t j = 0; j < g.size(); ++j) sums.add(j, g[j], g_x[j]);
   }
+  return sums;
+}
+
+template <class T, ReluMask mask>
+GradientSums sum_gradients(const OpContext& c, const WideRows& w, const PassedGradient<T, mask>& passed,
+                           T* passed_gradient) {
+  std::vector<GradientSums> parts(static_cast<std::size_t>(w.parts()), GradientSums(w.size().columns));
+  c.parallel(w.parts(), [&](int part) {
+    parts[static_cast<std::size_t>(part)] = part_sums(w, part, passed, passed_gradient);
+  });
+  GradientSums sums(w.size().columns);
+  for (const auto& part : parts) sums.add(part);
   for (std::int64_t i = w.rest_begin(); i < w.elements(); ++i) {
     const std::int64_t j = i - w.rest_begin();
     const T value = passed(i, j);
     if (passed_gradient) passed_gradient[i] = value;
-    of_g[static_cast<std::size_t>(j) % columns] += static_cast<double>(value);
-    of_g_x[static_cast<std::size_t>(j) % columns] +=
-        static_cast<double>(value * (passed.x[i] - passed.columns.mean[j]));
+    sums.add(static_cast<std::size_t>(j), static_cast<double>(value),
+             static_cast<double>(value * (passed.x[i] - passed.columns.mean[j])));
   }
+  return sums;
+}
+
+// to[i] = value(i, lane) for all elements.
+template <class T, class Value>
+void write_all(const OpContext& c, const WideRows& w, const Value& value, T* to) {
+  c.parallel(w.parts(), [&](int part) {
+    vectorised([=, lanes = w.lanes(), first = w.first_element(part), last = w.first_element(part + 1)] {
+      write_lanes(lanes, first, last, value, to);
+    });
+  });
 }
 
 template <class T>
-void forward_on_cpu(const ForwardTask<T>& t) {
+void forward_on_cpu(const OpContext& c, const ForwardTask<T>& t) {
   const WideRows w(t.size);
-  const auto moments = column_moments(w, t.x);
+  const auto moments = column_moments(c, w, t.x);
   std::vector<T> factor(moments.size());
   for (std::size_t j = 0; j < moments.size(); ++j) {
     const double biased = moments[j].squares / std::max(moments[j].count, 1.0);
@@ -171,20 +230,17 @@ void forward_on_cpu(const ForwardTask<T>& t) {
   const auto means = w.repeat(t.mean), factors = w.repeat(factor.data()), offsets = w.repeat(t.offset);
   with_flags(t.relu, t.side != nullptr, [&](auto relu, auto side) {
     const Normalised<T, relu, side> value{t.x, t.side, {means.data(), factors.data(), offsets.data()}};
-    vectorised([=, lanes = w.lanes(), elements = w.elements(), y = t.y] {
-      write_lanes(lanes, 0, elements, value, y);
-    });
+    write_all(c, w, value, t.y);
   });
 }
 
 // Sums and gradients for one way to know the relu's derivative.
 template <class T, ReluMask mask>
-void backward_on_cpu(const BackwardTask<T>& t, const WideRows& w,
+void backward_on_cpu(const OpContext& c, const BackwardTask<T>& t, const WideRows& w,
                      const PassedGradient<T, mask>& passed) {
   const auto columns = static_cast<std::size_t>(t.size.columns);
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
-  std::vector<double> of_g(columns), of_g_x(columns);
-  sum_gradients(w, passed, t.dside, of_g, of_g_x);
+  const auto [of_g, of_g_x] = sum_gradients(c, w, passed, t.dside);
   std::vector<T> shift(columns), slope(columns);
   for (std::size_t j = 0; j < columns; ++j) {
     const auto inverse = static_cast<double>(t.inverse_stddev[j]);
@@ -196,9 +252,7 @@ void backward_on_cpu(const BackwardTask<T>& t, const WideRows& w,
   const auto shifts = w.repeat(shift.data()), slopes = w.repeat(slope.data());
   const auto write = [&](const auto& passed_gradient) {
     const InputGradient value{passed_gradient, shifts.data(), slopes.data()};
-    vectorised([=, lanes = w.lanes(), elements = w.elements(), dx = t.dx] {
-      write_lanes(lanes, 0, elements, value, dx);
-    });
+    write_all(c, w, value, t.dx);
   };
   if constexpr (mask == ReluMask::from_output)  // what the relu passed has been written: no need of y
     write(PassedGradient<T, ReluMask::none>{t.dside, t.x, nullptr, passed.columns});
@@ -207,14 +261,14 @@ void backward_on_cpu(const BackwardTask<T>& t, const WideRows& w,
 }
 
 template <class T>
-void backward_on_cpu(const BackwardTask<T>& t) {
+void backward_on_cpu(const OpContext& c, const BackwardTask<T>& t) {
   const WideRows w(t.size);
   std::vector<T> factor(static_cast<std::size_t>(t.size.columns));
   for (std::size_t j = 0; j < factor.size(); ++j) factor[j] = t.scale[j] * t.inverse_stddev[j];
   const auto means = w.repeat(t.mean), factors = w.repeat(factor.data()), offsets = w.repeat(t.offset);
   with_mask(t.mask, [&](auto mask) {
     backward_on_cpu(
-        t, w, PassedGradient<T, mask>{t.g, t.x, t.y, {means.data(), factors.data(), offsets.data()}});
+        c, t, w, PassedGradient<T, mask>{t.g, t.x, t.y, {means.data(), factors.data(), offsets.data()}});
   });
 }
 

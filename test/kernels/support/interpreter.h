@@ -11,9 +11,10 @@
 namespace actorflow::test {
 
 // The outputs of one kernel for inputs on `device`.
-inline std::vector<Tensor> run_kernel(const Node& node, std::vector<Tensor> inputs, Device& device) {
+inline std::vector<Tensor> run_kernel(const Node& node, std::vector<Tensor> inputs, Device& device,
+                                      Team* team = nullptr) {
   std::vector<Tensor> outputs(node.outputs.size());
-  OpContext context(node, device, inputs, outputs);
+  OpContext context(node, device, inputs, outputs, team);
   builtin_ops().make(node, device.type())->compute(context);
   return outputs;
 }
@@ -22,7 +23,8 @@ using Feeds = std::map<NodeId, Tensor>;
 
 // The fetched tensors, on the host. Every placeholder that is there must be fed a host tensor.
 inline std::vector<Tensor> interpret(const GraphDef& graph, const Feeds& feeds,
-                                     const std::vector<Output>& fetches, Device& device = cpu_device()) {
+                                     const std::vector<Output>& fetches, Device& device = cpu_device(),
+                                     Team* team = nullptr) {
   std::vector<std::vector<Tensor>> results;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
@@ -34,7 +36,7 @@ inline std::vector<Tensor> interpret(const GraphDef& graph, const Feeds& feeds,
     for (const Edge& edge : node.inputs)
       inputs.push_back(
           results[static_cast<std::size_t>(edge.node)][static_cast<std::size_t>(edge.output)]);
-    results.push_back(run_kernel(node, std::move(inputs), device));
+    results.push_back(run_kernel(node, std::move(inputs), device, team));
   }
   std::vector<Tensor> fetched;
   for (const Output& fetch : fetches)
