@@ -13,7 +13,7 @@ namespace actorflow {
 namespace {
 
 // Between two kernels of a step there is less than this.
-constexpr std::chrono::microseconds search_time{50};
+constexpr std::chrono::microseconds search_time{500};
 
 caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) {
   if (queue.empty()) return nullptr;
