@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "actors/actorflow.h"
-#include "apps/cli/data_folder.h"
 #include "apps/training/mlp.h"
 #include "apps/training/train_replica.h"
+#include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/program.h"
 #include "dataflow/core_ops.h"
@@ -20,11 +20,6 @@
 
 namespace actorflow::bench {
 namespace {
-
-const Mnist& mnist() {
-  static const Mnist data = load_mnist(default_data_folder());
-  return data;
-}
 
 // Parameter servers and workers but the first as processes; the first worker is this one's.
 class Cluster {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "apps/cli/data_folder.h"
 #include "apps/training/mlp.h"
 #include "apps/training/train_replica.h"
+#include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/plain_step.h"
 #include "bench/products.h"
@@ -20,11 +20,6 @@
 
 namespace actorflow::bench {
 namespace {
-
-const Mnist& mnist() {
-  static const Mnist data = load_mnist(default_data_folder());
-  return data;
-}
 
 // A perceptron's training step, and batches to feed it.
 class TrainingStep {
