@@ -38,6 +38,10 @@ dnnl::stream& onednn_stream() {
   return stream;
 }
 
+dnnl::memory without_data(const dnnl::memory::desc& layout) {
+  return {layout, onednn_engine(), DNNL_MEMORY_NONE};
+}
+
 dnnl::primitive_attr onednn_attributes() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

@@ -23,6 +23,8 @@ dnnl::stream& onednn_stream();
 // Primitive attributes with scratchpad_mode::user. oneDNN's default scratchpad belongs to the thread
 // that created the primitive, but actors move between threads.
 dnnl::primitive_attr onednn_attributes();
+// To be given data when it is known: a handle is cheaper to set than a memory object to make.
+dnnl::memory without_data(const dnnl::memory::desc& layout);
 
 // Throws the Error for an exception of oneDNN: resource_exhausted, unimplemented or internal, naming
 // what was being done.

@@ -81,8 +81,6 @@ BackpropFilter::primitive_desc describe_backprop_filter(const Key& key) {
   return {conv, onednn_attributes(), onednn_engine(), hint(key)};
 }
 
-memory without_data(const memory::desc& layout) { return {layout, onednn_engine(), DNNL_MEMORY_NONE}; }
-
 std::size_t aligned(std::size_t size_bytes) {
   return (size_bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
-#include "kernels/onednn.h"
+#include "kernels/onednn_product.h"
 
 namespace actorflow {
 namespace {
@@ -26,8 +25,6 @@ memory::desc matrix(std::int64_t rows, std::int64_t columns, bool transposed, st
   return {{rows, columns}, memory::data_type::f32, strides};
 }
 
-memory without_data(const memory::desc& layout) { return {layout, onednn_engine(), DNNL_MEMORY_NONE}; }
-
 dnnl::matmul::primitive_desc describe(const Layout& layout) {
   onednn_stream();
   const MatMulShape& s = layout.shape;
@@ -41,43 +38,9 @@ std::int64_t element(std::int64_t row, std::int64_t column, bool transposed, std
   return transposed ? column * stride + row : row * stride + column;
 }
 
-void* at(const Tensor& tensor, std::int64_t element) {
-  return const_cast<float*>(static_cast<const float*>(tensor.data())) + element;
+const float* at(const Tensor& tensor, std::int64_t element) {
+  return static_cast<const float*>(tensor.data()) + element;
 }
-
-// The product for one layout, by one thread at a time.
-class MatMulPrimitive {
- public:
-  explicit MatMulPrimitive(const Layout& layout) : MatMulPrimitive(describe(layout)) {}
-
-  void run(void* a, void* b, void* output, Allocator& allocator) {
-    BufferRef scratch;
-    if (scratch_bytes_ > 0) scratch = allocator.allocate(scratch_bytes_);
-    a_.set_data_handle(a);
-    b_.set_data_handle(b);
-    output_.set_data_handle(output);
-    scratchpad_.set_data_handle(scratch ? scratch->data() : nullptr);
-    primitive_.execute(onednn_stream(), arguments_);
-  }
-
- private:
-  explicit MatMulPrimitive(const dnnl::matmul::primitive_desc& desc)
-      : primitive_(desc),
-        scratch_bytes_(desc.scratchpad_desc().get_size()),
-        a_(without_data(desc.src_desc())),
-        b_(without_data(desc.weights_desc())),
-        output_(without_data(desc.dst_desc())),
-        scratchpad_(without_data(desc.scratchpad_desc())),
-        arguments_{{DNNL_ARG_SRC, a_},
-                   {DNNL_ARG_WEIGHTS, b_},
-                   {DNNL_ARG_DST, output_},
-                   {DNNL_ARG_SCRATCHPAD, scratchpad_}} {}
-
-  dnnl::matmul primitive_;
-  std::size_t scratch_bytes_;
-  memory a_, b_, output_, scratchpad_;
-  std::unordered_map<int, memory> arguments_;
-};
 
 // Below this one thread is done before another has begun.
 constexpr std::int64_t min_divided_flops = 8'000'000;
@@ -121,7 +84,7 @@ MatMulBlock MatMulParts::block(int part) const {
 }
 
 struct OneDnnMatMul::Primitives {
-  PrimitiveCache<Layout, MatMulPrimitive> cache;
+  PrimitiveCache<Layout, OneDnnProduct> cache;
 };
 
 OneDnnMatMul::OneDnnMatMul() : primitives_(std::make_unique<Primitives>()) {}
@@ -143,14 +106,14 @@ void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, cons
                       s.n};
   try {
     primitives_->cache.with(
-        layout, [&] { return std::make_unique<MatMulPrimitive>(layout); },
-        [&](MatMulPrimitive& primitive) {
+        layout, [&] { return std::make_unique<OneDnnProduct>(describe(layout)); },
+        [&](OneDnnProduct& product) {
           const auto first_a =
               element(block.first_row, block.first_inner, s.transpose_a, layout.stride_a);
           const auto first_b =
               element(block.first_inner, block.first_column, s.transpose_b, layout.stride_b);
-          primitive.run(at(a, first_a), at(b, first_b),
-                        output + block.first_row * s.n + block.first_column, allocator);
+          product.run(at(a, first_a), at(b, first_b),
+                      output + block.first_row * s.n + block.first_column, allocator);
         });
   } catch (const dnnl::error& error) {
     rethrow_onednn_error("multiply " + a.describe() + " and " + b.describe(), error);
