@@ -25,6 +25,18 @@ caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) 
 
 }  // namespace
 
+void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_messages) {
+  switch (actor->resume(&unit, max_messages)) {
+    case caf::resumable::resume_later:
+      return unit.exec_later(actor);
+    case caf::resumable::done:
+    case caf::resumable::awaiting_message:
+      return caf::intrusive_ptr_release(actor);
+    case caf::resumable::shutdown_execution_unit:  // CAF's own workers only
+      return;
+  }
+}
+
 Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*))
     : caf::execution_unit(&s.system()), scheduler(s), enqueue(to) {}
 
@@ -113,17 +125,7 @@ caf::resumable* Scheduler::next(int index) {
 
 void Scheduler::work(int index) {
   system().thread_started();
-  while (auto* job = next(index)) switch (job->resume(&actor_unit_, max_throughput())) {
-      case caf::resumable::resume_later:
-        enqueue(job);
-        break;
-      case caf::resumable::done:
-      case caf::resumable::awaiting_message:
-        caf::intrusive_ptr_release(job);
-        break;
-      case caf::resumable::shutdown_execution_unit:
-        break;
-    }
+  while (auto* job = next(index)) run_on(actor_unit_, job, max_throughput());
   system().thread_terminates();
 }
 

@@ -18,6 +18,9 @@ namespace actorflow {
 class ThreadUnit;
 enum class Duty;
 
+// Runs an actor once, for at most so many messages; if it has more, the unit gets it again later.
+void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_messages);
+
 // Takes the place of CAF's own scheduler. It has two queues: actors, for its workers, and pieces of
 // computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
 // once as there are workers: a client's thread that computes takes the place of the last of them. A

@@ -98,17 +98,7 @@ void ThreadUnit::count_as_computing(bool computes) {
   if (duty_ == Duty::compute) scheduler_.client_computes(computes);
 }
 
-void ThreadUnit::run(caf::resumable* actor) {
-  switch (actor->resume(this, max_throughput)) {
-    case caf::resumable::resume_later:
-      return exec_later(actor);
-    case caf::resumable::done:
-    case caf::resumable::awaiting_message:
-      return caf::intrusive_ptr_release(actor);
-    case caf::resumable::shutdown_execution_unit:  // CAF's own workers only
-      return;
-  }
-}
+void ThreadUnit::run(caf::resumable* actor) { run_on(*this, actor, max_throughput); }
 
 void ThreadUnit::open() {
   count_as_computing(true);
