@@ -89,7 +89,6 @@ struct OneDnnMatMul::Primitives {
 
 OneDnnMatMul::OneDnnMatMul() : primitives_(std::make_unique<Primitives>()) {}
 
-OneDnnMatMul::OneDnnMatMul(OneDnnMatMul&&) noexcept = default;
 OneDnnMatMul::~OneDnnMatMul() = default;
 
 void OneDnnMatMul::multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,

@@ -44,7 +44,6 @@ class MatMulParts {
 class OneDnnMatMul {
  public:
   OneDnnMatMul();
-  OneDnnMatMul(OneDnnMatMul&&) noexcept;
   ~OneDnnMatMul();
 
   // Scratch memory comes from `allocator`. Throws resource_exhausted, or internal if oneDNN fails.
