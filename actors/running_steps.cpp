@@ -1,0 +1,96 @@
+#include "actors/running_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace actorflow {
+
+void RunningSteps::start(std::shared_ptr<const Parts> parts, RunStep& request, MasterReplyFn reply) {
+  // The top bits stay clear for clients that have signed numbers only.
+  const StepId id = task_->random->next() >> 2;
+  Step& step = steps_[id];
+  step.session = request.session;
+  step.parts = std::move(parts);
+  step.done.resize(step.parts->size());
+  step.running = step.parts->size();
+  step.fetches.resize(request.fetches.size());
+  step.reply = std::move(reply);
+  for (const auto& part : *step.parts) {
+    RunGraph run{part.handle, id, {}};
+    for (auto index : part.args)
+      run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)].second);
+    tell(*task_, part.task, std::move(run));
+  }
+  if (request.timeout_ms > 0)
+    self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
+                        StepTimeout{id, request.timeout_ms});
+}
+
+void RunningSteps::on_done(TaskId from, StepDone& message) {
+  const auto found = steps_.find(message.step);
+  if (found == steps_.end()) return;
+  Step& step = found->second;
+  for (auto& [index, tensor] : message.retvals)
+    if (index >= 0 && index < static_cast<std::int32_t>(step.fetches.size()))
+      step.fetches[static_cast<std::size_t>(index)] = std::move(tensor);
+  const Parts& parts = *step.parts;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].task == from) return part_done(message.step, step, i, message.status);
+}
+
+void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
+  if (step.done[part]) return;
+  step.done[part] = true;
+  --step.running;
+  if (!status.ok()) abort(id, step, status);
+  if (step.running > 0) return;
+  MasterReply answer;
+  answer.status = std::move(step.status);
+  if (answer.status.ok()) answer.fetches = std::move(step.fetches);
+  const MasterReplyFn reply = std::move(step.reply);
+  steps_.erase(id);
+  reply(std::move(answer));
+}
+
+// Keeps the root error, and stops the parts that still run when it is the first one.
+void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
+  const bool first = step.status.ok();
+  if (first || (is_derived(step.status.code) && !is_derived(reason.code))) step.status = reason;
+  if (!first) return;
+  for (std::size_t i = 0; i < step.parts->size(); ++i)
+    if (!step.done[i])
+      tell(*task_, (*step.parts)[i].task,
+           AbortStep{id, {Code::aborted, "the step failed elsewhere: " + reason.message}});
+}
+
+void RunningSteps::on_timeout(const StepTimeout& timeout) {
+  const auto found = steps_.find(timeout.step);
+  if (found == steps_.end()) return;
+  Step& step = found->second;
+  std::string missing;
+  for (std::size_t i = 0; i < step.done.size(); ++i)
+    if (!step.done[i]) missing += fmt::format(" {}", task_->name_of((*step.parts)[i].task).to_string());
+  abort(timeout.step, step,
+        {Code::deadline_exceeded, fmt::format("the step did not end within {} ms; still running on{}",
+                                              timeout.timeout_ms, missing)});
+}
+
+void RunningSteps::abort_session(const std::string& session, const Status& reason) {
+  for (auto& [id, step] : steps_)
+    if (step.session == session) abort(id, step, reason);
+}
+
+void RunningSteps::on_peer_lost(const PeerLost& message) {
+  std::vector<std::pair<StepId, std::size_t>> lost;
+  for (const auto& [id, step] : steps_) {
+    const auto part = std::ranges::find(*step.parts, message.task, &RegisteredPart::task);
+    if (part != step.parts->end())
+      lost.emplace_back(id, static_cast<std::size_t>(part - step.parts->begin()));
+  }
+  for (const auto& [id, part] : lost) part_done(id, steps_.at(id), part, message.reason);
+}
+
+}  // namespace actorflow

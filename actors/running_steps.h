@@ -1,0 +1,64 @@
+// The steps that a master has under way.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/messages.h"
+#include "actors/task_context.h"
+
+namespace actorflow {
+
+// The part of a step that one task runs, as that task knows it.
+struct RegisteredPart {
+  TaskId task{};
+  std::uint64_t handle = 0;        // 0 until registered
+  std::vector<std::int32_t> args;  // the feeds that it takes, by position
+};
+using Parts = std::vector<RegisteredPart>;
+
+// An actor to itself: the time of a step is over.
+struct StepTimeout {
+  StepId step;
+  std::int64_t timeout_ms;
+};
+
+// Any number of steps are in flight. The first error of a step aborts it on every task; the client gets
+// the root error: one that only reports a consequence (cancelled, aborted) never hides another. Part of
+// the master, which passes on what concerns steps.
+class RunningSteps {
+ public:
+  RunningSteps(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  // REQUIRES: every part is registered. `parts` do not change while a step has them.
+  void start(std::shared_ptr<const Parts> parts, RunStep& request, MasterReplyFn reply);
+  void on_done(TaskId from, StepDone& message);
+  void on_timeout(const StepTimeout& timeout);
+  void on_peer_lost(const PeerLost& message);
+  void abort_session(const std::string& session, const Status& reason);
+
+ private:
+  struct Step {
+    std::string session;
+    std::shared_ptr<const Parts> parts;
+    std::vector<bool> done;  // by part
+    std::size_t running = 0;
+    Status status;
+    std::vector<Tensor> fetches;
+    MasterReplyFn reply;
+  };
+
+  void part_done(StepId id, Step& step, std::size_t part, const Status& status);
+  void abort(StepId id, Step& step, const Status& reason);
+
+  caf::event_based_actor* self_;
+  TaskRef task_;
+  std::unordered_map<StepId, Step> steps_;
+};
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::StepTimeout)
