@@ -29,7 +29,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmak
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
-  ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake
+  ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindISAL.cmake
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)

@@ -30,6 +30,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"kj/", {"schema"}},
     {"openssl/", {"schema"}},
     {"xxhash", {"schema"}},
+    {"isa-l/", {"schema"}},
     {"dnnl", {"kernels"}},
     {"oneapi/", {"kernels"}},
     {"cuda", {"kernels"}},
