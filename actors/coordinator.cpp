@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/training_ops.h"
 
 namespace actorflow {
 namespace {

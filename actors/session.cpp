@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "actors/local_servers.h"
-#include "dataflow/core_ops.h"
+#include "dataflow/state_ops.h"
 #include "kernels/kernel.h"
 #include "schema/master_client.h"
 

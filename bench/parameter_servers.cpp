@@ -14,8 +14,8 @@
 #include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/program.h"
-#include "dataflow/core_ops.h"
 #include "dataflow/replicate.h"
+#include "dataflow/training_ops.h"
 #include "kernels/device.h"
 
 namespace actorflow::bench {

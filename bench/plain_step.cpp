@@ -4,6 +4,8 @@
 
 #include "actors/step_plan.h"
 #include "dataflow/core_ops.h"
+#include "dataflow/state_ops.h"
+#include "dataflow/training_ops.h"
 
 namespace actorflow::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 #include "dataflow/spelling.h"
+#include "dataflow/state_ops.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/state_ops.h"
 
 namespace actorflow {
 namespace {

@@ -6,6 +6,8 @@
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 #include "dataflow/gradient.h"
+#include "dataflow/state_ops.h"
+#include "dataflow/training_ops.h"
 
 namespace actorflow {
 namespace {

@@ -14,9 +14,9 @@
 #include "actors/session.h"
 #include "apps/training/mlp.h"
 #include "apps/training/saver.h"
-#include "dataflow/core_ops.h"
 #include "dataflow/error.h"
 #include "dataflow/replicate.h"
+#include "dataflow/training_ops.h"
 
 namespace actorflow {
 namespace {

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/core_ops.h"
+#include "dataflow/training_ops.h"
 
 using namespace actorflow;
 

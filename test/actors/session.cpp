@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/training_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/status_of.h"
 

@@ -2,6 +2,7 @@
 
 #include "dataflow/core_ops.h"
 #include "dataflow/optimise.h"
+#include "dataflow/state_ops.h"
 #include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;

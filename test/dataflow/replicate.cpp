@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "dataflow/core_ops.h"
 #include "dataflow/replicate.h"
+#include "dataflow/state_ops.h"
+#include "dataflow/training_ops.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 

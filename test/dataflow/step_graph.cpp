@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "dataflow/core_ops.h"
+#include "dataflow/state_ops.h"
 #include "dataflow/step_graph.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"

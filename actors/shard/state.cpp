@@ -1,0 +1,37 @@
+#include "actors/shard/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace actorflow {
+
+void Staleness::record(std::int64_t staleness) {
+  ++steps;
+  sum += staleness;
+  max = std::max(max, staleness);
+}
+
+ShardVariable* ShardState::find(const std::string& name) {
+  const auto found = variables.find(name);
+  return found != variables.end() && found->second.state.value.valid() ? &found->second : nullptr;
+}
+
+ShardVariable& ShardState::initialized(const std::string& name) {
+  if (ShardVariable* found = find(name)) return *found;
+  throw Error(
+      Code::failed_precondition,
+      fmt::format("variable '{}' on {} has no value; run its initializer or restore a checkpoint", name,
+                  task->self.name.to_string()));
+}
+
+const std::string& variable_of(const Node& node) { return attr<std::string>(node, "variable"); }
+
+void check_same_type(const Node& node, const Tensor& expected, const Tensor& actual) {
+  if (expected.dtype() == actual.dtype() && expected.shape() == actual.shape()) return;
+  throw invalid_argument(fmt::format("node '{}' ({}): variable '{}' is {}, but got {}", node.name,
+                                     node.op->name, variable_of(node), expected.describe(),
+                                     actual.describe()));
+}
+
+}  // namespace actorflow

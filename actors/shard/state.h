@@ -1,0 +1,74 @@
+// What a parameter shard holds, and how an op of its task gets at it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/accumulator.h"
+#include "actors/messages.h"
+#include "actors/task_context.h"
+#include "kernels/optimizer_update.h"
+
+namespace actorflow {
+
+// How far behind the global step asynchronous updates were computed, in steps.
+struct Staleness {
+  std::int64_t steps = 0;
+  std::int64_t sum = 0;
+  std::int64_t max = 0;
+
+  void record(std::int64_t staleness);
+  double mean() const { return steps > 0 ? static_cast<double>(sum) / static_cast<double>(steps) : 0; }
+};
+
+struct ShardVariable {
+  VariableState state;
+  Accumulator accumulator;
+  // The last accumulate node that came, for its attributes, and for how long gradients have waited.
+  const Node* accumulate = nullptr;
+  std::shared_ptr<const Executable> keeps_node;
+  std::int64_t waiting_ticks = 0;
+};
+
+struct ShardState {
+  TaskRef task;
+  std::map<std::string, ShardVariable, std::less<>> variables;
+  std::map<std::string, Staleness, std::less<>> staleness;  // by global step
+
+  // Null if the variable has no value.
+  ShardVariable* find(const std::string& name);
+  // Throws failed_precondition if the variable has no value.
+  ShardVariable& initialized(const std::string& name);
+};
+
+// The name of the variable that a node is about.
+const std::string& variable_of(const Node& node);
+// Throws invalid_argument unless both have the same dtype and shape.
+void check_same_type(const Node& node, const Tensor& expected, const Tensor& actual);
+
+// The outputs of a node; or nothing, if it is answered later with complete() or fail().
+using StateResult = std::optional<std::vector<Tensor>>;
+
+// What the shard does for an op. `run` throws Error if it cannot be done.
+struct StateOp {
+  const OpDef* op = nullptr;
+  StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
+};
+
+// The families of ops, each in a file of its own. A new family is declared here and listed in
+// parameter_shard.cpp.
+std::span<const StateOp> variable_handlers();     // variables.cpp
+std::span<const StateOp> update_handlers();       // updates.cpp
+std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
+
+// Applies the mean of the gradients as the node's optimizer does.
+void update_variable(const ShardState& shard, const Node& node, ShardVariable& variable,
+                     std::span<const Tensor> gradients);
+// Names the replicas for which a variable has waited a whole interval of the shard's reports.
+void report_waiting_gradients(ShardState& shard);
+
+}  // namespace actorflow

@@ -1,0 +1,70 @@
+#include "dataflow/training_ops.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "dataflow/graph.h"
+#include "test/dataflow/expect.h"
+
+using namespace actorflow;
+using test::invalid_with;
+
+namespace {
+
+const Attrs update = {
+    {"variable", "w"}, {"optimizer", "sgd"}, {"hyperparameters", std::vector<double>{0.1}}};
+
+Attrs with(Attrs attrs, const Attrs& others) {
+  for (const auto& [name, value] : others) attrs[name] = value;
+  return attrs;
+}
+
+Attrs token_attrs(std::int64_t aggregate, std::int64_t total, std::int64_t tokens) {
+  return {{"variable", "global_step"},       {"replica", std::int64_t{0}},
+          {"accumulators", std::int64_t{2}}, {"replicas_to_aggregate", aggregate},
+          {"total_num_replicas", total},     {"initial_tokens", tokens}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(training_ops)
+
+BOOST_AUTO_TEST_CASE(updates_are_checked) {
+  Graph g;
+  const Output gradient = g.constant(1.0F);
+  BOOST_TEST(g.add(apply_gradient_op(), {gradient}, update).node().outputs.empty());
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {g.constant(1)}, update), Error,
+                        invalid_with({"floating", "int32[]"}));
+  BOOST_CHECK_EXCEPTION(
+      g.add(apply_gradient_op(), {gradient}, with(update, {{"optimizer", "sgdd"}})), Error,
+      invalid_with({"(ApplyGradient)", "unknown optimizer 'sgdd'", "did you mean 'sgd'?"}));
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient}, with(update, {{"optimizer", "adam"}})),
+                        Error, invalid_with({"'adam' has 4 hyperparameters, got 1"}));
+}
+
+BOOST_AUTO_TEST_CASE(an_accumulated_gradient_carries_its_local_step) {
+  Graph g;
+  const auto attrs = with(update, {{"replica", std::int64_t{1}},
+                                   {"replicas_to_aggregate", std::int64_t{2}},
+                                   {"total_num_replicas", std::int64_t{2}},
+                                   {"coordinator", "/job:ps/task:0"},
+                                   {"global_step", "global_step"}});
+  const Output gradient = g.constant(1.0F), step = g.constant(std::int64_t{0});
+  BOOST_TEST(g.add(accumulate_gradient_op(), {gradient, step}, attrs).type().to_string() == "bool[]");
+  BOOST_CHECK_EXCEPTION(g.add(accumulate_gradient_op(), {gradient, gradient}, attrs), Error,
+                        invalid_with({"input 1 of int64"}));
+  BOOST_CHECK_EXCEPTION(
+      g.add(accumulate_gradient_op(), {gradient, step}, with(attrs, {{"replica", std::int64_t{2}}})),
+      Error, invalid_with({"replica 2 of 2"}));
+}
+
+BOOST_AUTO_TEST_CASE(too_few_initial_tokens_are_refused) {
+  Graph g;
+  BOOST_TEST(g.add(take_token_op(), {}, token_attrs(3, 3, 0)).type().to_string() == "int64[]");
+  BOOST_TEST(g.add(take_token_op(), {}, token_attrs(5, 3, 2)).type().to_string() == "int64[]");
+  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {}, token_attrs(5, 3, 1)), Error,
+                        invalid_with({"at least 2 initial_tokens", "got 1"}));
+  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {}, token_attrs(0, 3, 1)), Error,
+                        invalid_with({"replicas_to_aggregate of 1 or more"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
