@@ -129,10 +129,10 @@ std::string save_checkpoint(Storage& storage, const std::string& folder, const C
   const std::string manifest = folder + "/" + file_name(step, manifest_suffix);
   const SafetensorsFile file(checkpoint.tensors,
                              {{"format", "actorflow"}, {"global_step", std::to_string(step)}});
-  storage.write_atomically(folder + "/" + data, file.parts());
-  const auto bytes = encode_manifest(describe(file, step, data));
-  const std::span<const std::byte> part(bytes);
-  storage.write_atomically(manifest, {&part, 1});
+  const auto data_file = storage.create(folder + "/" + data);
+  for (const auto& part : file.parts()) data_file->write(part);
+  data_file->commit();
+  storage.write_atomically(manifest, encode_manifest(describe(file, step, data)));
   remove_old(storage, folder, keep, step, data);
   return manifest;
 }

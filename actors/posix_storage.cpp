@@ -1,11 +1,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "actors/storage.h"
 #include "dataflow/error.h"
@@ -16,48 +18,53 @@ namespace {
 namespace fs = std::filesystem;
 
 Error failure(const std::string& what, const std::string& path, int error) {
-  const Code code = error == ENOSPC || error == EDQUOT ? Code::resource_exhausted
-                    : error == ENOENT                  ? Code::not_found
-                    : error == EACCES                  ? Code::permission_denied
-                                                       : Code::unavailable;
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const Code code = is_full                             ? Code::resource_exhausted
+                    : error == ENOENT                   ? Code::not_found
+                    : error == EACCES || error == EROFS ? Code::permission_denied
+                                                        : Code::unavailable;
   return Error(code, fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
 }
 
-class File {
+class Descriptor {
  public:
-  File(const std::string& path, int flags, const char* what)
+  Descriptor(const std::string& path, int flags, const char* what)
       : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) throw failure(what, path, errno);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(descriptor_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(descriptor_); }
 
-  void write_all(std::span<const std::byte> bytes, std::size_t total) {
+  void write_all(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw failure(fmt::format("write {} bytes to", total), path_, errno);
+      if (written < 0)
+        throw failure(fmt::format("write {} bytes at {} of", bytes.size(), position_), path_, errno);
+      position_ += static_cast<std::uint64_t>(written);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
   }
 
-  // Reads to the end, whatever size the file seems to have.
-  std::vector<std::byte> read_all() {
-    std::error_code ignored;
-    const auto expected = fs::file_size(path_, ignored);
-    std::vector<std::byte> bytes(ignored ? 0 : expected);
-    std::size_t size = 0;
-    while (true) {
-      if (size == bytes.size()) bytes.resize(size + chunk_bytes);
-      const ssize_t got = ::read(descriptor_, bytes.data() + size, bytes.size() - size);
+  void read_all(std::uint64_t offset, std::span<std::byte> into) {
+    while (!into.empty()) {
+      const ssize_t got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw failure("read", path_, errno);
-      if (got == 0) break;
-      size += static_cast<std::size_t>(got);
+      if (got < 0)
+        throw failure(fmt::format("read {} bytes at {} of", into.size(), offset), path_, errno);
+      if (got == 0)
+        throw Error(Code::data_loss, fmt::format("'{}' ends at {}, but {} more bytes were expected",
+                                                 path_, offset, into.size()));
+      offset += static_cast<std::uint64_t>(got);
+      into = into.subspan(static_cast<std::size_t>(got));
     }
-    bytes.resize(size);
-    return bytes;
+  }
+
+  std::uint64_t size_bytes() const {
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) throw failure("look at", path_, errno);
+    return static_cast<std::uint64_t>(status.st_size);
   }
 
   void sync() {
@@ -65,10 +72,9 @@ class File {
   }
 
  private:
-  static constexpr std::size_t chunk_bytes = 4096;
-
   std::string path_;
   int descriptor_;
+  std::uint64_t position_ = 0;  // of the next write
 };
 
 std::string parent_of(const std::string& path) {
@@ -77,7 +83,9 @@ std::string parent_of(const std::string& path) {
 }
 
 // Makes a file's name, or its absence, survive a crash.
-void sync_folder(const std::string& folder) { File(folder, O_RDONLY | O_DIRECTORY, "open").sync(); }
+void sync_folder(const std::string& folder) {
+  Descriptor(folder, O_RDONLY | O_DIRECTORY, "open").sync();
+}
 
 void create_folders(const std::string& folder) {
   std::error_code error;
@@ -85,24 +93,57 @@ void create_folders(const std::string& folder) {
   if (error) throw failure("create the folder", folder, error.value());
 }
 
-class PosixStorage final : public Storage {
+class PosixNewFile final : public NewFile {
  public:
-  void write_atomically(const std::string& path,
-                        std::span<const std::span<const std::byte>> parts) override {
-    create_folders(parent_of(path));
-    const std::string temporary = fmt::format("{}.{}-{}.tmp", path, getpid(), next_temporary_++);
-    try {
-      write_and_sync(temporary, parts);
-      if (rename(temporary.c_str(), path.c_str()) != 0) throw failure("replace", path, errno);
-    } catch (...) {
-      unlink(temporary.c_str());
-      throw;
-    }
-    sync_folder(parent_of(path));
+  PosixNewFile(std::string path, std::string temporary)
+      : path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        file_(temporary_, O_WRONLY | O_CREAT | O_TRUNC, "create") {}
+  ~PosixNewFile() override {
+    if (!committed_) unlink(temporary_.c_str());
   }
 
-  std::vector<std::byte> read(const std::string& path) override {
-    return File(path, O_RDONLY, "open").read_all();
+  void write(std::span<const std::byte> bytes) override { file_.write_all(bytes); }
+
+  void commit() override {
+    file_.sync();
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) throw failure("replace", path_, errno);
+    committed_ = true;
+    sync_folder(parent_of(path_));
+  }
+
+ private:
+  const std::string path_, temporary_;
+  Descriptor file_;
+  bool committed_ = false;
+};
+
+class PosixOpenFile final : public OpenFile {
+ public:
+  explicit PosixOpenFile(const std::string& path) : file_(path, O_RDONLY, "open") {}
+
+  std::uint64_t size_bytes() override { return file_.size_bytes(); }
+  void read(std::uint64_t offset, std::span<std::byte> into) override { file_.read_all(offset, into); }
+
+ private:
+  Descriptor file_;
+};
+
+class PosixStorage final : public Storage {
+ public:
+  std::unique_ptr<NewFile> create(const std::string& path) override {
+    create_folders(parent_of(path));
+    return std::make_unique<PosixNewFile>(
+        path, fmt::format("{}.{}-{}.tmp", path, getpid(), next_temporary_++));
+  }
+
+  std::unique_ptr<OpenFile> open(const std::string& path) override {
+    return std::make_unique<PosixOpenFile>(path);
+  }
+
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    create_folders(parent_of(path));
+    Descriptor(path, O_WRONLY | O_CREAT | O_APPEND, "open").write_all(bytes);
   }
 
   bool exists(const std::string& path) override {
@@ -115,7 +156,8 @@ class PosixStorage final : public Storage {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error))
-      if (entry->is_regular_file()) names.push_back(entry->path().filename().string());
+      if (std::error_code ignored; entry->is_regular_file(ignored))
+        names.push_back(entry->path().filename().string());
     if (error && error != std::errc::no_such_file_or_directory)
       throw failure("list", folder, error.value());
     return names;
@@ -126,15 +168,6 @@ class PosixStorage final : public Storage {
   }
 
  private:
-  static void write_and_sync(const std::string& path,
-                             std::span<const std::span<const std::byte>> parts) {
-    std::size_t total = 0;
-    for (const auto& part : parts) total += part.size();
-    File file(path, O_WRONLY | O_CREAT | O_TRUNC, "create");
-    for (const auto& part : parts) file.write_all(part, total);
-    file.sync();
-  }
-
   std::atomic<unsigned> next_temporary_{0};
 };
 

@@ -2,46 +2,18 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <string_view>
 
 #include "actors/safetensors.h"
 #include "dataflow/error.h"
+#include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;
 
 namespace {
 
 const std::string folder = "checkpoints/mnist";
-
-// A disk in memory whose next writes can be made to fail.
-class MemoryStorage final : public Storage {
- public:
-  void write_atomically(const std::string& path,
-                        std::span<const std::span<const std::byte>> parts) override {
-    if (writes_left == 0) throw Error(Code::resource_exhausted, path + ": no space left on device");
-    --writes_left;
-    auto& file = files[path];
-    file.clear();
-    for (const auto& part : parts) file.insert(file.end(), part.begin(), part.end());
-  }
-  std::vector<std::byte> read(const std::string& path) override {
-    if (!files.contains(path)) throw Error(Code::not_found, path);
-    return files[path];
-  }
-  bool exists(const std::string& path) override { return files.contains(path); }
-  std::vector<std::string> list(const std::string& of) override {
-    std::vector<std::string> names;
-    for (const auto& [path, file] : files)
-      if (path.starts_with(of + "/")) names.push_back(path.substr(of.size() + 1));
-    return names;
-  }
-  void remove(const std::string& path) override { files.erase(path); }
-
-  std::map<std::string, std::vector<std::byte>> files;
-  int writes_left = std::numeric_limits<int>::max();
-};
 
 Checkpoint at_step(std::int64_t step) {
   return {step, {{"w", Tensor::of<float>({2}, {static_cast<float>(step), 0.5f})}}};
@@ -110,11 +82,11 @@ BOOST_AUTO_TEST_CASE(a_crash_between_the_files_leaves_the_old_checkpoint) {
   MemoryStorage storage;
   save_checkpoint(storage, folder, at_step(1));
   for (const int writes : {0, 1}) {
-    storage.writes_left = writes;
+    storage.commits_left = writes;
     BOOST_CHECK_THROW(save_checkpoint(storage, folder, at_step(2)), Error);
     BOOST_TEST(same(*load_latest_checkpoint(storage, folder), at_step(1)));
   }
-  storage.writes_left = 2;
+  storage.commits_left = 2;
   save_checkpoint(storage, folder, at_step(2));
   BOOST_TEST(same(*load_latest_checkpoint(storage, folder), at_step(2)));
 }
@@ -128,11 +100,11 @@ BOOST_AUTO_TEST_CASE(a_crash_while_a_step_is_saved_once_more_leaves_its_first_ve
     const Checkpoint before = *load_latest_checkpoint(storage, folder);
     const Checkpoint after = round % 2 == 0 ? other : at_step(1);
     for (int crash = 0; crash < 2; ++crash) {
-      storage.writes_left = 1;
+      storage.commits_left = 1;
       BOOST_CHECK_THROW(save_checkpoint(storage, folder, after), Error);
       BOOST_TEST(same(*load_latest_checkpoint(storage, folder), before));
     }
-    storage.writes_left = 2;
+    storage.commits_left = 2;
     save_checkpoint(storage, folder, after);
     BOOST_TEST(same(*load_latest_checkpoint(storage, folder), after));
     BOOST_TEST(storage.files.size() == 2u);

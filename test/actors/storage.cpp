@@ -1,0 +1,93 @@
+#include "actors/storage.h"
+
+#include <boost/test/unit_test.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "dataflow/error.h"
+
+using namespace actorflow;
+
+namespace {
+
+struct Folder {
+  Folder() { BOOST_REQUIRE(mkdtemp(name.data()) != nullptr); }
+  ~Folder() { std::filesystem::remove_all(name); }
+  std::string path(const std::string& file) const { return name + "/" + file; }
+
+  std::string name = (std::filesystem::temp_directory_path() / "actorflow-test-XXXXXX").string();
+  Storage& disk = posix_storage();
+};
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::string text_of(Storage& storage, const std::string& path) {
+  const auto bytes = storage.read(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(storage, Folder)
+
+BOOST_AUTO_TEST_CASE(a_new_file_appears_when_it_is_committed) {
+  const auto file = disk.create(path("a/b/file"));
+  file->write(bytes_of("one "));
+  file->write(bytes_of("two"));
+  BOOST_TEST(!disk.exists(path("a/b/file")));
+  file->commit();
+  BOOST_TEST(text_of(disk, path("a/b/file")) == "one two");
+  BOOST_TEST(disk.list(path("a/b")).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_file_that_is_not_committed_leaves_the_old_one) {
+  disk.write_atomically(path("file"), bytes_of("old"));
+  disk.create(path("file"))->write(bytes_of("new"));
+  BOOST_TEST(text_of(disk, path("file")) == "old");
+  BOOST_TEST(disk.list(name).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_open_file_stays_readable_when_it_is_removed) {
+  disk.write_atomically(path("file"), bytes_of("0123456789"));
+  const auto file = disk.open(path("file"));
+  disk.remove(path("file"));
+  std::string middle(4, ' ');
+  file->read(3, std::as_writable_bytes(std::span(middle)));
+  BOOST_TEST(middle == "3456");
+  BOOST_TEST(file->size_bytes() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(reading_past_the_end_names_the_file_and_its_end) {
+  disk.write_atomically(path("file"), bytes_of("0123456789"));
+  std::string text(4, ' ');
+  BOOST_CHECK_EXCEPTION(
+      disk.open(path("file"))->read(8, std::as_writable_bytes(std::span(text))), Error,
+      [&](const Error& error) {
+        const std::string_view what = error.what();
+        return error.code() == Code::data_loss && what.find(path("file")) != what.npos &&
+               what.find("ends at 10") != what.npos;
+      });
+}
+
+BOOST_AUTO_TEST_CASE(appended_bytes_follow_one_another) {
+  for (const auto* text : {"a", "bc", "", "d"}) disk.append(path("new/log"), bytes_of(text));
+  BOOST_TEST(text_of(disk, path("new/log")) == "abcd");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {
+  BOOST_CHECK_EXCEPTION(disk.read(path("none")), Error, [&](const Error& error) {
+    return error.code() == Code::not_found && std::string(error.what()).find(name) != std::string::npos;
+  });
+  disk.remove(path("none"));
+  BOOST_TEST(disk.list(path("none")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
+  BOOST_CHECK_EXCEPTION(disk.create("/dev/null/folder/file"), Error, [](const Error& error) {
+    return std::string(error.what()).find("/dev/null/folder") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,87 @@
+// A disk in memory, for tests: one can look into it, damage it and let it fail.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/storage.h"
+#include "dataflow/error.h"
+
+namespace actorflow {
+
+class MemoryStorage final : public Storage {
+ public:
+  using Bytes = std::vector<std::byte>;
+
+  std::unique_ptr<NewFile> create(const std::string& path) override {
+    return std::make_unique<New>(*this, path);
+  }
+  std::unique_ptr<OpenFile> open(const std::string& path) override {
+    const std::scoped_lock lock(mutex);
+    const auto found = files.find(path);
+    if (found == files.end()) throw Error(Code::not_found, path + ": no such file");
+    return std::make_unique<Open>(path, found->second);
+  }
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    const std::scoped_lock lock(mutex);
+    auto& file = files[path];
+    file.insert(file.end(), bytes.begin(), bytes.end());
+  }
+  bool exists(const std::string& path) override {
+    const std::scoped_lock lock(mutex);
+    return files.contains(path);
+  }
+  std::vector<std::string> list(const std::string& folder) override {
+    const std::scoped_lock lock(mutex);
+    std::vector<std::string> names;
+    for (const auto& [path, file] : files)
+      if (path.starts_with(folder + "/")) names.push_back(path.substr(folder.size() + 1));
+    return names;
+  }
+  void remove(const std::string& path) override {
+    const std::scoped_lock lock(mutex);
+    files.erase(path);
+  }
+
+  std::mutex mutex;
+  std::map<std::string, Bytes> files;
+  int commits_left = std::numeric_limits<int>::max();  // before the disk is full
+
+ private:
+  struct New final : NewFile {
+    New(MemoryStorage& to, std::string name) : storage(to), path(std::move(name)) {}
+    void write(std::span<const std::byte> more) override {
+      bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    void commit() override {
+      const std::scoped_lock lock(storage.mutex);
+      if (storage.commits_left == 0)
+        throw Error(Code::resource_exhausted, path + ": no space left on device");
+      --storage.commits_left;
+      storage.files[path] = std::move(bytes);
+    }
+    MemoryStorage& storage;
+    std::string path;
+    Bytes bytes;
+  };
+  struct Open final : OpenFile {
+    Open(std::string name, Bytes content) : path(std::move(name)), bytes(std::move(content)) {}
+    std::uint64_t size_bytes() override { return bytes.size(); }
+    void read(std::uint64_t offset, std::span<std::byte> into) override {
+      if (offset > bytes.size() || into.size() > bytes.size() - offset)
+        throw Error(Code::data_loss, path + ": the file ends early");
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
+    }
+    std::string path;
+    Bytes bytes;
+  };
+};
+
+}  // namespace actorflow
