@@ -3,6 +3,7 @@
 //   trainer --ps_hosts=h0:2222,h1:2222 --worker_hosts=h2:2222,h3:2222 --job_name=worker --task_index=0
 #include <chrono>
 
+#include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flags.h"
@@ -12,21 +13,14 @@ namespace actorflow {
 namespace {
 
 struct TrainerFlags {
-  std::string ps_hosts, worker_hosts, job_name;
-  int task_index = 0;
+  ClusterFlags cluster;
   bool sync_replicas = false;
   bool allow_remote = false;
   int threads = 0;
   TrainFlags train;
 
   void add_to(CLI::App& app) {
-    const auto add = [&app](const char* name, auto& value, const char* what) {
-      return app.add_option(both_spellings(name), value, what);
-    };
-    add("ps_hosts", ps_hosts, "Addresses of the parameter servers, host:port,host:port,...")->required();
-    add("worker_hosts", worker_hosts, "Addresses of the workers; the first is the chief")->required();
-    add("job_name", job_name, "ps or worker")->required();
-    add("task_index", task_index, "Which of its job's tasks this process is, from 0 on")->required();
+    cluster.add_to(app);
     app.add_flag(
         both_spellings("sync_replicas"), sync_replicas,
         "Average the workers' gradients for each step; without it they are applied as they come");
@@ -39,16 +33,11 @@ struct TrainerFlags {
     train.add_to(app);
   }
 
-  ServerOptions server(std::int64_t connect_timeout_ms) const {
+  ServerOptions server(const TaskConfig& config, std::int64_t connect_timeout_ms) const {
     ServerOptions options;
-    check_usage([&] {
-      options.cluster =
-          ClusterSpec{{"ps", ClusterSpec::parse_hosts("--ps_hosts", ps_hosts)},
-                      {"worker", ClusterSpec::parse_hosts("--worker_hosts", worker_hosts)}};
-      options.cluster.address({job_name, task_index});
-    });
-    options.job = job_name;
-    options.task = task_index;
+    options.cluster = config.cluster;
+    options.job = config.task.job;
+    options.task = config.task.index;
     options.connect_timeout_ms = connect_timeout_ms;
     options.allow_remote = allow_remote;
     options.num_threads = threads;
@@ -73,10 +62,11 @@ int work(Server& server, const Mnist& data, const TrainOptions& options, const T
 int run(const TrainerFlags& flags) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = flags.train.options(flags.sync_replicas);
-  const ServerOptions server_options = flags.server(options.connect_timeout_ms);
-  const bool works = flags.job_name == "worker";
+  const TaskConfig config = flags.cluster.task();
+  const ServerOptions server_options = flags.server(config, options.connect_timeout_ms);
+  const bool works = config.replica >= 0;
   Mnist data;
-  if (works) data = flags.train.load(options, server_options.cluster.num_tasks("worker"));
+  if (works) data = flags.train.load(options, config.num_replicas());
   Server server(server_options);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =

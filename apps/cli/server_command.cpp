@@ -1,28 +1,51 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "actors/server.h"
-#include "apps/cli/cluster_file.h"
+#include "apps/cli/cluster_flags.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "schema/cluster_json.h"
 
 namespace actorflow {
 namespace {
 
 struct ServerCommand {
-  std::string cluster;
+  std::optional<std::string> cluster, job;
+  std::optional<int> task;
   ServerOptions options;
   double connect_timeout_s = 60;
 };
+
+// The task of the flags if any is given, else that of TF_CONFIG.
+TaskConfig task_of(const ServerCommand& command) {
+  const auto environment = tf_config();
+  if (!command.cluster && !command.job && !command.task && environment) {
+    TaskConfig config = parse_tf_config(*environment);
+    if (config.is_evaluator())
+      throw invalid_argument("TF_CONFIG: an evaluator is no server; start the program that evaluates");
+    return config;
+  }
+  if (!command.cluster || !command.job || !command.task)
+    throw invalid_argument("--cluster, --job and --task are required where TF_CONFIG does not say them");
+  TaskConfig config;
+  config.cluster = read_cluster(*command.cluster);
+  config.task = {*command.job, *command.task};
+  config.cluster.address(config.task);
+  return config;
+}
 
 int run(ServerCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(0));
   ServerOptions& options = command.options;
   check_usage([&] {
-    options.cluster = read_cluster(command.cluster);
-    options.cluster.address({options.job, options.task});
+    TaskConfig config = task_of(command);
+    options.cluster = std::move(config.cluster);
+    options.job = std::move(config.task.job);
+    options.task = config.task.index;
   });
   options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
   Server server(options);
@@ -40,10 +63,10 @@ int run(ServerCommand& command) {
 void add_server_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<ServerCommand>();
   CLI::App* server = app.add_subcommand("server", "Run one task of a cluster until it is told to stop");
-  server->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it")
-      ->required();
-  server->add_option("--job", command->options.job, "Job of this task")->required();
-  server->add_option("--task", command->options.task, "Index of this task in its job")->required();
+  server->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
+  server->add_option("--job", command->job, "Job of this task");
+  server->add_option("--task", command->task, "Index of this task in its job");
+  server->footer("Without --cluster, --job and --task the environment variable TF_CONFIG says them.");
   server
       ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
                    "Seconds to wait for a task that cannot be reached")

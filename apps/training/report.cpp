@@ -6,14 +6,14 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "dataflow/error.h"
+#include "schema/json.h"
 
 namespace actorflow {
 
 std::string to_json(const TrainReport& report) {
-  const nlohmann::ordered_json json = {
+  return json_object({
       {"test_accuracy", report.test_accuracy},
       {"loss", report.loss},
       {"global_step", report.global_step},
@@ -23,8 +23,7 @@ std::string to_json(const TrainReport& report) {
       {"staleness_mean", report.staleness_mean},
       {"staleness_max", report.staleness_max},
       {"weights_hash", fmt::format("{:016x}", report.weights_hash)},
-  };
-  return json.dump(2) + "\n";
+  });
 }
 
 void write_report(const std::string& path, const TrainReport& report) {

@@ -41,7 +41,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"omp.h", {"kernels"}},
     {"zlib.h", {"apps"}},
     {"CLI/", {"apps"}},
-    {"nlohmann/", {"apps"}},
+    {"nlohmann/", {"schema"}},
     {"fmt/", {"actors", "apps"}},
     {"spdlog/", {"actors", "apps"}},
 };

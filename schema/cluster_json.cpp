@@ -1,0 +1,150 @@
+#include "schema/cluster_json.h"
+
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+using nlohmann::json;
+
+// Gathers what is wrong with a text.
+class Mistakes {
+ public:
+  void add(const std::string& mistake) { lines_ += (lines_.empty() ? "" : "\n") + mistake; }
+  // What `body` throws is a mistake too.
+  template <class Body>
+  void gather(Body&& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      add(error.what());
+    }
+  }
+  void throw_if_any(const std::string& where, const std::string& expected) const {
+    if (!lines_.empty()) throw invalid_argument(where + ": " + lines_ + "\nexpected " + expected);
+  }
+
+ private:
+  std::string lines_;
+};
+
+constexpr auto cluster_form = R"({"ps": ["host:port", ...], "worker": [...]})";
+constexpr auto tf_config_form =
+    R"({"cluster": {"chief": ["host:port"], "ps": [...], "worker": [...]}, )"
+    R"("task": {"type": "worker", "index": 0}})";
+
+std::optional<int> number_in(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string address_of(const std::string& job, const json& value, Mistakes& mistakes) {
+  if (value.is_string()) return value.get<std::string>();
+  mistakes.add("job '" + job + "' has an address that is not a string: " + value.dump());
+  return "unknown:0";
+}
+
+ClusterSpec::Tasks tasks_of(const std::string& job, const json& value, Mistakes& mistakes) {
+  ClusterSpec::Tasks tasks;
+  if (value.is_array()) {
+    for (const auto& address : value)
+      tasks.emplace(static_cast<int>(tasks.size()), address_of(job, address, mistakes));
+  } else if (value.is_object()) {
+    for (const auto& [key, address] : value.items())
+      if (const auto index = number_in(key))
+        tasks[*index] = address_of(job, address, mistakes);
+      else
+        mistakes.add("job '" + job + "' has the task index '" + key + "', which is not a number");
+  } else {
+    mistakes.add("job '" + job + "' is neither a list nor a map of addresses: " + value.dump());
+  }
+  return tasks;
+}
+
+ClusterSpec::Jobs jobs_of(const json& cluster, Mistakes& mistakes) {
+  ClusterSpec::Jobs jobs;
+  if (!cluster.is_object()) {
+    mistakes.add("the cluster is not an object of jobs: " + cluster.dump());
+    return jobs;
+  }
+  for (const auto& [job, value] : cluster.items()) jobs[job] = tasks_of(job, value, mistakes);
+  return jobs;
+}
+
+json parse(const std::string& where, const std::string& text) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw invalid_argument(where + ": " + error.what());
+  }
+}
+
+// Nothing if there is no such task; then `mistakes` says why.
+std::optional<TaskName> task_of(const json& root, Mistakes& mistakes) {
+  const auto missing = [&mistakes](const std::string& what) {
+    mistakes.add(what);
+    return std::nullopt;
+  };
+  const auto task = root.find("task");
+  if (task == root.end() || !task->is_object()) return missing("there is no object \"task\"");
+  const json type = task->value("type", json());
+  const json index = task->value("index", json());
+  if (!type.is_string()) mistakes.add("the task's \"type\" must be a string, got " + type.dump());
+  const auto number = number_in(index.is_string() ? index.get<std::string>() : index.dump());
+  if (!number) mistakes.add("the task's \"index\" must be a number, got " + index.dump());
+  if (!number || !type.is_string()) return std::nullopt;
+  return TaskName{type.get<std::string>(), *number};
+}
+
+}  // namespace
+
+ClusterSpec parse_cluster(const std::string& text) {
+  const json root = parse("cluster", text);
+  Mistakes mistakes;
+  auto jobs = jobs_of(root.is_object() && root.contains("cluster") ? root["cluster"] : root, mistakes);
+  ClusterSpec cluster;
+  mistakes.gather([&] { cluster = ClusterSpec(std::move(jobs)); });
+  mistakes.throw_if_any("cluster", cluster_form);
+  return cluster;
+}
+
+ClusterSpec read_cluster(const std::string& text_or_file) {
+  const auto first = text_or_file.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text_or_file[first] == '{') return parse_cluster(text_or_file);
+  std::ifstream file(text_or_file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error(Code::not_found, "cluster: the file '" + text_or_file + "' cannot be read");
+  return parse_cluster(text.str());
+}
+
+TaskConfig parse_tf_config(const std::string& text) {
+  const json root = parse("TF_CONFIG", text);
+  Mistakes mistakes;
+  TaskConfig config;
+  if (!root.is_object() || !root.contains("cluster")) {
+    mistakes.add("there is no object \"cluster\"");
+    task_of(root.is_object() ? root : json::object(), mistakes);
+  } else {
+    auto jobs = jobs_of(root["cluster"], mistakes);
+    const auto task = task_of(root, mistakes);
+    mistakes.gather([&] {
+      if (task)
+        config = TaskConfig::make(std::move(jobs), *task);
+      else
+        [[maybe_unused]] const ClusterSpec checked(std::move(jobs));
+    });
+  }
+  mistakes.throw_if_any("TF_CONFIG", tf_config_form);
+  return config;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,18 @@
+// Values written as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace actorflow {
+
+using JsonValue = std::variant<double, std::int64_t, std::string>;
+
+// An object with these members, in their order, indented, with a line's end. A number that JSON does not
+// have (NaN, infinity) becomes null.
+std::string json_object(const std::vector<std::pair<std::string, JsonValue>>& members);
+
+}  // namespace actorflow
