@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
                  {"--worker_hosts", ":x"});
   expect_failure(trainer("localhost:2222", "localhost:2222", "ps", "0"), bad_usage, {"localhost:2222"});
   expect_failure(trainer("localhost:2222", "localhost:2223", "worker", "1"), bad_usage,
-                 {"task index 1", "worker"});
+                 {"index 1 is outside", "worker"});
   expect_failure(trainer("localhost:2222", "localhost:2223", "master", "0"), bad_usage,
                  {"'master'", "worker"});
   expect_failure(server("no_such_file.json", "ps", "0"), bad_usage, {"no_such_file.json"});
