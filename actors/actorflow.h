@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/checkpoint.h"
+#include "actors/epoch_fence.h"
 #include "actors/server.h"
 #include "actors/session.h"
 #include "dataflow/cluster_spec.h"

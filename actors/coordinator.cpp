@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "actors/fence.h"
 #include "dataflow/training_ops.h"
 
 namespace actorflow {
@@ -39,6 +41,7 @@ caf::behavior Coordinator::behavior() {
   return {
       [this](StateCall& call) {
         try {
+          check_fence(call, epoch_, *task_);
           take_token(call);
         } catch (const Error& error) {
           fail(call.reply_to, error.status());
@@ -47,6 +50,7 @@ caf::behavior Coordinator::behavior() {
       [this](TaskId, GradientApplied& message) { on_applied(message); },
       [this](const GlobalStepIs& message) { on_global_step(message); },
       [this](const GiveUp& message) { give_up(message); },
+      [this](const EpochRaised& message) { raise(message.epoch); },
       [this](Tick) { report_waiting(); },
   };
 }
@@ -74,12 +78,14 @@ void Coordinator::take_token(const StateCall& call) {
 }
 
 void Coordinator::on_applied(GradientApplied& message) {
+  if (message.epoch != epoch_) return;
   Group& group = groups_[message.coordinator];
   group.applied[message.global_step].insert(std::move(message.accumulator));
   release(message.coordinator, group);
 }
 
 void Coordinator::on_global_step(const GlobalStepIs& message) {
+  if (message.epoch != epoch_) return;
   Group& group = groups_[message.variable];
   if (group.barrier && group.tokens.global_step() <= message.value)
     group.tokens = {message.value, group.barrier->initial_tokens};
@@ -91,7 +97,7 @@ void Coordinator::release(const std::string& name, Group& group) {
   while (!group.applied.empty()) {
     const auto& [step, accumulators] = *group.applied.begin();
     if (static_cast<std::int64_t>(accumulators.size()) < group.barrier->accumulators) break;
-    caf::anon_send(task_->shard, SetGlobalStep{name, step});
+    caf::anon_send(task_->shard, SetGlobalStep{name, step, epoch_});
     group.tokens = {step, group.barrier->tokens_per_step()};
     group.applied.erase(group.applied.begin());
   }
@@ -107,6 +113,13 @@ void Coordinator::give_up(const GiveUp& message) {
   for (auto& entry : groups_)
     std::erase_if(entry.second.waiting,
                   [&message](const Waiting& next) { return next.reply_to.step == message.step; });
+}
+
+void Coordinator::raise(FencingEpoch epoch) {
+  epoch_ = epoch;
+  for (const auto& entry : std::exchange(groups_, {}))
+    for (const auto& next : entry.second.waiting)
+      fail(next.reply_to, fenced("a replica waited for a token", epoch, *task_));
 }
 
 // Says for what the replicas have waited a whole interval.

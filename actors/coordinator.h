@@ -73,12 +73,15 @@ class Coordinator {
   void on_applied(GradientApplied& message);
   void on_global_step(const GlobalStepIs& message);
   void give_up(const GiveUp& message);
+  // Forgets every barrier and token; who waits for one fails.
+  void raise(FencingEpoch epoch);
   // Moves the global step on while a step is complete, then hands out tokens.
   void release(const std::string& name, Group& group);
   void report_waiting();
 
   caf::event_based_actor* self_;
   TaskRef task_;
+  FencingEpoch epoch_ = 0;
   std::map<std::string, Group, std::less<>> groups_;  // by global step variable
 };
 

@@ -39,6 +39,7 @@ void Lane::start(StartStep& message) {
   self_->stay_here();
   step_ = message.step;
   master_ = message.master;
+  epoch_ = message.epoch;
   status_ = {};
   args_ = std::move(message.args);
   retvals_.clear();
@@ -154,7 +155,7 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
 void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
   std::vector<Tensor> inputs = take_inputs(item);
   for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
-  caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, std::move(inputs)});
+  caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, epoch_, std::move(inputs)});
 }
 
 void Lane::done(NodeId id, std::vector<Tensor>& outputs) {

@@ -56,6 +56,7 @@ class Lane {
   bool active_ = false;
   StepId step_ = 0;
   TaskId master_{};
+  FencingEpoch epoch_ = 0;
   Status status_;
   std::vector<Slot> args_, retvals_;
   std::vector<Tensor> inputs_;         // the frame, by ExecutableNode::first_input

@@ -22,6 +22,7 @@ enum class TaskId : std::int32_t {};
 struct StartStep {
   StepId step = 0;
   TaskId master{};
+  FencingEpoch epoch = 0;
   std::vector<Slot> args;
 };
 // worker -> lane, rendezvous, coordinator: whoever waits for something of the step gets the reason.
@@ -65,13 +66,19 @@ struct StateCall {
   ReplyTo reply_to;
   std::shared_ptr<const Executable> executable;  // keeps `node` alive
   const Node* node = nullptr;
+  FencingEpoch epoch = 0;  // of the step
   std::vector<Tensor> inputs;
+};
+// shard -> coordinator: the task's epoch has been raised; barriers and tokens start anew.
+struct EpochRaised {
+  FencingEpoch epoch = 0;
 };
 
 // coordinator -> shard: the global step has moved on.
 struct SetGlobalStep {
   std::string variable;
   std::int64_t value = 0;
+  FencingEpoch epoch = 0;
 };
 // coordinator -> shard and back: where does the global step stand?
 struct AskGlobalStep {
@@ -80,6 +87,7 @@ struct AskGlobalStep {
 struct GlobalStepIs {
   std::string variable;
   std::int64_t value = 0;
+  FencingEpoch epoch = 0;
 };
 
 // peer -> master, worker: the task cannot be reached, or has left or restarted.
@@ -111,6 +119,7 @@ ACTORFLOW_LOCAL_MESSAGE(Completed)
 ACTORFLOW_LOCAL_MESSAGE(Fire)
 ACTORFLOW_LOCAL_MESSAGE(AwaitTensor)
 ACTORFLOW_LOCAL_MESSAGE(StateCall)
+ACTORFLOW_LOCAL_MESSAGE(EpochRaised)
 ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)

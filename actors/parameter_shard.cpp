@@ -5,6 +5,8 @@
 #include <chrono>
 #include <new>
 
+#include "actors/fence.h"
+
 namespace actorflow {
 namespace {
 
@@ -13,8 +15,9 @@ constexpr std::chrono::seconds report_interval{5};
 }  // namespace
 
 ParameterShard::ParameterShard(caf::event_based_actor* self, TaskRef task)
-    : self_(self), state_{.task = std::move(task), .variables = {}, .staleness = {}} {
-  for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers()})
+    : self_(self), state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}} {
+  for (const auto family :
+       {variable_handlers(), update_handlers(), synchronous_handlers(), epoch_handlers()})
     for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
 }
 
@@ -23,7 +26,8 @@ caf::behavior ParameterShard::behavior() {
   return {
       [this](StateCall& message) { call(message); },
       [this](const SetGlobalStep& message) {
-        state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
+        if (message.epoch == state_.epoch)
+          state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
@@ -41,6 +45,7 @@ void ParameterShard::call(StateCall& call) {
                 {Code::unimplemented,
                  fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
   try {
+    if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
     if (StateResult outputs = found->second->run(state_, call))
       complete(call.reply_to, std::move(*outputs));
   } catch (const Error& error) {
@@ -54,7 +59,7 @@ void ParameterShard::call(StateCall& call) {
 void ParameterShard::on_ask_global_step(const AskGlobalStep& message) {
   const ShardVariable* found = state_.find(message.variable);
   const auto value = found ? found->state.value.scalar<std::int64_t>() : 0;
-  caf::anon_send(state_.task->coordinator, GlobalStepIs{message.variable, value});
+  caf::anon_send(state_.task->coordinator, GlobalStepIs{message.variable, value, state_.epoch});
 }
 
 caf::behavior shard_actor(ShardActor* self, TaskRef task) {

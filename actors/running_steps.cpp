@@ -19,7 +19,7 @@ void RunningSteps::start(std::shared_ptr<const Parts> parts, RunStep& request, M
   step.fetches.resize(request.fetches.size());
   step.reply = std::move(reply);
   for (const auto& part : *step.parts) {
-    RunGraph run{part.handle, id, {}};
+    RunGraph run{part.handle, id, request.epoch, {}};
     for (auto index : part.args)
       run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)].second);
     tell(*task_, part.task, std::move(run));

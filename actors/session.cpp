@@ -1,5 +1,6 @@
 #include "actors/session.h"
 
+#include <atomic>
 #include <optional>
 
 #include "actors/local_servers.h"
@@ -48,6 +49,7 @@ struct Session::Impl {
   std::optional<LocalMaster> master;  // in this process, or
   std::unique_ptr<MasterClient> remote;
   std::string handle;
+  std::atomic<std::int64_t> epoch{0};
 };
 
 Session::Session(const std::string& target, const Graph& graph, std::int64_t connect_timeout_ms)
@@ -100,6 +102,7 @@ std::vector<Tensor> Session::run(const std::vector<Output>& fetches, const Feeds
   RunStep step;
   step.session = impl_->handle;
   step.timeout_ms = options.timeout_ms;
+  step.epoch = impl_->epoch;
   for (const auto& [output, value] : feeds) {
     check(output);
     step.feeds.emplace_back(edge_name(output), value);
@@ -135,6 +138,9 @@ std::vector<std::string> Session::uninitialized_variables() {
 }
 
 std::vector<std::string> Session::devices() { return impl_->call(ListDevices{}).devices; }
+
+void Session::set_epoch(std::int64_t epoch) { impl_->epoch = epoch; }
+std::int64_t Session::epoch() const { return impl_->epoch; }
 
 void Session::close() {
   if (!impl_->handle.empty()) impl_->call(CloseSession{std::exchange(impl_->handle, {})});

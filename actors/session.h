@@ -42,6 +42,10 @@ class Session {
   std::vector<std::string> uninitialized_variables();
   // Full names of the devices that the session can use.
   std::vector<std::string> devices();
+  // The fencing epoch of the steps to come, 0 until set: those of an older epoch than a task's change
+  // nothing there and fail as aborted. See epoch_fence.h.
+  void set_epoch(std::int64_t epoch);
+  std::int64_t epoch() const;
   // Cancels what is running. Implied by the destructor.
   void close();
 

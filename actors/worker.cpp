@@ -19,7 +19,8 @@ caf::behavior Worker::behavior() {
 }
 
 void Worker::on_register(TaskId from, RegisterGraph& message) {
-  const auto handle = next_handle_++;
+  // Random: a handle of an earlier incarnation of this task names no graph of the present one.
+  const auto handle = task_->random->next();
   GraphRegistered answer{message.request, {}, handle};
   try {
     auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_);
@@ -45,7 +46,7 @@ void Worker::on_run(TaskId from, RunGraph& message) {
     graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
-  caf::anon_send(lane, StartStep{message.step, from, std::move(message.args)});
+  caf::anon_send(lane, StartStep{message.step, from, message.epoch, std::move(message.args)});
   running_[message.step] = {lane, from};
 }
 

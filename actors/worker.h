@@ -43,7 +43,6 @@ class Worker {
   TaskRef task_;
   std::unordered_map<std::uint64_t, Registered> graphs_;
   std::unordered_map<StepId, Running> running_;
-  std::uint64_t next_handle_ = 1;
 };
 
 using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;

@@ -67,9 +67,28 @@ const OpDef& is_initialized_op() {
   return op;
 }
 
+const OpDef& raise_epoch_op() {
+  static const OpDef op{.name = "RaiseEpoch",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .infer = [](InferContext& c) { expect_scalar(c, 0, DType::int64); },
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& read_epoch_op() {
+  static const OpDef op{.name = "ReadEpoch",
+                        .infer = [](InferContext& c) { c.add_output(DType::int64, {}); },
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
 std::span<const OpDef* const> state_ops() {
-  static const std::array all = {&read_variable_op(), &assign_variable_op(), &assign_add_variable_op(),
-                                 &is_initialized_op()};
+  static const std::array all = {&read_variable_op(),       &assign_variable_op(),
+                                 &assign_add_variable_op(), &is_initialized_op(),
+                                 &raise_epoch_op(),         &read_epoch_op()};
   return all;
 }
 

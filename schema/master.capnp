@@ -6,7 +6,7 @@
 # Any language with Cap'n Proto can be a client, for example with pycapnp 2:
 #   stream = await capnp.AsyncIoStream.create_connection(host="127.0.0.1", port="2222")
 #   task = capnp.TwoPartyClient(stream).bootstrap().cast_as(worker_capnp.Task)
-#   master = (await task.master(protocolVersion=1)).master
+#   master = (await task.master(protocolVersion=worker_capnp.protocolVersion)).master
 #   session = (await master.createSession(graph=graph)).session
 # A message has at most 64 MiB. Larger tensors go through TensorSink: `put` them to the master before the
 # call whose tensors refer to them, and pass a sink of your own to `runStep` for large results.
@@ -22,9 +22,11 @@ interface Master extends(T.TensorSink) {
   # invalid_argument with every mistake of the graph if there is one.
 
   runStep @1 (session :Text, feeds :List(Feed), fetches :List(Text), targets :List(Text),
-              timeoutMs :Int64, sink :T.TensorSink) -> (status :Status, fetches :List(T.Tensor));
+              timeoutMs :Int64, sink :T.TensorSink, epoch :Int64)
+      -> (status :Status, fetches :List(T.Tensor));
   # Runs what the fetches (tensors, "x" or "x:0") and targets (nodes) need, once; returns the fetches in
   # the order of the request. timeoutMs 0 = no limit. Without a sink the fetches may have 48 MiB in all.
+  # A step of an older epoch than a task's changes nothing there: aborted, "fenced".
 
   closeSession @2 (session :Text) -> (status :Status);
   listDevices @3 () -> (status :Status, devices :List(Text));

@@ -23,6 +23,7 @@ struct RunStep {
   std::vector<std::string> fetches;                   // tensor names
   std::vector<std::string> targets;                   // names of nodes to run without a result
   std::int64_t timeout_ms = 0;                        // 0 = none
+  std::int64_t epoch = 0;                             // of the session (FencingEpoch)
 };
 struct CloseSession {
   std::string session;

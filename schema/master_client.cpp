@@ -72,6 +72,7 @@ class Caller {
     write_strings(step.fetches, request.initFetches(static_cast<unsigned>(step.fetches.size())));
     write_strings(step.targets, request.initTargets(static_cast<unsigned>(step.targets.size())));
     request.setTimeoutMs(step.timeout_ms);
+    request.setEpoch(step.epoch);
     const auto received = std::make_shared<TransferReceiver>(allocator_, max_result_bytes);
     request.setSink(kj::heap<ResultSink>(received));
     return send(kj::mv(request), tensors,

@@ -21,6 +21,9 @@ struct TaskIdentity {
 };
 
 using StepId = std::uint64_t;
+// Guards state against steps of an earlier life of the job: what belongs to an older epoch than the
+// task's changes nothing there. Every task begins with 0; the chief raises it before it restores.
+using FencingEpoch = std::int64_t;
 // An argument or result of a partition, by the index of its Arg or Retval node.
 using Slot = std::pair<std::int32_t, Tensor>;
 
@@ -42,6 +45,7 @@ struct DeregisterGraph {
 struct RunGraph {
   std::uint64_t handle = 0;
   StepId step = 0;
+  FencingEpoch epoch = 0;
   std::vector<Slot> args;
 };
 struct StepDone {
@@ -68,6 +72,7 @@ struct GradientApplied {
   std::string coordinator;
   std::string accumulator;
   std::int64_t global_step = 0;
+  FencingEpoch epoch = 0;
 };
 
 // A replica -> the chief: it has finished its part of the training.

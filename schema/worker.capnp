@@ -18,7 +18,7 @@ using TaskName = import "cluster.capnp".TaskName;
 using TaskIdentity = import "cluster.capnp".TaskIdentity;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 2;
+const protocolVersion :UInt32 = 3;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -96,6 +96,7 @@ struct Envelope {
       handle @6 :UInt64;
       step @7 :UInt64;
       args @8 :List(Slot);
+      epoch @23 :Int64;
     }
     stepDone :group {
       step @9 :UInt64;
@@ -115,6 +116,7 @@ struct Envelope {
       coordinator @17 :Text;
       accumulator @18 :Text;
       globalStep @19 :Int64;
+      epoch @24 :Int64;
     }
     replicaDone @20 :Void;
     shutdown @21 :Text;

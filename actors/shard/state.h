@@ -36,6 +36,7 @@ struct ShardVariable {
 
 struct ShardState {
   TaskRef task;
+  FencingEpoch epoch = 0;
   std::map<std::string, ShardVariable, std::less<>> variables;
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
 
@@ -53,10 +54,14 @@ void check_same_type(const Node& node, const Tensor& expected, const Tensor& act
 // The outputs of a node; or nothing, if it is answered later with complete() or fail().
 using StateResult = std::optional<std::vector<Tensor>>;
 
+// Whether a step of an older epoch than the shard's may still do it.
+enum class Effect : std::uint8_t { changes, reads };
+
 // What the shard does for an op. `run` throws Error if it cannot be done.
 struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
+  Effect effect = Effect::changes;
 };
 
 // The families of ops, each in a file of its own. A new family is declared here and listed in
@@ -64,6 +69,7 @@ struct StateOp {
 std::span<const StateOp> variable_handlers();     // variables.cpp
 std::span<const StateOp> update_handlers();       // updates.cpp
 std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
+std::span<const StateOp> epoch_handlers();        // epoch.cpp
 
 // Applies the mean of the gradients as the node's optimizer does.
 void update_variable(const ShardState& shard, const Node& node, ShardVariable& variable,

@@ -18,9 +18,9 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
   const auto& home = attr<std::string>(node, "coordinator");
   const TaskContext& task = *shard.task;
   const TaskId coordinator = home.empty() ? task.own : task.id_of(TaskName::parse(home));
-  tell(
-      task, coordinator,
-      GradientApplied{attr<std::string>(node, "global_step"), name, variable.accumulator.global_step()});
+  tell(task, coordinator,
+       GradientApplied{attr<std::string>(node, "global_step"), name, variable.accumulator.global_step(),
+                       shard.epoch});
 }
 
 StateResult accumulate(ShardState& shard, StateCall& call) {

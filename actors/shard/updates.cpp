@@ -50,7 +50,7 @@ std::span<const StateOp> update_handlers() {
   static const std::array all = {
       StateOp{&apply_gradient_op(), apply},
       StateOp{&count_step_op(), count_step},
-      StateOp{&staleness_op(), staleness},
+      StateOp{&staleness_op(), staleness, Effect::reads},
   };
   return all;
 }

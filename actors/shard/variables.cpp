@@ -51,10 +51,10 @@ StateResult is_initialized(ShardState& shard, StateCall& call) {
 
 std::span<const StateOp> variable_handlers() {
   static const std::array all = {
-      StateOp{&read_variable_op(), read},
+      StateOp{&read_variable_op(), read, Effect::reads},
       StateOp{&assign_variable_op(), assign},
       StateOp{&assign_add_variable_op(), assign_add},
-      StateOp{&is_initialized_op(), is_initialized},
+      StateOp{&is_initialized_op(), is_initialized, Effect::reads},
   };
   return all;
 }

@@ -43,6 +43,7 @@ struct MessageWriter {
     auto body = to.initRunGraph();
     body.setHandle(message.handle);
     body.setStep(message.step);
+    body.setEpoch(message.epoch);
     write_slots(message.args, tensors, body.initArgs(static_cast<unsigned>(message.args.size())));
   }
   void operator()(const StepDone& message) {
@@ -68,6 +69,7 @@ struct MessageWriter {
     body.setCoordinator(to_text(message.coordinator));
     body.setAccumulator(to_text(message.accumulator));
     body.setGlobalStep(message.global_step);
+    body.setEpoch(message.epoch);
   }
   void operator()(const ReplicaDone&) { to.setReplicaDone(); }
   void operator()(const Shutdown& message) { to.setShutdown(to_text(message.reason)); }
@@ -143,7 +145,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       return DeregisterGraph{from.getDeregisterGraph()};
     case wire::Envelope::RUN_GRAPH: {
       const auto body = from.getRunGraph();
-      return RunGraph{body.getHandle(), body.getStep(), read_slots(body.getArgs(), tensors)};
+      return RunGraph{body.getHandle(), body.getStep(), body.getEpoch(),
+                      read_slots(body.getArgs(), tensors)};
     }
     case wire::Envelope::STEP_DONE: {
       const auto body = from.getStepDone();
@@ -161,7 +164,7 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
     case wire::Envelope::GRADIENT_APPLIED: {
       const auto body = from.getGradientApplied();
       return GradientApplied{to_string(body.getCoordinator()), to_string(body.getAccumulator()),
-                             body.getGlobalStep()};
+                             body.getGlobalStep(), body.getEpoch()};
     }
     case wire::Envelope::REPLICA_DONE:
       return ReplicaDone{};

@@ -141,6 +141,7 @@ class MasterService final : public wire::Master::Server {
     step.fetches = read_strings(params.getFetches());
     step.targets = read_strings(params.getTargets());
     step.timeout_ms = params.getTimeoutMs();
+    step.epoch = params.getEpoch();
     return step;
   }
 

@@ -38,7 +38,7 @@ struct Blocked {
   std::optional<Message> held;
 };
 
-RunGraph large_run(StepId step) { return {7, step, {{0, counting(large_elements)}}}; }
+RunGraph large_run(StepId step) { return {7, step, 0, {{0, counting(large_elements)}}}; }
 
 }  // namespace
 
@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(small_messages_overtake_large_ones) {
   sender.link->send(TensorDelivery{1, 0, counting(large_elements)});
   sender.link->send(large_run(2));
   sender.link->send(GraphRegistered{3, {}, 3});
-  sender.link->send(RunGraph{7, 4, {}});
+  sender.link->send(RunGraph{7, 4, 0, {}});
   sender.link->send(StepDone{5, {}, {}});
-  sender.link->send(GradientApplied{"step", "w", 6});
+  sender.link->send(GradientApplied{"step", "w", 6, 0});
   sender.link->send(TensorDelivery{7, 0, Tensor::scalar(1.0f)});
   BOOST_TEST(std::get<GraphRegistered>(next()).request == 3u);
   BOOST_TEST(std::get<RunGraph>(next()).step == 4u);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(an_abort_overtakes_tensors_but_not_the_run_that_it_ends) {
 
 BOOST_AUTO_TEST_CASE(an_abort_does_not_wait_where_no_large_run_is_on_its_way) {
   sender.link->send(TensorDelivery{1, 0, counting(large_elements)});
-  sender.link->send(RunGraph{7, 1, {}});
+  sender.link->send(RunGraph{7, 1, 0, {}});
   sender.link->send(AbortStep{1, {Code::cancelled, ""}});
   BOOST_TEST(std::get<RunGraph>(next()).step == 1u);
   BOOST_TEST(std::get<AbortStep>(next()).step == 1u);

@@ -80,12 +80,13 @@ BOOST_AUTO_TEST_CASE(a_tensor_of_100_MiB_arrives) {
 }
 
 BOOST_AUTO_TEST_CASE(run_graph_carries_its_arguments_whatever_their_number_and_size) {
-  RunGraph run{5, 9, {}};
+  RunGraph run{5, 9, 3, {}};
   for (std::int32_t i = 0; i < 300; ++i) run.args.emplace_back(i, counting(10'000 + i));
   run.args.emplace_back(1000, counting(1 << 20));
   const auto received = round_trip_as(run);
   BOOST_TEST(received.handle == 5u);
   BOOST_TEST(received.step == 9u);
+  BOOST_TEST(received.epoch == 3);
   BOOST_REQUIRE(received.args.size() == run.args.size());
   for (std::size_t i = 0; i < run.args.size(); ++i) {
     BOOST_TEST(received.args[i].first == run.args[i].first);
@@ -128,10 +129,11 @@ BOOST_AUTO_TEST_CASE(small_messages_keep_their_fields) {
   const auto abort = round_trip_as(AbortStep{~StepId{0}, {Code::cancelled, ""}});
   BOOST_TEST(abort.step == ~StepId{0});
   BOOST_TEST((abort.reason.code == Code::cancelled));
-  const auto applied = round_trip_as(GradientApplied{"global_step", "dense/w", -5});
+  const auto applied = round_trip_as(GradientApplied{"global_step", "dense/w", -5, 2});
   BOOST_TEST(applied.coordinator == "global_step");
   BOOST_TEST(applied.accumulator == "dense/w");
   BOOST_TEST(applied.global_step == -5);
+  BOOST_TEST(applied.epoch == 2);
   BOOST_TEST(std::holds_alternative<ReplicaDone>(round_trip(ReplicaDone{})));
   BOOST_TEST(round_trip_as(Shutdown{"done"}).reason == "done");
 }

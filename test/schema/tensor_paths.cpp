@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_message_with_many_tensors_arrives_by_every_path) {
   // The second has room for some of the tensors only.
   for (const std::size_t shared_memory_bytes : {std::size_t{0}, 4 * mebibyte, 64 * mebibyte}) {
     Tasks tasks(shared_memory_bytes);
-    RunGraph run{5, 9, {}};
+    RunGraph run{5, 9, 0, {}};
     for (std::int32_t i = 0; i < 300; ++i) run.args.emplace_back(i, counting(100 * i));
     run.args.emplace_back(300, Tensor::of<std::string>({2}, {std::string(3'000'000, 'x'), ""}));
     run.args.emplace_back(301, Tensor());

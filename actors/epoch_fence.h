@@ -1,0 +1,37 @@
+// Guards the state of a training job against steps of its earlier life.
+//
+// Every task has a fencing epoch, 0 at first, and so has a session. Before the chief restores or
+// initialises variables it raises the epoch of the tasks that hold them; a gradient that was computed
+// before, and is still on its way, then fails as aborted instead of landing in the restored variables.
+// As the sequencers of Chubby do (Burrows, OSDI 2006, section 2.4).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/session.h"
+#include "dataflow/graph.h"
+
+namespace actorflow {
+
+class EpochFence {
+ public:
+  // Adds its nodes to the graph. `devices`: one per task whose state is to be guarded, the chief's own
+  // among them; `home`: that of the global step.
+  EpochFence(Graph& graph, const std::vector<std::string>& devices, const std::string& home);
+
+  // The chief, before it restores or initialises: raises the epoch of every task above what any of them
+  // has, for this session, too. Returns it. aborted if another chief has been faster.
+  std::int64_t raise(Session& session) const;
+  // The others, when the model is ready: their session joins the epoch of the job. Returns it.
+  std::int64_t join(Session& session) const;
+
+ private:
+  std::vector<Output> known_;   // of each task
+  std::vector<Output> raised_;  // of each task, to run
+  Output wanted_;               // fed
+  Output at_home_;
+};
+
+}  // namespace actorflow
