@@ -24,6 +24,7 @@ Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& 
     : handle_(handle),
       graph_(std::move(graph)),
       team_(task.team),
+      clock_(task.clock),
       nodes_(graph_.nodes.size()),
       costs_(std::make_unique<NodeCost[]>(graph_.nodes.size())) {
   for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);

@@ -8,7 +8,7 @@ namespace actorflow {
 void JobState::stop(const std::string& reason) {
   const std::scoped_lock lock(mutex_);
   if (!reason_) reason_ = reason;
-  changed_.notify_all();
+  changed();
 }
 
 bool JobState::stopped() const {
@@ -17,22 +17,45 @@ bool JobState::stopped() const {
 }
 
 std::string JobState::wait_for_stop() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return reason_.has_value(); });
+  wait(Clock::never, [this] { return reason_.has_value(); });
+  const std::scoped_lock lock(mutex_);
   return *reason_;
 }
 
 void JobState::left(const TaskName& replica) {
   const std::scoped_lock lock(mutex_);
   left_.insert(replica);
-  changed_.notify_all();
+  changed();
 }
 
 std::vector<TaskName> JobState::wait_until_left(const std::vector<TaskName>& replicas,
-                                                std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return reason_ || missing(replicas).empty(); });
+                                                Clock::time_point::duration timeout) {
+  wait(runtime_.clock().now() + timeout, [&] { return reason_ || missing(replicas).empty(); });
+  const std::scoped_lock lock(mutex_);
   return missing(replicas);
+}
+
+// Wakes those who have what they wait for.
+void JobState::changed() {
+  std::erase_if(waiting_, [](const auto& entry) {
+    const auto& [waker, done] = entry;
+    if (!done()) return false;
+    waker->wake();
+    return true;
+  });
+}
+
+void JobState::wait(Clock::time_point end, const std::function<bool()>& done) {
+  const auto register_waker = [&](Waker& waker) {
+    const std::scoped_lock lock(mutex_);
+    if (done()) return waker.wake();
+    waiting_.insert({&waker, done});
+  };
+  const auto give_up = [this](Waker& waker) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.erase(&waker);
+  };
+  runtime_.wait_until(end, register_waker, give_up);
 }
 
 std::vector<TaskName> JobState::missing(const std::vector<TaskName>& replicas) const {

@@ -1,14 +1,15 @@
 // What a process knows of the end of its training job. The border between actors and blocking threads.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "actors/runtime.h"
 #include "dataflow/device_name.h"
 
 namespace actorflow {
@@ -16,6 +17,9 @@ namespace actorflow {
 // Thread-safe.
 class JobState {
  public:
+  // REQUIRES: the runtime outlives this.
+  explicit JobState(Runtime& runtime) : runtime_(runtime) {}
+
   // The first reason counts.
   void stop(const std::string& reason);
   bool stopped() const;
@@ -25,13 +29,18 @@ class JobState {
   void left(const TaskName& replica);
   // Those that have not left when the time is over.
   std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas,
-                                        std::chrono::milliseconds timeout);
+                                        Clock::time_point::duration timeout);
 
  private:
   std::vector<TaskName> missing(const std::vector<TaskName>& replicas) const;
 
+  // Until `done`, which is asked with the mutex held, or `end`.
+  void wait(Clock::time_point end, const std::function<bool()>& done);
+  void changed();  // REQUIRES: the mutex is held.
+
+  Runtime& runtime_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::map<Waker*, std::function<bool()>> waiting_;  // for what
   std::optional<std::string> reason_;
   std::set<TaskName> left_;
 };

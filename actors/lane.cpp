@@ -112,7 +112,7 @@ void Lane::compute(const ExecutableNode& item, NodeId id) {
 // Costly, and not the only thing to do.
 bool Lane::worth_handing_over(NodeId id) const {
   return !ready_.empty() && executable_->cost(id).ns() >= worth_sending_ns &&
-         given_away_ < nodes_per_helper * Scheduler::of(self_->home_system()).helpers();
+         given_away_ < nodes_per_helper * TaskScheduler::of(self_->home_system()).helpers();
 }
 
 void Lane::compute_here(const ExecutableNode& item, NodeId id) {

@@ -5,7 +5,6 @@
 
 #include "actors/messages.h"
 #include "actors/runtime.h"
-#include "actors/thread_unit.h"
 
 namespace actorflow {
 namespace {
@@ -14,15 +13,15 @@ namespace {
 // client waits for that, so `answer` lives long enough.
 class Question {
  public:
-  Question(ThreadUnit& unit, std::optional<MasterReply>& answer) : unit_(unit), answer_(answer) {}
+  Question(Waker& client, std::optional<MasterReply>& answer) : client_(client), answer_(answer) {}
   Question(const Question&) = delete;
   Question& operator=(const Question&) = delete;
-  ~Question() { unit_.stop(); }
+  ~Question() { client_.wake(); }
 
   void answer(MasterReply reply) { answer_ = std::move(reply); }
 
  private:
-  ThreadUnit& unit_;
+  Waker& client_;
   std::optional<MasterReply>& answer_;
 };
 
@@ -33,14 +32,13 @@ Error server_ended() { return Error(Code::cancelled, "the server of this session
 MasterReply LocalMaster::call(MasterRequest request) const {
   const auto runtime = runtime_.lock();
   if (!runtime) throw server_ended();
-  const Attendance attendance(runtime->scheduler(), Duty::compute);
   std::optional<MasterReply> answer;
-  auto question = std::make_shared<Question>(attendance.unit(), answer);
-  caf::anon_send(master_, MasterCall{std::move(request), [question](MasterReply reply) {
-                                       question->answer(std::move(reply));
-                                     }});
-  question.reset();
-  attendance.unit().run_until_stopped();
+  runtime->wait([&](Waker& client) {
+    auto question = std::make_shared<Question>(client, answer);
+    caf::anon_send(master_, MasterCall{std::move(request), [question](MasterReply reply) {
+                                         question->answer(std::move(reply));
+                                       }});
+  });
   if (!answer) throw server_ended();
   return std::move(*answer);
 }

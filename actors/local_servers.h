@@ -20,8 +20,7 @@ class LocalMaster {
   LocalMaster(const std::shared_ptr<Runtime>& runtime, caf::actor master)
       : runtime_(runtime), master_(std::move(master)) {}
 
-  // Waits for the answer; meanwhile the calling thread runs the actors that this takes, so that a small
-  // step needs no other thread. Throws cancelled if the server has ended. Thread-safe.
+  // Waits for the answer. Throws cancelled if the server has ended. Thread-safe.
   MasterReply call(MasterRequest request) const;
 
  private:

@@ -37,14 +37,6 @@ Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inpu
   return {};
 }
 
-// Looking at the clock costs as much as a small kernel: those are looked at now and then.
-bool worth_measuring(const NodeCost& cost) {
-  constexpr std::int64_t small_ns = 2'000;
-  constexpr unsigned one_in = 64;
-  thread_local unsigned calls = 0;
-  return cost.ns() == 0 || cost.ns() >= small_ns || ++calls % one_in == 0;
-}
-
 }  // namespace
 
 Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> inputs,
@@ -53,11 +45,10 @@ Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> i
   outputs.clear();
   outputs.resize(static_cast<std::size_t>(item.num_outputs));
   NodeCost& cost = executable.cost(id);
-  if (!worth_measuring(cost)) return run_kernel(item, executable.team(), inputs, outputs);
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  if (!cost.worth_measuring()) return run_kernel(item, executable.team(), inputs, outputs);
+  const auto start = executable.clock().now();
   Status status = run_kernel(item, executable.team(), inputs, outputs);
-  cost.measured(std::chrono::nanoseconds(Clock::now() - start).count());
+  cost.measured(std::chrono::nanoseconds(executable.clock().now() - start).count());
   return status;
 }
 

@@ -53,7 +53,7 @@ class PieceActor : public caf::event_based_actor {
   using caf::event_based_actor::event_based_actor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
-    caf::event_based_actor::enqueue(std::move(what), &Scheduler::of(home_system()).piece_unit());
+    caf::event_based_actor::enqueue(std::move(what), &TaskScheduler::of(home_system()).piece_unit());
   }
 };
 

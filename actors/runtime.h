@@ -1,10 +1,10 @@
-// The threads on which a process's actors run, and its ways to the outside. Tasks of one process may
-// share a runtime. Thread-safe.
+// What the actors of a process run on: threads, time, chance and the ways to the outside. The real one
+// has threads (threaded_runtime.h); a simulation puts another in its place.
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <functional>
 
+#include "actors/clock.h"
 #include "actors/random.h"
 #include "schema/link.h"
 
@@ -14,36 +14,44 @@ class actor_system;
 
 namespace actorflow {
 
-class Scheduler;
 class Team;
 
-struct RuntimeOptions {
-  int num_threads = 0;        // 0 = one per core
-  bool allow_remote = false;  // listen on other than loopback addresses
-  // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
-  std::int64_t spin_us = 0;
+// Ends a client's wait. Any thread may.
+class Waker {
+ public:
+  virtual ~Waker() = default;
+  virtual void wake() = 0;
 };
 
+// Tasks of one process may share a runtime. Thread-safe.
 class Runtime {
  public:
-  explicit Runtime(const RuntimeOptions& options = {});
+  Runtime() = default;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  ~Runtime();
+  virtual ~Runtime() = default;
 
-  caf::actor_system& system();
-  Scheduler& scheduler();
+  virtual caf::actor_system& system() = 0;
   // Its free threads, for the parts of a kernel.
-  Team& team();
-  Random& random() { return system_random(); }
-  // Cap'n Proto RPC over TCP.
-  Network& rpc_network();
+  virtual Team& team() = 0;
+  virtual Clock& clock() = 0;
+  virtual Random& random() = 0;
+  // Between processes.
+  virtual Network& rpc_network() = 0;
   // Between the tasks of this runtime: tensors pass by handle.
-  Network& local_network();
+  virtual Network& local_network() = 0;
+
+  // For a client's thread, never for an actor. Calls `begin`, then blocks until the waker is woken, and
+  // returns true, or until `end`, calls `give_up` and returns false. Nobody may use the waker later.
+  virtual bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
+                          const std::function<void(Waker&)>& give_up) = 0;
+  void wait(const std::function<void(Waker&)>& begin) { wait_until(Clock::never, begin, nobody); }
+  void sleep(Clock::time_point::duration duration) {
+    wait_until(clock().now() + duration, nobody, nobody);
+  }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  static void nobody(Waker&) {}
 };
 
 }  // namespace actorflow

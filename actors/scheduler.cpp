@@ -41,14 +41,14 @@ Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*))
     : caf::execution_unit(&s.system()), scheduler(s), enqueue(to) {}
 
 Scheduler::Scheduler(caf::actor_system& system)
-    : abstract_coordinator(system),
+    : TaskScheduler(system),
       actor_unit_(*this, &Scheduler::enqueue),
       piece_unit_(*this, &Scheduler::enqueue_piece) {}
 
 Scheduler::~Scheduler() = default;
 
-Scheduler& Scheduler::of(caf::actor_system& system) {
-  return static_cast<Scheduler&>(system.scheduler());
+TaskScheduler& TaskScheduler::of(caf::actor_system& system) {
+  return static_cast<TaskScheduler&>(system.scheduler());
 }
 
 void Scheduler::enqueue(caf::resumable* actor) {

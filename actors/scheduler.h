@@ -21,28 +21,37 @@ enum class Duty;
 // Runs an actor once, for at most so many messages; if it has more, the unit gets it again later.
 void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_messages);
 
+// What actors know of the scheduler of their system, which a simulation replaces.
+class TaskScheduler : public caf::scheduler::abstract_coordinator {
+ public:
+  using caf::scheduler::abstract_coordinator::abstract_coordinator;
+  // REQUIRES: the system was configured with one.
+  static TaskScheduler& of(caf::actor_system& system);
+
+  // Actors that are woken with this unit are pieces of computing.
+  virtual caf::execution_unit& piece_unit() = 0;
+  // How many workers may compute beside the clients' threads that do.
+  virtual int helpers() const = 0;
+};
+
 // Takes the place of CAF's own scheduler. It has two queues: actors, for its workers, and pieces of
 // computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
 // once as there are workers: a client's thread that computes takes the place of the last of them. A
 // worker looks for more for a moment before it sleeps, since waking it costs more than a small kernel.
 // Thread-safe.
-class Scheduler final : public caf::scheduler::abstract_coordinator {
+class Scheduler final : public TaskScheduler {
  public:
   explicit Scheduler(caf::actor_system& system);
   ~Scheduler() override;
 
-  // REQUIRES: the system was configured with it.
-  static Scheduler& of(caf::actor_system& system);
-
   void enqueue(caf::resumable* actor) override;
   void enqueue_piece(caf::resumable* piece);
-  // Actors that are woken with this unit are pieces of computing.
-  caf::execution_unit& piece_unit() { return piece_unit_; }
+  caf::execution_unit& piece_unit() override { return piece_unit_; }
   // Null if there is none.
   caf::resumable* take_piece();
 
-  // How many workers may compute beside the clients' threads that do; and those of them that are free.
-  int helpers() const;
+  int helpers() const override;
+  // Those of the helpers that have nothing to do.
   int free_helpers() const;
 
   // A client's thread begins or ends to compute.

@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 #include <caf/actor_system.hpp>
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
@@ -17,8 +16,8 @@
 #include "actors/parameter_shard.h"
 #include "actors/peer.h"
 #include "actors/rendezvous.h"
-#include "actors/runtime.h"
 #include "actors/task_context.h"
+#include "actors/threaded_runtime.h"
 #include "actors/worker.h"
 
 namespace actorflow {
@@ -54,14 +53,14 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
-  std::shared_ptr<JobState> job = std::make_shared<JobState>();
+  JobState job;
   std::string target;
   // Declared last: gone first, so that nothing arrives at actors that have ended.
   std::unique_ptr<Listener> listener;
 };
 
 Server::Impl::Impl(ServerOptions server_options, Reach reach)
-    : options(std::move(server_options)), runtime(options.runtime) {
+    : options(std::move(server_options)), runtime(options.runtime), job(*runtime) {
   const TaskName name{options.job, options.task};
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
   task->tasks = options.cluster.all_tasks();
@@ -70,6 +69,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
   task->team = &runtime->team();
+  task->clock = &runtime->clock();
   task->random = &runtime->random();
   if (reach != Reach::alone)
     network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
@@ -118,21 +118,26 @@ void Server::Impl::spawn_actors() {
 
 Server::Impl::~Impl() {
   local_servers().remove(target);
-  job->stop("the server was destroyed");
+  job.stop("the server was destroyed");
   listener.reset();
   end_actors();
 }
 
 // Waits for them, so that what they said before has been sent.
 void Server::Impl::end_actors() {
-  caf::scoped_actor self{runtime->system()};
-  for (const auto& peer : task->peers)
-    if (peer) self->send(peer, Leave{});
-  for (const auto& actor : own_actors()) self->send_exit(actor, caf::exit_reason::user_shutdown);
   std::vector<caf::actor> ending = own_actors();
   std::ranges::copy_if(task->peers, std::back_inserter(ending),
                        [](const caf::actor& peer) { return bool(peer); });
-  self->wait_for(ending);
+  runtime->wait([&](Waker& waker) {
+    const auto left = std::make_shared<std::atomic<std::size_t>>(ending.size());
+    for (const auto& actor : ending)
+      actor->attach_functor([left, &waker] {
+        if (--*left == 0) waker.wake();
+      });
+    for (const auto& peer : task->peers)
+      if (peer) caf::anon_send(peer, Leave{});
+    for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  });
   *task = {};  // The context and its actors refer to each other.
 }
 
@@ -146,9 +151,9 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
       [&](auto& content) {
         using M = std::decay_t<decltype(content)>;
         if constexpr (std::is_same_v<M, ReplicaDone>)
-          job->left(from.name);
+          job.left(from.name);
         else if constexpr (std::is_same_v<M, Shutdown>)
-          job->stop(content.reason);
+          job.stop(content.reason);
         else
           caf::anon_send(task->recipient(content), sender, std::move(content));
       },
@@ -156,7 +161,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
 }
 
 void Server::Impl::peer_gone(const TaskIdentity& from) {
-  job->left(from.name);
+  job.left(from.name);
   const PeerLost lost{task->id_of(from.name),
                       {Code::unavailable, from.name.to_string() + " has left or crashed"}};
   for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
@@ -172,7 +177,7 @@ void Server::Impl::tell_task(TaskId to, M message) {
 
 Server::Server(ServerOptions options) {
   if (!options.runtime)
-    options.runtime = std::make_shared<Runtime>(
+    options.runtime = std::make_shared<ThreadedRuntime>(
         RuntimeOptions{options.num_threads, options.allow_remote, options.spin_us});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
@@ -186,7 +191,7 @@ Server Server::local() {
   ServerOptions options;
   options.cluster = ClusterSpec{{"local", {"localhost:0"}}};
   options.job = "local";
-  options.runtime = std::make_shared<Runtime>();
+  options.runtime = std::make_shared<ThreadedRuntime>();
   return Server(std::make_unique<Impl>(std::move(options), Impl::Reach::alone));
 }
 
@@ -198,9 +203,9 @@ const std::string& Server::target() const { return impl_->target; }
 const TaskName& Server::name() const { return impl_->task->self.name; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 
-std::string Server::join() { return impl_->job->wait_for_stop(); }
-void Server::stop(const std::string& reason) { impl_->job->stop(reason); }
-bool Server::stopping() const { return impl_->job->stopped(); }
+std::string Server::join() { return impl_->job.wait_for_stop(); }
+void Server::stop(const std::string& reason) { impl_->job.stop(reason); }
+bool Server::stopping() const { return impl_->job.stopped(); }
 
 void Server::announce_done(const TaskName& chief) {
   impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{});
@@ -208,7 +213,7 @@ void Server::announce_done(const TaskName& chief) {
 
 std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas,
                                               std::int64_t timeout_ms) {
-  return impl_->job->wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
+  return impl_->job.wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
 }
 
 void Server::shutdown_cluster(const std::string& reason) {
@@ -222,7 +227,7 @@ LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {
   for (const auto& job : jobs)
     for (int i = 0; i < job.tasks; ++i) spec[job.name][i] = job.name + "-" + std::to_string(i) + ":1";
   spec_ = ClusterSpec(std::move(spec));
-  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{num_threads, false});
+  const auto runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{num_threads, false});
   for (const auto& task : spec_.all_tasks()) {
     ServerOptions options;
     options.cluster = spec_;

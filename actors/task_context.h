@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/clock.h"
 #include "actors/messages.h"
 #include "actors/random.h"
 #include "kernels/kernel.h"
@@ -21,6 +22,7 @@ struct TaskContext {
   std::vector<Device*> devices;  // of this task; the CPU comes first
   const OpLibrary* ops = nullptr;
   Team* team = nullptr;  // threads for the parts of a kernel
+  Clock* clock = nullptr;
   Random* random = nullptr;
 
   caf::actor master, worker, rendezvous, shard, coordinator;

@@ -9,6 +9,8 @@
 namespace actorflow {
 namespace {
 
+using Time = std::chrono::steady_clock::time_point;
+
 // Messages that an actor may handle before others have their turn.
 constexpr std::size_t max_throughput = 50;
 // To look again for about as long as falling asleep and waking up costs: never more than twice the cost
@@ -60,16 +62,19 @@ void ThreadUnit::run_ready() {
   while (auto* actor = take()) run(actor);
 }
 
-void ThreadUnit::run_until_stopped() {
+bool ThreadUnit::run_until_stopped(Time end) {
   while (true) {
     news_.store(false, std::memory_order_relaxed);
     run_ready();
     if (auto* piece = search())
       run(piece);
     else if (!news_.load(std::memory_order_relaxed))
-      sleep();
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return;
+      sleep(end);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return true;
+    }
+    if (end != Time::max() && std::chrono::steady_clock::now() >= end) return false;
   }
 }
 
@@ -83,12 +88,16 @@ caf::resumable* ThreadUnit::search() {
   return nullptr;
 }
 
-void ThreadUnit::sleep() {
+void ThreadUnit::sleep(Time end) {
   count_as_computing(false);
   {
     std::unique_lock lock(mutex_);
     asleep_ = true;
-    woken_.wait(lock, [this] { return stopped_ || !ready_.empty(); });
+    const auto awaited = [this] { return stopped_ || !ready_.empty(); };
+    if (end == Time::max())
+      woken_.wait(lock, awaited);
+    else
+      woken_.wait_until(lock, end, awaited);
     asleep_ = false;
   }
   count_as_computing(true);

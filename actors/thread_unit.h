@@ -5,6 +5,7 @@
 #include <atomic>
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -37,9 +38,10 @@ class ThreadUnit final : public caf::execution_unit {
 
   // The rest: the attending thread. Runs what is ready until nothing is.
   void run_ready();
-  // Runs what comes until stop(), helps the scheduler's workers to compute meanwhile, and sleeps when
-  // there is nothing to do.
-  void run_until_stopped();
+  // Runs what comes until stop(), and returns true, or until `end`, and returns false. Helps the
+  // scheduler's workers to compute meanwhile, and sleeps when there is nothing to do.
+  bool run_until_stopped(
+      std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max());
 
  private:
   friend class Attendance;
@@ -49,7 +51,8 @@ class ThreadUnit final : public caf::execution_unit {
   void run(caf::resumable* actor);
   // Looks for something to do for a moment: a piece of computing, or null.
   caf::resumable* search();
-  void sleep();
+  // Until there is something to run, or `end`.
+  void sleep(std::chrono::steady_clock::time_point end);
   void count_as_computing(bool computes);
 
   Scheduler& scheduler_;

@@ -19,7 +19,7 @@
 
 #include "actors/messages.h"
 #include "actors/placement.h"
-#include "actors/runtime.h"
+#include "actors/threaded_runtime.h"
 #include "bench/raw_socket.h"
 
 namespace actorflow::bench {
@@ -154,7 +154,7 @@ void PeerProcess::read_addresses() {
 }
 
 void run_peer(const std::string& address_of_parent, std::int64_t spin_us) {
-  Runtime runtime(RuntimeOptions{.spin_us = spin_us});
+  ThreadedRuntime runtime(RuntimeOptions{.spin_us = spin_us});
   const auto actor = runtime.system().spawn(echo_actor, &runtime.rpc_network(), address_of_parent);
   const auto listener = runtime.rpc_network().listen(
       "127.0.0.1:0", {{"there", 0}, 1},

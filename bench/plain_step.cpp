@@ -13,6 +13,7 @@ namespace {
 // The only task of a cluster of one.
 TaskContext lonely_task() {
   TaskContext task;
+  task.clock = &steady_clock();
   task.self.name = {"local", 0};
   task.tasks = {task.self.name};
   task.devices = {&cpu_device()};

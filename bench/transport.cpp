@@ -12,7 +12,7 @@
 
 #include "actors/messages.h"
 #include "actors/placement.h"
-#include "actors/runtime.h"
+#include "actors/threaded_runtime.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
 #include "bench/raw_socket.h"
@@ -117,7 +117,7 @@ class Pair {
     caf::scoped_actor { runtime_.system() } -> wait_for(actor_);
   }
 
-  Runtime runtime_;
+  ThreadedRuntime runtime_;
   std::unique_ptr<Network> own_network_;
   caf::actor actor_ = runtime_.system().spawn(talker);
   std::unique_ptr<Listener> listener_;

@@ -6,7 +6,7 @@
 
 #include "actors/messages.h"
 #include "actors/placement.h"
-#include "actors/runtime.h"
+#include "actors/threaded_runtime.h"
 
 using namespace actorflow;
 
@@ -26,7 +26,7 @@ caf::behavior witness(caf::stateful_actor<Witness, Base>* self,
 // True if an actor of that kind, woken by a message, runs on the thread that has received this.
 template <class Base>
 bool runs_on_network_thread() {
-  Runtime runtime;
+  ThreadedRuntime runtime;
   auto ran_on = std::make_shared<std::promise<std::thread::id>>();
   auto actor = runtime.system().spawn(witness<Base>, ran_on);
   std::promise<std::thread::id> received_on;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/placement.h"
-#include "actors/runtime.h"
+#include "actors/threaded_runtime.h"
 #include "kernels/team.h"
 
 namespace actorflow {
@@ -43,7 +43,7 @@ caf::behavior where(Base*) {
 
 // Where an actor runs that this thread wakes while it attends a unit.
 template <class Base>
-std::size_t thread_of(Runtime& runtime, Duty duty) {
+std::size_t thread_of(ThreadedRuntime& runtime, Duty duty) {
   std::atomic<std::size_t> place = 0;
   const auto actor = runtime.system().spawn<caf::lazy_init>(where<Base>);
   Attendance attendance(runtime.scheduler(), duty);
@@ -55,21 +55,21 @@ std::size_t thread_of(Runtime& runtime, Duty duty) {
 BOOST_AUTO_TEST_SUITE(scheduler)
 
 BOOST_AUTO_TEST_CASE(a_waiting_thread_runs_the_actors_that_it_wakes) {
-  Runtime runtime({1, false});
+  ThreadedRuntime runtime({1, false});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::compute) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::compute) == this_thread());
   BOOST_TEST(thread_of<HomedActor>(runtime, Duty::compute) == this_thread());
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
-  Runtime runtime({1, false});
+  ThreadedRuntime runtime({1, false});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::light) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::light) != this_thread());
   BOOST_TEST(thread_of<HomedActor>(runtime, Duty::light) != this_thread());
 }
 
 BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
-  Runtime runtime({3, false});
+  ThreadedRuntime runtime({3, false});
   std::atomic<int> sum = 0;
   constexpr int threads = 4, messages = 5000;
   const auto actor = runtime.system().spawn(
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
 }
 
 BOOST_AUTO_TEST_CASE(a_team_runs_each_part_once) {
-  Runtime runtime({3, false});
+  ThreadedRuntime runtime({3, false});
   for (int parts : {0, 1, 2, 7, 100})
     for (int round = 0; round < 50; ++round) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(parts));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_team_runs_each_part_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
-  Runtime runtime({2, false});
+  ThreadedRuntime runtime({2, false});
   std::atomic<int> runs = 0;
   BOOST_CHECK_THROW(runtime.team().run(8,
                                        [&](int part) {
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
 }
 
 BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
-  Runtime runtime({2, false});
+  ThreadedRuntime runtime({2, false});
   std::atomic<int> runs = 0;
   runtime.team().run(4, [&](int) { runtime.team().run(4, [&](int) { ++runs; }); });
   BOOST_TEST(runs == 16);

@@ -1,4 +1,4 @@
-#include "actors/runtime.h"
+#include "actors/threaded_runtime.h"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -27,35 +27,45 @@ struct Config : caf::actor_system_config {
   }
 };
 
+class UnitWaker final : public Waker {
+ public:
+  explicit UnitWaker(ThreadUnit& unit) : unit_(unit) {}
+  void wake() override { unit_.stop(); }
+
+ private:
+  ThreadUnit& unit_;
+};
+
 }  // namespace
 
-struct Runtime::Impl {
+struct ThreadedRuntime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
       : options(runtime_options), config(options), system(config), local(make_local_network()) {}
 
   RuntimeOptions options;
   Config config;
   caf::actor_system system;
-  SchedulerTeam team{Scheduler::of(system)};
+  SchedulerTeam team{static_cast<Scheduler&>(system.scheduler())};
   std::unique_ptr<Network> local;
   std::once_flag rpc_made;
   std::unique_ptr<Network> rpc;
 };
 
-Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+ThreadedRuntime::ThreadedRuntime(const RuntimeOptions& options)
+    : impl_(std::make_unique<Impl>(options)) {}
 
-Runtime::~Runtime() = default;
+ThreadedRuntime::~ThreadedRuntime() = default;
 
-caf::actor_system& Runtime::system() { return impl_->system; }
+caf::actor_system& ThreadedRuntime::system() { return impl_->system; }
 
-Team& Runtime::team() { return impl_->team; }
+Team& ThreadedRuntime::team() { return impl_->team; }
 
-Scheduler& Runtime::scheduler() { return Scheduler::of(impl_->system); }
+Scheduler& ThreadedRuntime::scheduler() { return static_cast<Scheduler&>(impl_->system.scheduler()); }
 
-Network& Runtime::local_network() { return *impl_->local; }
+Network& ThreadedRuntime::local_network() { return *impl_->local; }
 
 // Made when it is first needed: it has a thread, which a program in one process has no use for.
-Network& Runtime::rpc_network() {
+Network& ThreadedRuntime::rpc_network() {
   std::call_once(impl_->rpc_made, [this] {
     RpcOptions options;
     options.allow_remote = impl_->options.allow_remote;
@@ -71,6 +81,16 @@ Network& Runtime::rpc_network() {
     impl_->rpc = make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
   });
   return *impl_->rpc;
+}
+
+bool ThreadedRuntime::wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
+                                 const std::function<void(Waker&)>& give_up) {
+  const Attendance attendance(scheduler(), Duty::compute);
+  UnitWaker waker(attendance.unit());
+  begin(waker);
+  const bool woken = attendance.unit().run_until_stopped(end);
+  if (!woken) give_up(waker);
+  return woken;
 }
 
 }  // namespace actorflow

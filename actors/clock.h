@@ -1,0 +1,21 @@
+// The seam between actors and time.
+#pragma once
+
+#include <chrono>
+
+namespace actorflow {
+
+// Steady: it never jumps. Thread-safe.
+class Clock {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr time_point never = time_point::max();
+
+  virtual ~Clock() = default;
+  virtual time_point now() = 0;
+};
+
+// The machine's.
+Clock& steady_clock();
+
+}  // namespace actorflow

@@ -1,0 +1,43 @@
+// The real runtime: actors on threads, networks of sockets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "actors/runtime.h"
+
+namespace actorflow {
+
+class Scheduler;
+
+struct RuntimeOptions {
+  int num_threads = 0;        // 0 = one per core
+  bool allow_remote = false;  // listen on other than loopback addresses
+  // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
+  std::int64_t spin_us = 0;
+};
+
+class ThreadedRuntime final : public Runtime {
+ public:
+  explicit ThreadedRuntime(const RuntimeOptions& options = {});
+  ~ThreadedRuntime() override;
+
+  caf::actor_system& system() override;
+  Scheduler& scheduler();
+  Team& team() override;
+  Clock& clock() override { return steady_clock(); }
+  Random& random() override { return system_random(); }
+  // Cap'n Proto RPC over TCP.
+  Network& rpc_network() override;
+  Network& local_network() override;
+
+  // Meanwhile the thread runs the actors that it has woken, so that a small step needs no other thread.
+  bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
+                  const std::function<void(Waker&)>& give_up) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace actorflow
