@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actors/fence.h"
+#include "dataflow/containers.h"
 #include "dataflow/training_ops.h"
 
 namespace actorflow {
@@ -51,6 +52,7 @@ caf::behavior Coordinator::behavior() {
       [this](const GlobalStepIs& message) { on_global_step(message); },
       [this](const GiveUp& message) { give_up(message); },
       [this](const EpochRaised& message) { raise(message.epoch); },
+      [this](const ClearContainers& message) { clear(message); },
       [this](Tick) { report_waiting(); },
   };
 }
@@ -120,6 +122,16 @@ void Coordinator::raise(FencingEpoch epoch) {
   for (const auto& entry : std::exchange(groups_, {}))
     for (const auto& next : entry.second.waiting)
       fail(next.reply_to, fenced("a replica waited for a token", epoch, *task_));
+}
+
+void Coordinator::clear(const ClearContainers& message) {
+  std::erase_if(groups_, [&](const auto& entry) {
+    const auto& [name, group] = entry;
+    if (!is_in(name, message.containers, message.session)) return false;
+    for (const auto& waiting : group.waiting)
+      fail(waiting.reply_to, {Code::aborted, fmt::format("the container of '{}' was cleared", name)});
+    return true;
+  });
 }
 
 // Says for what the replicas have waited a whole interval.

@@ -75,6 +75,7 @@ class Coordinator {
   void give_up(const GiveUp& message);
   // Forgets every barrier and token; who waits for one fails.
   void raise(FencingEpoch epoch);
+  void clear(const ClearContainers& message);
   // Moves the global step on while a step is complete, then hands out tokens.
   void release(const std::string& name, Group& group);
   void report_waiting();

@@ -44,6 +44,8 @@ void Lane::start(StartStep& message) {
   args_ = std::move(message.args);
   retvals_.clear();
   pending_ = executable_->pending();
+  if (message.trace)
+    recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
   remaining_ = executable_->size();
   given_away_ = 0;
   for (NodeId id : executable_->sources()) arrive(id);
@@ -82,6 +84,7 @@ NodeId Lane::next() {
 
 void Lane::fire(NodeId id) {
   const ExecutableNode& item = executable_->node(id);
+  if (recorder_) note_begin(id);
   switch (item.home) {
     case Home::kernel:
       return compute(item, id);
@@ -91,6 +94,7 @@ void Lane::fire(NodeId id) {
       return call_state(task_->coordinator, item, id);
     case Home::rendezvous:
       if (item.node->op == &send_op()) {
+        if (recorder_) note_end(id, total_bytes(inputs_of(item)));
         send(item);
         return done(id, outputs_);
       }
@@ -103,7 +107,10 @@ void Lane::fire(NodeId id) {
 }
 
 void Lane::compute(const ExecutableNode& item, NodeId id) {
-  if (!item.kernel) return pass_control(item);
+  if (!item.kernel) {
+    if (recorder_) note_end(id, 0);
+    return pass_control(item);
+  }
   if (!worth_handing_over(id)) return compute_here(item, id);
   ++given_away_;
   caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
@@ -160,6 +167,7 @@ void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeI
 
 void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
   const ExecutableNode& item = executable_->node(id);
+  if (recorder_ && item.node->op != &send_op()) note_end(id, total_bytes(outputs));
   for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
     Tensor& output = outputs[static_cast<std::size_t>(i)];
     const auto consumers = executable_->consumers(item, i);
@@ -189,6 +197,12 @@ void Lane::arrive(NodeId id) {
   (home == Home::kernel || home == Home::lane ? ready_ : ready_elsewhere_).push_back(id);
 }
 
+void Lane::note_begin(NodeId id) { recorder_->begin(id, executable_->clock().now()); }
+
+void Lane::note_end(NodeId id, std::int64_t bytes_out) {
+  recorder_->end(id, executable_->clock().now(), bytes_out);
+}
+
 void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
@@ -207,7 +221,9 @@ void Lane::finish() {
   self_->leave_home();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.
   caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
-  tell(*task_, master_, StepDone{step_, std::move(status_), std::move(retvals_)});
+  StepDone message{step_, std::move(status_), std::move(retvals_)};
+  if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  tell(*task_, master_, std::move(message));
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {

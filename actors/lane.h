@@ -13,6 +13,7 @@
 
 #include "actors/executable.h"
 #include "actors/placement.h"
+#include "actors/step_tracer.h"
 #include "actors/task_context.h"
 
 namespace actorflow {
@@ -41,6 +42,9 @@ class Lane {
   // The end of every node: lets those run that only waited for it.
   void pass_control(const ExecutableNode& item);
   void arrive(NodeId id);
+  // For a traced step: the node has begun, or has ended with so many bytes.
+  void note_begin(NodeId id);
+  void note_end(NodeId id, std::int64_t bytes_out);
   void fail_step(Status status);
   void finish();
 
@@ -65,6 +69,7 @@ class Lane {
   std::size_t first_ready_ = 0;
   std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
   std::vector<Tensor> outputs_;          // of the node being computed
+  std::unique_ptr<PartRecorder> recorder_;  // of a traced step
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
   bool interrupted_ = false;  // there is more to run, after what the mailbox has

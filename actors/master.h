@@ -1,66 +1,84 @@
-// The master of a task: it holds sessions and plans their steps once; running_steps.h runs them.
+// The master of a task: it answers clients. planner.h makes the plans of their steps, running_steps.h runs
+// them.
 #pragma once
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "actors/inquiries.h"
+#include "actors/master_session.h"
 #include "actors/messages.h"
 #include "actors/placement.h"
+#include "actors/planner.h"
 #include "actors/running_steps.h"
-#include "actors/step_plan.h"
 #include "actors/task_context.h"
 
 namespace actorflow {
 
+// An actor to itself: a step should have begun by now.
+struct PlanTimeout {
+  std::weak_ptr<Plan> plan;
+  std::uint64_t ticket = 0;
+  std::int64_t timeout_ms = 0;
+};
+
 // A plan whose task is lost is made anew by the next step.
 class Master {
  public:
-  Master(caf::event_based_actor* self, TaskRef task) : task_(std::move(task)), steps_(self, task_) {}
+  Master(caf::event_based_actor* self, TaskRef task)
+      : self_(self), task_(task), planner_(task), steps_(self, std::move(task)) {}
 
   caf::behavior behavior();
 
  private:
-  struct Plan {
-    std::shared_ptr<Parts> parts = std::make_shared<Parts>();
-    std::size_t unregistered = 0;
-    bool dropped = false;                                    // no step will start on it any more
-    std::vector<std::pair<RunStep, MasterReplyFn>> waiting;  // until every part is registered
-  };
-  using PlanRef = std::shared_ptr<Plan>;
-  struct Session {
-    GraphDef graph;
-    std::unordered_map<std::string, PlanRef> plans;  // by signature
-  };
-  struct Registration {
-    std::string session, signature;
-    PlanRef plan;
-    std::size_t part = 0;
-  };
-
+  // Requests: each answers once, now or later, or throws Error.
   void on_call(MasterCall& call);
   void create_session(CreateSession& request, const MasterReplyFn& reply);
+  void extend_session(ExtendSession& request, const MasterReplyFn& reply);
   void run_step(RunStep& request, MasterReplyFn& reply);
+  void make_callable(MakeCallable& request, const MasterReplyFn& reply);
+  void run_callable(RunCallable& request, MasterReplyFn& reply);
+  void release_callable(const ReleaseCallable& request, const MasterReplyFn& reply);
   void close_session(const CloseSession& request, const MasterReplyFn& reply);
-  void list_devices(const MasterReplyFn& reply);
+  void list_devices(const ListDevices& request, const MasterReplyFn& reply);
+  void describe_placement(const DescribePlacement& request, const MasterReplyFn& reply);
+  void reset(const Reset& request, const MasterReplyFn& reply);
 
-  PlanRef make_plan(const std::string& session, const std::string& signature, const RunStep& request);
-  void on_registered(GraphRegistered& message);
-  // Forgets a plan: fails the steps that wait for it and lets the workers forget its parts.
-  void drop(Plan& plan, const Status& reason);
+  // Throws aborted if there is none.
+  MasterSession& session(const std::string& handle);
+  PlanRef plan_of(MasterSession& session, const std::string& signature, const StepKind& kind);
+  // Starts the step when its plan is ready.
+  void run(MasterSession& session, const PlanRef& plan, StepRequest request, MasterReplyFn& reply);
+  void start(MasterSession& session, const Plan& plan, StepRequest request, MasterReplyFn reply);
+  // Ends the session; calls `done` when nothing of it is left on any task.
+  void end_session(const std::string& handle, const Status& reason, std::function<void()> done);
+  void end_closed_sessions();
   void on_peer_lost(const PeerLost& message);
 
+  // A closed session whose steps have not all ended.
+  struct Closing {
+    std::string handle;
+    std::set<TaskId> tasks;  // that may have variables of its own
+    std::function<void()> done;
+  };
+
+  caf::event_based_actor* self_;
   TaskRef task_;
+  Planner planner_;
   RunningSteps steps_;
-  std::unordered_map<std::string, Session> sessions_;
-  std::unordered_map<std::uint64_t, Registration> registrations_;  // in progress, by request
-  std::uint64_t next_request_ = 1;
+  Inquiries clearing_;
+  std::unordered_map<std::string, MasterSession> sessions_;
+  std::vector<Closing> closing_;
 };
 
 using MasterActor = caf::stateful_actor<std::unique_ptr<Master>, LightActor>;
 caf::behavior master_actor(MasterActor* self, TaskRef task);
 
 }  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PlanTimeout)

@@ -24,6 +24,7 @@ struct StartStep {
   TaskId master{};
   FencingEpoch epoch = 0;
   std::vector<Slot> args;
+  bool trace = false;
 };
 // worker -> lane, rendezvous, coordinator: whoever waits for something of the step gets the reason.
 struct GiveUp {
@@ -136,4 +137,8 @@ ACTORFLOW_LOCAL_MESSAGE(StepDone)
 ACTORFLOW_LOCAL_MESSAGE(AbortStep)
 ACTORFLOW_LOCAL_MESSAGE(TensorDelivery)
 ACTORFLOW_LOCAL_MESSAGE(GradientApplied)
+ACTORFLOW_LOCAL_MESSAGE(GetStatus)
+ACTORFLOW_LOCAL_MESSAGE(TaskStatus)
+ACTORFLOW_LOCAL_MESSAGE(ClearContainers)
+ACTORFLOW_LOCAL_MESSAGE(ContainersCleared)
 #undef ACTORFLOW_LOCAL_MESSAGE

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "actors/fence.h"
+#include "dataflow/containers.h"
 
 namespace actorflow {
 namespace {
@@ -29,6 +30,7 @@ caf::behavior ParameterShard::behavior() {
         if (message.epoch == state_.epoch)
           state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
+      [this](TaskId from, const ClearContainers& message) { clear(from, message); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);
@@ -54,6 +56,17 @@ void ParameterShard::call(StateCall& call) {
     fail(call.reply_to,
          {Code::resource_exhausted, fmt::format("node '{}' ({}): out of memory", node.name, node.op->name)});
   }
+}
+
+// The coordinator hears of it first: what later steps say to it comes after that.
+void ParameterShard::clear(TaskId from, const ClearContainers& message) {
+  const auto is_cleared = [&](const auto& entry) {
+    return is_in(entry.first, message.containers, message.session);
+  };
+  std::erase_if(state_.variables, is_cleared);
+  std::erase_if(state_.staleness, is_cleared);
+  caf::anon_send(state_.task->coordinator, message);
+  tell(*state_.task, from, ContainersCleared{message.request});
 }
 
 void ParameterShard::on_ask_global_step(const AskGlobalStep& message) {

@@ -25,6 +25,7 @@ class ParameterShard {
 
  private:
   void call(StateCall& call);
+  void clear(TaskId from, const ClearContainers& message);
   void on_ask_global_step(const AskGlobalStep& message);
 
   caf::event_based_actor* self_;

@@ -8,20 +8,21 @@
 
 namespace actorflow {
 
-void RunningSteps::start(std::shared_ptr<const Parts> parts, RunStep& request, MasterReplyFn reply) {
+void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply) {
   // The top bits stay clear for clients that have signed numbers only.
   const StepId id = task_->random->next() >> 2;
   Step& step = steps_[id];
-  step.session = request.session;
+  step.session = std::move(request.session);
   step.parts = std::move(parts);
   step.done.resize(step.parts->size());
   step.running = step.parts->size();
-  step.fetches.resize(request.fetches.size());
+  step.fetches.resize(request.fetches);
+  if (request.trace) step.tracer = std::make_unique<StepTracer>(task_->clock->now());
   step.reply = std::move(reply);
   for (const auto& part : *step.parts) {
-    RunGraph run{part.handle, id, request.epoch, {}};
+    RunGraph run{part.handle, id, request.epoch, {}, request.trace};
     for (auto index : part.args)
-      run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)].second);
+      run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)]);
     tell(*task_, part.task, std::move(run));
   }
   if (request.timeout_ms > 0)
@@ -36,6 +37,7 @@ void RunningSteps::on_done(TaskId from, StepDone& message) {
   for (auto& [index, tensor] : message.retvals)
     if (index >= 0 && index < static_cast<std::int32_t>(step.fetches.size()))
       step.fetches[static_cast<std::size_t>(index)] = std::move(tensor);
+  if (step.tracer) step.tracer->add(std::move(message.trace), task_->clock->now());
   const Parts& parts = *step.parts;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].task == from) return part_done(message.step, step, i, message.status);
@@ -50,6 +52,7 @@ void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Stat
   MasterReply answer;
   answer.status = std::move(step.status);
   if (answer.status.ok()) answer.fetches = std::move(step.fetches);
+  if (step.tracer) answer.trace = step.tracer->take();
   const MasterReplyFn reply = std::move(step.reply);
   steps_.erase(id);
   reply(std::move(answer));
@@ -81,6 +84,10 @@ void RunningSteps::on_timeout(const StepTimeout& timeout) {
 void RunningSteps::abort_session(const std::string& session, const Status& reason) {
   for (auto& [id, step] : steps_)
     if (step.session == session) abort(id, step, reason);
+}
+
+bool RunningSteps::has_session(const std::string& session) const {
+  return std::ranges::any_of(steps_, [&](const auto& entry) { return entry.second.session == session; });
 }
 
 void RunningSteps::on_peer_lost(const PeerLost& message) {

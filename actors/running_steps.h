@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/messages.h"
+#include "actors/step_tracer.h"
 #include "actors/task_context.h"
 
 namespace actorflow {
@@ -19,6 +20,16 @@ struct RegisteredPart {
   std::vector<std::int32_t> args;  // the feeds that it takes, by position
 };
 using Parts = std::vector<RegisteredPart>;
+
+// A step whose plan is ready.
+struct StepRequest {
+  std::string session;
+  std::vector<Tensor> feeds;  // in the plan's order
+  std::size_t fetches = 0;
+  std::int64_t timeout_ms = 0;  // 0 = none
+  FencingEpoch epoch = 0;
+  bool trace = false;
+};
 
 // An actor to itself: the time of a step is over.
 struct StepTimeout {
@@ -34,11 +45,12 @@ class RunningSteps {
   RunningSteps(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   // REQUIRES: every part is registered. `parts` do not change while a step has them.
-  void start(std::shared_ptr<const Parts> parts, RunStep& request, MasterReplyFn reply);
+  void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply);
   void on_done(TaskId from, StepDone& message);
   void on_timeout(const StepTimeout& timeout);
   void on_peer_lost(const PeerLost& message);
   void abort_session(const std::string& session, const Status& reason);
+  bool has_session(const std::string& session) const;
 
  private:
   struct Step {
@@ -48,6 +60,7 @@ class RunningSteps {
     std::size_t running = 0;
     Status status;
     std::vector<Tensor> fetches;
+    std::unique_ptr<StepTracer> tracer;  // of a traced step
     MasterReplyFn reply;
   };
 

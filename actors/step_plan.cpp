@@ -21,29 +21,18 @@ std::vector<Tensor> evaluate_on_cpu(const TaskContext& task, const Node& node,
   return outputs;
 }
 
-StepGraph cut_out(const GraphDef& graph, const RunStep& step) {
+StepGraph cut_out(const GraphDef& graph, const StepKind& kind) {
   std::vector<Edge> feeds, fetches;
   std::vector<NodeId> targets;
-  for (const auto& [name, value] : step.feeds) {
-    feeds.push_back(find_edge(graph, name));
-    const TensorType& type = graph.type(feeds.back());
-    if (value.dtype() != type.dtype || !type.shape.compatible_with(value.shape()))
-      throw invalid_argument("tensor '" + name + "' must be fed " + type.to_string() + ", but got " +
-                             value.describe());
-  }
-  for (const auto& name : step.fetches) fetches.push_back(find_edge(graph, name));
-  for (const auto& name : step.targets) targets.push_back(graph.find(name));
+  for (const auto& name : kind.feeds) feeds.push_back(find_edge(graph, name));
+  for (const auto& name : kind.fetches) fetches.push_back(find_edge(graph, name));
+  for (const auto& name : kind.targets) targets.push_back(graph.find(name));
   return make_step(graph, feeds, fetches, targets);
 }
 
-PlaceOptions place_options(const TaskContext& task) {
-  PlaceOptions options;
-  options.soft_placement = true;
-  options.has_kernel = [&task](const OpDef& op, std::string_view type) {
-    return op.home != Home::kernel ||
-           task.ops->has_kernel(op, type == "GPU" ? DeviceType::cuda : DeviceType::cpu);
-  };
-  return options;
+bool has_kernel(const TaskContext& task, const OpDef& op, std::string_view device_type) {
+  return op.home != Home::kernel ||
+         task.ops->has_kernel(op, device_type == "GPU" ? DeviceType::cuda : DeviceType::cpu);
 }
 
 }  // namespace
@@ -65,6 +54,12 @@ Edge find_edge(const GraphDef& graph, const std::string& name) {
   return edge;
 }
 
+StepKind kind_of(const RunStep& step) {
+  StepKind kind{{}, step.fetches, step.targets};
+  for (const auto& feed : step.feeds) kind.feeds.push_back(feed.first);
+  return kind;
+}
+
 std::string signature(const RunStep& step) {
   std::string text;
   for (const auto& feed : step.feeds) text += feed.first + ',';
@@ -73,35 +68,42 @@ std::string signature(const RunStep& step) {
   return text;
 }
 
-std::vector<DeviceName> known_devices(const TaskContext& task) {
-  std::vector<DeviceName> names;
-  for (std::size_t i = 0; i < task.tasks.size(); ++i) {
-    DeviceName name{task.tasks[i].job, 0, task.tasks[i].index, "CPU", 0};
-    names.push_back(name);
-    if (static_cast<TaskId>(i) != task.own) continue;
-    name.type = "GPU";
-    for (const Device* device : task.devices)
-      if (device->type() == DeviceType::cuda) {
-        name.index = device->index();
-        names.push_back(name);
-      }
-  }
-  return names;
+std::string signature(const StepKind& kind) {
+  std::string text;
+  for (const auto& name : kind.feeds) text += name + ',';
+  for (const auto& name : kind.fetches) (text += '|') += name;
+  for (const auto& name : kind.targets) (text += '>') += name;
+  return text;
 }
 
-std::vector<PlannedPart> plan_step(const GraphDef& graph, const RunStep& step, const TaskContext& task) {
-  const auto evaluate = [&task](const Node& node, const std::vector<Tensor>& inputs) {
+std::vector<TensorType> feed_types(const GraphDef& graph, const StepKind& kind) {
+  std::vector<TensorType> types;
+  for (const auto& name : kind.feeds) types.push_back(graph.type(find_edge(graph, name)));
+  return types;
+}
+
+GraphDef simplify_step(const GraphDef& graph, const StepKind& kind, const TaskContext& task) {
+  return optimise(cut_out(graph, kind), [&task](const Node& node, const std::vector<Tensor>& inputs) {
     return evaluate_on_cpu(task, node, inputs);
+  });
+}
+
+void place_step(GraphDef& graph, const PlacementRules& rules, const TaskContext& task) {
+  PlaceOptions options;
+  options.soft_placement = rules.soft_placement;
+  options.has_kernel = [&task](const OpDef& op, std::string_view type) {
+    return has_kernel(task, op, type);
   };
-  GraphDef optimised = optimise(cut_out(graph, step), evaluate);
   const DeviceName home{task.self.name.job, 0, task.self.name.index, "CPU", 0};
-  const PlaceOptions options = place_options(task);
-  place(optimised, known_devices(task), home, options);
-  const auto can_run = [&options](const OpDef& op, const std::string& device) {
-    return options.has_kernel(op, DeviceName::parse(device).type.value_or(""));
+  place(graph, rules.devices, home, options);
+}
+
+std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& task) {
+  const auto can_run = [&task](const OpDef& op, const std::string& device) {
+    return has_kernel(task, op, DeviceName::parse(device).type.value_or(""));
   };
   std::vector<PlannedPart> parts;
-  for (auto& [name, part] : partition(fuse(optimised, builtin_fusions(), can_run).graph)) {
+  for (auto& [name, part] : partition(fuse(placed, builtin_fusions(), can_run).graph)) {
     PlannedPart planned{task.id_of(name), std::move(part), {}};
     for (const Node& node : planned.graph.nodes)
       if (node.op == &arg_op())

@@ -1,9 +1,8 @@
-// How a master runs one combination of feeds, fetches and targets of a session's graph.
+// How a master plans one combination of feeds, fetches and targets of a session's graph. Pure functions.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/task_context.h"
@@ -12,12 +11,34 @@
 
 namespace actorflow {
 
-// "node:2" or "node", which means its first output. Throws not_found, or invalid_argument for an output
-// that the node does not have.
-Edge find_edge(const GraphDef& graph, const std::string& name);
+// What all steps of a plan have in common: names of tensors ("node:2", or "node" for its first output)
+// that are fed and fetched, and of nodes that run too.
+struct StepKind {
+  std::vector<std::string> feeds, fetches, targets;
+};
+StepKind kind_of(const RunStep& step);
 
-// Feeds, fetches and targets by name: steps with the same signature share a plan.
+// Steps with the same signature share a plan.
 std::string signature(const RunStep& step);
+std::string signature(const StepKind& kind);
+
+// Throws not_found, or invalid_argument for an output that the node does not have.
+Edge find_edge(const GraphDef& graph, const std::string& name);
+// The types of the tensors that a kind of step is fed. Throws as find_edge().
+std::vector<TensorType> feed_types(const GraphDef& graph, const StepKind& kind);
+
+// The part of the graph that steps of this kind need, with folded constants and merged common
+// subexpressions. Throws Error for names that the graph does not have, or a placeholder that is not fed.
+GraphDef simplify_step(const GraphDef& graph, const StepKind& kind, const TaskContext& task);
+
+// Where nodes may go.
+struct PlacementRules {
+  std::vector<DeviceName> devices;
+  bool soft_placement = true;
+};
+// Gives each node a device; open ones prefer the CPU of this task. Throws invalid_argument that names each
+// node that cannot be placed.
+void place_step(GraphDef& graph, const PlacementRules& rules, const TaskContext& task);
 
 // The part of a plan that one task runs.
 struct PlannedPart {
@@ -25,14 +46,7 @@ struct PlannedPart {
   GraphDef graph;
   std::vector<std::int32_t> args;  // the feeds that it takes, by position
 };
-
-// Prunes the graph to what the step needs, folds constants, merges common subexpressions, places what
-// is left on the cluster's devices, fuses nodes that one kernel can compute and cuts the graph at the
-// borders of tasks. Throws Error for names that the graph does not have, a placeholder that is not fed,
-// or devices that do not exist.
-std::vector<PlannedPart> plan_step(const GraphDef& graph, const RunStep& step, const TaskContext& task);
-
-// Full names of the devices on which a session of this task can place nodes.
-std::vector<DeviceName> known_devices(const TaskContext& task);
+// Fuses nodes of a placed graph that one kernel can compute and cuts it at the borders of tasks.
+std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& task);
 
 }  // namespace actorflow

@@ -41,6 +41,10 @@ struct TaskContext {
   const caf::actor& recipient(const StepDone&) const { return master; }
   const caf::actor& recipient(const TensorDelivery&) const { return rendezvous; }
   const caf::actor& recipient(const GradientApplied&) const { return coordinator; }
+  const caf::actor& recipient(const GetStatus&) const { return worker; }
+  const caf::actor& recipient(const TaskStatus&) const { return master; }
+  const caf::actor& recipient(const ClearContainers&) const { return shard; }
+  const caf::actor& recipient(const ContainersCleared&) const { return master; }
 };
 
 using TaskRef = std::shared_ptr<const TaskContext>;

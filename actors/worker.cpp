@@ -4,6 +4,7 @@
 
 #include "actors/lane.h"
 #include "actors/node.h"
+#include "actors/task_devices.h"
 
 namespace actorflow {
 
@@ -13,6 +14,9 @@ caf::behavior Worker::behavior() {
       [this](TaskId from, RunGraph& message) { on_run(from, message); },
       [this](TaskId, const AbortStep& message) { on_abort(message); },
       [this](TaskId, const DeregisterGraph& message) { graphs_.erase(message.handle); },
+      [this](TaskId from, const GetStatus& message) {
+        tell(*task_, from, TaskStatus{message.request, own_devices(*task_)});
+      },
       [this](const LaneIdle& message) { on_idle(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
   };
@@ -46,7 +50,7 @@ void Worker::on_run(TaskId from, RunGraph& message) {
     graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
-  caf::anon_send(lane, StartStep{message.step, from, message.epoch, std::move(message.args)});
+  caf::anon_send(lane, StartStep{message.step, from, message.epoch, std::move(message.args), message.trace});
   running_[message.step] = {lane, from};
 }
 

@@ -3,6 +3,7 @@
 //   equations                                        one process
 //   equations --two_tasks                            two tasks of one process
 //   equations --target actorflow://localhost:2222    a cluster whose job "local" has two tasks
+//   equations --two_tasks --placement dot            where the nodes are placed, for Graphviz
 #include <iostream>
 #include <memory>
 
@@ -13,7 +14,7 @@ using namespace actorflow;
 
 namespace {
 
-int solve(std::string target, bool two_tasks) {
+int solve(std::string target, bool two_tasks, const std::string& placement) {
   std::unique_ptr<LocalCluster> cluster;
   if (two_tasks) {
     cluster = std::make_unique<LocalCluster>(std::vector<LocalCluster::Job>{{"local", 2}});
@@ -27,6 +28,8 @@ int solve(std::string target, bool two_tasks) {
   Output y = graph.on(distributed ? "/job:local/task:0" : "", [&] { return x + 300 + y2; });
 
   Session session = distributed ? Session(target, graph) : Session(graph);
+  if (placement == "table") std::cout << session.placement().table();
+  if (placement == "dot") std::cout << session.placement().dot();
   std::cout << session.run(y).scalar<int>() << "\n";
   return success;
 }
@@ -35,10 +38,12 @@ int solve(std::string target, bool two_tasks) {
 
 int main(int argc, char** argv) {
   CLI::App app("Solves two equations, in one process or on two tasks", "equations");
-  std::string target;
+  std::string target, placement;
   bool two_tasks = false;
   app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
   app.add_flag(both_spellings("two-tasks"), two_tasks, "Two tasks in this process")
       ->excludes("--target");
-  return run_program(app, argc, argv, [&] { return solve(target, two_tasks); });
+  app.add_option("--placement", placement, "Print where the nodes are placed, too: \"table\" or \"dot\"")
+      ->check(CLI::IsMember({"table", "dot"}));
+  return run_program(app, argc, argv, [&] { return solve(target, two_tasks, placement); });
 }

@@ -114,7 +114,18 @@ bool DeviceName::matches(const DeviceName& full) const {
          (!task || task == full.task) && (!type || type == full.type) && (!index || index == full.index);
 }
 
+DeviceName task_part(const DeviceName& device) {
+  return {.job = device.job, .replica = device.replica, .task = device.task, .type = {}, .index = {}};
+}
+
+bool names_no_task(const DeviceName& device) { return !device.job && !device.replica && !device.task; }
+
 std::string TaskName::to_string() const { return "/job:" + job + "/task:" + std::to_string(index); }
+
+bool may_be_on(const DeviceName& wanted, const TaskName& task) {
+  const DeviceName here{.job = task.job, .replica = 0, .task = task.index, .type = {}, .index = {}};
+  return task_part(wanted).matches(here);
+}
 
 TaskName TaskName::parse(std::string_view text) {
   const auto name = DeviceName::parse(text);

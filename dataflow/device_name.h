@@ -31,6 +31,11 @@ struct DeviceName {
   auto operator<=>(const DeviceName&) const = default;
 };
 
+// The part of a name that names a task.
+DeviceName task_part(const DeviceName& device);
+// True if nothing of that part is set: "/gpu:0", or "".
+bool names_no_task(const DeviceName& device);
+
 // A task of a cluster: an actor system of its own.
 struct TaskName {
   std::string job;
@@ -40,5 +45,7 @@ struct TaskName {
   static TaskName parse(std::string_view text);  // throws unless job and task are both there
   auto operator<=>(const TaskName&) const = default;
 };
+// Can what wants this device be on that task? Whether the task has the device is left open.
+bool may_be_on(const DeviceName& wanted, const TaskName& task);
 
 }  // namespace actorflow

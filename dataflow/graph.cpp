@@ -1,7 +1,9 @@
 #include "dataflow/graph.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "dataflow/containers.h"
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 #include "dataflow/spelling.h"
@@ -49,21 +51,24 @@ void add_line(std::string& lines, const std::string& line) {
   if (!line.empty()) lines += (lines.empty() ? "" : "\n") + line;
 }
 
-// Checks the nodes of a graph in their order and collects what is wrong.
+// Checks the nodes of a graph in their order, from `first` on, and collects what is wrong.
 class GraphChecker {
  public:
-  explicit GraphChecker(GraphDef& graph) : graph_(graph), untyped_(graph.nodes.size()) {}
+  explicit GraphChecker(GraphDef& graph, NodeId first = 0)
+      : graph_(graph), first_(first), untyped_(graph.nodes.size()) {}
 
   std::string mistakes() {
-    for (NodeId id = 0; id < graph_.size(); ++id) check(id);
+    for (NodeId id = 0; id < first_; ++id) names_.emplace(graph_.node(id).name, id);
+    for (NodeId id = first_; id < graph_.size(); ++id) check(id);
     return std::move(mistakes_);
   }
 
  private:
   void check(NodeId id) {
     Node& node = graph_.node(id);
-    if (!names_.emplace(node.name, id).second)
-      add_line(mistakes_, "two nodes are named " + quoted(node.name));
+    if (const auto [other, fresh] = names_.emplace(node.name, id); !fresh)
+      add_line(mistakes_, other->second < first_ ? "the graph already has a node " + quoted(node.name)
+                                                 : "two nodes are named " + quoted(node.name));
     const auto reference = bad_reference(id);
     add_line(mistakes_, reference);
     check_device(node);
@@ -118,6 +123,7 @@ class GraphChecker {
   bool is_untyped(NodeId id) const { return untyped_[static_cast<std::size_t>(id)]; }
 
   GraphDef& graph_;
+  NodeId first_;
   std::vector<bool> untyped_;
   std::unordered_map<std::string_view, NodeId> names_;
   std::string mistakes_;
@@ -152,6 +158,15 @@ void infer_node(Node& node, std::span<const TensorType> inputs) {
 void infer_graph(GraphDef& graph) {
   if (const auto mistakes = GraphChecker(graph).mistakes(); !mistakes.empty())
     throw invalid_argument(mistakes);
+}
+
+void extend_graph(GraphDef& graph, std::vector<Node> nodes) {
+  const auto first = graph.nodes.size();
+  std::ranges::move(nodes, std::back_inserter(graph.nodes));
+  const auto mistakes = GraphChecker(graph, static_cast<NodeId>(first)).mistakes();
+  if (mistakes.empty()) return;
+  graph.nodes.resize(first);
+  throw invalid_argument(mistakes);
 }
 
 const Node& Output::node() const { return graph->def().node(edge.node); }
@@ -200,7 +215,10 @@ Variable Graph::variable(std::string_view name, Output initial) {
     throw invalid_argument("variable '" + std::string(name) +
                            "' needs an initial value of known shape, but '" + initial.name() + "' is " +
                            initial.type().to_string());
-  const std::string full = scoped(name);
+  if (!container_of(name).empty())
+    throw invalid_argument("the name of variable " + quoted(name) +
+                           " contains '|', which ends the name of a container");
+  const std::string full = in_container(current_container(), scoped(name));
   for (const auto& other : variables_)
     if (other.name() == full)
       throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
@@ -261,6 +279,8 @@ std::string Graph::unique_name(std::string name) {
   names_taken_[candidate] = 1;
   return candidate;
 }
+
+void Graph::check_container(std::string_view name) { actorflow::check_container(name); }
 
 void Graph::check_mine(const Output& output) const {
   if (output.graph != this)

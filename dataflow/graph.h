@@ -58,6 +58,10 @@ std::vector<TensorType> input_types(const GraphDef& graph, const Node& node);
 // Checks and infers every node of a graph that came from elsewhere. All mistakes are reported in one
 // invalid_argument: unknown inputs, cycles (a node used before it), duplicate names, types.
 void infer_graph(GraphDef& graph);
+// Appends nodes that came from elsewhere; their inputs and controls are positions in the whole graph. All
+// mistakes are reported in one invalid_argument, names that the graph has among them, and the graph is as
+// it was.
+void extend_graph(GraphDef& graph, std::vector<Node> nodes);
 
 // A handle on a tensor of a graph under construction; empty by default. Converts to nothing: use the
 // functions of kernels/ops.h to compute with it.
@@ -81,6 +85,7 @@ class Variable {
   Variable() = default;
   Variable(Output read, Output initializer) : read_(read), initializer_(initializer) {}
 
+  // Its name on its task, which begins with its container's if that is not the default one.
   const std::string& name() const;
   const TensorType& type() const { return read_.type(); }
   // The value at the start of the step.
@@ -121,7 +126,8 @@ class Graph {
   }
   // A tensor that every step must feed.
   Output placeholder(DType dtype, const Shape& shape, std::string_view name = {});
-  // A variable with the value that its initializer assigns. `initial` needs a fully known shape.
+  // A variable with the value that its initializer assigns. `initial` needs a fully known shape. The
+  // name may not contain '|'.
   Variable variable(std::string_view name, Output initial);
   const std::vector<Variable>& variables() const { return variables_; }
   // Give a variable a new value, or change it by `delta` (the output is the value after). The nodes are
@@ -152,6 +158,15 @@ class Graph {
     const Scope scope(names_, unique_name(scoped(name)));
     return std::forward<Body>(body)();
   }
+  // Variables that `body` adds live in that container of their task ("" is the default one): they are
+  // not those of the same name in others, and go when it is reset (containers.h). The innermost counts.
+  template <class Body>
+  auto container(std::string_view name, Body&& body) {
+    check_container(name);
+    const Scope scope(containers_, std::string(name));
+    return std::forward<Body>(body)();
+  }
+  std::string current_container() const { return containers_.empty() ? "" : containers_.back(); }
   // Everything that `body` adds runs after `before`.
   template <class Body>
   auto after(const std::vector<Output>& before, Body&& body) {
@@ -170,6 +185,7 @@ class Graph {
     std::vector<T>& stack;
   };
 
+  static void check_container(std::string_view name);
   Output update(const OpDef& op, const Variable& variable, Output input, std::string_view name);
   std::string scoped(std::string_view name) const;
   std::string unique_name(std::string name);
@@ -181,6 +197,7 @@ class Graph {
   std::vector<Variable> variables_;
   std::vector<DeviceFunction> devices_;
   std::vector<std::string> names_;
+  std::vector<std::string> containers_;
   std::vector<std::vector<Output>> controls_;
 };
 

@@ -15,11 +15,6 @@ bool same_task(const DeviceName& a, const DeviceName& b) {
   return a.job == b.job && a.replica == b.replica && a.task == b.task;
 }
 
-// The part of a name that names a task.
-DeviceName task_part(const DeviceName& device) {
-  return {.job = device.job, .replica = device.replica, .task = device.task, .type = {}, .index = {}};
-}
-
 // The name of the variable that a node of the shard or the coordinator works on; null for other nodes.
 const std::string* variable_of(const Node& node) {
   if (node.op->home != Home::shard && node.op->home != Home::coordinator) return nullptr;
@@ -72,7 +67,7 @@ class Placer {
 
   // What the node asks for, with the task of its variable where it leaves the task open.
   DeviceName wanted_device(const Node& node) const {
-    DeviceName wanted = DeviceName::parse(node.device);
+    const DeviceName wanted = DeviceName::parse(node.device);
     const auto* variable = variable_of(node);
     if (!variable || wanted.task) return wanted;
     const auto beside = task_part(DeviceName::parse(leaders_.at(*variable)->device));
@@ -80,7 +75,8 @@ class Placer {
     return same_task(merged, beside) ? merged : wanted;
   }
 
-  void place_node(Node& node, const DeviceName& wanted) {
+  void place_node(Node& node, const DeviceName& asked_for) {
+    const DeviceName wanted = names_no_task(asked_for) ? DeviceName::merge(default_task_, asked_for) : asked_for;
     if (const auto* device = choose(*node.op, wanted)) {
       node.device = device->to_string();
       return;

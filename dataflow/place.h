@@ -21,8 +21,9 @@ struct PlaceOptions {
 };
 
 // Gives every node one of `devices`, which are full names. Its own device, which may be partial, is
-// binding; what that leaves open is taken from `default_device` where it fits, else from the first of
-// the devices that do. A CPU is preferred unless the node or the default asks for another type. Nodes
+// binding; one that says nothing of a job or task, as "/gpu:0" or "", means the task of `default_device`.
+// What is open then is taken from `default_device` where it fits, else from the first of the devices that
+// do. A CPU is preferred unless the node or the default asks for another type. Nodes
 // that use a variable and leave its task open go to the task of the first node that uses it: its
 // ReadVariable, if it is there. Throws one invalid_argument that lists every node that cannot be placed,
 // with the device that it wants, and the devices that there are.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dataflow/containers.h"
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 #include "dataflow/gradient.h"
@@ -137,7 +138,8 @@ class SynchronousTraining {
 }  // namespace
 
 Variable global_step(Graph& graph) {
-  const auto found = std::ranges::find(graph.variables(), "global_step", &Variable::name);
+  const auto name = in_container(graph.current_container(), "global_step");
+  const auto found = std::ranges::find(graph.variables(), name, &Variable::name);
   if (found != graph.variables().end()) return *found;
   return graph.variable("global_step", graph.constant(std::int64_t{0}, "global_step/initial"));
 }

@@ -117,6 +117,11 @@ class CudaDevice final : public Device {
 
   DeviceType type() const override { return DeviceType::cuda; }
   int index() const override { return index_; }
+  std::int64_t memory_bytes() const override {
+    cudaDeviceProp properties;
+    check_cuda(cudaGetDeviceProperties(&properties, index_), "ask for the properties of the device");
+    return static_cast<std::int64_t>(properties.totalGlobalMem);
+  }
   Allocator& allocator() override { return pool_; }
 
   Tensor to_device(const Tensor& host) override {

@@ -1,6 +1,7 @@
 // A device: where kernels run and where their tensors live.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,8 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceType type() const = 0;
   virtual int index() const = 0;
+  // Of the whole device; 0 if that is not known.
+  virtual std::int64_t memory_bytes() const { return 0; }
   // A pool; outlives every tensor that it made.
   virtual Allocator& allocator() = 0;
   // A copy of a host tensor on this device, or of this device's tensor on the host. On a CPU both

@@ -15,6 +15,17 @@ struct TaskIdentity {
   # Random per start of the task, so that a restarted one is told apart.
 }
 
+struct Device {
+  name @0 :Text;
+  # Full: "/job:worker/replica:0/task:1/device:GPU:0".
+  type @1 :Text;
+  # "CPU", "GPU".
+  memoryBytes @2 :Int64;
+  # 0 if that is not known.
+  incarnation @3 :UInt64;
+  # Of its task.
+}
+
 struct Status {
   code @0 :UInt8;
   # 0 is success, the others are gRPC's canonical codes (dataflow/error.h).

@@ -10,6 +10,7 @@
 #include "dataflow/device_name.h"
 #include "dataflow/error.h"
 #include "dataflow/graph.h"
+#include "dataflow/step_trace.h"
 #include "dataflow/tensor.h"
 
 namespace actorflow {
@@ -47,16 +48,51 @@ struct RunGraph {
   StepId step = 0;
   FencingEpoch epoch = 0;
   std::vector<Slot> args;
+  bool trace = false;
+};
+// What a part of a traced step did, by its task's steady clock.
+struct TaskTrace {
+  std::int64_t start_us = 0;
+  std::int64_t end_us = 0;
+  std::vector<NodeTrace> nodes;
 };
 struct StepDone {
   StepId step = 0;
   Status status;
   std::vector<Slot> retvals;
+  TaskTrace trace = {};  // empty unless the step is traced
 };
 // master -> worker: give the step up; whoever waits in it gets this reason.
 struct AbortStep {
   StepId step = 0;
   Status reason;
+};
+
+// master -> worker: what is there? Answered by TaskStatus with the same request number.
+struct GetStatus {
+  std::uint64_t request = 0;
+};
+struct DeviceInfo {
+  std::string name;  // full
+  std::string type;  // "CPU", "GPU"
+  std::int64_t memory_bytes = 0;  // 0 if that is not known
+  std::uint64_t incarnation = 0;  // of its task
+
+  bool operator==(const DeviceInfo&) const = default;
+};
+struct TaskStatus {
+  std::uint64_t request = 0;
+  std::vector<DeviceInfo> devices;
+};
+// master -> shard: forget the variables of these containers, and those of the isolated session unless it
+// is empty; answered by ContainersCleared with the same request number.
+struct ClearContainers {
+  std::uint64_t request = 0;
+  std::vector<std::string> containers;
+  std::string session;
+};
+struct ContainersCleared {
+  std::uint64_t request = 0;
 };
 
 // Send -> Recv: a tensor of a step on a channel of the partitioned graph.
@@ -83,6 +119,7 @@ struct Shutdown {
 };
 
 using Message = std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone,
-                             AbortStep, TensorDelivery, GradientApplied, ReplicaDone, Shutdown>;
+                             AbortStep, TensorDelivery, GradientApplied, ReplicaDone, Shutdown,
+                             GetStatus, TaskStatus, ClearContainers, ContainersCleared>;
 
 }  // namespace actorflow

@@ -16,6 +16,8 @@ using Graph = import "graph.capnp".Graph;
 using Status = import "cluster.capnp".Status;
 using TaskName = import "cluster.capnp".TaskName;
 using TaskIdentity = import "cluster.capnp".TaskIdentity;
+using Device = import "cluster.capnp".Device;
+using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
 const protocolVersion :UInt32 = 3;
@@ -97,11 +99,14 @@ struct Envelope {
       step @7 :UInt64;
       args @8 :List(Slot);
       epoch @23 :Int64;
+      trace @25 :Bool;
     }
     stepDone :group {
       step @9 :UInt64;
       status @10 :Status;
       retvals @11 :List(Slot);
+      trace @26 :TaskTrace;
+      # Only of a step that is traced.
     }
     abortStep :group {
       step @12 :UInt64;
@@ -121,5 +126,26 @@ struct Envelope {
     replicaDone @20 :Void;
     shutdown @21 :Text;
     # The reason.
+    getStatus @27 :UInt64;
+    # A number that the answer repeats.
+    taskStatus :group {
+      request @28 :UInt64;
+      devices @29 :List(Device);
+    }
+    clearContainers :group {
+      request @30 :UInt64;
+      containers @31 :List(Text);
+      session @32 :Text;
+      # Also clears those of this isolated session, unless it is empty.
+    }
+    containersCleared @33 :UInt64;
+    # The request.
   }
+}
+
+struct TaskTrace {
+  startUs @0 :Int64;
+  endUs @1 :Int64;
+  # Of the part of the step that ran here. All times are by this task's steady clock.
+  nodes @2 :List(NodeTrace);
 }

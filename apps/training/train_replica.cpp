@@ -72,7 +72,7 @@ class Replica {
         interrupted_(interrupted),
         progress_(progress),
         g_(build(server, data, options)),
-        session_(server.target(), g_->graph, options.connect_timeout_ms),
+        session_(server.target(), g_->graph, {}, options.connect_timeout_ms),
         watcher_([this] {
           server_.join();
           session_.close();

@@ -93,6 +93,12 @@ class GraphReader {
     throw invalid_argument(mistakes_);
   }
 
+  std::vector<Node> read_unchecked(wire::Graph::Reader from) {
+    for (const auto node : from.getNodes()) read_node(node);
+    if (!mistakes_.empty()) throw invalid_argument(mistakes_);
+    return std::move(graph_.nodes);
+  }
+
  private:
   void read_node(wire::Node::Reader from) {
     Node node;
@@ -158,13 +164,17 @@ class GraphReader {
 
 }  // namespace
 
-void write_graph(const GraphDef& graph, TensorWriter& tensors, wire::Graph::Builder to) {
-  auto nodes = to.initNodes(static_cast<unsigned>(graph.nodes.size()));
-  for (unsigned i = 0; i < nodes.size(); ++i) write_node(graph.nodes[i], tensors, nodes[i]);
+void write_nodes(const std::vector<Node>& nodes, TensorWriter& tensors, wire::Graph::Builder to) {
+  auto list = to.initNodes(static_cast<unsigned>(nodes.size()));
+  for (unsigned i = 0; i < list.size(); ++i) write_node(nodes[i], tensors, list[i]);
 }
 
 GraphDef read_graph(wire::Graph::Reader from, TensorReader& tensors, const OpRegistry& ops) {
   return GraphReader(tensors, ops).read(from);
+}
+
+std::vector<Node> read_nodes(wire::Graph::Reader from, TensorReader& tensors, const OpRegistry& ops) {
+  return GraphReader(tensors, ops).read_unchecked(from);
 }
 
 }  // namespace actorflow

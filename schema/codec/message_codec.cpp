@@ -23,6 +23,12 @@ std::vector<Slot> read_slots(capnp::List<wire::Slot>::Reader from, TensorReader&
   return slots;
 }
 
+void write_task_trace(const TaskTrace& trace, wire::TaskTrace::Builder to) {
+  to.setStartUs(trace.start_us);
+  to.setEndUs(trace.end_us);
+  write_node_traces(trace.nodes, to.initNodes(static_cast<unsigned>(trace.nodes.size())));
+}
+
 struct MessageWriter {
   wire::Envelope::Builder to;
   TensorWriter& tensors;
@@ -45,6 +51,7 @@ struct MessageWriter {
     body.setStep(message.step);
     body.setEpoch(message.epoch);
     write_slots(message.args, tensors, body.initArgs(static_cast<unsigned>(message.args.size())));
+    body.setTrace(message.trace);
   }
   void operator()(const StepDone& message) {
     auto body = to.initStepDone();
@@ -52,6 +59,7 @@ struct MessageWriter {
     write_status(message.status, body.initStatus());
     write_slots(message.retvals, tensors,
                 body.initRetvals(static_cast<unsigned>(message.retvals.size())));
+    if (!message.trace.nodes.empty()) write_task_trace(message.trace, body.initTrace());
   }
   void operator()(const AbortStep& message) {
     auto body = to.initAbortStep();
@@ -73,6 +81,20 @@ struct MessageWriter {
   }
   void operator()(const ReplicaDone&) { to.setReplicaDone(); }
   void operator()(const Shutdown& message) { to.setShutdown(to_text(message.reason)); }
+  void operator()(const GetStatus& message) { to.setGetStatus(message.request); }
+  void operator()(const TaskStatus& message) {
+    auto body = to.initTaskStatus();
+    body.setRequest(message.request);
+    write_devices(message.devices, body.initDevices(static_cast<unsigned>(message.devices.size())));
+  }
+  void operator()(const ClearContainers& message) {
+    auto body = to.initClearContainers();
+    body.setRequest(message.request);
+    write_texts(message.containers,
+                body.initContainers(static_cast<unsigned>(message.containers.size())));
+    body.setSession(to_text(message.session));
+  }
+  void operator()(const ContainersCleared& message) { to.setContainersCleared(message.request); }
 };
 
 std::size_t estimated_bytes(const std::vector<Slot>& slots) {
@@ -127,6 +149,48 @@ Status read_status(wire::Status::Reader from) {
   return {known ? static_cast<Code>(code) : Code::unknown, to_string(from.getMessage())};
 }
 
+void write_devices(const std::vector<DeviceInfo>& devices, capnp::List<wire::Device>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    to[i].setName(to_text(devices[i].name));
+    to[i].setType(to_text(devices[i].type));
+    to[i].setMemoryBytes(devices[i].memory_bytes);
+    to[i].setIncarnation(devices[i].incarnation);
+  }
+}
+
+std::vector<DeviceInfo> read_devices(capnp::List<wire::Device>::Reader from) {
+  std::vector<DeviceInfo> devices;
+  devices.reserve(from.size());
+  for (const auto device : from)
+    devices.push_back({to_string(device.getName()), to_string(device.getType()), device.getMemoryBytes(),
+                       device.getIncarnation()});
+  return devices;
+}
+
+void write_node_traces(const std::vector<NodeTrace>& nodes, capnp::List<wire::NodeTrace>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    const NodeTrace& node = nodes[i];
+    to[i].setNode(to_text(node.node));
+    to[i].setOp(to_text(node.op));
+    to[i].setDevice(to_text(node.device));
+    to[i].setStartUs(node.start_us);
+    to[i].setEndUs(node.end_us);
+    to[i].setBytesOut(node.bytes_out);
+    to[i].setPeer(to_text(node.peer));
+    to[i].setChannel(node.channel);
+  }
+}
+
+std::vector<NodeTrace> read_node_traces(capnp::List<wire::NodeTrace>::Reader from) {
+  std::vector<NodeTrace> nodes;
+  nodes.reserve(from.size());
+  for (const auto node : from)
+    nodes.push_back({to_string(node.getNode()), to_string(node.getOp()), to_string(node.getDevice()),
+                     node.getStartUs(), node.getEndUs(), node.getBytesOut(), to_string(node.getPeer()),
+                     node.getChannel()});
+  return nodes;
+}
+
 void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) {
   std::visit(MessageWriter{to, tensors}, message);
 }
@@ -146,12 +210,14 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
     case wire::Envelope::RUN_GRAPH: {
       const auto body = from.getRunGraph();
       return RunGraph{body.getHandle(), body.getStep(), body.getEpoch(),
-                      read_slots(body.getArgs(), tensors)};
+                      read_slots(body.getArgs(), tensors), body.getTrace()};
     }
     case wire::Envelope::STEP_DONE: {
       const auto body = from.getStepDone();
+      const auto trace = body.getTrace();
       return StepDone{body.getStep(), read_status(body.getStatus()),
-                      read_slots(body.getRetvals(), tensors)};
+                      read_slots(body.getRetvals(), tensors),
+                      {trace.getStartUs(), trace.getEndUs(), read_node_traces(trace.getNodes())}};
     }
     case wire::Envelope::ABORT_STEP: {
       const auto body = from.getAbortStep();
@@ -170,6 +236,19 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       return ReplicaDone{};
     case wire::Envelope::SHUTDOWN:
       return Shutdown{to_string(from.getShutdown())};
+    case wire::Envelope::GET_STATUS:
+      return GetStatus{from.getGetStatus()};
+    case wire::Envelope::TASK_STATUS: {
+      const auto body = from.getTaskStatus();
+      return TaskStatus{body.getRequest(), read_devices(body.getDevices())};
+    }
+    case wire::Envelope::CLEAR_CONTAINERS: {
+      const auto body = from.getClearContainers();
+      return ClearContainers{body.getRequest(), read_texts(body.getContainers()),
+                             to_string(body.getSession())};
+    }
+    case wire::Envelope::CONTAINERS_CLEARED:
+      return ContainersCleared{from.getContainersCleared()};
   }
   throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
 }
@@ -178,7 +257,8 @@ std::size_t estimated_bytes(const Message& message) {
   constexpr std::size_t small = 128;
   if (const auto* run = std::get_if<RunGraph>(&message)) return small + estimated_bytes(run->args);
   if (const auto* done = std::get_if<StepDone>(&message))
-    return small + done->status.message.size() + estimated_bytes(done->retvals);
+    return small + done->status.message.size() + estimated_bytes(done->retvals) +
+           256 * done->trace.nodes.size();
   if (const auto* delivery = std::get_if<TensorDelivery>(&message))
     return small + delivery->tensor.size_bytes();
   if (const auto* graph = std::get_if<RegisterGraph>(&message)) return estimated_bytes(graph->graph);

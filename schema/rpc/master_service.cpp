@@ -11,17 +11,17 @@
 namespace actorflow {
 namespace {
 
-std::vector<std::string> read_strings(capnp::List<capnp::Text>::Reader from) {
-  std::vector<std::string> strings;
-  strings.reserve(from.size());
-  for (const auto text : from) strings.push_back(to_string(text));
-  return strings;
+unsigned size(const std::vector<std::string>& texts) { return static_cast<unsigned>(texts.size()); }
+
+SessionOptions read_options(wire::SessionOptions::Reader from) {
+  return {read_texts(from.getDeviceFilters()), from.getIsolate(), !from.getRequireDevices(),
+          from.getStepTimeoutMs()};
 }
 
 using Reply = kj::Own<MasterReply>;
 
 Reply failure(Status status) {
-  return kj::heap<MasterReply>(MasterReply{std::move(status), {}, {}, {}});
+  return kj::heap<MasterReply>(MasterReply{.status = std::move(status)});
 }
 
 // A call that waits for its reply on the loop.
@@ -78,35 +78,84 @@ class MasterService final : public wire::Master::Server {
 
   kj::Promise<void> createSession(CreateSessionContext context) override {
     const auto read = [&](TensorReader& tensors) -> MasterRequest {
-      return CreateSession{read_graph(context.getParams().getGraph(), tensors, core().ops)};
+      return CreateSession{read_graph(context.getParams().getGraph(), tensors, core().ops),
+                           read_options(context.getParams().getOptions())};
     };
-    return answer(context, read).then([context](Reply reply) mutable {
-      write_status(reply->status, context.getResults().initStatus());
-      context.getResults().setSession(to_text(reply->session));
+    return answer(context, read, [](const MasterReply& reply, auto results) {
+      results.setSession(to_text(reply.session));
+      results.setGraphVersion(reply.graph_version);
+    });
+  }
+
+  kj::Promise<void> extendSession(ExtendSessionContext context) override {
+    const auto read = [&](TensorReader& tensors) -> MasterRequest {
+      const auto params = context.getParams();
+      return ExtendSession{to_string(params.getSession()),
+                           read_nodes(params.getNodes(), tensors, core().ops),
+                           params.getCurrentVersion()};
+    };
+    return answer(context, read, [](const MasterReply& reply, auto results) {
+      results.setGraphVersion(reply.graph_version);
     });
   }
 
   kj::Promise<void> runStep(RunStepContext context) override {
-    return answer(context, [&](TensorReader& tensors) { return read_run_step(context, tensors); })
-        .then([this, context](Reply reply) mutable { return write_fetches(*reply, context); });
+    return ask_master(context, [&](TensorReader& tensors) { return read_run_step(context, tensors); })
+        .then([this, context](Reply reply) mutable { return write_step(*reply, context); });
+  }
+
+  kj::Promise<void> makeCallable(MakeCallableContext context) override {
+    const auto read = [&](TensorReader&) -> MasterRequest {
+      const auto params = context.getParams();
+      return MakeCallable{to_string(params.getSession()), read_texts(params.getFeeds()),
+                          read_texts(params.getFetches()), read_texts(params.getTargets())};
+    };
+    return answer(context, read, [](const MasterReply& reply, auto results) {
+      results.setCallable(reply.callable);
+    });
+  }
+
+  kj::Promise<void> runCallable(RunCallableContext context) override {
+    return ask_master(context,
+                      [&](TensorReader& tensors) { return read_run_callable(context, tensors); })
+        .then([this, context](Reply reply) mutable { return write_step(*reply, context); });
+  }
+
+  kj::Promise<void> releaseCallable(ReleaseCallableContext context) override {
+    return answer(context, [&](TensorReader&) -> MasterRequest {
+      return ReleaseCallable{to_string(context.getParams().getSession()),
+                             context.getParams().getCallable()};
+    });
   }
 
   kj::Promise<void> closeSession(CloseSessionContext context) override {
-    const auto read = [&](TensorReader&) -> MasterRequest {
+    return answer(context, [&](TensorReader&) -> MasterRequest {
       return CloseSession{to_string(context.getParams().getSession())};
-    };
-    return answer(context, read).then([context](Reply reply) mutable {
-      write_status(reply->status, context.getResults().initStatus());
     });
   }
 
   kj::Promise<void> listDevices(ListDevicesContext context) override {
-    const auto read = [](TensorReader&) -> MasterRequest { return ListDevices{}; };
-    return answer(context, read).then([context](Reply reply) mutable {
-      auto results = context.getResults();
-      write_status(reply->status, results.initStatus());
-      auto devices = results.initDevices(static_cast<unsigned>(reply->devices.size()));
-      for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, to_text(reply->devices[i]));
+    const auto read = [&](TensorReader&) -> MasterRequest {
+      return ListDevices{to_string(context.getParams().getSession())};
+    };
+    return answer(context, read, [](const MasterReply& reply, auto results) {
+      write_devices(reply.devices, results.initDevices(static_cast<unsigned>(reply.devices.size())));
+    });
+  }
+
+  kj::Promise<void> placement(PlacementContext context) override {
+    const auto read = [&](TensorReader&) -> MasterRequest {
+      return DescribePlacement{to_string(context.getParams().getSession())};
+    };
+    return answer(context, read, [](const MasterReply& reply, auto results) {
+      write_texts(reply.placement, results.initDevices(size(reply.placement)));
+    });
+  }
+
+  kj::Promise<void> reset(ResetContext context) override {
+    return answer(context, [&](TensorReader&) -> MasterRequest {
+      return Reset{read_texts(context.getParams().getContainers()),
+                   read_texts(context.getParams().getDeviceFilters())};
     });
   }
 
@@ -119,9 +168,23 @@ class MasterService final : public wire::Master::Server {
  private:
   RpcCore& core() const { return connection_->server.core(); }
 
+  // Answers the request that `read` takes from the parameters: with the status, and what `write` adds.
+  template <class Context, class Read, class Write>
+  kj::Promise<void> answer(Context& context, Read&& read, Write write) {
+    return ask_master(context, read).then([context, write](Reply reply) mutable {
+      auto results = context.getResults();
+      write_status(reply->status, results.initStatus());
+      write(*reply, results);
+    });
+  }
+  template <class Context, class Read>
+  kj::Promise<void> answer(Context& context, Read&& read) {
+    return answer(context, read, [](const MasterReply&, auto) {});
+  }
+
   // The reply to the request that `read` takes from the parameters; a mistake there is the reply.
   template <class Context, class Read>
-  kj::Promise<Reply> answer(Context& context, Read&& read) {
+  kj::Promise<Reply> ask_master(Context& context, Read&& read) {
     KJ_REQUIRE(connection_->open, "the connection has been closed");
     context.allowCancellation();
     try {
@@ -138,14 +201,28 @@ class MasterService final : public wire::Master::Server {
     step.session = to_string(params.getSession());
     for (const auto feed : params.getFeeds())
       step.feeds.emplace_back(to_string(feed.getName()), tensors.read(feed.getValue()));
-    step.fetches = read_strings(params.getFetches());
-    step.targets = read_strings(params.getTargets());
+    step.fetches = read_texts(params.getFetches());
+    step.targets = read_texts(params.getTargets());
     step.timeout_ms = params.getTimeoutMs();
     step.epoch = params.getEpoch();
+    step.trace = params.getTrace();
     return step;
   }
 
-  kj::Promise<void> write_fetches(const MasterReply& reply, RunStepContext& context) {
+  static MasterRequest read_run_callable(RunCallableContext& context, TensorReader& tensors) {
+    const auto params = context.getParams();
+    RunCallable run;
+    run.session = to_string(params.getSession());
+    run.callable = params.getCallable();
+    for (const auto feed : params.getFeeds()) run.feeds.push_back(tensors.read(feed));
+    run.timeout_ms = params.getTimeoutMs();
+    run.epoch = params.getEpoch();
+    run.trace = params.getTrace();
+    return run;
+  }
+
+  template <class Context>
+  kj::Promise<void> write_step(const MasterReply& reply, Context& context) {
     KJ_REQUIRE(connection_->open, "the connection has been closed");
     const bool has_sink = context.getParams().hasSink();
     auto results = context.getResults();
@@ -161,6 +238,8 @@ class MasterService final : public wire::Master::Server {
       results.initFetches(0);
     }
     write_status(status, results.initStatus());
+    write_node_traces(reply.trace.nodes,
+                      results.initTrace(static_cast<unsigned>(reply.trace.nodes.size())));
     if (!has_sink) return kj::READY_NOW;
     return send_fetches(tensors.take_transfers(), context.getParams().getSink());
   }

@@ -7,25 +7,10 @@
 #include "dataflow/core_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/status_of.h"
+#include "test/actors/support/real_servers.h"
 
 using namespace actorflow;
-using test::status_of;
-
-namespace {
-
-Server single_server(const std::string& address = "127.0.0.1:0") {
-  ServerOptions options;
-  options.cluster = ClusterSpec{{"local", {address}}};
-  options.job = "local";
-  return Server(std::move(options));
-}
-
-// The same server under another name, which leads through its port.
-std::string through_port(const Server& server) {
-  return "actorflow://localhost" + server.target().substr(server.target().rfind(':'));
-}
-
-}  // namespace
+using namespace actorflow::test;
 
 BOOST_AUTO_TEST_SUITE(server)
 
@@ -36,7 +21,7 @@ BOOST_AUTO_TEST_CASE(a_client_outside_the_cluster_computes_238) {
   const Output y = (x + 300) + (x - 66);
   Session s(through_port(server), g);
   BOOST_TEST(s.run(y).scalar<int>() == 238);
-  BOOST_TEST(s.devices().front() == "/job:local/replica:0/task:0/device:CPU:0");
+  BOOST_TEST(s.devices().front().name == "/job:local/replica:0/task:0/device:CPU:0");
 }
 
 BOOST_AUTO_TEST_CASE(feeds_strings_and_large_tensors_pass_through_the_port) {
@@ -100,7 +85,7 @@ BOOST_AUTO_TEST_CASE(an_unreachable_server_is_named_within_the_timeout) {
     target = through_port(gone);
   }
   Graph g;
-  const Status status = status_of([&] { Session s(target, g, 200); });
+  const Status status = status_of([&] { Session s(target, g, {}, 200); });
   BOOST_TEST((status.code == Code::unavailable));
   BOOST_TEST(status.message.find(target.substr(std::string("actorflow://").size())) != std::string::npos,
              status.message);

@@ -32,6 +32,15 @@ BOOST_AUTO_TEST_CASE(equations_in_one_process_and_on_two_tasks) {
   BOOST_TEST(output_of({"equations", "--two-tasks"}) == "238\n");
 }
 
+BOOST_AUTO_TEST_CASE(equations_show_where_their_nodes_are) {
+  const std::string table = output_of({"equations", "--two-tasks", "--placement", "table"});
+  BOOST_TEST(contains(table, "/job:local/replica:0/task:0/device:CPU:0\n"), table);
+  BOOST_TEST(contains(table, "/job:local/replica:0/task:1/device:CPU:0\n"), table);
+  const std::string dot = output_of({"equations", "--two-tasks", "--placement=dot"});
+  BOOST_TEST(contains(dot, "digraph actorflow {"), dot);
+  BOOST_TEST(contains(dot, "}\n238\n"), dot);
+}
+
 BOOST_AUTO_TEST_CASE(equations_on_two_servers_from_outside) {
   const auto addresses = free_addresses(2);
   const std::string cluster = R"({"local": [")" + addresses[0] + R"(", ")" + addresses[1] + R"("]})";

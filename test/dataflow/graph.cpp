@@ -178,4 +178,26 @@ BOOST_AUTO_TEST_CASE(consequences_of_a_mistake_are_not_reported) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(an_extension_refers_to_the_whole_graph) {
+  Graph g;
+  g.constant(1.0, "x");
+  GraphDef graph = g.def();
+  extend_graph(graph, {node_of(identity_op(), "y", {{0, 0}}), node_of(identity_op(), "z", {{1, 0}})});
+  BOOST_REQUIRE(graph.size() == 3);
+  BOOST_TEST(graph.node(2).outputs.at(0).to_string() == "float64[]");
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_with_mistakes_names_them_all_and_changes_nothing) {
+  Graph g;
+  g.constant(1.0, "x");
+  GraphDef graph = g.def();
+  BOOST_CHECK_EXCEPTION(
+      extend_graph(graph, {node_of(identity_op(), "x", {{0, 0}}), node_of(identity_op(), "y", {{9, 0}}),
+                           node_of(no_op(), "y")}),
+      Error,
+      invalid_with({"the graph already has a node 'x'", "'y': its input 9 does not exist",
+                    "two nodes are named 'y'"}));
+  BOOST_TEST(graph.size() == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,19 +16,81 @@ struct Master {
     for (auto& thread : threads) thread.join();
   }
 
-  MasterReply answer(const MasterRequest& request) {
-    if (const auto* create = std::get_if<CreateSession>(&request))
-      return {{}, "session of " + std::to_string(create->graph.size()) + " nodes", {}, {}};
-    if (const auto* close = std::get_if<CloseSession>(&request))
-      return {{Code::not_found, "no session '" + close->session + "'"}, {}, {}, {}};
-    if (std::holds_alternative<ListDevices>(request))
-      return {{}, {}, {}, {"/job:ps/task:0/device:CPU:0"}};
-    const auto& step = std::get<RunStep>(request);
+  // What it got, as text in the status' message, and something in every field that the call returns.
+  static MasterReply answer(const MasterRequest& request) {
+    return std::visit([](const auto& r) { return answer(r); }, request);
+  }
+  static MasterReply answer(const CreateSession& create) {
+    MasterReply reply;
+    const auto& o = create.options;
+    reply.session = std::to_string(create.graph.size()) + " nodes|" + join(o.device_filters) + "|" +
+                    std::to_string(o.isolate) + std::to_string(o.allow_soft_placement) + "|" +
+                    std::to_string(o.step_timeout_ms);
+    reply.graph_version = 4;
+    return reply;
+  }
+  static MasterReply answer(const ExtendSession& extend) {
+    MasterReply reply;
+    reply.status.message = extend.session + "|" + extend.nodes.at(0).name + "|" +
+                           std::to_string(extend.nodes[0].inputs.at(0).node);
+    reply.graph_version = extend.version + 1;
+    return reply;
+  }
+  static MasterReply answer(const RunStep& step) {
     MasterReply reply;
     for (const auto& feed : step.feeds) reply.fetches.push_back(feed.second);
     reply.status.message = step.session + "|" + step.fetches.at(0) + "|" + step.targets.at(0) + "|" +
-                           step.feeds.at(0).first + "|" + std::to_string(step.timeout_ms);
+                           step.feeds.at(0).first + "|" + std::to_string(step.timeout_ms) + "|" +
+                           std::to_string(step.epoch);
+    if (step.trace) reply.trace.nodes.push_back({"x", "Relu", "/cpu:0", 1, 2, 3, "peer", 4});
     return reply;
+  }
+  static MasterReply answer(const MakeCallable& make) {
+    MasterReply reply;
+    reply.status.message =
+        make.session + "|" + join(make.feeds) + "|" + join(make.fetches) + "|" + join(make.targets);
+    reply.callable = 77;
+    return reply;
+  }
+  static MasterReply answer(const RunCallable& run) {
+    MasterReply reply;
+    reply.fetches = run.feeds;
+    reply.status.message =
+        run.session + "|" + std::to_string(run.callable) + "|" + std::to_string(run.timeout_ms) + "|" +
+                           std::to_string(run.epoch);
+    if (run.trace) reply.trace.nodes.push_back({"x", "Relu", "/cpu:0", 1, 2, 3});
+    return reply;
+  }
+  static MasterReply answer(const ReleaseCallable& release) {
+    return failed(Code::not_found, release.session + "|" + std::to_string(release.callable));
+  }
+  static MasterReply answer(const CloseSession& close) {
+    return failed(Code::not_found, "no session '" + close.session + "'");
+  }
+  static MasterReply answer(const ListDevices& list) {
+    MasterReply reply;
+    reply.devices = {{"/job:ps/task:0/device:CPU:0", "CPU", 12, 34}};
+    reply.status.message = list.session;
+    return reply;
+  }
+  static MasterReply answer(const DescribePlacement& request) {
+    MasterReply reply;
+    reply.placement = {request.session, "/cpu:0"};
+    return reply;
+  }
+  static MasterReply answer(const Reset& reset) {
+    return failed(Code::ok, join(reset.containers) + "|" + join(reset.device_filters));
+  }
+
+  static MasterReply failed(Code code, const std::string& message) {
+    MasterReply reply;
+    reply.status = {code, message};
+    return reply;
+  }
+  static std::string join(const std::vector<std::string>& texts) {
+    std::string joined;
+    for (const auto& text : texts) joined += text + ",";
+    return joined;
   }
 
   MasterHandler handler() {
@@ -51,7 +113,7 @@ struct Connected {
 };
 
 RunStep feeding(const std::vector<Tensor>& tensors) {
-  RunStep step{"session", {}, {"y:0"}, {"train"}, 1500};
+  RunStep step{"session", {}, {"y:0"}, {"train"}, 1500, 7};
   for (const auto& tensor : tensors) step.feeds.emplace_back("x", tensor);
   return step;
 }
@@ -64,20 +126,59 @@ BOOST_AUTO_TEST_CASE(every_request_and_reply_keeps_its_fields) {
   Graph graph;
   graph.constant(counting(4));
   graph.constant(counting(1 << 20));
-  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "session of 2 nodes");
-  const auto closed = client.call(CloseSession{"s"}).status;
-  BOOST_TEST((closed.code == Code::not_found));
-  BOOST_TEST(closed.message == "no session 's'");
-  BOOST_TEST(
-      client.call(ListDevices{}).devices == std::vector<std::string>{"/job:ps/task:0/device:CPU:0"},
-      boost::test_tools::per_element());
+  const auto created = client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250}});
+  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250");
+  BOOST_TEST(created.graph_version == 4);
+  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0");
+
   const auto reply =
       client.call(feeding({Tensor::scalar(3.5f), Tensor::of<std::string>({1}, {"text"})}));
   BOOST_TEST(reply.status.ok());
-  BOOST_TEST(reply.status.message == "session|y:0|train|x|1500");
+  BOOST_TEST(reply.status.message == "session|y:0|train|x|1500|7");
   BOOST_REQUIRE(reply.fetches.size() == 2u);
   BOOST_TEST(reply.fetches[0].scalar<float>() == 3.5f);
   BOOST_TEST(reply.fetches[1].scalar<std::string>() == "text");
+  BOOST_TEST(reply.trace.nodes.empty());
+
+  const auto closed = client.call(CloseSession{"s"}).status;
+  BOOST_TEST((closed.code == Code::not_found));
+  BOOST_TEST(closed.message == "no session 's'");
+  const auto listed = client.call(ListDevices{"s"});
+  BOOST_TEST(listed.status.message == "s");
+  BOOST_REQUIRE(listed.devices.size() == 1u);
+  BOOST_TEST((listed.devices[0] == DeviceInfo{"/job:ps/task:0/device:CPU:0", "CPU", 12, 34}));
+  BOOST_TEST((client.call(DescribePlacement{"s"}).placement == std::vector<std::string>{"s", "/cpu:0"}));
+  BOOST_TEST(client.call(Reset{{"", "a"}, {"/job:ps"}}).status.message == ",a,|/job:ps,");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_of_an_extension_keep_what_they_refer_to) {
+  Node node;
+  node.name = "more";
+  node.op = &identity_op();
+  node.inputs = {{123, 0}};  // a node that the client need not know
+  const auto reply = client.call(ExtendSession{"s", {node}, 8});
+  BOOST_TEST(reply.status.message == "s|more|123");
+  BOOST_TEST(reply.graph_version == 9);
+}
+
+BOOST_AUTO_TEST_CASE(a_callable_is_made_run_and_released) {
+  const auto made = client.call(MakeCallable{"s", {"x"}, {"y:1", "z"}, {"t"}});
+  BOOST_TEST(made.status.message == "s|x,|y:1,z,|t,");
+  BOOST_TEST(made.callable == 77u);
+  const auto run = client.call(RunCallable{"s", 77, {Tensor::scalar(2)}, 40, 5, true});
+  BOOST_TEST(run.status.message == "s|77|40|5");
+  BOOST_TEST(run.fetches.at(0).scalar<int>() == 2);
+  BOOST_TEST(run.trace.nodes.size() == 1u);
+  BOOST_TEST(client.call(ReleaseCallable{"s", 77}).status.message == "s|77");
+}
+
+BOOST_AUTO_TEST_CASE(the_trace_of_a_step_comes_back) {
+  RunStep step = feeding({Tensor::scalar(1.0f)});
+  step.trace = true;
+  const auto reply = client.call(step);
+  BOOST_REQUIRE(reply.trace.nodes.size() == 1u);
+  BOOST_TEST(reply.trace.nodes[0].node == "x");
+  BOOST_TEST(reply.trace.nodes[0].channel == 4);
 }
 
 BOOST_AUTO_TEST_CASE(feeds_and_fetches_of_100_MiB_go_through) {

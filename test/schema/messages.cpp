@@ -170,4 +170,38 @@ BOOST_AUTO_TEST_CASE(a_graph_arrives_with_all_that_it_says) {
   BOOST_TEST(!received.graph.node(free.edge.node).outputs[0].shape.has_rank());
 }
 
+BOOST_AUTO_TEST_CASE(the_trace_of_a_step_arrives) {
+  BOOST_TEST(round_trip_as(RunGraph{5, 9, 0, {}, true}).trace);
+  BOOST_TEST(!round_trip_as(RunGraph{5, 9, 0, {}}).trace);
+  StepDone done;
+  done.trace = {100, 220, {{"w/send", "Send", "/job:ps/task:0", 110, 120, 40, "/job:worker/task:1", 7}}};
+  const auto received = round_trip_as(done).trace;
+  BOOST_TEST(received.start_us == 100);
+  BOOST_TEST(received.end_us == 220);
+  BOOST_REQUIRE(received.nodes.size() == 1u);
+  const NodeTrace& node = received.nodes[0];
+  BOOST_TEST(node.node == "w/send");
+  BOOST_TEST(node.op == "Send");
+  BOOST_TEST(node.device == "/job:ps/task:0");
+  BOOST_TEST(node.start_us == 110);
+  BOOST_TEST(node.end_us == 120);
+  BOOST_TEST(node.bytes_out == 40);
+  BOOST_TEST(node.peer == "/job:worker/task:1");
+  BOOST_TEST(node.channel == 7);
+}
+
+BOOST_AUTO_TEST_CASE(questions_about_a_task_and_their_answers_arrive) {
+  BOOST_TEST(round_trip_as(GetStatus{6}).request == 6u);
+  const DeviceInfo gpu{"/job:ps/replica:0/task:0/device:GPU:1", "GPU", std::int64_t{80} << 30, ~0ULL};
+  const auto status = round_trip_as(TaskStatus{6, {gpu}});
+  BOOST_TEST(status.request == 6u);
+  BOOST_REQUIRE(status.devices.size() == 1u);
+  BOOST_TEST((status.devices[0] == gpu));
+  const auto clear = round_trip_as(ClearContainers{8, {"", "a"}, "session-1"});
+  BOOST_TEST(clear.request == 8u);
+  BOOST_TEST((clear.containers == std::vector<std::string>{"", "a"}));
+  BOOST_TEST(clear.session == "session-1");
+  BOOST_TEST(round_trip_as(ContainersCleared{8}).request == 8u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,28 @@
+// A client's way to a master, in this process or elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "actors/local_servers.h"
+#include "schema/master_client.h"
+
+namespace actorflow {
+
+// Thread-safe.
+class MasterConnection {
+ public:
+  // Throws invalid_argument for what is no target, unavailable if there is no answer in time.
+  MasterConnection(const std::string& target, std::int64_t connect_timeout_ms);
+
+  // Blocks for the answer; what goes wrong is its status.
+  MasterReply call(MasterRequest request) const;
+
+ private:
+  std::optional<LocalMaster> local_;  // or
+  std::unique_ptr<MasterClient> remote_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,57 @@
+// A session as its master keeps it: the graph, and the plans of the steps that it has run.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/planner.h"
+
+namespace actorflow {
+
+// Values only: no actors.
+class MasterSession {
+ public:
+  // Throws invalid_argument for a filter that is no device name or a negative timeout.
+  MasterSession(std::string handle, GraphDef graph, SessionOptions options);
+
+  const std::shared_ptr<const SessionSettings>& settings() const { return settings_; }
+  const GraphDef& graph() const { return graph_; }
+  std::int64_t graph_version() const { return version_; }
+  // Returns the new version. Throws aborted for another version than the present one, invalid_argument for
+  // mistakes of the nodes.
+  std::int64_t extend(std::vector<Node> nodes, std::int64_t version);
+
+  // Where an isolated session may have variables.
+  std::set<TaskId>& tasks() { return tasks_; }
+
+  // The plan for steps of this signature; null at first.
+  PlanRef& plan(const std::string& signature) { return plans_[signature]; }
+  template <class Action>
+  void for_each_plan(Action&& action) {
+    for (auto& [signature, plan] : plans_)
+      if (plan) action(*plan);
+  }
+
+  struct Callable {
+    StepKind kind;
+    std::string signature;
+  };
+  std::uint64_t add_callable(Callable callable);
+  // Throws not_found.
+  const Callable& callable(std::uint64_t number) const;
+  void release_callable(std::uint64_t number);
+
+ private:
+  std::shared_ptr<const SessionSettings> settings_;
+  GraphDef graph_;
+  std::int64_t version_ = 0;
+  std::unordered_map<std::string, PlanRef> plans_;
+  std::set<TaskId> tasks_;
+  std::unordered_map<std::uint64_t, Callable> callables_;
+  std::uint64_t next_callable_ = 1;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,65 @@
+#include "dataflow/containers.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace actorflow {
+namespace {
+
+constexpr char container_end = '|';
+constexpr char session_end = ':';
+
+// The attributes that name state of a task.
+constexpr std::array<std::string_view, 2> state_attrs{"variable", "global_step"};
+
+bool works_on_state(const OpDef& op) { return op.home == Home::shard || op.home == Home::coordinator; }
+
+}  // namespace
+
+void check_container(std::string_view name) {
+  const auto is_first = [](unsigned char c) { return std::isalnum(c) || c == '.'; };
+  const auto is_inner = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("_.-/").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (name.empty() || (is_first(static_cast<unsigned char>(name[0])) && std::ranges::all_of(name, is_inner)))
+    return;
+  throw invalid_argument("'" + std::string(name) +
+                         "' is no name of a container; expected a letter, digit or '.', then letters, "
+                         "digits and \"_.-/\"");
+}
+
+std::string in_container(std::string_view container, std::string_view variable) {
+  return container.empty() ? std::string(variable)
+                           : std::string(container) + container_end + std::string(variable);
+}
+
+std::string_view container_of(std::string_view variable) {
+  const auto end = variable.find(container_end);
+  return end == std::string_view::npos ? std::string_view() : variable.substr(0, end);
+}
+
+bool is_in(std::string_view variable, const std::vector<std::string>& containers,
+           std::string_view session) {
+  const auto container = container_of(variable);
+  if (std::ranges::find(containers, container) != containers.end()) return true;
+  return !session.empty() && container.size() > session.size() && container.starts_with(session) &&
+         container[session.size()] == session_end;
+}
+
+void isolate(GraphDef& graph, std::string_view session) {
+  for (auto& node : graph.nodes) {
+    if (!works_on_state(*node.op)) continue;
+    for (const auto name : state_attrs) {
+      const auto attr = node.attrs.find(name);
+      if (attr == node.attrs.end()) continue;
+      if (auto* variable = std::get_if<std::string>(&attr->second); variable && !variable->empty()) {
+        const bool has_container = variable->find(container_end) != std::string::npos;
+        *variable = std::string(session) + session_end + (has_container ? "" : std::string(1, container_end)) +
+                    *variable;
+      }
+    }
+  }
+}
+
+}  // namespace actorflow

@@ -1,0 +1,47 @@
+// What a step did and when: a record per node, and pictures of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace actorflow {
+
+// A node that has run. Times are in microseconds since the step began; from when the node could start, or
+// was handed to the actor that does its work, until its outputs were there. A kernel of a GPU counts until
+// it has been launched.
+struct NodeTrace {
+  std::string node;
+  std::string op;
+  std::string device;  // full name
+  std::int64_t start_us = 0;
+  std::int64_t end_us = 0;
+  std::int64_t bytes_out = 0;  // of all outputs; of a Send: what it sent
+  std::string peer = {};       // Send, Recv: the task at the other end, and
+  std::int64_t channel = -1;   // a number that both ends have; -1 for other nodes
+};
+
+// A step on all tasks, by device and start. The clocks are steady ones. Where that of a task cannot be the
+// master's (what it did would have begun before it was told to, or ended after it said so) its times are
+// shifted to the middle of what the messages allow.
+struct StepTrace {
+  std::vector<NodeTrace> nodes;
+};
+
+// A tensor's way from one task to another.
+struct TransferTrace {
+  std::string from, to;  // tasks
+  std::string node;      // the Recv
+  std::int64_t bytes = 0;
+  std::int64_t sent_us = 0;
+  std::int64_t received_us = 0;
+};
+
+// By the time when they were sent.
+std::vector<TransferTrace> transfers(const StepTrace& trace);
+
+// JSON in the Trace Event Format, for chrome://tracing and ui.perfetto.dev: a process per task, nodes that
+// overlap on tracks of their own, arrows for transfers.
+std::string to_chrome_trace(const StepTrace& trace);
+
+}  // namespace actorflow
