@@ -1,0 +1,324 @@
+#include "actors/simulation/sim_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "actors/simulation/sim_log.h"
+#include "actors/simulation/sim_network.h"
+#include "actors/simulation/sim_runtime.h"
+#include "actors/simulation/sim_storage.h"
+#include "actors/simulation/world.h"
+#include "kernels/kernel.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+using Nanoseconds = std::chrono::nanoseconds;
+
+constexpr Nanoseconds check_interval = 100ms;
+constexpr Nanoseconds delayed_by = 200ms;
+constexpr double slow_factor = 20;
+
+std::unique_ptr<Schedule> make_schedule(const SimOptions& options) {
+  return options.schedule ? options.schedule()
+                          : std::make_unique<RandomSchedule>(~options.seed);
+}
+
+ClusterSpec cluster_of(const std::vector<SimCluster::Job>& jobs) {
+  ClusterSpec::Jobs spec;
+  for (const auto& job : jobs)
+    for (int i = 0; i < job.tasks; ++i) spec[job.name][i] = fmt::format("{}-{}:2222", job.name, i);
+  return ClusterSpec(std::move(spec));
+}
+
+}  // namespace
+
+struct SimCluster::Impl {
+  // A machine, and the process on it.
+  class Machine final : public SimTask {
+   public:
+    Machine(Impl& sim, TaskName name) : sim_(sim), name_(std::move(name)), track_(sim.world.add_track(name_.to_string())) {}
+
+    Server& server() override { return *server_; }
+    Storage& storage() override { return sim_.storage; }
+    int life() const override { return life_; }
+    void sleep(Nanoseconds duration) override { sim_.runtime.sleep(duration); }
+
+    const TaskName& name() const { return name_; }
+    TrackId track() const { return track_; }
+    bool running() const { return running_; }
+    const std::optional<Status>& failure() const { return failure_; }
+    bool restarts() const { return restarts_; }
+    std::any& result() { return result_; }
+
+    void start();
+    void kill();
+
+   private:
+    void live();
+
+    Impl& sim_;
+    const TaskName name_;
+    const TrackId track_;
+    int life_ = 0;
+    bool running_ = false;
+    bool restarts_ = false;
+    std::unique_ptr<Server> server_;
+    std::optional<Status> failure_;
+    std::any result_;
+  };
+
+  Impl(const std::vector<Job>& jobs, SimOptions sim_options);
+  ~Impl();
+
+  Machine& machine(const TaskName& name);
+  void happen(const Fault& fault);
+  // Lasts for the fault's duration.
+  void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
+  void change_links(const Fault& fault, double LinkModel::*probability, double value);
+  void lose_power(const Fault& fault);
+  void check() const;
+  std::string describe_tasks() const;
+  bool over() const;
+
+  const SimOptions options;
+  const ClusterSpec cluster;
+  World world;
+  SimLog log;
+  SimNetwork network;
+  SimStorage storage;
+  SimRuntime runtime;
+  std::vector<std::unique_ptr<Machine>> machines;
+  std::vector<std::unique_ptr<Server>> dead_servers;
+  std::function<std::any(SimTask&)> program;
+  FaultPlan faults;
+  std::map<FaultKind, std::uint64_t> happened;
+  std::vector<std::pair<std::string, std::function<void()>>> checks;
+};
+
+SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
+    : options(std::move(sim_options)),
+      cluster(cluster_of(jobs)),
+      world(options.seed, make_schedule(options), options.record),
+      log(world),
+      network(world, builtin_ops().registry(), cpu_device().allocator()),
+      storage(world),
+      runtime(world, network) {
+  network.set_model(options.links);
+  for (const auto& task : cluster.all_tasks()) machines.push_back(std::make_unique<Machine>(*this, task));
+}
+
+SimCluster::Impl::~Impl() {
+  world.dismantle();
+  machines.clear();
+  dead_servers.clear();
+}
+
+void SimCluster::Impl::Machine::start() {
+  if (running_) return;
+  running_ = true;
+  restarts_ = false;
+  failure_.reset();
+  ++life_;
+  sim_.world.start(track_, [this] { live(); });
+}
+
+void SimCluster::Impl::Machine::live() {
+  try {
+    ServerOptions options;
+    options.cluster = sim_.cluster;
+    options.job = name_.job;
+    options.task = name_.index;
+    options.runtime = std::shared_ptr<Runtime>(&sim_.runtime, [](Runtime*) {});
+    server_ = std::make_unique<Server>(std::move(options));
+    result_ = sim_.program(*this);
+  } catch (const Error& error) {
+    failure_ = error.status();
+  } catch (const std::exception& error) {
+    failure_ = {Code::unknown, error.what()};
+  }
+  server_.reset();
+  running_ = false;
+  if (!failure_) return;
+  sim_.log.line(fmt::format("the program failed: {}", failure_->to_string()));
+  if (sim_.options.restart_failed == 0ns) return;
+  restarts_ = true;
+  sim_.world.after(sim_.options.restart_failed, [this] { start(); });
+}
+
+// Its actors and its client stay as they are, and never run again.
+void SimCluster::Impl::Machine::kill() {
+  if (!running_) return;
+  running_ = false;
+  sim_.world.end_life(track_);
+  sim_.network.process_died(track_);
+  if (server_) sim_.dead_servers.push_back(std::move(server_));
+  failure_ = {Code::aborted, "it was killed and not restarted"};
+}
+
+SimCluster::Impl::Machine& SimCluster::Impl::machine(const TaskName& name) {
+  for (const auto& machine : machines)
+    if (machine->name() == name) return *machine;
+  throw invalid_argument(fmt::format("the simulated cluster has no task {}", name.to_string()));
+}
+
+void SimCluster::Impl::during(const Fault& fault, const std::function<void()>& begin,
+                              std::function<void()> end) {
+  begin();
+  world.after(fault.duration, std::move(end));
+}
+
+void SimCluster::Impl::change_links(const Fault& fault, double LinkModel::*probability, double value) {
+  const auto set = [this, probability](double to) {
+    LinkModel model = network.model();
+    model.*probability = to;
+    network.set_model(model);
+  };
+  during(fault, [&] { set(value); }, [this, set, probability] { set(options.links.*probability); });
+}
+
+void SimCluster::Impl::lose_power(const Fault& fault) {
+  for (const auto& machine : machines) machine->kill();
+  storage.tear_appended();
+  world.after(fault.duration, [this] {
+    for (const auto& machine : machines) machine->start();
+  });
+}
+
+void SimCluster::Impl::happen(const Fault& fault) {
+  ++happened[fault.kind];
+  log.line(fault.to_string());
+  world.trace().instant(world.elapsed(), outside, fault.to_string());
+  const auto track = [&](const TaskName& name) { return machine(name).track(); };
+  switch (fault.kind) {
+    case FaultKind::kill:
+      return machine(fault.task).kill();
+    case FaultKind::restart:
+      return machine(fault.task).start();
+    case FaultKind::pause:
+      return during(fault, [&] { world.pause(track(fault.task), true); },
+                    [this, t = track(fault.task)] { world.pause(t, false); });
+    case FaultKind::partition:
+      return during(fault, [&] { network.separate(track(fault.task), track(fault.other)); },
+                    [this, a = track(fault.task), b = track(fault.other)] { network.reconnect(a, b); });
+    case FaultKind::delay:
+      return during(fault, [&] { network.delay(track(fault.task), delayed_by); },
+                    [this, t = track(fault.task)] { network.delay(t, 0ns); });
+    case FaultKind::slow:
+      return during(fault, [&] { world.slow_down(track(fault.task), slow_factor); },
+                    [this, t = track(fault.task)] { world.slow_down(t, 1); });
+    case FaultKind::lossy:
+      return change_links(fault, &LinkModel::loss, 0.01);
+    case FaultKind::duplicate:
+      return change_links(fault, &LinkModel::duplication, 0.1);
+    case FaultKind::late:
+      return change_links(fault, &LinkModel::late, 0.5);
+    case FaultKind::disk_full:
+      return during(fault, [&] { storage.set_capacity(0); },
+                    [this] { storage.set_capacity(~std::uint64_t{0}); });
+    case FaultKind::power:
+      return lose_power(fault);
+  }
+}
+
+void SimCluster::Impl::check() const {
+  for (const auto& [name, holds] : checks) {
+    try {
+      holds();
+    } catch (const std::exception& error) {
+      throw Error(Code::internal, fmt::format("'{}' does not hold at {:.6f} s: {}", name,
+                                              static_cast<double>(world.elapsed().count()) / 1e9,
+                                              error.what()));
+    }
+  }
+}
+
+bool SimCluster::Impl::over() const {
+  return std::ranges::none_of(
+      machines, [](const auto& machine) { return machine->running() || machine->restarts(); });
+}
+
+std::string SimCluster::Impl::describe_tasks() const {
+  std::string text;
+  for (const auto& machine : machines)
+    text += fmt::format("\n  {}: {}", machine->name().to_string(),
+                        machine->running()    ? "is still running"
+                        : machine->failure() ? machine->failure()->to_string()
+                                             : "has ended");
+  return text;
+}
+
+SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
+    : impl_(std::make_unique<Impl>(jobs, std::move(options))) {}
+
+SimCluster::~SimCluster() = default;
+
+const ClusterSpec& SimCluster::cluster() const { return impl_->cluster; }
+
+void SimCluster::start_programs(std::function<std::any(SimTask&)> program) {
+  impl_->program = std::move(program);
+  for (const auto& machine : impl_->machines) machine->start();
+}
+
+SimCluster::Moment SimCluster::at(Nanoseconds time) { return {*this, time}; }
+
+void SimCluster::apply(const FaultPlan& plan) {
+  for (const auto& fault : plan) {
+    impl_->faults.push_back(fault);
+    const auto& only = impl_->options.only;
+    if (only && std::ranges::find(*only, fault) == only->end()) continue;
+    impl_->world.at(World::beginning + fault.at, [this, fault] { impl_->happen(fault); });
+  }
+}
+
+const FaultPlan& SimCluster::faults() const { return impl_->faults; }
+
+void SimCluster::always(std::string name, std::function<void()> check) {
+  impl_->checks.emplace_back(std::move(name), std::move(check));
+}
+
+void SimCluster::finish() {
+  World& world = impl_->world;
+  const World::Time end = World::beginning + impl_->options.time_limit;
+  World::Time next_check = world.now();
+  while (!impl_->over()) {
+    if (world.now() >= next_check) {
+      impl_->check();
+      next_check = world.now() + check_interval;
+    }
+    if (world.now() >= end || !world.step())
+      throw Error(Code::deadline_exceeded,
+                  fmt::format("the simulation hangs: after {:.3f} s of simulated time{}\n{}",
+                              static_cast<double>(world.elapsed().count()) / 1e9,
+                              impl_->describe_tasks(), impl_->log.last_lines()));
+  }
+  impl_->check();
+  for (const auto& machine : impl_->machines)
+    if (machine->failure())
+      throw Error(machine->failure()->code,
+                  fmt::format("{} failed: {}\n{}", machine->name().to_string(),
+                              machine->failure()->message, impl_->log.last_lines()));
+}
+
+std::any& SimCluster::result_of(std::string_view task) {
+  return impl_->machine(TaskName::parse(task)).result();
+}
+
+SimStorage& SimCluster::storage() { return impl_->storage; }
+SimNetwork& SimCluster::network() { return impl_->network; }
+World& SimCluster::world() { return impl_->world; }
+
+SimStatistics SimCluster::statistics() const {
+  return {impl_->world.elapsed(), impl_->world.activations(), impl_->network.messages(),
+          impl_->happened};
+}
+
+std::uint64_t SimCluster::trace_hash() const { return impl_->world.trace().hash(); }
+
+void SimCluster::write_trace(Storage& to, const std::string& path) const {
+  impl_->world.trace().write(to, path, impl_->world.track_names());
+}
+
+}  // namespace actorflow

@@ -1,0 +1,265 @@
+#include "actors/simulation/sim_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schema/message_bytes.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+using Nanoseconds = std::chrono::nanoseconds;
+
+constexpr std::size_t large_bytes = 64 * 1024;
+constexpr Nanoseconds retransmission_time = 200ms;
+constexpr Nanoseconds latest = 20ms;
+// How long somebody tries to connect to a machine that does not answer.
+constexpr Nanoseconds connect_patience = 3s;
+
+// These come after what link.h says.
+bool waits_for_large(const Message& message) {
+  return std::holds_alternative<AbortStep>(message) || std::holds_alternative<DeregisterGraph>(message) ||
+         std::holds_alternative<ReplicaDone>(message) || std::holds_alternative<Shutdown>(message);
+}
+
+}  // namespace
+
+// A listener's side.
+struct SimNetwork::Port {
+  TrackId machine;
+  TaskIdentity self;
+  Inbox inbox;
+  bool open = true;
+};
+
+struct SimNetwork::Connection {
+  TrackId caller;
+  TaskIdentity self;  // of the caller
+  LinkEvents events;
+  PortRef port;              // null until the handshake is done
+  bool caller_there = true;  // nobody tells it anything after it has gone
+  bool open = true;
+  World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
+};
+
+class SimNetwork::LinkEnd final : public Link {
+ public:
+  LinkEnd(SimNetwork& network, ConnectionRef connection)
+      : network_(network), connection_(std::move(connection)) {}
+  ~LinkEnd() override {
+    connection_->caller_there = false;
+    network_.close(connection_, true, "closed");
+  }
+
+  void send(Message message) override { network_.send(connection_, message); }
+  TensorPath tensor_path() const override { return TensorPath::stream; }
+
+ private:
+  SimNetwork& network_;
+  ConnectionRef connection_;
+};
+
+class SimNetwork::ListenerEnd final : public Listener {
+ public:
+  ListenerEnd(SimNetwork& network, std::string address, PortRef port)
+      : network_(network), address_(std::move(address)), port_(std::move(port)) {}
+  ~ListenerEnd() override { network_.close(port_); }
+
+  const std::string& address() const override { return address_; }
+
+ private:
+  SimNetwork& network_;
+  const std::string address_;
+  const PortRef port_;
+};
+
+SimNetwork::SimNetwork(World& world, const OpRegistry& ops, Allocator& allocator)
+    : world_(world), ops_(ops), allocator_(allocator) {}
+
+SimNetwork::~SimNetwork() = default;
+
+std::unique_ptr<Listener> SimNetwork::listen(const std::string& address, const TaskIdentity& self,
+                                             Inbox inbox) {
+  std::string taken = address;
+  if (taken.ends_with(":0")) taken = fmt::format("{}{}", taken.substr(0, taken.size() - 1), next_port_++);
+  const auto port = std::make_shared<Port>(Port{world_.current(), self, std::move(inbox), true});
+  if (!ports_.emplace(taken, port).second)
+    throw Error(Code::unavailable,
+                fmt::format("cannot listen on {}: the port is already in use", taken));
+  return std::make_unique<ListenerEnd>(*this, taken, port);
+}
+
+std::unique_ptr<Link> SimNetwork::connect(const std::string& address, const TaskIdentity& self,
+                                          const TaskName& peer, LinkEvents events) {
+  auto connection = std::make_shared<Connection>();
+  connection->caller = world_.current();
+  connection->self = self;
+  connection->events = std::move(events);
+  std::erase_if(connections_, [](const auto& old) { return !old->open; });
+  connections_.push_back(connection);
+  const auto there = ports_.find(address);
+  const TrackId machine = there == ports_.end() ? connection->caller : there->second->machine;
+  if (separated(connection->caller, machine))
+    world_.after(connect_patience, [this, connection, address] {
+      close(connection, false, fmt::format("no answer from {}", address));
+    });
+  else
+    world_.after(2 * latency(connection->caller, machine),
+                 [this, connection, address, peer] { shake_hands(connection, address, peer); });
+  return std::make_unique<LinkEnd>(*this, std::move(connection));
+}
+
+void SimNetwork::shake_hands(const ConnectionRef& connection, const std::string& address,
+                             const TaskName& peer) {
+  if (!connection->open) return;
+  const auto there = ports_.find(address);
+  if (there == ports_.end())
+    return close(connection, false, fmt::format("cannot reach {}: nobody listens there", address));
+  const PortRef port = there->second;
+  world_.as(connection->caller, [&] {
+    if (port->self.name == peer) {
+      connection->port = port;
+      connection->events.up(port->self);
+      return;
+    }
+    connection->open = false;
+    connection->events.down({Code::failed_precondition,
+                             fmt::format("expected {} at {}, but {} answers there", peer.to_string(),
+                                         address, port->self.name.to_string())});
+  });
+}
+
+Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
+  const double factor = 1 + model_.jitter * world_.random().fraction();
+  auto time = Nanoseconds(static_cast<Nanoseconds::rep>(
+      static_cast<double>(model_.latency.count()) * factor));
+  for (const TrackId machine : {from, to})
+    if (const auto extra = delays_.find(machine); extra != delays_.end()) time += extra->second;
+  return time;
+}
+
+// Large messages take the ports of both machines for their time; all come in the order of their lane.
+World::Time SimNetwork::arrival(Connection& connection, const Message& message,
+                                std::size_t size_bytes) {
+  const TrackId from = connection.caller, to = connection.port->machine;
+  const bool large = size_bytes >= large_bytes;
+  const auto transfer = Nanoseconds(
+      static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
+  World::Time time = world_.now();
+  if (large) {
+    time = sending_until_[from] = std::max(time, sending_until_[from]) + transfer;
+    time += latency(from, to);
+    time = receiving_until_[to] = std::max(time, receiving_until_[to] + transfer);
+    if (world_.random().chance(model_.late)) time += Nanoseconds(world_.random().below(latest.count()));
+  } else {
+    time += transfer + latency(from, to);
+  }
+  if (world_.random().chance(model_.loss)) time += retransmission_time;
+  auto& last = large ? connection.last_large : connection.last_small;
+  time = std::max(time, last);
+  if (waits_for_large(message)) time = std::max(time, connection.last_large);
+  return last = time;
+}
+
+void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
+  if (!connection->open || !connection->port) return;
+  auto bytes = std::make_shared<std::vector<std::byte>>(encode_message(message));
+  const World::Time time = arrival(*connection, message, bytes->size());
+  const World::Time sent = world_.now();
+  const auto pass_on = [&](World::Time when) {
+    pass(connection->caller, connection->port->machine, when,
+         [this, connection, bytes, sent] { deliver(connection, bytes, sent); });
+  };
+  pass_on(time);
+  if (world_.random().chance(model_.duplication)) pass_on(time + latency(connection->caller, outside));
+}
+
+void SimNetwork::pass(TrackId from, TrackId to, World::Time time, std::function<void()> what) {
+  world_.at(time, [this, from, to, what = std::move(what)] {
+    if (separated(from, to))
+      held_.push_back({from, to, what});
+    else
+      what();
+  });
+}
+
+void SimNetwork::deliver(const ConnectionRef& connection,
+                         const std::shared_ptr<std::vector<std::byte>>& bytes, World::Time sent) {
+  if (!connection->port->open) return;
+  ++messages_;
+  world_.trace().mix(bytes->size());
+  Message message = decode_message(*bytes, ops_, allocator_);
+  world_.trace().message(sent - World::beginning, connection->caller, world_.elapsed(),
+                         connection->port->machine, name_of(message));
+  world_.as(connection->port->machine,
+            [&] { connection->port->inbox.received(connection->self, std::move(message)); });
+}
+
+// Tells the other end, when the news has reached it.
+void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const std::string& why) {
+  if (!std::exchange(connection->open, false)) return;
+  const PortRef port = connection->port;
+  if (by_caller) {
+    // What was sent before arrives before.
+    const auto sent = std::max(connection->last_small, connection->last_large);
+    if (port)
+      pass(connection->caller, port->machine,
+           std::max(sent, world_.now() + latency(connection->caller, port->machine)),
+           [this, connection, port] {
+             if (!port->open) return;
+             world_.as(port->machine, [&] { port->inbox.gone(connection->self); });
+           });
+    return;
+  }
+  const TrackId from = port ? port->machine : connection->caller;
+  pass(from, connection->caller, world_.now() + latency(from, connection->caller),
+       [this, connection, why] {
+         if (!connection->caller_there) return;
+         world_.as(connection->caller,
+                   [&] { connection->events.down({Code::unavailable, why}); });
+       });
+}
+
+void SimNetwork::close(const PortRef& port) {
+  if (!std::exchange(port->open, false)) return;
+  std::erase_if(ports_, [&](const auto& entry) { return entry.second == port; });
+  for (const auto& connection : std::vector(connections_))
+    if (connection->port == port)
+      close(connection, false, fmt::format("lost the connection to {}", port->self.name.to_string()));
+}
+
+void SimNetwork::process_died(TrackId machine) {
+  for (const auto& connection : std::vector(connections_))
+    if (connection->caller == machine) {
+      connection->caller_there = false;
+      close(connection, true, "the process has died");
+    }
+  std::vector<PortRef> ports;
+  for (const auto& entry : ports_)
+    if (entry.second->machine == machine) ports.push_back(entry.second);
+  for (const auto& port : ports) close(port);
+}
+
+void SimNetwork::delay(TrackId machine, Nanoseconds extra) { delays_[machine] = extra; }
+
+void SimNetwork::separate(TrackId a, TrackId b) { separated_.insert(std::minmax(a, b)); }
+
+void SimNetwork::reconnect(TrackId a, TrackId b) {
+  separated_.erase(std::minmax(a, b));
+  std::vector<Held> still_held;
+  for (auto& held : std::exchange(held_, {})) {
+    if (separated(held.from, held.to))
+      still_held.push_back(std::move(held));
+    else
+      world_.after(model_.latency, std::move(held.what));
+  }
+  held_ = std::move(still_held);
+  // What is sent from now on comes after what was held.
+  for (const auto& connection : connections_)
+    connection->last_small = connection->last_large =
+        std::max({connection->last_small, connection->last_large, world_.now() + model_.latency});
+}
+
+}  // namespace actorflow

@@ -1,0 +1,84 @@
+// A simulated network between tasks, with the promises of schema/link.h and no others.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/simulation/link_model.h"
+#include "actors/simulation/world.h"
+#include "schema/link.h"
+
+namespace actorflow {
+
+class OpRegistry;
+
+// Messages are encoded and decoded on their way, as between processes. A task's machine is the track on
+// which it listens or connects. Not thread-safe.
+class SimNetwork final : public Network {
+ public:
+  // REQUIRES: all of them outlive it.
+  SimNetwork(World& world, const OpRegistry& ops, Allocator& allocator);
+  ~SimNetwork() override;
+
+  std::unique_ptr<Listener> listen(const std::string& address, const TaskIdentity& self,
+                                   Inbox inbox) override;
+  std::unique_ptr<Link> connect(const std::string& address, const TaskIdentity& self,
+                                const TaskName& peer, LinkEvents events) override;
+
+  // Of all links from now on.
+  void set_model(const LinkModel& model) { model_ = model; }
+  const LinkModel& model() const { return model_; }
+  // What a machine sends and receives is so much later.
+  void delay(TrackId machine, std::chrono::nanoseconds extra);
+  // Nothing passes between the two until they are connected again; what was sent then arrives.
+  void separate(TrackId a, TrackId b);
+  void reconnect(TrackId a, TrackId b);
+  // The process has died: its machine closes what it had open.
+  void process_died(TrackId machine);
+
+  std::uint64_t messages() const { return messages_; }
+
+ private:
+  class LinkEnd;
+  class ListenerEnd;
+  struct Port;
+  struct Connection;
+  using PortRef = std::shared_ptr<Port>;
+  using ConnectionRef = std::shared_ptr<Connection>;
+
+  void shake_hands(const ConnectionRef& connection, const std::string& address, const TaskName& peer);
+  void send(const ConnectionRef& connection, const Message& message);
+  World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
+  void deliver(const ConnectionRef& connection, const std::shared_ptr<std::vector<std::byte>>& bytes,
+               World::Time sent);
+  // Happens when the two machines can reach each other, after the latency.
+  void pass(TrackId from, TrackId to, World::Time time, std::function<void()> what);
+  void close(const ConnectionRef& connection, bool by_caller, const std::string& why);
+  void close(const PortRef& port);
+  std::chrono::nanoseconds latency(TrackId from, TrackId to);
+  bool separated(TrackId a, TrackId b) const { return separated_.contains(std::minmax(a, b)); }
+
+  World& world_;
+  const OpRegistry& ops_;
+  Allocator& allocator_;
+  LinkModel model_;
+  std::map<std::string, PortRef> ports_;  // by address
+  std::vector<ConnectionRef> connections_;
+  std::set<std::pair<TrackId, TrackId>> separated_;
+  struct Held {
+    TrackId from, to;
+    std::function<void()> what;
+  };
+  std::vector<Held> held_;
+  std::map<TrackId, std::chrono::nanoseconds> delays_;
+  std::map<TrackId, World::Time> sending_until_, receiving_until_;
+  std::uint16_t next_port_ = 1024;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,133 @@
+#include "actors/simulation/sim_runtime.h"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/detail/test_actor_clock.hpp>
+#include <caf/event_based_actor.hpp>
+
+#include "actors/scheduler.h"
+#include "kernels/team.h"
+
+namespace actorflow {
+namespace {
+
+// The actors' timers.
+class SimActorClock final : public caf::detail::test_actor_clock {
+ public:
+  World::Time next() const { return schedule_.empty() ? Clock::never : schedule_.begin()->first; }
+  void advance_to(World::Time now) { advance_time(now - current_time); }
+  void forget() { schedule_.clear(); }
+};
+
+// Hands every actor to the world, which decides whose turn it is.
+class SimScheduler final : public TaskScheduler, public World::Engine {
+ public:
+  SimScheduler(caf::actor_system& system, World& world)
+      : TaskScheduler(system), world_(world), unit_(*this) {
+    clock_.current_time = World::beginning;
+    world_.set_engine(this);
+  }
+  ~SimScheduler() override { world_.set_engine(nullptr); }
+
+  void enqueue(caf::resumable* actor) override { world_.ready(actor); }
+  caf::actor_clock& clock() noexcept override { return clock_; }
+  caf::execution_unit& piece_unit() override { return unit_; }
+  // So that lanes hand nodes over: the schedule then decides which comes first.
+  int helpers() const override { return 1; }
+  bool detaches_utility_actors() const override { return false; }
+
+  caf::execution_unit& unit() override { return unit_; }
+  World::Time next_timer() const override { return clock_.next(); }
+  void advance_timers(World::Time now) override { clock_.advance_to(now); }
+
+ protected:
+  // CAF wants a printer; nobody here prints through it.
+  void start() override {
+    utility_actors_[printer_id] =
+        system().spawn<caf::hidden + caf::lazy_init>([](caf::event_based_actor*) -> caf::behavior {
+          return {[](const std::string&) {}};
+        });
+  }
+  void stop() override {
+    utility_actors_[printer_id] = nullptr;
+    clock_.forget();
+  }
+
+ private:
+  struct Unit final : caf::execution_unit {
+    explicit Unit(SimScheduler& s) : caf::execution_unit(&s.system()), scheduler(s) {}
+    void exec_later(caf::resumable* actor) override { scheduler.enqueue(actor); }
+    SimScheduler& scheduler;
+  };
+
+  World& world_;
+  SimActorClock clock_;
+  Unit unit_;
+};
+
+struct Config : caf::actor_system_config {
+  explicit Config(World& world) {
+    set("scheduler.max-threads", std::size_t{1});
+    set("scheduler.max-throughput", std::size_t{1});
+    module_factories.push_back(
+        [&world](caf::actor_system& system) { return new SimScheduler(system, world); });
+  }
+};
+
+class OneThread final : public Team {
+ public:
+  void run(int parts, const std::function<void(int)>& part) override {
+    for (int i = 0; i < parts; ++i) part(i);
+  }
+};
+
+// Only kernels look at it, to learn what they cost: each look takes a random while, so that what lanes
+// make of it differs from seed to seed, and a task is busy while it computes.
+class SimClock final : public Clock {
+ public:
+  explicit SimClock(World& world) : world_(world) {}
+  time_point now() override {
+    constexpr std::uint64_t longest_ns = 40'000;
+    if (world_.current() != outside)
+      world_.charge(std::chrono::nanoseconds(world_.random().below(longest_ns)));
+    return world_.local_now();
+  }
+
+ private:
+  World& world_;
+};
+
+class SimRandom final : public Random {
+ public:
+  explicit SimRandom(World& world) : world_(world) {}
+  std::uint64_t next() override { return world_.random().next(); }
+
+ private:
+  World& world_;
+};
+
+}  // namespace
+
+struct SimRuntime::Impl {
+  explicit Impl(World& world) : config(world), system(config), clock(world), random(world) {
+    system.await_actors_before_shutdown(false);
+  }
+
+  Config config;
+  caf::actor_system system;
+  OneThread team;
+  SimClock clock;
+  SimRandom random;
+};
+
+SimRuntime::SimRuntime(World& world, Network& network)
+    : world_(world), network_(network), impl_(std::make_unique<Impl>(world)) {}
+
+SimRuntime::~SimRuntime() = default;
+
+caf::actor_system& SimRuntime::system() { return impl_->system; }
+Team& SimRuntime::team() { return impl_->team; }
+Clock& SimRuntime::clock() { return impl_->clock; }
+Random& SimRuntime::random() { return impl_->random; }
+
+}  // namespace actorflow

@@ -1,0 +1,37 @@
+// The runtime of a simulated world: its actors are the real ones, its threads, clock, chance and network
+// are simulated.
+#pragma once
+
+#include <memory>
+
+#include "actors/runtime.h"
+#include "actors/simulation/world.h"
+
+namespace actorflow {
+
+// All tasks of the world share it. Not thread-safe.
+class SimRuntime final : public Runtime {
+ public:
+  // REQUIRES: world and network outlive it.
+  SimRuntime(World& world, Network& network);
+  ~SimRuntime() override;
+
+  caf::actor_system& system() override;
+  Team& team() override;
+  Clock& clock() override;
+  Random& random() override;
+  Network& rpc_network() override { return network_; }
+  Network& local_network() override { return network_; }
+  bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
+                  const std::function<void(Waker&)>& give_up) override {
+    return world_.wait_until(end, begin, give_up);
+  }
+
+ private:
+  struct Impl;
+  World& world_;
+  Network& network_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace actorflow

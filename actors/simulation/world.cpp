@@ -1,0 +1,244 @@
+#include "actors/simulation/world.h"
+
+#include <caf/execution_unit.hpp>
+#include <caf/scheduled_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace actorflow {
+
+void World::Sleeper::wake() {
+  woken_ = true;
+  if (!std::exchange(asleep_, false) || world_.dismantling_) return;
+  world_.add({nullptr, shared_from_this(), number_, life_});
+}
+
+bool World::Sleeper::sleep(Time end) {
+  if (woken_) return true;
+  asleep_ = true;
+  timed_out_ = false;
+  if (end != Clock::never)
+    world_.at(end, [self = shared_from_this(), wait = waits_] {
+      if (self->waits_ != wait || !self->asleep_) return;
+      self->timed_out_ = true;
+      self->wake();
+    });
+  fiber_->suspend();
+  return !timed_out_;
+}
+
+World::World(std::uint64_t seed, std::unique_ptr<Schedule> schedule, bool recording)
+    : random_(seed), schedule_(std::move(schedule)), trace_(recording), lives_(1) {}
+
+World::~World() = default;
+
+void World::at(Time time, std::function<void()> event) {
+  events_.push({std::max(time, now_), next_event_++, std::move(event)});
+}
+
+TrackId World::add_track(std::string name) {
+  names_.push_back(std::move(name));
+  const auto track = static_cast<TrackId>(tracks_.size());
+  tracks_.emplace_back().life = lives_.size();
+  lives_.push_back({track, false});
+  return track;
+}
+
+void World::as(TrackId track, const std::function<void()>& body) {
+  const TrackId before = std::exchange(current_, track);
+  body();
+  current_ = before;
+}
+
+void World::pause(TrackId track, bool paused) {
+  tracks_[static_cast<std::size_t>(track)].paused = paused;
+  release(track);
+}
+
+void World::end_life(TrackId track) {
+  Track& it = tracks_[static_cast<std::size_t>(track)];
+  lives_[it.life].over = true;
+  it.life = lives_.size();
+  it.paused = false;
+  it.busy_until = now_;
+  lives_.push_back({track, false});
+  // What was ready stays where it is: it is left out when its turn comes.
+  release(track);
+}
+
+void World::slow_down(TrackId track, double factor) {
+  tracks_[static_cast<std::size_t>(track)].slowness = factor;
+}
+
+// The one who runs gave birth to an actor that is seen for the first time.
+World::Runnable World::describe(caf::resumable* actor) {
+  if (actor->subtype() != caf::resumable::scheduled_actor) return {actor, nullptr, 0, 0};
+  auto* scheduled = static_cast<caf::scheduled_actor*>(actor);
+  const auto [entry, fresh] = actors_.try_emplace(scheduled->id());
+  if (fresh) {
+    const bool in_track = current_ != outside;
+    entry->second.life = in_track ? tracks_[static_cast<std::size_t>(current_)].life : 0;
+    entry->second.handle = caf::actor_cast<caf::weak_actor_ptr>(scheduled);
+  }
+  return {actor, nullptr, scheduled->id(), entry->second.life};
+}
+
+void World::ready(caf::resumable* actor) { add(describe(actor)); }
+
+void World::start(TrackId track, std::function<void()> program) {
+  const auto life = tracks_[static_cast<std::size_t>(track)].life;
+  // Numbers of clients do not meet those of actors.
+  const auto number = (std::uint64_t{1} << 63) | clients_.size();
+  clients_.push_back(std::make_shared<Sleeper>(*this, life, number, std::move(program)));
+  add({nullptr, clients_.back(), number, life});
+}
+
+World::Track* World::track_of(const Runnable& runnable) {
+  const TrackId track = lives_[runnable.life].track;
+  return track == outside ? nullptr : &tracks_[static_cast<std::size_t>(track)];
+}
+
+void World::add(Runnable runnable) {
+  Track* track = track_of(runnable);
+  if (track && !may_run(*track) && !dismantling_)
+    track->held.push_back(std::move(runnable));
+  else
+    ready_.push_back(std::move(runnable));
+}
+
+void World::release(TrackId id) {
+  Track& track = tracks_[static_cast<std::size_t>(id)];
+  if (!may_run(track)) return;
+  for (auto& runnable : std::exchange(track.held, {})) ready_.push_back(std::move(runnable));
+}
+
+bool World::wait_until(Time end, const std::function<void(Waker&)>& begin,
+                       const std::function<void(Waker&)>& give_up) {
+  Sleeper* client = running_client_;
+  std::shared_ptr<Sleeper> nobody;
+  if (!client) {
+    nobody = std::make_shared<Sleeper>(*this, 0, 0, nullptr);
+    client = nobody.get();
+  } else if (client->unwinding()) {
+    return false;  // There is nobody left who could answer.
+  }
+  ++client->waits_;
+  client->woken_ = false;
+  begin(*client);
+  if (nobody)
+    while (!client->woken_ && now_ < end && step()) {
+    }
+  const bool woken = nobody ? client->woken_ : client->sleep(end);
+  if (!woken) give_up(*client);
+  return woken;
+}
+
+bool World::step() {
+  if (ready_.empty()) return advance_time();
+  std::size_t chosen = 0;
+  if (ready_.size() > 1) {
+    choices_.clear();
+    for (const auto& runnable : ready_) choices_.push_back(runnable.number);
+    chosen = schedule_->choose(choices_);
+  }
+  const Runnable runnable = std::move(ready_[chosen]);
+  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(chosen));
+  run(runnable);
+  return true;
+}
+
+void World::run(const Runnable& runnable) {
+  const Life life = lives_[runnable.life];
+  Track* track = track_of(runnable);
+  // Those of a life that is over are kept, and never run: a killed process does nothing more.
+  if (track && (life.over || !may_run(*track))) {
+    track->held.push_back(runnable);
+    return;
+  }
+  current_ = life.track;
+  charged_ = Duration{0};
+  ++activations_;
+  trace_.mix(static_cast<std::uint64_t>(elapsed().count()));
+  trace_.mix(runnable.number);
+  if (runnable.client) {
+    running_client_ = runnable.client.get();
+    runnable.client->fiber_->resume();
+    running_client_ = nullptr;
+  } else {
+    run_actor(runnable);
+  }
+  const TrackId ran = std::exchange(current_, outside);
+  if (charged_.count() == 0 || ran == outside) return;
+  Track& busy = tracks_[static_cast<std::size_t>(ran)];
+  busy.busy_until = now_ + Duration(static_cast<Duration::rep>(
+                               static_cast<double>(charged_.count()) * busy.slowness));
+  trace_.span(elapsed(), busy.busy_until - beginning, ran, "computes");
+  at(busy.busy_until, [this, ran] { release(ran); });
+  charged_ = Duration{0};
+}
+
+void World::run_actor(const Runnable& runnable) {
+  caf::execution_unit& unit = engine_->unit();
+  switch (runnable.actor->resume(&unit, 1)) {
+    case caf::resumable::resume_later:
+      return add(runnable);
+    case caf::resumable::done:
+      actors_.erase(runnable.number);
+      [[fallthrough]];
+    case caf::resumable::awaiting_message:
+      return caf::intrusive_ptr_release(runnable.actor);
+    case caf::resumable::shutdown_execution_unit:
+      return;
+  }
+}
+
+bool World::advance_time() {
+  const Time timer = engine_->next_timer();
+  const Time event = events_.empty() ? Clock::never : events_.top().time;
+  const Time next = std::min(timer, event);
+  if (next == Clock::never) return false;
+  now_ = std::max(now_, next);
+  if (timer <= now_) {
+    engine_->advance_timers(now_);
+    return true;
+  }
+  const Event due = events_.top();
+  events_.pop();
+  trace_.mix(due.number);
+  due.happen();
+  return true;
+}
+
+void World::dismantle() {
+  dismantling_ = true;
+  events_ = {};
+  for (auto& life : lives_) life.over = false;
+  for (auto& track : tracks_) {
+    track.paused = false;
+    track.busy_until = now_;
+    for (auto& runnable : std::exchange(track.held, {}))
+      if (runnable.actor) ready_.push_back(std::move(runnable));
+  }
+  std::erase_if(ready_, [](const Runnable& runnable) { return runnable.client != nullptr; });
+  std::vector<caf::actor> actors;
+  for (const auto& entry : actors_)
+    if (const auto handle = caf::actor_cast<caf::strong_actor_ptr>(entry.second.handle))
+      actors.push_back(caf::actor_cast<caf::actor>(handle));
+  for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
+  actors.clear();
+  while (!ready_.empty()) {
+    const Runnable runnable = std::move(ready_.back());
+    ready_.pop_back();
+    if (runnable.actor) run_actor(runnable);
+  }
+  // Only now: until they were gone, actors could have answered to what lies on the clients' stacks.
+  for (auto& client : clients_) {
+    running_client_ = client.get();
+    client->fiber_.reset();
+    running_client_ = nullptr;
+  }
+}
+
+}  // namespace actorflow

@@ -1,0 +1,186 @@
+// A simulated world: actors, time, chance and clients of all tasks on one thread.
+#pragma once
+
+#include <caf/actor_control_block.hpp>
+#include <caf/resumable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "actors/runtime.h"
+#include "actors/simulation/fiber.h"
+#include "actors/simulation/schedule.h"
+#include "actors/simulation/trace.h"
+
+namespace caf {
+class execution_unit;
+}
+
+namespace actorflow {
+
+// A machine's process, by its position.
+using TrackId = int;
+inline constexpr TrackId outside = -1;
+
+// Runs whatever is ready, one message at a time, in an order that the schedule chooses; when nothing is,
+// time goes on to the next event. Actors belong to the track on which they were made. A track can be
+// paused, or dead: what is for it then waits, or never runs. Not thread-safe.
+class World {
+ public:
+  class Sleeper;
+  using Time = Clock::time_point;
+  using Duration = Time::duration;
+
+  // Where time begins: everything is relative to it.
+  static constexpr Time beginning{};
+
+  World(std::uint64_t seed, std::unique_ptr<Schedule> schedule, bool recording);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Time now() const { return now_; }
+  // The time as the running track sees it: what it has computed in this activation counts.
+  Time local_now() const { return now_ + charged_; }
+  Duration elapsed() const { return now_ - beginning; }
+  // The running track is busy for that much longer.
+  void charge(Duration duration) { charged_ += duration; }
+  SeededRandom& random() { return random_; }
+  Trace& trace() { return trace_; }
+
+  // What happens at a time; after that, in order of the calls.
+  void at(Time time, std::function<void()> event);
+  void after(Duration duration, std::function<void()> event) { at(now_ + duration, std::move(event)); }
+
+  TrackId add_track(std::string name);
+  const std::vector<std::string>& track_names() const { return names_; }
+  // Whose actor, client or event runs now.
+  TrackId current() const { return current_; }
+  // Makes `body` run as that track: what it spawns belongs there.
+  void as(TrackId track, const std::function<void()>& body);
+  void pause(TrackId track, bool paused);
+  // What belongs to the track's life so far never runs again.
+  void end_life(TrackId track);
+  // Its computing takes so many times as long.
+  void slow_down(TrackId track, double factor);
+
+  // An actor has something to do. Called by the scheduler.
+  void ready(caf::resumable* actor);
+  // A client's program: begins to run when its turn comes.
+  void start(TrackId track, std::function<void()> program);
+  // For a client: suspends it until it is woken, or that time; see Runtime::wait_until(). Outside of all
+  // clients: lets things happen until then.
+  bool wait_until(Time end, const std::function<void(Waker&)>& begin,
+                  const std::function<void(Waker&)>& give_up);
+
+  // The scheduler that runs actors here: their unit, and their timers.
+  class Engine {
+   public:
+    virtual ~Engine() = default;
+    virtual caf::execution_unit& unit() = 0;
+    virtual Time next_timer() const = 0;  // Clock::never if there is none
+    virtual void advance_timers(Time now) = 0;
+  };
+  void set_engine(Engine* engine) { engine_ = engine; }
+
+  // Does the next thing. False when nothing is left that could happen.
+  bool step();
+  // Ends every actor and unwinds every client; nothing happens any more. REQUIRES: no client is running.
+  void dismantle();
+
+  std::uint64_t activations() const { return activations_; }
+
+ private:
+  // Something that can run: an actor, or a client that was woken.
+  struct Runnable {
+    caf::resumable* actor = nullptr;
+    std::shared_ptr<Sleeper> client;
+    std::uint64_t number = 0;  // of the actor or client
+    std::uint64_t life = 0;    // of which track's life
+  };
+  struct ActorEntry {
+    std::uint64_t life = 0;
+    caf::weak_actor_ptr handle;
+  };
+  struct Life {
+    TrackId track = outside;
+    bool over = false;
+  };
+  struct Track {
+    std::uint64_t life = 0;
+    bool paused = false;
+    Time busy_until = beginning;
+    double slowness = 1;
+    std::vector<Runnable> held;
+  };
+  struct Event {
+    Time time;
+    std::uint64_t number;
+    std::function<void()> happen;
+    bool operator<(const Event& other) const {
+      return std::tie(other.time, other.number) < std::tie(time, number);
+    }
+  };
+
+  bool may_run(const Track& track) const { return !track.paused && track.busy_until <= now_; }
+  Track* track_of(const Runnable& runnable);
+  void add(Runnable runnable);
+  void release(TrackId track);
+  void run(const Runnable& runnable);
+  void run_actor(const Runnable& runnable);
+  bool advance_time();
+  Runnable describe(caf::resumable* actor);
+
+  SeededRandom random_;
+  std::unique_ptr<Schedule> schedule_;
+  Trace trace_;
+  Time now_ = beginning;
+  Duration charged_{0};
+  TrackId current_ = outside;
+  Engine* engine_ = nullptr;
+  bool dismantling_ = false;
+  std::uint64_t activations_ = 0;
+  std::uint64_t next_event_ = 0;
+  std::vector<std::string> names_;
+  std::vector<Track> tracks_;
+  std::vector<Life> lives_;
+  std::map<std::uint64_t, ActorEntry> actors_;  // by id
+  std::vector<Runnable> ready_;
+  std::vector<std::uint64_t> choices_;  // of ready_, for the schedule
+  std::priority_queue<Event> events_;
+  std::vector<std::shared_ptr<Sleeper>> clients_;
+  Sleeper* running_client_ = nullptr;
+};
+
+// A client in the world.
+class World::Sleeper final : public Waker, public std::enable_shared_from_this<World::Sleeper> {
+ public:
+  Sleeper(World& world, std::uint64_t life, std::uint64_t number, std::function<void()> program)
+      : world_(world), life_(life), number_(number), fiber_(std::make_unique<Fiber>(std::move(program))) {}
+
+  // Ends its wait. Does nothing if it does not wait.
+  void wake() override;
+
+ private:
+  friend class World;
+  // True if it was woken.
+  bool sleep(Time end);
+  bool unwinding() const { return !fiber_ || fiber_->unwinding(); }
+
+  World& world_;
+  const std::uint64_t life_;
+  const std::uint64_t number_;
+  bool woken_ = false;
+  bool timed_out_ = false;
+  bool asleep_ = false;
+  std::uint64_t waits_ = 0;  // tells the end of an old wait from that of the present one
+  std::unique_ptr<Fiber> fiber_;
+};
+
+}  // namespace actorflow

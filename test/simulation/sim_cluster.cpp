@@ -1,0 +1,107 @@
+// The simulated cluster runs the production actors, in virtual time, the same way for the same seed.
+#include "actors/simulation/sim_cluster.h"
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <set>
+
+#include "actors/session.h"
+#include "dataflow/graph.h"
+#include "kernels/ops.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Worker 0 solves the equations on both workers, and then ends the job.
+int equations(SimTask& task) {
+  Server& server = task.server();
+  if (server.name() != TaskName{"worker", 0}) {
+    server.join();
+    return 0;
+  }
+  Graph g;
+  const Output x = g.constant(2);
+  const Output y2 = g.on("/job:worker/task:1", [&] { return x - g.constant(66); });
+  const Output y = g.on("/job:worker/task:0", [&] { return x + g.constant(300) + y2; });
+  Session session(server.target(), g);
+  const int result = session.run(y).scalar<int>();
+  server.shutdown_cluster("done");
+  return result;
+}
+
+struct Outcome {
+  int result = 0;
+  std::uint64_t hash = 0;
+};
+
+Outcome solve(std::uint64_t seed) {
+  SimCluster sim({{"worker", 2}}, {.seed = seed});
+  auto run = sim.start(equations);
+  const int result = run.finish("/job:worker/task:0");
+  return {result, sim.trace_hash()};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sim_cluster)
+
+BOOST_AUTO_TEST_CASE(two_tasks_solve_the_equations) { BOOST_TEST(solve(1).result == 238); }
+
+BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_run_and_another_one_another) {
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Outcome first = solve(seed), second = solve(seed);
+    BOOST_TEST(first.hash == second.hash);
+    BOOST_TEST(first.result == 238);
+    hashes.insert(first.hash);
+  }
+  BOOST_TEST(hashes.size() == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(time_is_virtual) {
+  SimCluster sim({{"worker", 1}});
+  auto run = sim.start([](SimTask& task) { task.sleep(30min); });
+  run.finish();
+  BOOST_TEST((sim.statistics().simulated >= 30min));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_waits_for_ever_is_found) {
+  SimCluster sim({{"worker", 1}}, {.time_limit = 1min});
+  auto run = sim.start([](SimTask& task) { task.server().join(); });
+  try {
+    run.finish();
+    BOOST_FAIL("expected an error");
+  } catch (const Error& error) {
+    BOOST_TEST((error.code() == Code::deadline_exceeded));
+    BOOST_TEST(std::string(error.what()).find("/job:worker/task:0: is still running") !=
+               std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_task_is_gone_and_a_restarted_one_begins_anew) {
+  SimCluster sim({{"worker", 2}});
+  int lives = 0;
+  auto run = sim.start([&](SimTask& task) {
+    if (task.server().name().index == 1) lives = task.life();
+    task.sleep(10s);
+    return task.life();
+  });
+  sim.at(5s).kill("/job:worker/task:1");
+  sim.at(7s).restart("/job:worker/task:1");
+  BOOST_TEST(run.finish("/job:worker/task:1") == 2);
+  BOOST_TEST(run.finish("/job:worker/task:0") == 1);
+  BOOST_TEST(lives == 2);
+  BOOST_TEST((sim.statistics().simulated >= 17s));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_fails_fails_the_run) {
+  SimCluster sim({{"worker", 1}});
+  auto run = sim.start([](SimTask&) { throw invalid_argument("no good"); });
+  BOOST_CHECK_EXCEPTION(run.finish(), Error, [](const Error& error) {
+    return std::string(error.what()).find("/job:worker/task:0 failed: no good") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
