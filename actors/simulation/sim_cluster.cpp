@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/simulation/seeds.h"
 #include "actors/simulation/sim_log.h"
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_runtime.h"
@@ -250,10 +251,21 @@ std::string SimCluster::Impl::describe_tasks() const {
   return text;
 }
 
+SimCluster::SimCluster(const std::vector<Job>& jobs)
+    : SimCluster(jobs, SeedScope::current() ? SeedScope::current()->options() : SimOptions{}) {}
+
 SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
     : impl_(std::make_unique<Impl>(jobs, std::move(options))) {}
 
-SimCluster::~SimCluster() = default;
+SimCluster::~SimCluster() {
+  const auto* scope = SeedScope::current();
+  if (!scope || scope->trace_path().empty() || !impl_->options.record) return;
+  try {
+    write_trace(posix_storage(), scope->trace_path());
+  } catch (const Error& error) {
+    impl_->log.line(error.what());
+  }
+}
 
 const ClusterSpec& SimCluster::cluster() const { return impl_->cluster; }
 
@@ -267,6 +279,7 @@ SimCluster::Moment SimCluster::at(Nanoseconds time) { return {*this, time}; }
 void SimCluster::apply(const FaultPlan& plan) {
   for (const auto& fault : plan) {
     impl_->faults.push_back(fault);
+    if (auto* scope = SeedScope::current()) scope->asked(fault);
     const auto& only = impl_->options.only;
     if (only && std::ranges::find(*only, fault) == only->end()) continue;
     impl_->world.at(World::beginning + fault.at, [this, fault] { impl_->happen(fault); });

@@ -79,7 +79,9 @@ class SimCluster {
   class Run;
   class Moment;
 
-  explicit SimCluster(const std::vector<Job>& jobs, SimOptions options = {});
+  // With the options of the seed that runs (seeds.h), or those that a SimOptions has by itself.
+  explicit SimCluster(const std::vector<Job>& jobs);
+  SimCluster(const std::vector<Job>& jobs, SimOptions options);
   ~SimCluster();
   SimCluster(const SimCluster&) = delete;
   SimCluster& operator=(const SimCluster&) = delete;

@@ -1,0 +1,45 @@
+// Simulation tests with Boost.Test:
+//
+//   SIMULATION_TEST(a_lost_ps_changes_nothing, seeds(1, 100)) {
+//     SimCluster sim({{"ps", 1}, {"worker", 4}});
+//     auto run = sim.start(train);
+//     sim.at(30s).kill("/job:ps/task:0");
+//     sim.at(31s).restart("/job:ps/task:0");
+//     BOOST_TEST(run.finish("/job:worker/task:0") == reference);
+//   }
+//
+// The body runs once per seed. A failure prints the seed, the faults that it takes and how to replay it.
+#pragma once
+
+#include <boost/test/results_collector.hpp>
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "actors/simulation/seeds.h"
+
+namespace actorflow {
+
+// A check that has failed fails the seed.
+inline void run_simulation_test(SeedRange range, void (*body)()) {
+  const auto& test = boost::unit_test::framework::current_test_case();
+  const auto failed_checks = [&test] {
+    return boost::unit_test::results_collector.results(test.p_id).p_assertions_failed.get();
+  };
+  const auto checked = [&] {
+    const auto before = failed_checks();
+    body();
+    if (failed_checks() != before) throw std::runtime_error("a check failed, see above");
+  };
+  const std::string trace = test.p_name.get() + ".trace.json";
+  if (const auto failure = run_seeds(range, checked, trace))
+    BOOST_ERROR(failure->to_string() + " --run_test=" + test.full_name() + "\nwhat happened is in " +
+                trace + ", which ui.perfetto.dev opens");
+}
+
+}  // namespace actorflow
+
+#define SIMULATION_TEST(name, range)                                                    \
+  static void name##_in_simulation();                                                   \
+  BOOST_AUTO_TEST_CASE(name) { actorflow::run_simulation_test(range, name##_in_simulation); } \
+  static void name##_in_simulation()
