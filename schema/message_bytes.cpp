@@ -16,6 +16,15 @@ namespace {
 
 constexpr TensorLimits everything{std::size_t{512} << 20, std::size_t{512} << 20, false};
 
+// Its name without namespaces, as both compilers spell it: "... [with M = actorflow::RunGraph; ...".
+template <class M>
+constexpr std::string_view type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("M = ") + 4);
+  text = text.substr(0, text.find_first_of(";]"));
+  return text.substr(text.rfind(':') + 1);
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_message(const Message& message) {
@@ -49,11 +58,7 @@ Message decode_message(std::span<const std::byte> bytes, const OpRegistry& ops, 
 }
 
 std::string_view name_of(const Message& message) {
-  constexpr std::string_view names[] = {"RegisterGraph",  "GraphRegistered", "DeregisterGraph", "RunGraph",
-                                        "StepDone",       "AbortStep",       "TensorDelivery",
-                                        "GradientApplied", "ReplicaDone",    "Shutdown"};
-  static_assert(std::size(names) == std::variant_size_v<Message>);
-  return names[message.index()];
+  return std::visit([]<class M>(const M&) { return type_name<M>(); }, message);
 }
 
 }  // namespace actorflow

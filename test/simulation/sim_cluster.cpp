@@ -6,6 +6,7 @@
 #include <set>
 
 #include "actors/session.h"
+#include "actors/simulation/sim_storage.h"
 #include "dataflow/graph.h"
 #include "kernels/ops.h"
 
@@ -58,6 +59,19 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_run_and_another_one_another) {
     hashes.insert(first.hash);
   }
   BOOST_TEST(hashes.size() == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_recorded_run_names_its_messages) {
+  SimOptions options;
+  options.record = true;
+  SimCluster sim({{"worker", 2}}, options);
+  auto run = sim.start(equations);
+  run.finish();
+  sim.write_trace(sim.storage(), "trace.json");
+  const auto bytes = sim.storage().read("trace.json");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const char* part : {"\"RunGraph\"", "\"TensorDelivery\"", "\"/job:worker/task:1\"", "\"ph\":\"s\""})
+    BOOST_TEST(text.find(part) != std::string_view::npos);
 }
 
 BOOST_AUTO_TEST_CASE(time_is_virtual) {
