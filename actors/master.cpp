@@ -24,20 +24,6 @@ struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
 
-// Tensors of other types would be read as what they are not.
-void check_feeds(const Plan& plan, const std::vector<Tensor>& feeds) {
-  if (feeds.size() != plan.feeds.size())
-    throw invalid_argument(
-        fmt::format("the step takes {} feeds, but got {}", plan.feeds.size(), feeds.size()));
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const TensorType& type = plan.feeds[i];
-    if (!feeds[i].valid() || feeds[i].dtype() != type.dtype ||
-        !type.shape.compatible_with(feeds[i].shape()))
-      throw invalid_argument(fmt::format("tensor '{}' must be fed {}, but got {}", plan.kind.feeds[i],
-                                         type.to_string(), feeds[i].describe()));
-  }
-}
-
 }  // namespace
 
 caf::behavior Master::behavior() {
@@ -49,7 +35,9 @@ caf::behavior Master::behavior() {
         end_closed_sessions();
       },
       [this](TaskId from, TaskStatus& message) { planner_.on_task_status(from, message); },
-      [this](TaskId from, const ContainersCleared& message) { clearing_.answered(message.request, from); },
+      [this](TaskId from, const ContainersCleared& message) {
+        clearing_.answered(message.request, from);
+      },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
       [this](const PlanTimeout& timeout) {
@@ -106,7 +94,11 @@ void Master::run_step(RunStep& request, MasterReplyFn& reply) {
   const std::string key = signature(request);
   PlanRef plan = owner.plan(key);
   if (!plan || plan->dropped) plan = plan_of(owner, key, kind_of(request));
-  StepRequest step{std::move(request.session), {}, request.fetches.size(), request.timeout_ms, request.epoch,
+  StepRequest step{std::move(request.session),
+                   {},
+                   request.fetches.size(),
+                   request.timeout_ms,
+                   request.epoch,
                    request.trace};
   step.feeds.reserve(request.feeds.size());
   for (auto& feed : request.feeds) step.feeds.push_back(std::move(feed.second));
@@ -120,19 +112,23 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
   const PlanRef plan = plan_of(owner, key, kind);
   MasterReply answer;
   answer.callable = owner.add_callable({std::move(kind), std::move(key)});
-  planner_.wait(*plan, [this, reply, answer = std::move(answer), handle = request.session](const Status& status) {
-    if (status.ok()) return reply(answer);
-    if (const auto found = sessions_.find(handle); found != sessions_.end())
-      found->second.release_callable(answer.callable);
-    reply(answer_of(status));
-  });
+  planner_.wait(
+      *plan, [this, reply, answer = std::move(answer), handle = request.session](const Status& status) {
+        if (status.ok()) return reply(answer);
+        if (const auto found = sessions_.find(handle); found != sessions_.end())
+          found->second.release_callable(answer.callable);
+        reply(answer_of(status));
+      });
 }
 
 void Master::run_callable(RunCallable& request, MasterReplyFn& reply) {
   MasterSession& owner = session(request.session);
   const auto& callable = owner.callable(request.callable);
-  StepRequest step{std::move(request.session), std::move(request.feeds), callable.kind.fetches.size(),
-                   request.timeout_ms, request.epoch,
+  StepRequest step{std::move(request.session),
+                   std::move(request.feeds),
+                   callable.kind.fetches.size(),
+                   request.timeout_ms,
+                   request.epoch,
                    request.trace};
   run(owner, plan_of(owner, callable.signature, callable.kind), std::move(step), reply);
 }
@@ -155,8 +151,8 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
   const auto timeout_ms = step.timeout_ms;
   const auto asked = task_->clock->now();
   const auto waiting = std::make_shared<StepRequest>(std::move(step));
-  const auto ticket = planner_.wait(
-      *plan, [this, plan, waiting, asked, reply = std::move(reply)](const Status& status) {
+  const auto ticket =
+      planner_.wait(*plan, [this, plan, waiting, asked, reply = std::move(reply)](const Status& status) {
         if (!status.ok()) return reply(answer_of(status));
         const auto waited =
             std::chrono::duration_cast<std::chrono::milliseconds>(task_->clock->now() - asked);
@@ -166,7 +162,8 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
         start(asking, *plan, std::move(*waiting), reply);
       });
   if (timeout_ms > 0 && ticket != 0)
-    self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms), PlanTimeout{plan, ticket, timeout_ms});
+    self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),
+                        PlanTimeout{plan, ticket, timeout_ms});
 }
 
 void Master::start(MasterSession& owner, const Plan& plan, StepRequest step, MasterReplyFn reply) {
@@ -237,7 +234,8 @@ void Master::reset(const Reset& request, const MasterReplyFn& reply) {
   std::vector<std::string> handles;
   for (const auto& entry : sessions_) handles.push_back(entry.first);
   for (const auto& handle : handles)
-    end_session(handle, {Code::cancelled, "Session::Reset: every session of this task was closed"}, [] {});
+    end_session(handle, {Code::cancelled, "Session::Reset: every session of this task was closed"},
+                [] {});
   if (request.containers.empty()) return reply({});
   const auto tasks = planner_.allowed_tasks(allowed);
   const auto number =

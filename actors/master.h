@@ -1,5 +1,5 @@
-// The master of a task: it answers clients. planner.h makes the plans of their steps, running_steps.h runs
-// them.
+// The master of a task: it answers clients. planner.h makes the plans of their steps, running_steps.h
+// runs them.
 #pragma once
 
 #include <caf/event_based_actor.hpp>

@@ -13,8 +13,9 @@ MasterConnection::MasterConnection(const std::string& target, std::int64_t conne
     : local_(local_servers().find(target)) {
   if (local_) return;
   if (!target.starts_with(scheme))
-    throw invalid_argument("unknown session target '" + target +
-                           "'; expected actorflow://host:port, or the target of a server of this process");
+    throw invalid_argument(
+        "unknown session target '" + target +
+        "'; expected actorflow://host:port, or the target of a server of this process");
   remote_ = std::make_unique<MasterClient>(target.substr(scheme.size()), cpu_device().allocator(),
                                            connect_timeout_ms);
 }

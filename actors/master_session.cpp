@@ -12,10 +12,11 @@ MasterSession::MasterSession(std::string handle, GraphDef graph, SessionOptions 
 
 std::int64_t MasterSession::extend(std::vector<Node> nodes, std::int64_t version) {
   if (version != version_)
-    throw Error(Code::aborted,
-                fmt::format("the graph of session '{}' is at version {}, but the extension is for version "
-                            "{}; another client has extended it",
-                            settings_->handle, version_, version));
+    throw Error(
+        Code::aborted,
+        fmt::format("the graph of session '{}' is at version {}, but the extension is for version "
+                    "{}; another client has extended it",
+                    settings_->handle, version_, version));
   extend_graph(graph_, std::move(nodes));
   return ++version_;
 }
@@ -27,8 +28,9 @@ std::uint64_t MasterSession::add_callable(Callable callable) {
 
 const MasterSession::Callable& MasterSession::callable(std::uint64_t number) const {
   if (const auto found = callables_.find(number); found != callables_.end()) return found->second;
-  throw Error(Code::not_found, fmt::format("session '{}' has no callable {}; it was released, or never made",
-                                           settings_->handle, number));
+  throw Error(Code::not_found,
+              fmt::format("session '{}' has no callable {}; it was released, or never made",
+                          settings_->handle, number));
 }
 
 void MasterSession::release_callable(std::uint64_t number) {

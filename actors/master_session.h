@@ -20,8 +20,8 @@ class MasterSession {
   const std::shared_ptr<const SessionSettings>& settings() const { return settings_; }
   const GraphDef& graph() const { return graph_; }
   std::int64_t graph_version() const { return version_; }
-  // Returns the new version. Throws aborted for another version than the present one, invalid_argument for
-  // mistakes of the nodes.
+  // Returns the new version. Throws aborted for another version than the present one, invalid_argument
+  // for mistakes of the nodes.
   std::int64_t extend(std::vector<Node> nodes, std::int64_t version);
 
   // Where an isolated session may have variables.

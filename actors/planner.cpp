@@ -18,6 +18,19 @@ bool wants_more_than_the_cpu(const DeviceName& wanted) {
 
 }  // namespace
 
+void check_feeds(const Plan& plan, const std::vector<Tensor>& feeds) {
+  if (feeds.size() != plan.feeds.size())
+    throw invalid_argument(
+        fmt::format("the step takes {} feeds, but got {}", plan.feeds.size(), feeds.size()));
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const TensorType& type = plan.feeds[i];
+    if (!feeds[i].valid() || feeds[i].dtype() != type.dtype ||
+        !type.shape.compatible_with(feeds[i].shape()))
+      throw invalid_argument(fmt::format("tensor '{}' must be fed {}, but got {}", plan.kind.feeds[i],
+                                         type.to_string(), feeds[i].describe()));
+  }
+}
+
 PlanRef Planner::make(const SettingsRef& session, const GraphDef& graph, const StepKind& kind) {
   auto plan = std::make_shared<Plan>();
   plan->kind = kind;
@@ -43,7 +56,8 @@ void Planner::place(const SettingsRef& session, GraphDef graph, PlacedThen then)
     if (!status.ok()) return then(status, *kept);
     PlacementRules rules{{}, session->options.allow_soft_placement};
     for (const TaskId task : allowed_tasks(*session))
-      for (const auto& device : devices_.of(task)) rules.devices.push_back(DeviceName::parse(device.name));
+      for (const auto& device : devices_.of(task))
+        rules.devices.push_back(DeviceName::parse(device.name));
     Status placed;
     try {
       place_step(*kept, rules, *task_);

@@ -29,6 +29,8 @@ struct Plan {
   std::vector<Waiting> waiting;  // until it is ready or dropped
 };
 using PlanRef = std::shared_ptr<Plan>;
+// Throws invalid_argument: tensors of other types would be read as what they are not.
+void check_feeds(const Plan& plan, const std::vector<Tensor>& feeds);
 
 // A plan asks tasks for their devices where its nodes want more than a CPU, is placed and cut, and is
 // registered with the workers of its parts; then it is ready. Part of the master, which passes on what

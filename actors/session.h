@@ -53,12 +53,12 @@ class Callable {
   std::unique_ptr<Impl> impl_;
 };
 
-// Runs parts of a graph on the cluster of the server at `target`, from inside or outside of that cluster.
-// The graph may grow: a call that finds new nodes sends them first. What it had may not change, and it
-// must outlive the session. Calls block; they throw Error with the root cause if the step fails,
-// unavailable if the server is not reached within the connect timeout, aborted if the server does not know
-// the session any more, cancelled if it was closed here. Thread-safe: several threads may run steps at
-// once, while none adds to the graph.
+// Runs parts of a graph on the cluster of the server at `target`, from inside or outside of that
+// cluster. The graph may grow: a call that finds new nodes sends them first. What it had may not change,
+// and it must outlive the session. Calls block; they throw Error with the root cause if the step fails,
+// unavailable if the server is not reached within the connect timeout, aborted if the server does not
+// know the session any more, cancelled if it was closed here. Thread-safe: several threads may run steps
+// at once, while none adds to the graph.
 class Session {
  public:
   // `target` is "actorflow://host:port", or what a server of this process returns.
@@ -99,8 +99,8 @@ class Session {
   void close();
 
   // Closes every session of the task at `target`, whoever made it. Then clears the variables of
-  // `containers` ("" is the default one) on every task of its cluster that `device_filters` allow; with no
-  // containers, none.
+  // `containers` ("" is the default one) on every task of its cluster that `device_filters` allow; with
+  // no containers, none.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
                     const std::vector<std::string>& device_filters = {},
                     std::int64_t connect_timeout_ms = 60'000);

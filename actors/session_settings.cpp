@@ -17,9 +17,8 @@ SessionSettings::SessionSettings(std::string session_handle, SessionOptions sess
 
 bool SessionSettings::allows(const TaskContext& task, TaskId other) const {
   if (filters.empty() || other == task.own) return true;
-  return std::ranges::any_of(filters, [&](const DeviceName& filter) {
-    return may_be_on(filter, task.name_of(other));
-  });
+  return std::ranges::any_of(
+      filters, [&](const DeviceName& filter) { return may_be_on(filter, task.name_of(other)); });
 }
 
 }  // namespace actorflow

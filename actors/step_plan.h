@@ -36,8 +36,8 @@ struct PlacementRules {
   std::vector<DeviceName> devices;
   bool soft_placement = true;
 };
-// Gives each node a device; open ones prefer the CPU of this task. Throws invalid_argument that names each
-// node that cannot be placed.
+// Gives each node a device; open ones prefer the CPU of this task. Throws invalid_argument that names
+// each node that cannot be placed.
 void place_step(GraphDef& graph, const PlacementRules& rules, const TaskContext& task);
 
 // The part of a plan that one task runs.

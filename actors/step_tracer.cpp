@@ -26,8 +26,12 @@ void PartRecorder::begin(NodeId id, SteadyTime now) {
 
 void PartRecorder::end(NodeId id, SteadyTime now, std::int64_t bytes_out) {
   const Node& node = *executable_.node(id).node;
-  NodeTrace record{node.name, std::string(node.op->name), node.device,
-                   start_us_[static_cast<std::size_t>(id)], microseconds_of(now), bytes_out};
+  NodeTrace record{node.name,
+                   std::string(node.op->name),
+                   node.device,
+                   start_us_[static_cast<std::size_t>(id)],
+                   microseconds_of(now),
+                   bytes_out};
   if (node.op->home == Home::rendezvous) {
     record.peer = attr<std::string>(node, "peer");
     record.channel = attr<std::int64_t>(node, "channel");
@@ -55,9 +59,8 @@ void StepTracer::add(TaskTrace part, SteadyTime now) {
 }
 
 StepTrace StepTracer::take() {
-  std::ranges::stable_sort(trace_.nodes, {}, [](const NodeTrace& node) {
-    return std::tie(node.device, node.start_us);
-  });
+  std::ranges::stable_sort(trace_.nodes, {},
+                           [](const NodeTrace& node) { return std::tie(node.device, node.start_us); });
   return std::move(trace_);
 }
 

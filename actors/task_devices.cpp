@@ -15,7 +15,8 @@ bool belong_to(const std::vector<DeviceInfo>& devices, const TaskName& task) {
   return std::ranges::all_of(devices, [&task](const DeviceInfo& device) {
     try {
       const auto name = DeviceName::parse(device.name);
-      return name.job == task.job && name.task == task.index && name.replica == 0 && name.type && name.index;
+      return name.job == task.job && name.task == task.index && name.replica == 0 && name.type &&
+             name.index;
     } catch (const Error&) {
       return false;
     }

@@ -20,9 +20,11 @@ bool works_on_state(const OpDef& op) { return op.home == Home::shard || op.home 
 void check_container(std::string_view name) {
   const auto is_first = [](unsigned char c) { return std::isalnum(c) || c == '.'; };
   const auto is_inner = [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("_.-/").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) ||
+           std::string_view("_.-/").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (name.empty() || (is_first(static_cast<unsigned char>(name[0])) && std::ranges::all_of(name, is_inner)))
+  if (name.empty() ||
+      (is_first(static_cast<unsigned char>(name[0])) && std::ranges::all_of(name, is_inner)))
     return;
   throw invalid_argument("'" + std::string(name) +
                          "' is no name of a container; expected a letter, digit or '.', then letters, "
@@ -55,8 +57,8 @@ void isolate(GraphDef& graph, std::string_view session) {
       if (attr == node.attrs.end()) continue;
       if (auto* variable = std::get_if<std::string>(&attr->second); variable && !variable->empty()) {
         const bool has_container = variable->find(container_end) != std::string::npos;
-        *variable = std::string(session) + session_end + (has_container ? "" : std::string(1, container_end)) +
-                    *variable;
+        *variable = std::string(session) + session_end +
+                    (has_container ? "" : std::string(1, container_end)) + *variable;
       }
     }
   }

@@ -76,7 +76,8 @@ class Placer {
   }
 
   void place_node(Node& node, const DeviceName& asked_for) {
-    const DeviceName wanted = names_no_task(asked_for) ? DeviceName::merge(default_task_, asked_for) : asked_for;
+    const DeviceName wanted =
+        names_no_task(asked_for) ? DeviceName::merge(default_task_, asked_for) : asked_for;
     if (const auto* device = choose(*node.op, wanted)) {
       node.device = device->to_string();
       return;

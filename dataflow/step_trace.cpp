@@ -57,9 +57,9 @@ class ChromeTrace {
     const int process = process_of(task_of(node));
     const int thread = thread_of(process, node);
     event("X", process, thread, node.start_us,
-          ",\"name\":" + quoted(node.node) + ",\"cat\":" + quoted(node.op) +
-              ",\"dur\":" + std::to_string(node.end_us - node.start_us) + ",\"args\":{\"op\":" +
-              quoted(node.op) + ",\"bytes_out\":" + std::to_string(node.bytes_out) + "}");
+          ",\"name\":" + quoted(node.node) + ",\"cat\":" + quoted(node.op) + ",\"dur\":" +
+              std::to_string(node.end_us - node.start_us) + ",\"args\":{\"op\":" + quoted(node.op) +
+              ",\"bytes_out\":" + std::to_string(node.bytes_out) + "}");
     if (node.op == "Send") flow("s", process, thread, node.end_us, node, "");
     if (node.op == "Recv") flow("f", process, thread, node.end_us, node, ",\"bp\":\"e\"");
   }
@@ -90,7 +90,8 @@ class ChromeTrace {
   }
 
   void name(const std::string& kind, int process, int thread, const std::string& value) {
-    event("M", process, thread, 0, ",\"name\":" + quoted(kind) + ",\"args\":{\"name\":" + quoted(value) + "}");
+    event("M", process, thread, 0,
+          ",\"name\":" + quoted(kind) + ",\"args\":{\"name\":" + quoted(value) + "}");
   }
 
   void event(const char* phase, int process, int thread, std::int64_t time_us, const std::string& rest) {

@@ -2,6 +2,7 @@
 
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/text.h"
+#include "schema/codec/trace_codec.h"
 
 namespace actorflow {
 namespace {
@@ -149,48 +150,6 @@ Status read_status(wire::Status::Reader from) {
   return {known ? static_cast<Code>(code) : Code::unknown, to_string(from.getMessage())};
 }
 
-void write_devices(const std::vector<DeviceInfo>& devices, capnp::List<wire::Device>::Builder to) {
-  for (unsigned i = 0; i < to.size(); ++i) {
-    to[i].setName(to_text(devices[i].name));
-    to[i].setType(to_text(devices[i].type));
-    to[i].setMemoryBytes(devices[i].memory_bytes);
-    to[i].setIncarnation(devices[i].incarnation);
-  }
-}
-
-std::vector<DeviceInfo> read_devices(capnp::List<wire::Device>::Reader from) {
-  std::vector<DeviceInfo> devices;
-  devices.reserve(from.size());
-  for (const auto device : from)
-    devices.push_back({to_string(device.getName()), to_string(device.getType()), device.getMemoryBytes(),
-                       device.getIncarnation()});
-  return devices;
-}
-
-void write_node_traces(const std::vector<NodeTrace>& nodes, capnp::List<wire::NodeTrace>::Builder to) {
-  for (unsigned i = 0; i < to.size(); ++i) {
-    const NodeTrace& node = nodes[i];
-    to[i].setNode(to_text(node.node));
-    to[i].setOp(to_text(node.op));
-    to[i].setDevice(to_text(node.device));
-    to[i].setStartUs(node.start_us);
-    to[i].setEndUs(node.end_us);
-    to[i].setBytesOut(node.bytes_out);
-    to[i].setPeer(to_text(node.peer));
-    to[i].setChannel(node.channel);
-  }
-}
-
-std::vector<NodeTrace> read_node_traces(capnp::List<wire::NodeTrace>::Reader from) {
-  std::vector<NodeTrace> nodes;
-  nodes.reserve(from.size());
-  for (const auto node : from)
-    nodes.push_back({to_string(node.getNode()), to_string(node.getOp()), to_string(node.getDevice()),
-                     node.getStartUs(), node.getEndUs(), node.getBytesOut(), to_string(node.getPeer()),
-                     node.getChannel()});
-  return nodes;
-}
-
 void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) {
   std::visit(MessageWriter{to, tensors}, message);
 }
@@ -215,7 +174,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
     case wire::Envelope::STEP_DONE: {
       const auto body = from.getStepDone();
       const auto trace = body.getTrace();
-      return StepDone{body.getStep(), read_status(body.getStatus()),
+      return StepDone{body.getStep(),
+                      read_status(body.getStatus()),
                       read_slots(body.getRetvals(), tensors),
                       {trace.getStartUs(), trace.getEndUs(), read_node_traces(trace.getNodes())}};
     }

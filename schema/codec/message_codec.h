@@ -17,11 +17,6 @@ void write_status(const Status& status, wire::Status::Builder to);
 // A code that is not known here becomes `unknown`.
 Status read_status(wire::Status::Reader from);
 
-void write_devices(const std::vector<DeviceInfo>& devices, capnp::List<wire::Device>::Builder to);
-std::vector<DeviceInfo> read_devices(capnp::List<wire::Device>::Reader from);
-void write_node_traces(const std::vector<NodeTrace>& nodes, capnp::List<wire::NodeTrace>::Builder to);
-std::vector<NodeTrace> read_node_traces(capnp::List<wire::NodeTrace>::Reader from);
-
 void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to);
 // Throws invalid_argument for what is not understood.
 Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops);

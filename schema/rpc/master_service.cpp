@@ -7,6 +7,7 @@
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
+#include "schema/codec/trace_codec.h"
 
 namespace actorflow {
 namespace {
@@ -20,9 +21,7 @@ SessionOptions read_options(wire::SessionOptions::Reader from) {
 
 using Reply = kj::Own<MasterReply>;
 
-Reply failure(Status status) {
-  return kj::heap<MasterReply>(MasterReply{.status = std::move(status)});
-}
+Reply failure(Status status) { return kj::heap<MasterReply>(MasterReply{.status = std::move(status)}); }
 
 // A call that waits for its reply on the loop.
 struct Waiting {
@@ -110,9 +109,8 @@ class MasterService final : public wire::Master::Server {
       return MakeCallable{to_string(params.getSession()), read_texts(params.getFeeds()),
                           read_texts(params.getFetches()), read_texts(params.getTargets())};
     };
-    return answer(context, read, [](const MasterReply& reply, auto results) {
-      results.setCallable(reply.callable);
-    });
+    return answer(context, read,
+                  [](const MasterReply& reply, auto results) { results.setCallable(reply.callable); });
   }
 
   kj::Promise<void> runCallable(RunCallableContext context) override {

@@ -109,8 +109,10 @@ BOOST_AUTO_TEST_CASE(the_placement_is_a_table_and_a_picture) {
   Session s(target(), g);
   BOOST_TEST(s.run(y).scalar<int>() == -64);
   const Placement placement = s.placement();
-  BOOST_TEST(contains(placement.table(), std::string("x      Const  ") + cpu0 + "\n"), placement.table());
-  BOOST_TEST(contains(placement.table(), std::string("Sub    Sub    ") + cpu1 + "\n"), placement.table());
+  BOOST_TEST(contains(placement.table(), std::string("x      Const  ") + cpu0 + "\n"),
+             placement.table());
+  BOOST_TEST(contains(placement.table(), std::string("Sub    Sub    ") + cpu1 + "\n"),
+             placement.table());
   BOOST_TEST(contains(placement.dot(), "cluster/job:local/replica:0/task:1"), placement.dot());
 }
 

@@ -1,4 +1,5 @@
-// What users of distributed TensorFlow rely on: handles, extensions, resets, containers, closing.
+// What users of distributed TensorFlow rely on: handles, extensions, closing,
+// timeouts.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <latch>
@@ -6,7 +7,6 @@
 
 #include "actors/session.h"
 #include "dataflow/core_ops.h"
-#include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/status_of.h"
@@ -35,28 +35,6 @@ Output a_token_that_never_comes(Graph& g) {
                 {"total_num_replicas", std::int64_t{1}},
                 {"initial_tokens", std::int64_t{0}}});
 }
-
-// A master behind a port with a session whose graph is the constant "x".
-struct OneSession {
-  OneSession() {
-    g.constant(2, "x");
-    const auto created = client.call(CreateSession{g.def()});
-    handle = created.session;
-    version = created.graph_version;
-  }
-  Status run(const std::string& fetch) {
-    RunStep step;
-    step.session = handle;
-    step.fetches = {fetch};
-    return client.call(step).status;
-  }
-
-  Server server = single_server();
-  MasterClient client = client_of(server);
-  Graph g;
-  std::string handle;
-  std::int64_t version = 0;
-};
 
 }  // namespace
 
@@ -135,19 +113,6 @@ BOOST_AUTO_TEST_CASE(a_session_sends_what_its_graph_has_grown_by) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(steps_and_callables_that_were_planned_before_an_extension_still_run) {
-  Graph g;
-  const Output x = g.placeholder(DType::int32, {}, "x");
-  const Output y = x + 300;
-  Session s(g);
-  const Callable f = s.make_callable({y}, {x});
-  BOOST_TEST(s.run(y, {{x, Tensor::scalar(1)}}).scalar<int>() == 301);
-  const Output z = y * 2;
-  BOOST_TEST(s.run(z, {{x, Tensor::scalar(1)}}).scalar<int>() == 602);
-  BOOST_TEST(f.run({Tensor::scalar(2)})[0].scalar<int>() == 302);
-  BOOST_TEST(s.run(y, {{x, Tensor::scalar(3)}}).scalar<int>() == 303);
-}
-
 BOOST_AUTO_TEST_CASE(threads_that_find_the_graph_grown_send_it_once) {
   Graph g;
   const Output x = g.constant(2);
@@ -165,156 +130,11 @@ BOOST_AUTO_TEST_CASE(threads_that_find_the_graph_grown_send_it_once) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_callable_gives_what_run_gives_from_many_threads) {
-  LocalCluster cluster({{"local", 2}});
-  Graph g;
-  const Output a = g.placeholder(DType::int64, {}, "a");
-  const Output b = g.placeholder(DType::int64, {}, "b");
-  const Output y = g.on("/job:local/task:1", [&] { return a * std::int64_t{10} + b; });
-  Session s(cluster.server("local", 0).target(), g);
-  const Callable f = s.make_callable({y, a}, {b, a});  // the feeds in this order
-  std::atomic<int> wrong = 0;
-  std::vector<std::jthread> clients;
-  for (std::int64_t c = 0; c < 4; ++c)
-    clients.emplace_back([&, c] {
-      for (std::int64_t i = 0; i < 100; ++i) {
-        const auto results = f.run({Tensor::scalar(i), Tensor::scalar(c)});
-        if (results[0].scalar<std::int64_t>() != 10 * c + i || results[1].scalar<std::int64_t>() != c) ++wrong;
-      }
-    });
-  clients.clear();
-  BOOST_TEST(wrong == 0);
-}
-
-BOOST_AUTO_TEST_CASE(a_callable_checks_names_when_made_and_values_when_run) {
-  Graph g, other;
-  const Output x = g.placeholder(DType::float32, {2}, "pixels");
-  const Output y = x + x;
-  Session s(g);
-  BOOST_TEST((status_of([&] { s.make_callable({other.constant(1)}); }).code == Code::invalid_argument));
-  BOOST_TEST((status_of([&] { s.make_callable({y}); }).code == Code::invalid_argument));  // x is not fed
-  const Callable f = s.make_callable({y}, {x});
-  const auto shape = status_of([&] { f.run({Tensor::scalar(1.0F)}); });
-  BOOST_TEST((shape.code == Code::invalid_argument));
-  BOOST_TEST(shape.message.find("'pixels:0' must be fed float32[2], but got float32[]") != std::string::npos,
-             shape.message);
-  BOOST_TEST((status_of([&] { f.run({}); }).code == Code::invalid_argument));
-  BOOST_TEST((f.run({Tensor::of<float>({2}, {1, 2})})[0].values<float>()[1] == 4));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_released_callable_is_not_found, OneSession) {
-  const auto made = client.call(MakeCallable{handle, {}, {"x"}, {}});
-  BOOST_TEST(client.call(RunCallable{handle, made.callable, {}}).fetches.at(0).scalar<int>() == 2);
-  BOOST_TEST(client.call(ReleaseCallable{handle, made.callable}).status.ok());
-  BOOST_TEST((client.call(RunCallable{handle, made.callable, {}}).status.code == Code::not_found));
-  BOOST_TEST((client.call(ReleaseCallable{handle, made.callable}).status.code == Code::not_found));
-}
-
-// The second run of a step takes a plan that knows its names only.
-BOOST_AUTO_TEST_CASE(every_run_of_a_step_checks_its_feeds) {
-  Graph g;
-  const Output x = g.placeholder(DType::float32, {}, "x");
-  const Output y = x + x;
-  Session s(g);
-  BOOST_TEST(s.run(y, {{x, Tensor::scalar(1.0F)}}).scalar<float>() == 2);
-  BOOST_TEST((status_of([&] { s.run(y, {{x, Tensor::scalar(1.0)}}); }).code == Code::invalid_argument));
-  BOOST_TEST((status_of([&] { s.run(y, {{x, Tensor()}}); }).code == Code::invalid_argument));
-}
-
 BOOST_AUTO_TEST_CASE(a_step_that_asks_for_nothing_ends) {
   Graph g;
   g.constant(1);
   Session s(g);
   BOOST_TEST(s.run(std::vector<Output>{}).empty());
-}
-
-BOOST_AUTO_TEST_CASE(containers_keep_variables_of_one_name_apart) {
-  Server server = Server::local();
-  const auto run_in = [&](const std::string& container, int initial) {
-    Graph g;
-    const Variable v = g.container(container, [&] { return g.variable("v", g.constant(initial)); });
-    Session s(server.target(), g);
-    if (initial > 0) s.initialize_variables();
-    return s.run(v).scalar<int>();
-  };
-  BOOST_TEST(run_in("", 1) == 1);
-  BOOST_TEST(run_in("experiment", 2) == 2);
-  BOOST_TEST(run_in("", 0) == 1);
-  BOOST_TEST(run_in("experiment", 0) == 2);
-}
-
-BOOST_AUTO_TEST_CASE(an_isolated_session_has_variables_of_its_own) {
-  LocalCluster cluster({{"ps", 1}, {"worker", 1}});
-  const auto& target = cluster.server("worker", 0).target();
-  Graph g;
-  const Variable v = g.on("/job:ps", [&] { return g.variable("v", g.constant(40)); });
-  const Output more = g.assign_add(v, g.constant(2));
-  Session shared(target, g);
-  shared.initialize_variables();
-  Session alone(target, g, {.isolate = true});
-  Session other(target, g, {.isolate = true});
-  BOOST_TEST(alone.uninitialized_variables().size() == 1u);
-  alone.initialize_variables();
-  BOOST_TEST(alone.run(more).scalar<int>() == 42);
-  BOOST_TEST(shared.run(v).scalar<int>() == 40);
-  BOOST_TEST((status_of([&] { other.run(v); }).code == Code::failed_precondition));
-}
-
-BOOST_AUTO_TEST_CASE(variables_of_an_isolated_session_go_when_it_is_closed) {
-  Server server = single_server();
-  MasterClient client = client_of(server);
-  Graph g;
-  const Variable v = g.variable("v", g.constant(1));
-  const auto handle = client.call(CreateSession{g.def(), {.isolate = true}}).session;
-  RunStep initialize;
-  initialize.session = handle;
-  initialize.targets = {v.initializer().name()};
-  BOOST_TEST(client.call(initialize).status.ok());
-  // Its name on the task, for a session that is not isolated.
-  Graph spy;
-  const Output seen = spy.add(is_initialized_op(), {}, {{"variable", handle + ":|v"}});
-  Session s(server.target(), spy);
-  BOOST_TEST(s.run(seen).scalar<bool>());
-  BOOST_TEST(client.call(CloseSession{handle}).status.ok());
-  BOOST_TEST(!s.run(seen).scalar<bool>());
-}
-
-BOOST_AUTO_TEST_CASE(reset_closes_every_session_of_the_task_and_leaves_variables) {
-  Server server = single_server();
-  Graph g;
-  const Variable v = g.variable("v", g.constant(1));
-  Session inside(server.target(), g), outside(through_port(server), g);
-  inside.initialize_variables();
-  Session::reset(through_port(server));
-  for (Session* s : {&inside, &outside})
-    BOOST_TEST((status_of([&] { s->run(v); }).code == Code::aborted));
-  Session later(server.target(), g);
-  BOOST_TEST(later.run(v).scalar<int>() == 1);
-  BOOST_CHECK_NO_THROW(inside.close());  // there is nothing left to do
-}
-
-BOOST_AUTO_TEST_CASE(reset_of_containers_clears_them_on_every_task_that_the_filters_allow) {
-  LocalCluster cluster({{"ps", 2}, {"worker", 1}});
-  const auto& target = cluster.server("worker", 0).target();
-  Graph g;
-  const auto at = [&](const std::string& device, const std::string& container, const std::string& name) {
-    return g.on(device, [&] {
-      return g.container(container, [&] { return g.variable(name, g.constant(1)); });
-    });
-  };
-  at("/job:ps/task:0", "", "kept");
-  at("/job:ps/task:0", "old", "a");
-  at("/job:ps/task:1", "old", "b");
-  at("/job:worker", "old", "c");
-  const auto missing = [&] { return Session(target, g).uninitialized_variables(); };
-  Session(target, g).initialize_variables();
-  Session::reset(target, {"old"}, {"/job:ps/task:1"});
-  BOOST_TEST((missing() == std::vector<std::string>{"old|b", "old|c"}));
-  Session::reset(target, {"old"});
-  BOOST_TEST((missing() == std::vector<std::string>{"old|a", "old|b", "old|c"}));
-  Session::reset(target, {""});
-  BOOST_TEST(missing().size() == 4u);
-  BOOST_TEST((status_of([&] { Session::reset(target, {"no|name"}); }).code == Code::invalid_argument));
 }
 
 BOOST_AUTO_TEST_CASE(closing_ends_what_waits_and_what_comes_later_as_cancelled) {
@@ -350,7 +170,8 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_the_session_ends_steps_that_have_none) {
   BOOST_TEST((status_of([&] { s.run(token); }).code == Code::deadline_exceeded));
   const Callable f = s.make_callable({token});
   BOOST_TEST((status_of([&] { f.run({}, {.timeout_ms = 40}); }).code == Code::deadline_exceeded));
-  BOOST_TEST((status_of([&] { Session bad(g, {.step_timeout_ms = -1}); }).code == Code::invalid_argument));
+  BOOST_TEST(
+      (status_of([&] { Session bad(g, {.step_timeout_ms = -1}); }).code == Code::invalid_argument));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_of_1_MiB_passes_through_a_remote_session) {
@@ -358,7 +179,9 @@ BOOST_AUTO_TEST_CASE(an_error_of_1_MiB_passes_through_a_remote_session) {
   Graph g;
   const std::string name(1 << 20, 'n');
   const Output x = g.placeholder(DType::float32, Shape::unknown_rank(), "x");
-  const Output sum = g.name_scope(name, [&] { return add(x, g.constant(Tensor::of<float>({3}, {1, 2, 3}))); });
+  const Output sum = g.name_scope(name, [&] {
+    return add(x, g.constant(Tensor::of<float>({3}, {1, 2, 3})));
+  });
   Session s(through_port(server), g);
   const Status status = status_of([&] { s.run(sum, {{x, Tensor::of<float>({2}, {1, 2})}}); });
   BOOST_TEST((status.code == Code::invalid_argument));

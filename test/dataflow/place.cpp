@@ -77,8 +77,9 @@ BOOST_AUTO_TEST_CASE(soft_placement_stays_within_the_task) {
 BOOST_AUTO_TEST_CASE(a_device_without_a_task_is_one_of_the_default_task) {
   const PlaceOptions soft{.soft_placement = true, .has_kernel = {}};
   BOOST_TEST(device_for("/gpu:0", soft, ps1) == ps1);
-  BOOST_CHECK_EXCEPTION(device_for("/gpu:0", {}, ps1), Error,
-                        invalid_with({"'/job:ps/replica:0/task:1/device:GPU:0'", "known devices: ", gpu0}));
+  BOOST_CHECK_EXCEPTION(
+      device_for("/gpu:0", {}, ps1), Error,
+      invalid_with({"'/job:ps/replica:0/task:1/device:GPU:0'", "known devices: ", gpu0}));
 }
 
 BOOST_AUTO_TEST_CASE(all_nodes_that_cannot_be_placed_are_reported_together) {

@@ -54,9 +54,9 @@ BOOST_AUTO_TEST_CASE(the_picture_has_a_process_per_task_and_an_event_per_node) {
   const std::string json = to_chrome_trace(two_tasks());
   for (const char* part :
        {"\"name\":\"process_name\",\"args\":{\"name\":\"/job:ps/task:0\"}",
-        "\"name\":\"process_name\",\"args\":{\"name\":\"/job:worker/task:1\"}", "\"ts\":20,\"name\":\"a\"",
-        "\"dur\":10", "\"bytes_out\":40", "\"name\":\"say \\\"b\\\"\\u000a\"", "\"ph\":\"s\"", "\"ph\":\"f\"",
-        "\"id\":7"})
+        "\"name\":\"process_name\",\"args\":{\"name\":\"/job:worker/task:1\"}",
+        "\"ts\":20,\"name\":\"a\"", "\"dur\":10", "\"bytes_out\":40",
+        "\"name\":\"say \\\"b\\\"\\u000a\"", "\"ph\":\"s\"", "\"ph\":\"f\"", "\"id\":7"})
     BOOST_TEST(contains(json, part), part << " is missing in " << json);
   BOOST_TEST(std::ranges::count(json, '{') == std::ranges::count(json, '}'));
 }

@@ -55,9 +55,8 @@ struct Master {
   static MasterReply answer(const RunCallable& run) {
     MasterReply reply;
     reply.fetches = run.feeds;
-    reply.status.message =
-        run.session + "|" + std::to_string(run.callable) + "|" + std::to_string(run.timeout_ms) + "|" +
-                           std::to_string(run.epoch);
+    reply.status.message = run.session + "|" + std::to_string(run.callable) + "|" +
+                           std::to_string(run.timeout_ms) + "|" + std::to_string(run.epoch);
     if (run.trace) reply.trace.nodes.push_back({"x", "Relu", "/cpu:0", 1, 2, 3});
     return reply;
   }
@@ -126,7 +125,8 @@ BOOST_AUTO_TEST_CASE(every_request_and_reply_keeps_its_fields) {
   Graph graph;
   graph.constant(counting(4));
   graph.constant(counting(1 << 20));
-  const auto created = client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250}});
+  const auto created =
+      client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250}});
   BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250");
   BOOST_TEST(created.graph_version == 4);
   BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0");

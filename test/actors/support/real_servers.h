@@ -34,4 +34,26 @@ inline MasterClient client_of(const Server& server) {
                       cpu_device().allocator(), 60'000);
 }
 
+// A master behind a port with a session whose graph is the constant "x".
+struct OneSession {
+  OneSession() {
+    g.constant(2, "x");
+    const auto created = client.call(CreateSession{g.def()});
+    handle = created.session;
+    version = created.graph_version;
+  }
+  Status run(const std::string& fetch) {
+    RunStep step;
+    step.session = handle;
+    step.fetches = {fetch};
+    return client.call(step).status;
+  }
+
+  Server server = single_server();
+  MasterClient client = client_of(server);
+  Graph g;
+  std::string handle;
+  std::int64_t version = 0;
+};
+
 }  // namespace actorflow::test
