@@ -111,7 +111,7 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
   std::string key = signature(kind);
   const PlanRef plan = plan_of(owner, key, kind);
   MasterReply answer;
-  answer.callable = owner.add_callable({std::move(kind), std::move(key)});
+  answer.callable = owner.add_callable({std::move(kind), std::move(key), plan});
   planner_.wait(
       *plan, [this, reply, answer = std::move(answer), handle = request.session](const Status& status) {
         if (status.ok()) return reply(answer);
@@ -123,14 +123,15 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
 
 void Master::run_callable(RunCallable& request, MasterReplyFn& reply) {
   MasterSession& owner = session(request.session);
-  const auto& callable = owner.callable(request.callable);
+  auto& callable = owner.callable(request.callable);
+  if (callable.plan->dropped) callable.plan = plan_of(owner, callable.signature, callable.kind);
   StepRequest step{std::move(request.session),
                    std::move(request.feeds),
                    callable.kind.fetches.size(),
                    request.timeout_ms,
                    request.epoch,
                    request.trace};
-  run(owner, plan_of(owner, callable.signature, callable.kind), std::move(step), reply);
+  run(owner, callable.plan, std::move(step), reply);
 }
 
 void Master::release_callable(const ReleaseCallable& request, const MasterReplyFn& reply) {

@@ -26,7 +26,7 @@ std::uint64_t MasterSession::add_callable(Callable callable) {
   return next_callable_++;
 }
 
-const MasterSession::Callable& MasterSession::callable(std::uint64_t number) const {
+MasterSession::Callable& MasterSession::callable(std::uint64_t number) {
   if (const auto found = callables_.find(number); found != callables_.end()) return found->second;
   throw Error(Code::not_found,
               fmt::format("session '{}' has no callable {}; it was released, or never made",

@@ -38,10 +38,11 @@ class MasterSession {
   struct Callable {
     StepKind kind;
     std::string signature;
+    PlanRef plan;
   };
   std::uint64_t add_callable(Callable callable);
   // Throws not_found.
-  const Callable& callable(std::uint64_t number) const;
+  Callable& callable(std::uint64_t number);
   void release_callable(std::uint64_t number);
 
  private:
