@@ -31,7 +31,7 @@ class ResultSink final : public wire::TensorSink::Server {
   std::shared_ptr<TransferReceiver> transfers_;
 };
 
-// Sends each kind of request.
+// Sends one request of any kind; gone when the reply comes.
 class Caller {
  public:
   Caller(wire::Master::Client master, RpcEnd& rpc, Allocator& allocator)
@@ -153,11 +153,12 @@ class Caller {
     request.setTrace(step.trace);
     const auto received = std::make_shared<TransferReceiver>(allocator_, max_result_bytes);
     request.setSink(kj::heap<ResultSink>(received));
-    return send(kj::mv(request), tensors, [this, received](const auto& from, MasterReply& to) {
-      TensorReader reader(allocator_, *received);
-      for (const auto fetch : from.getFetches()) to.fetches.push_back(reader.read(fetch));
-      to.trace.nodes = read_node_traces(from.getTrace());
-    });
+    return send(kj::mv(request), tensors,
+                [&allocator = allocator_, received](const auto& from, MasterReply& to) {
+                  TensorReader reader(allocator, *received);
+                  for (const auto fetch : from.getFetches()) to.fetches.push_back(reader.read(fetch));
+                  to.trace.nodes = read_node_traces(from.getTrace());
+                });
   }
 
   template <class Request>
