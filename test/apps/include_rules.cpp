@@ -26,6 +26,8 @@ const std::map<std::string, Folders, std::less<>> folders_below = {
 // The beginning of a library's headers, and the production folders that may include them.
 const std::vector<std::pair<std::string, Folders>> libraries = {
     {"caf/", {"actors"}},
+    {"sanitizer/", {"actors"}},   // the simulation's fibers tell it of their stacks
+    {"boost/test/", {"actors"}},  // SIMULATION_TEST
     {"capnp/", {"schema"}},
     {"kj/", {"schema"}},
     {"openssl/", {"schema"}},
