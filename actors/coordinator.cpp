@@ -48,7 +48,7 @@ caf::behavior Coordinator::behavior() {
           fail(call.reply_to, error.status());
         }
       },
-      [this](TaskId, GradientApplied& message) { on_applied(message); },
+      [this](const Sender&, GradientApplied& message) { on_applied(message); },
       [this](const GlobalStepIs& message) { on_global_step(message); },
       [this](const GiveUp& message) { give_up(message); },
       [this](const EpochRaised& message) { raise(message.epoch); },

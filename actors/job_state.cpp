@@ -22,9 +22,20 @@ std::string JobState::wait_for_stop() {
   return *reason_;
 }
 
-void JobState::left(const TaskName& replica) {
+void JobState::present(const TaskIdentity& replica) {
   const std::scoped_lock lock(mutex_);
-  left_.insert(replica);
+  Replica& known = replicas_[replica.name];
+  if (known.incarnation != replica.incarnation) known = {replica.incarnation, false};
+}
+
+void JobState::left(const TaskIdentity& replica) {
+  const std::scoped_lock lock(mutex_);
+  Replica& known = replicas_[replica.name];
+  // What an earlier incarnation did says nothing of its replacement.
+  if (known.incarnation != 0 && replica.incarnation != 0 && known.incarnation != replica.incarnation)
+    return;
+  known.left = true;
+  known.incarnation = std::max(known.incarnation, replica.incarnation);
   changed();
 }
 
@@ -61,7 +72,10 @@ void JobState::wait(Clock::time_point end, const std::function<bool()>& done) {
 std::vector<TaskName> JobState::missing(const std::vector<TaskName>& replicas) const {
   std::vector<TaskName> result;
   std::ranges::copy_if(replicas, std::back_inserter(result),
-                       [this](const TaskName& replica) { return !left_.contains(replica); });
+                       [this](const TaskName& replica) {
+                         const auto known = replicas_.find(replica);
+                         return known == replicas_.end() || !known->second.left;
+                       });
   return result;
 }
 

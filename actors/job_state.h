@@ -5,12 +5,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "actors/runtime.h"
-#include "dataflow/device_name.h"
+#include "schema/message.h"
 
 namespace actorflow {
 
@@ -25,13 +24,19 @@ class JobState {
   bool stopped() const;
   std::string wait_for_stop();
 
-  // A replica has finished its part, or has gone.
-  void left(const TaskName& replica);
+  // A replica is there. If it is another incarnation than the one that has left, it counts anew.
+  void present(const TaskIdentity& replica);
+  // It has finished its part, or has gone. Incarnation 0: whichever, it cannot be reached.
+  void left(const TaskIdentity& replica);
   // Those that have not left when the time is over.
   std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas,
                                         Clock::time_point::duration timeout);
 
  private:
+  struct Replica {
+    std::uint64_t incarnation = 0;
+    bool left = false;
+  };
   std::vector<TaskName> missing(const std::vector<TaskName>& replicas) const;
 
   // Until `done`, which is asked with the mutex held, or `end`.
@@ -42,7 +47,7 @@ class JobState {
   mutable std::mutex mutex_;
   std::map<Waker*, std::function<bool()>> waiting_;  // for what
   std::optional<std::string> reason_;
-  std::set<TaskName> left_;
+  std::map<TaskName, Replica> replicas_;
 };
 
 }  // namespace actorflow

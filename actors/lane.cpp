@@ -207,8 +207,9 @@ void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
   for (auto& input : inputs_) input = {};
-  // A token that we wait for must go to somebody else; a Recv is told by the worker's AbortStep.
-  caf::anon_send(task_->coordinator, GiveUp{step_, status_});
+  // A token that we wait for must go to somebody else, and tensors that are on their way to nobody.
+  for (const auto& actor : {task_->coordinator, task_->rendezvous})
+    caf::anon_send(actor, GiveUp{step_, status_});
   finish();
 }
 

@@ -29,16 +29,18 @@ struct Overloaded : Handlers... {
 caf::behavior Master::behavior() {
   return {
       [this](MasterCall& call) { on_call(call); },
-      [this](TaskId, GraphRegistered& message) { planner_.on_registered(message); },
-      [this](TaskId from, StepDone& message) {
+      [this](const Sender& from, GraphRegistered& message) { planner_.on_registered(from, message); },
+      [this](const Sender& from, StepDone& message) {
         steps_.on_done(from, message);
         end_closed_sessions();
       },
-      [this](TaskId from, TaskStatus& message) { planner_.on_task_status(from, message); },
-      [this](TaskId from, const ContainersCleared& message) {
-        clearing_.answered(message.request, from);
+      [this](const Sender& from, TaskStatus& message) { planner_.on_task_status(from.task, message); },
+      [this](const Sender& from, const ContainersCleared& message) {
+        clearing_.answered(message.request, from.task);
       },
       [this](const PeerLost& message) { on_peer_lost(message); },
+      [this](const StopSteps& message) { steps_.abort_all(message.reason); },
+      [this](Census) { return census(); },
       [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
       [this](const PlanTimeout& timeout) {
         if (const auto plan = timeout.plan.lock())
@@ -141,7 +143,10 @@ void Master::release_callable(const ReleaseCallable& request, const MasterReplyF
 
 PlanRef Master::plan_of(MasterSession& owner, const std::string& key, const StepKind& kind) {
   PlanRef& plan = owner.plan(key);
-  if (!plan || plan->dropped) plan = planner_.make(owner.settings(), owner.graph(), kind);
+  if (!plan || plan->dropped) {
+    plan = planner_.make(owner.settings(), owner.graph(), kind);
+    plan->incarnations = owner.incarnations();
+  }
   return plan;
 }
 
@@ -245,7 +250,9 @@ void Master::reset(const Reset& request, const MasterReplyFn& reply) {
 }
 
 void Master::on_peer_lost(const PeerLost& message) {
-  const auto concerns = [&message](const RegisteredPart& part) { return part.task == message.task; };
+  const auto concerns = [&message](const RegisteredPart& part) {
+    return message.concerns({part.task, part.incarnation});
+  };
   planner_.on_peer_lost(message);
   for (auto& entry : sessions_) {
     entry.second.tasks().erase(message.task);
@@ -257,6 +264,15 @@ void Master::on_peer_lost(const PeerLost& message) {
   clearing_.on_peer_lost(message);
   steps_.on_peer_lost(message);
   end_closed_sessions();
+}
+
+HeldState Master::census() {
+  HeldState held;
+  held.sessions = sessions_.size();
+  for (auto& entry : sessions_)
+    entry.second.for_each_plan([&held](const Plan& plan) { held.plans += plan.dropped ? 0 : 1; });
+  held.steps = steps_.size();
+  return held;
 }
 
 caf::behavior master_actor(MasterActor* self, TaskRef task) {

@@ -4,6 +4,7 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -27,7 +28,9 @@ struct PlanTimeout {
   std::int64_t timeout_ms = 0;
 };
 
-// A plan whose task is lost is made anew by the next step.
+// A plan whose task is lost is made anew by the next step. If the task has come back as another
+// incarnation, without the variables that it had, the session's steps that need it fail as aborted: the
+// client must look what is left, with a new session.
 class Master {
  public:
   Master(caf::event_based_actor* self, TaskRef task)
@@ -59,6 +62,7 @@ class Master {
   void end_session(const std::string& handle, const Status& reason, std::function<void()> done);
   void end_closed_sessions();
   void on_peer_lost(const PeerLost& message);
+  HeldState census();
 
   // A closed session whose steps have not all ended.
   struct Closing {

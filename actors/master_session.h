@@ -24,6 +24,8 @@ class MasterSession {
   // for mistakes of the nodes.
   std::int64_t extend(std::vector<Node> nodes, std::int64_t version);
 
+  const std::shared_ptr<Incarnations>& incarnations() const { return incarnations_; }
+
   // Where an isolated session may have variables.
   std::set<TaskId>& tasks() { return tasks_; }
 
@@ -51,6 +53,7 @@ class MasterSession {
   std::int64_t version_ = 0;
   std::unordered_map<std::string, PlanRef> plans_;
   std::set<TaskId> tasks_;
+  std::shared_ptr<Incarnations> incarnations_ = std::make_shared<Incarnations>();
   std::unordered_map<std::uint64_t, Callable> callables_;
   std::uint64_t next_callable_ = 1;
 };

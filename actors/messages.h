@@ -1,5 +1,5 @@
 // What the actors of one task say to each other. Messages between tasks are in schema/message.h; inside
-// a task they arrive with the TaskId of their sender in front.
+// a task they arrive with their Sender in front.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "actors/held_state.h"
 #include "dataflow/graph.h"
 #include "schema/master.h"
 #include "schema/message.h"
@@ -17,6 +18,12 @@ class Executable;
 
 // A task by its position in the cluster.
 enum class TaskId : std::int32_t {};
+
+// Who sent a message: the incarnation is that of the handshake of its connection.
+struct Sender {
+  TaskId task{};
+  std::uint64_t incarnation = 0;
+};
 
 // worker -> lane: run the executable once.
 struct StartStep {
@@ -94,14 +101,40 @@ struct GlobalStepIs {
 // peer -> master, worker: the task cannot be reached, or has left or restarted.
 struct PeerLost {
   TaskId task{};
+  std::uint64_t incarnation = 0;  // that has gone; 0 = whichever, the task cannot be reached
+  Status reason;
+
+  bool concerns(const Sender& other) const {
+    return other.task == task && (incarnation == 0 || other.incarnation == 0 ||
+                                  other.incarnation == incarnation);
+  }
+};
+// server -> master: every running step fails with this.
+struct StopSteps {
   Status reason;
 };
+// rendezvous -> worker: are these steps running? Tensors of theirs have waited long for nobody. The
+// worker gives those up that are not.
+struct Unclaimed {
+  std::vector<StepId> steps;
+};
+// server -> master, worker, rendezvous: what do you hold?
+struct Census {};
 
 // client -> master.
 struct MasterCall {
   MasterRequest request;
   MasterReplyFn reply;
 };
+
+// server -> peer: the task has spoken as this incarnation. A link to an earlier one is dead, whether that is
+// known yet or not.
+struct Met {
+  std::uint64_t incarnation = 0;
+};
+
+// server -> peer: find out whether the task is there, from now on (PeerOptions::presence).
+struct Attend {};
 
 // server -> peer: pass on what was said before, then end.
 struct Leave {};
@@ -112,7 +145,7 @@ struct Tick {};
 }  // namespace actorflow
 
 #define ACTORFLOW_LOCAL_MESSAGE(type) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::type)
-ACTORFLOW_LOCAL_MESSAGE(TaskId)
+ACTORFLOW_LOCAL_MESSAGE(Sender)
 ACTORFLOW_LOCAL_MESSAGE(StartStep)
 ACTORFLOW_LOCAL_MESSAGE(GiveUp)
 ACTORFLOW_LOCAL_MESSAGE(LaneIdle)
@@ -125,6 +158,12 @@ ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)
 ACTORFLOW_LOCAL_MESSAGE(PeerLost)
+ACTORFLOW_LOCAL_MESSAGE(StopSteps)
+ACTORFLOW_LOCAL_MESSAGE(Unclaimed)
+ACTORFLOW_LOCAL_MESSAGE(Census)
+ACTORFLOW_LOCAL_MESSAGE(HeldState)
+ACTORFLOW_LOCAL_MESSAGE(Met)
+ACTORFLOW_LOCAL_MESSAGE(Attend)
 ACTORFLOW_LOCAL_MESSAGE(MasterCall)
 ACTORFLOW_LOCAL_MESSAGE(Leave)
 ACTORFLOW_LOCAL_MESSAGE(Tick)

@@ -30,7 +30,7 @@ caf::behavior ParameterShard::behavior() {
         if (message.epoch == state_.epoch)
           state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
-      [this](TaskId from, const ClearContainers& message) { clear(from, message); },
+      [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);

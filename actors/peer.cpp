@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace actorflow {
 namespace {
 
@@ -12,6 +14,8 @@ constexpr auto retry_interval = 100ms;
 constexpr auto report_interval = 5s;
 // How long the last words to a task that does not answer are kept when our own task ends.
 constexpr auto farewell = 2s;
+// A task that we attend and cannot reach for so long, or for the connect timeout, is not there.
+constexpr std::chrono::milliseconds attention = 10s;
 
 // From the network's thread to the peer. The attempt tells whether the link is still the present one.
 struct LinkUp {
@@ -37,6 +41,8 @@ caf::behavior Peer::behavior() {
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
       [this](Tick) { attempt(); },
+      [this](const Met& message) { meet(message.incarnation); },
+      [this](Attend) { attend(); },
       [this](Leave) { leave(); },
   };
 }
@@ -44,7 +50,25 @@ caf::behavior Peer::behavior() {
 void Peer::on_message(Message& message) {
   if (state_ == State::up) return link_->send(std::move(message));
   waiting_.push_back(std::move(message));
-  if (state_ != State::idle) return;
+  if (state_ == State::idle) begin();
+}
+
+// What is said from now on is for the new incarnation: a dead link would swallow it.
+void Peer::meet(std::uint64_t incarnation) {
+  if (state_ != State::up || incarnation == incarnation_) return;
+  ++attempt_;
+  link_.reset();
+  lose({Code::unavailable, fmt::format("{} has restarted", who())});
+}
+
+void Peer::attend() {
+  attending_ = true;
+  attending_since_ = self_->clock().now();
+  if (state_ == State::up) options_.present({task_->name_of(options_.task), incarnation_});
+  if (state_ == State::idle) begin();
+}
+
+void Peer::begin() {
   state_ = State::connecting;
   connecting_since_ = last_report_ = self_->clock().now();
   attempt();
@@ -77,6 +101,7 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
   state_ = State::up;
   for (auto& message : waiting_) link_->send(std::move(message));
   waiting_.clear();
+  if (attending_) options_.present(identity);
   if (leaving_) self_->quit();
 }
 
@@ -96,11 +121,13 @@ void Peer::retry_or_give_up(const Status& reason) {
   // Another program or version at that address will not go away by waiting.
   if (reason.code != Code::unavailable)
     return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
-  if (waited >= options_.connect_timeout)
+  if (attending_ && now - attending_since_ >= std::min(attention, options_.connect_timeout)) report_left();
+  const bool nothing_to_say = attending_ && waiting_.empty() && !leaving_;
+  if (waited >= options_.connect_timeout && !nothing_to_say)
     return lose({Code::unavailable,
                  fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
                              seconds, who(), reason.message)});
-  if (now - last_report_ >= report_interval) {
+  if (now - last_report_ >= report_interval && !nothing_to_say) {
     last_report_ = now;
     spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(), seconds,
                  reason.message);
@@ -109,15 +136,25 @@ void Peer::retry_or_give_up(const Status& reason) {
 }
 
 void Peer::lose(Status reason) {
+  const bool only_attending = state_ == State::connecting && waiting_.empty();
   state_ = State::idle;
   waiting_.clear();
   if (leaving_) return self_->quit();
-  const PeerLost lost{options_.task, std::move(reason)};
-  for (const auto& actor : {task_->master, task_->worker}) caf::anon_send(actor, lost);
+  if (!only_attending) {
+    const PeerLost lost{options_.task, incarnation_, std::move(reason)};
+    for (const auto& actor : {task_->master, task_->worker}) caf::anon_send(actor, lost);
+  }
+  if (!attending_) return;
+  report_left();
+  state_ = State::connecting;  // a replacement may come
+  connecting_since_ = last_report_ = self_->clock().now();
+  self_->delayed_send(self_, retry_interval, Tick{});
 }
 
+void Peer::report_left() { options_.left({task_->name_of(options_.task), incarnation_}); }
+
 void Peer::leave() {
-  if (state_ != State::connecting) return self_->quit();
+  if (state_ != State::connecting || waiting_.empty()) return self_->quit();
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;
   options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);

@@ -4,6 +4,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,12 +20,14 @@ struct PeerOptions {
   TaskId task{};
   std::string address;
   std::chrono::milliseconds connect_timeout{60'000};
+  // Once asked to attend: the task is there; or it has gone, or cannot be reached (incarnation 0).
+  std::function<void(const TaskIdentity&)> present, left;
 };
 
 // Connects when it has something to say, and keeps trying, saying for whom it waits, until the connect
 // timeout; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it
 // reports PeerLost to master and worker, drops what was waiting, and starts anew with the
-// next message.
+// next message. Asked to attend, it keeps up the connection without having anything to say.
 class Peer {
  public:
   Peer(caf::event_based_actor* self, TaskRef task, Network& network, PeerOptions options)
@@ -36,11 +39,15 @@ class Peer {
   enum class State { idle, connecting, up };
 
   void on_message(Message& message);
+  void meet(std::uint64_t incarnation);
+  void attend();
+  void begin();
   void attempt();
   void on_up(std::uint64_t attempt, const TaskIdentity& identity);
   void on_down(std::uint64_t attempt, const Status& reason);
   void retry_or_give_up(const Status& reason);
   void lose(Status reason);
+  void report_left();
   void leave();
   std::string who() const;
 
@@ -51,11 +58,12 @@ class Peer {
 
   State state_ = State::idle;
   bool leaving_ = false;
+  bool attending_ = false;
   std::unique_ptr<Link> link_;
   std::uint64_t attempt_ = 0;  // tells the events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;
   std::vector<Message> waiting_;
-  caf::actor_clock::time_point connecting_since_, last_report_;
+  caf::actor_clock::time_point connecting_since_, last_report_, attending_since_;
 };
 
 using PeerActor = caf::stateful_actor<std::unique_ptr<Peer>, LightActor>;

@@ -93,7 +93,7 @@ std::vector<TaskId> Planner::tasks_to_ask(const SessionSettings& session, const 
 }
 
 void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts) {
-  for (auto& part : parts) plan->parts->push_back({part.task, 0, std::move(part.args)});
+  for (auto& part : parts) plan->parts->push_back({part.task, 0, 0, std::move(part.args)});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto request = next_request_++;
     registrations_[request] = {plan, i};
@@ -102,7 +102,7 @@ void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts
   if (parts.empty()) set_ready(*plan);
 }
 
-void Planner::on_registered(GraphRegistered& message) {
+void Planner::on_registered(const Sender& from, GraphRegistered& message) {
   const auto found = registrations_.find(message.request);
   if (found == registrations_.end()) return;
   const Registration registration = std::move(found->second);
@@ -110,8 +110,14 @@ void Planner::on_registered(GraphRegistered& message) {
   Plan& plan = *registration.plan;
   RegisteredPart& part = (*plan.parts)[registration.part];
   part.handle = message.handle;
+  part.incarnation = from.incarnation;
   if (plan.dropped) return tell(*task_, part.task, DeregisterGraph{part.handle});
   if (!message.status.ok()) return drop(plan, message.status);
+  if (!plan.incarnations->recognise(from))
+    return drop(plan, {Code::aborted,
+                       fmt::format("{} has probably restarted since this session began, and lost its "
+                                   "variables; make a new session",
+                                   task_->name_of(from.task).to_string())});
   const auto is_registered = [](const RegisteredPart& p) { return p.handle != 0; };
   if (std::ranges::all_of(*plan.parts, is_registered)) set_ready(plan);
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "actors/incarnations.h"
 #include "actors/running_steps.h"
 #include "actors/session_settings.h"
 #include "actors/step_plan.h"
@@ -27,6 +28,7 @@ struct Plan {
     std::function<void(const Status&)> then;
   };
   std::vector<Waiting> waiting;  // until it is ready or dropped
+  std::shared_ptr<Incarnations> incarnations;  // that the session has seen
 };
 using PlanRef = std::shared_ptr<Plan>;
 // Throws invalid_argument: tensors of other types would be read as what they are not.
@@ -57,7 +59,8 @@ class Planner {
 
   std::vector<TaskId> allowed_tasks(const SessionSettings& session) const;
 
-  void on_registered(GraphRegistered& message);
+  // A task that the session knows as another incarnation: drops the plan, as aborted.
+  void on_registered(const Sender& from, GraphRegistered& message);
   void on_task_status(TaskId from, TaskStatus& message) { devices_.on_status(from, message); }
   // The caller drops the plans that have a part there.
   void on_peer_lost(const PeerLost& message);

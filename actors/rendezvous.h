@@ -5,17 +5,24 @@
 #include <caf/stateful_actor.hpp>
 #include <deque>
 #include <map>
+#include <memory>
 #include <unordered_map>
 
 #include "actors/messages.h"
 #include "actors/placement.h"
+#include "actors/task_context.h"
 
 namespace actorflow {
 
-// One table per step; either side may come first; per channel first in, first out. A step that is given
-// up is poisoned: who waits, and who asks later, gets the reason, and what still arrives is dropped.
+// One table per step; either side may come first, and a tensor may come before its step; per channel first
+// in, first out. A step that is given up is poisoned: who waits, and who asks later, gets the reason, and
+// what still arrives is dropped. Poison is forgotten after two ticks of a minute, or when there is much of
+// it. Tensors that have waited for a tick while their step does not run here are dropped: their master
+// has gone.
 class Rendezvous {
  public:
+  Rendezvous(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
   caf::behavior behavior();
 
  private:
@@ -24,20 +31,35 @@ class Rendezvous {
     std::deque<ReplyTo> waiting;
     bool empty() const { return tensors.empty() && waiting.empty(); }
   };
-  using Table = std::map<std::uint32_t, Channel>;
+  struct Table {
+    std::map<std::uint32_t, Channel> channels;
+    bool old = false;  // was there at the last tick
+  };
+  struct Poison {
+    StepId step = 0;
+    std::int64_t tick = 0;
+  };
 
   void deliver(TensorDelivery& delivery);
   void await(const AwaitTensor& request);
   void poison(const GiveUp& message);
   // Meets what is there; forgets the channel, and the step, when nothing is left.
   void settle(StepId step, std::uint32_t channel);
+  void forget_oldest_poison();
+  void on_tick();
+  // Asks the worker about steps whose tensors nobody has claimed for a tick.
+  void ask_for_claims();
+  HeldState census() const;
 
+  caf::event_based_actor* self_;
+  TaskRef task_;
   std::unordered_map<StepId, Table> steps_;
   std::unordered_map<StepId, Status> poisoned_;
-  std::deque<StepId> poisoned_order_;  // oldest first, so that old ones can be forgotten
+  std::deque<Poison> poisoned_order_;  // oldest first
+  std::int64_t ticks_ = 0;
 };
 
-using RendezvousActor = caf::stateful_actor<Rendezvous, LightActor>;
-caf::behavior rendezvous_actor(RendezvousActor* self);
+using RendezvousActor = caf::stateful_actor<std::unique_ptr<Rendezvous>, LightActor>;
+caf::behavior rendezvous_actor(RendezvousActor* self, TaskRef task);
 
 }  // namespace actorflow

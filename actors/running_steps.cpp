@@ -30,7 +30,7 @@ void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request
                         StepTimeout{id, request.timeout_ms});
 }
 
-void RunningSteps::on_done(TaskId from, StepDone& message) {
+void RunningSteps::on_done(const Sender& from, StepDone& message) {
   const auto found = steps_.find(message.step);
   if (found == steps_.end()) return;
   Step& step = found->second;
@@ -40,14 +40,14 @@ void RunningSteps::on_done(TaskId from, StepDone& message) {
   if (step.tracer) step.tracer->add(std::move(message.trace), task_->clock->now());
   const Parts& parts = *step.parts;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i].task == from) return part_done(message.step, step, i, message.status);
+    if (parts[i].task == from.task) return part_done(message.step, step, i, message.status);
 }
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
   if (step.done[part]) return;
   step.done[part] = true;
   --step.running;
-  if (!status.ok()) abort(id, step, status);
+  if (!status.ok()) abort(id, step, located(step, part, status));
   if (step.running > 0) return;
   MasterReply answer;
   answer.status = std::move(step.status);
@@ -56,6 +56,14 @@ void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Stat
   const MasterReplyFn reply = std::move(step.reply);
   steps_.erase(id);
   reply(std::move(answer));
+}
+
+Status RunningSteps::located(const Step& step, std::size_t part, const Status& status) const {
+  const TaskId task = (*step.parts)[part].task;
+  const std::string name = task_->name_of(task).to_string();
+  const bool only_here = step.parts->size() == 1 && task == task_->own;
+  if (only_here || status.message.find(name) != std::string::npos) return status;
+  return {status.code, fmt::format("{}: {}", name, status.message)};
 }
 
 // Keeps the root error, and stops the parts that still run when it is the first one.
@@ -90,10 +98,16 @@ bool RunningSteps::has_session(const std::string& session) const {
   return std::ranges::any_of(steps_, [&](const auto& entry) { return entry.second.session == session; });
 }
 
+void RunningSteps::abort_all(const Status& reason) {
+  for (auto& [id, step] : steps_) abort(id, step, reason);
+}
+
 void RunningSteps::on_peer_lost(const PeerLost& message) {
   std::vector<std::pair<StepId, std::size_t>> lost;
   for (const auto& [id, step] : steps_) {
-    const auto part = std::ranges::find(*step.parts, message.task, &RegisteredPart::task);
+    const auto part = std::ranges::find_if(*step.parts, [&message](const RegisteredPart& candidate) {
+      return message.concerns({candidate.task, candidate.incarnation});
+    });
     if (part != step.parts->end())
       lost.emplace_back(id, static_cast<std::size_t>(part - step.parts->begin()));
   }

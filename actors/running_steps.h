@@ -16,6 +16,7 @@ namespace actorflow {
 // The part of a step that one task runs, as that task knows it.
 struct RegisteredPart {
   TaskId task{};
+  std::uint64_t incarnation = 0;   // 0 until registered
   std::uint64_t handle = 0;        // 0 until registered
   std::vector<std::int32_t> args;  // the feeds that it takes, by position
 };
@@ -46,11 +47,13 @@ class RunningSteps {
 
   // REQUIRES: every part is registered. `parts` do not change while a step has them.
   void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply);
-  void on_done(TaskId from, StepDone& message);
+  void on_done(const Sender& from, StepDone& message);
   void on_timeout(const StepTimeout& timeout);
   void on_peer_lost(const PeerLost& message);
   void abort_session(const std::string& session, const Status& reason);
   bool has_session(const std::string& session) const;
+  void abort_all(const Status& reason);
+  std::size_t size() const { return steps_.size(); }
 
  private:
   struct Step {
@@ -65,6 +68,8 @@ class RunningSteps {
   };
 
   void part_done(StepId id, Step& step, std::size_t part, const Status& status);
+  // Says where it happened, unless that is said already or can only be here.
+  Status located(const Step& step, std::size_t part, const Status& status) const;
   void abort(StepId id, Step& step, const Status& reason);
 
   caf::event_based_actor* self_;

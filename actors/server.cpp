@@ -44,6 +44,7 @@ struct Server::Impl {
   MasterHandler master() const;
   void listen(const std::string& address);
   void receive(const TaskIdentity& from, Message message);
+  void meet(const Sender& sender);
   void peer_gone(const TaskIdentity& from);
   std::vector<caf::actor> own_actors() const;
   template <class M>
@@ -53,6 +54,7 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
+  std::vector<std::uint64_t> met;  // incarnations by TaskId; the network thread's
   JobState job;
   std::string target;
   // Declared last: gone first, so that nothing arrives at actors that have ended.
@@ -65,6 +67,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
   task->tasks = options.cluster.all_tasks();
   task->own = task->id_of(name);
+  met.resize(task->tasks.size());
   task->self = {name, runtime->random().next()};
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
@@ -102,7 +105,7 @@ void Server::Impl::spawn_actors() {
   const TaskRef ref = task;
   task->master = system.spawn(master_actor, ref);
   task->worker = system.spawn(worker_actor, ref);
-  task->rendezvous = system.spawn(rendezvous_actor);
+  task->rendezvous = system.spawn(rendezvous_actor, ref);
   task->shard = system.spawn(shard_actor, ref);
   task->coordinator = system.spawn(coordinator_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
@@ -111,7 +114,9 @@ void Server::Impl::spawn_actors() {
       continue;
     }
     PeerOptions peer{static_cast<TaskId>(i), options.cluster.address(task->tasks[i]),
-                     std::chrono::milliseconds(options.connect_timeout_ms)};
+                     std::chrono::milliseconds(options.connect_timeout_ms),
+                     [this](const TaskIdentity& replica) { job.present(replica); },
+                     [this](const TaskIdentity& replica) { job.left(replica); }};
     task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
   }
 }
@@ -146,23 +151,34 @@ std::vector<caf::actor> Server::Impl::own_actors() const {
 }
 
 void Server::Impl::receive(const TaskIdentity& from, Message message) {
-  const TaskId sender = task->id_of(from.name);
+  const Sender sender{task->id_of(from.name), from.incarnation};
+  if (sender.task != task->own) meet(sender);
   std::visit(
       [&](auto& content) {
         using M = std::decay_t<decltype(content)>;
-        if constexpr (std::is_same_v<M, ReplicaDone>)
-          job.left(from.name);
-        else if constexpr (std::is_same_v<M, Shutdown>)
+        if constexpr (std::is_same_v<M, ReplicaDone>) {
+          job.present(from);
+          job.left(from);
+        } else if constexpr (std::is_same_v<M, Shutdown>) {
           job.stop(content.reason);
-        else
+        } else {
           caf::anon_send(task->recipient(content), sender, std::move(content));
+        }
       },
       message);
 }
 
+// Before the message itself: the answer to it comes to the peer later than this.
+void Server::Impl::meet(const Sender& sender) {
+  const auto position = static_cast<std::size_t>(sender.task);
+  if (std::exchange(met[position], sender.incarnation) != sender.incarnation)
+    caf::anon_send(task->peers[position], Met{sender.incarnation});
+}
+
 void Server::Impl::peer_gone(const TaskIdentity& from) {
-  job.left(from.name);
+  job.left(from);
   const PeerLost lost{task->id_of(from.name),
+                      from.incarnation,
                       {Code::unavailable, from.name.to_string() + " has left or crashed"}};
   for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
 }
@@ -204,7 +220,11 @@ const TaskName& Server::name() const { return impl_->task->self.name; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 
 std::string Server::join() { return impl_->job.wait_for_stop(); }
-void Server::stop(const std::string& reason) { impl_->job.stop(reason); }
+void Server::stop(const std::string& reason) {
+  impl_->job.stop(reason);
+  caf::anon_send(impl_->task->master,
+                 StopSteps{{Code::cancelled, name().to_string() + " was stopped: " + reason}});
+}
 bool Server::stopping() const { return impl_->job.stopped(); }
 
 void Server::announce_done(const TaskName& chief) {
@@ -213,6 +233,9 @@ void Server::announce_done(const TaskName& chief) {
 
 std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas,
                                               std::int64_t timeout_ms) {
+  for (const auto& replica : replicas)
+    if (const TaskId id = impl_->task->id_of(replica); id != impl_->task->own)
+      caf::anon_send(impl_->task->peers[static_cast<std::size_t>(id)], Attend{});
   return impl_->job.wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
 }
 
@@ -220,6 +243,24 @@ void Server::shutdown_cluster(const std::string& reason) {
   for (std::size_t i = 0; i < impl_->task->tasks.size(); ++i)
     if (static_cast<TaskId>(i) != impl_->task->own)
       impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
+}
+
+HeldState Server::held() const {
+  caf::scoped_actor self{impl_->runtime->system()};
+  HeldState sum;
+  for (const auto& actor : {impl_->task->master, impl_->task->worker, impl_->task->rendezvous})
+    self->request(actor, caf::infinite, Census{})
+        .receive(
+            [&sum](const HeldState& held) {
+              sum.sessions += held.sessions;
+              sum.plans += held.plans;
+              sum.steps += held.steps;
+              sum.graphs += held.graphs;
+              sum.running += held.running;
+              sum.waiting_transfers += held.waiting_transfers;
+            },
+            [](const caf::error&) {});
+  return sum;
 }
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {

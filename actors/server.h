@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/held_state.h"
 #include "dataflow/cluster_spec.h"
 #include "dataflow/device_name.h"
 #include "schema/link.h"
@@ -56,17 +57,22 @@ class Server {
   // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.
   // Returns the reason.
   std::string join();
-  // Ends join(). Safe to call from a signal-watching thread.
+  // Ends join(), and fails the steps of this task's sessions that are running as cancelled; what they begin
+  // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
   void stop(const std::string& reason);
   bool stopping() const;
 
   // The end of a training job, in the order of calls. A replica says that its part is done:
   void announce_done(const TaskName& chief);
-  // The chief waits until every other replica has said so or is gone; at most `timeout_ms`, after
-  // which it returns those that are still missing.
+  // The chief waits until every other replica has said so, is gone or cannot be reached; at most
+  // `timeout_ms`, after which it returns those that are still missing. A replica that has been started
+  // again meanwhile counts anew.
   std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
   // Tells every other task that the job is over.
   void shutdown_cluster(const std::string& reason);
+
+  // What the task's actors hold now.
+  HeldState held() const;
 
  private:
   friend class LocalCluster;

@@ -28,6 +28,7 @@ struct TaskContext {
   caf::actor master, worker, rendezvous, shard, coordinator;
   std::vector<caf::actor> peers;  // by TaskId; none for the task itself
 
+  Sender as_sender() const { return {own, self.incarnation}; }
   const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
   // Throws invalid_argument if the cluster has no such task.
   TaskId id_of(const TaskName& name) const;
@@ -53,7 +54,7 @@ using TaskRef = std::shared_ptr<const TaskContext>;
 template <class M>
 void tell(const TaskContext& task, TaskId to, M message) {
   if (to == task.own)
-    caf::anon_send(task.recipient(message), to, std::move(message));
+    caf::anon_send(task.recipient(message), task.as_sender(), std::move(message));
   else
     caf::anon_send(task.peers[static_cast<std::size_t>(to)], Message(std::move(message)));
 }

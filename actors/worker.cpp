@@ -10,48 +10,78 @@ namespace actorflow {
 
 caf::behavior Worker::behavior() {
   return {
-      [this](TaskId from, RegisterGraph& message) { on_register(from, message); },
-      [this](TaskId from, RunGraph& message) { on_run(from, message); },
-      [this](TaskId, const AbortStep& message) { on_abort(message); },
-      [this](TaskId, const DeregisterGraph& message) { graphs_.erase(message.handle); },
-      [this](TaskId from, const GetStatus& message) {
-        tell(*task_, from, TaskStatus{message.request, own_devices(*task_)});
+      [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },
+      [this](const Sender& from, RunGraph& message) { on_run(from, message); },
+      [this](const Sender&, const AbortStep& message) { on_abort(message); },
+      [this](const Sender&, const DeregisterGraph& message) { graphs_.erase(message.handle); },
+      [this](const Sender& from, const GetStatus& message) {
+        tell(*task_, from.task, TaskStatus{message.request, own_devices(*task_)});
       },
       [this](const LaneIdle& message) { on_idle(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
+      [this](const Unclaimed& message) { on_unclaimed(message); },
+      [this](Census) {
+        HeldState held;
+        held.graphs = graphs_.size();
+        held.running = running_.size();
+        return held;
+      },
   };
 }
 
-void Worker::on_register(TaskId from, RegisterGraph& message) {
+std::uint64_t Worker::handle_of(const Sender& from, std::uint64_t request) const {
+  for (const auto& [handle, graph] : graphs_)
+    if (graph.request == request && graph.master.task == from.task &&
+        graph.master.incarnation == from.incarnation)
+      return handle;
+  return 0;
+}
+
+void Worker::on_register(const Sender& from, RegisterGraph& message) {
+  if (const auto known = handle_of(from, message.request); known != 0)
+    return tell(*task_, from.task, GraphRegistered{message.request, {}, known});
   // Random: a handle of an earlier incarnation of this task names no graph of the present one.
   const auto handle = task_->random->next();
   GraphRegistered answer{message.request, {}, handle};
   try {
     auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_);
     for (auto& node : executable->nodes()) node.actor = self_->spawn(node_actor);
-    graphs_[handle] = {std::move(executable), from, {}};
+    graphs_[handle] = {std::move(executable), from, message.request, {}};
   } catch (const Error& error) {
     answer.status = {error.code(), fmt::format("{}: {}", task_->self.name.to_string(), error.what())};
   }
-  tell(*task_, from, std::move(answer));
+  tell(*task_, from.task, std::move(answer));
 }
 
-void Worker::on_run(TaskId from, RunGraph& message) {
+void Worker::on_run(const Sender& from, RunGraph& message) {
+  const StepId step = message.step;
+  // Whoever asked first gets the answer.
+  if (running_.contains(step) || ended_.contains(step)) return;
+  if (aborted_early_.contains(step))
+    return refuse(from, step, {Code::aborted, "the step was aborted before it began"});
   const auto found = graphs_.find(message.handle);
   if (found == graphs_.end())
-    return tell(
-        *task_, from,
-        StepDone{message.step,
-                 {Code::aborted, fmt::format("{} does not know graph {}; it has probably restarted",
-                                             task_->self.name.to_string(), message.handle)},
-                 {}});
-  Registered& graph = found->second;
+    return refuse(from, step,
+                  {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
+                                              task_->self.name.to_string(), message.handle)});
+  run(from, found->second, message);
+}
+
+void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
   if (graph.free_lanes.empty())
     graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
-  caf::anon_send(lane, StartStep{message.step, from, message.epoch, std::move(message.args), message.trace});
+  caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
+                                 message.trace});
   running_[message.step] = {lane, from};
+}
+
+// What other tasks have sent or will send to the step is of no use any more.
+void Worker::refuse(const Sender& from, StepId step, Status reason) {
+  caf::anon_send(task_->rendezvous, GiveUp{step, reason});
+  ended_.add(step);
+  tell(*task_, from.task, StepDone{step, std::move(reason), {}});
 }
 
 void Worker::on_abort(const AbortStep& message) {
@@ -60,6 +90,8 @@ void Worker::on_abort(const AbortStep& message) {
   caf::anon_send(task_->coordinator, give_up);
   if (const auto found = running_.find(message.step); found != running_.end())
     caf::anon_send(found->second.lane, give_up);
+  else if (!ended_.contains(message.step))
+    aborted_early_.add(message.step);
 }
 
 void Worker::on_idle(const LaneIdle& message) {
@@ -69,12 +101,20 @@ void Worker::on_idle(const LaneIdle& message) {
   if (const auto graph = graphs_.find(message.graph); graph != graphs_.end())
     graph->second.free_lanes.push_back(std::move(found->second.lane));
   running_.erase(found);
+  ended_.add(message.step);
 }
 
 void Worker::on_peer_lost(const PeerLost& message) {
   for (const auto& [step, running] : running_)
-    if (running.master == message.task) on_abort({step, message.reason});
-  std::erase_if(graphs_, [&message](const auto& entry) { return entry.second.master == message.task; });
+    if (message.concerns(running.master)) on_abort({step, message.reason});
+  std::erase_if(graphs_,
+                [&message](const auto& entry) { return message.concerns(entry.second.master); });
+}
+
+void Worker::on_unclaimed(const Unclaimed& message) {
+  for (const StepId step : message.steps)
+    if (!running_.contains(step))
+      caf::anon_send(task_->rendezvous, GiveUp{step, {Code::aborted, "no master runs the step here"}});
 }
 
 caf::behavior worker_actor(WorkerActor* self, TaskRef task) {

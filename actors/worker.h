@@ -10,12 +10,14 @@
 #include "actors/executable.h"
 #include "actors/messages.h"
 #include "actors/placement.h"
+#include "actors/recent_steps.h"
 #include "actors/task_context.h"
 
 namespace actorflow {
 
 // As many steps of a graph run at once as are asked for: each in a lane of its own, taken from those
-// that are free. When a task is lost, the steps and graphs of its master go with it.
+// that are free. When a task is lost, the steps and graphs of its master go with it. A request that comes
+// twice is done once: a graph is registered by (master, request), a step runs by its id.
 class Worker {
  public:
   Worker(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -25,17 +27,23 @@ class Worker {
  private:
   struct Registered {
     std::shared_ptr<const Executable> executable;
-    TaskId master{};
+    Sender master;
+    std::uint64_t request = 0;
     std::vector<caf::actor> free_lanes;
   };
   struct Running {
     caf::actor lane;
-    TaskId master{};
+    Sender master;
   };
 
-  void on_register(TaskId from, RegisterGraph& message);
-  void on_run(TaskId from, RunGraph& message);
+  void on_register(const Sender& from, RegisterGraph& message);
+  // Of a request that has come before; 0 if it has not.
+  std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
+  void on_run(const Sender& from, RunGraph& message);
+  void run(const Sender& from, Registered& graph, RunGraph& message);
+  void refuse(const Sender& from, StepId step, Status reason);
   void on_abort(const AbortStep& message);
+  void on_unclaimed(const Unclaimed& message);
   void on_idle(const LaneIdle& message);
   void on_peer_lost(const PeerLost& message);
 
@@ -43,6 +51,8 @@ class Worker {
   TaskRef task_;
   std::unordered_map<std::uint64_t, Registered> graphs_;
   std::unordered_map<StepId, Running> running_;
+  RecentSteps ended_{1024};
+  RecentSteps aborted_early_{1024};  // before they were asked for
 };
 
 using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;

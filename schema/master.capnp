@@ -29,7 +29,7 @@ interface Master extends(T.TensorSink) {
   createSession @0 (graph :Graph, options :SessionOptions)
       -> (status :Status, session :Text, graphVersion :Int64);
   # invalid_argument with every mistake of the graph if there is one. A session lives until it is closed or
-  # reset, or its task ends; not only as long as the connection.
+  # reset, its task ends, or the connection on which it was made breaks.
 
   runStep @1 (session :Text, feeds :List(Feed), fetches :List(Text), targets :List(Text),
               timeoutMs :Int64, sink :T.TensorSink, epoch :Int64, trace :Bool)

@@ -9,6 +9,26 @@
 # BulkFrame in Cap'n Proto's framing and the payloads behind it. The other side writes the number of a
 # payload, 8 bytes, little-endian, when it no longer needs it.
 
+# The worker service of distributed TensorFlow, and where it is here:
+#
+#   GetStatus                     Task.status: who is here, which incarnation, how many connections
+#   CreateWorkerSession, Delete   the connection itself: a worker keeps graphs and steps for the task, and
+#                                 the incarnation of it, that `connect` named, and forgets them when its
+#                                 connection breaks
+#   RegisterGraph, DeregisterGraph  registerGraph, answered by graphRegistered with a random handle; a request
+#                                 that comes twice gets the same handle. deregisterGraph
+#   RunGraph                      runGraph, answered by stepDone. A step runs once: what comes again with its
+#                                 number is dropped. An unknown handle: aborted, the task has restarted
+#   CleanupGraph                  abortStep: whoever waits in the step gets the reason, and what comes later
+#                                 for it is dropped or refused. A step that ends leaves nothing behind
+#   CleanupAll                    Master's reset, for a container
+#   RecvTensor                    tensorDelivery: the sender pushes, before or after the runGraph of the
+#                                 receiver; first in, first out per step and channel
+#   StepDone of a failed part     names the node; the master adds the task
+#
+# A task has one incarnation per start, told in `connect`. Handles and steps are random 64-bit numbers, the
+# two top bits of a step are clear. `epoch` is the fencing epoch of the session that runs the step.
+
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("actorflow::wire");
 using T = import "tensor.capnp";

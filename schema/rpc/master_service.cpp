@@ -80,7 +80,8 @@ class MasterService final : public wire::Master::Server {
       return CreateSession{read_graph(context.getParams().getGraph(), tensors, core().ops),
                            read_options(context.getParams().getOptions())};
     };
-    return answer(context, read, [](const MasterReply& reply, auto results) {
+    return answer(context, read, [this](const MasterReply& reply, auto results) {
+      if (reply.status.ok()) connection_->sessions.insert(reply.session);
       results.setSession(to_text(reply.session));
       results.setGraphVersion(reply.graph_version);
     });
@@ -127,6 +128,7 @@ class MasterService final : public wire::Master::Server {
   }
 
   kj::Promise<void> closeSession(CloseSessionContext context) override {
+    connection_->sessions.erase(to_string(context.getParams().getSession()));
     return answer(context, [&](TensorReader&) -> MasterRequest {
       return CloseSession{to_string(context.getParams().getSession())};
     });

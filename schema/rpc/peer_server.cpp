@@ -322,7 +322,14 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
     const std::string who = connection.peer ? connection.peer->name.to_string() : "an unknown peer";
     core_.options.on_warning("closed the connection from " + who + ": " + reason);
   }
+  if (!closed_) close_sessions(connection);
   if (!closed_ && connection.peer) guard([&] { inbox_.gone(*connection.peer); });
+}
+
+// Nobody else knows their handles.
+void PeerServer::close_sessions(Connection& connection) {
+  for (const auto& session : std::exchange(connection.sessions, {}))
+    guard([&] { inbox_.master(CloseSession{session}, [](const MasterReply&) {}); });
 }
 
 void PeerServer::guard(const std::function<void()>& callback) {

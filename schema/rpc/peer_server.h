@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "schema/codec/transfer.h"
 #include "schema/rpc/bulk_connection.h"
@@ -28,6 +30,7 @@ struct Connection {
   bool open = true;
   std::optional<TaskIdentity> peer;  // set by its `connect`
   BulkToken token{};                 // the same
+  std::set<std::string> sessions;    // that its client has made: closed when it leaves
   TransferReceiver transfers;
   BulkOrder order;
   kj::Promise<void> opening = nullptr;
@@ -69,6 +72,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
   void attach_bulk(Connection& owner, Visitor& visitor);
   void watch(const std::shared_ptr<Connection>& connection);
+  void close_sessions(Connection& connection);
   void guard(const std::function<void()>& callback);
 
   RpcCore& core_;

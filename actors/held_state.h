@@ -1,0 +1,20 @@
+// What the actors of a task hold at a moment, counted.
+#pragma once
+
+#include <cstddef>
+
+namespace actorflow {
+
+// When every session is closed and every step has ended, all of it is 0.
+struct HeldState {
+  std::size_t sessions = 0;           // of the master
+  std::size_t plans = 0;              // steps of sessions that the master knows how to run
+  std::size_t steps = 0;              // that the master has under way
+  std::size_t graphs = 0;             // partitions that the worker keeps for masters
+  std::size_t running = 0;            // partitions that the worker runs now
+  std::size_t waiting_transfers = 0;  // of the rendezvous: tensors and Recvs that wait for each other
+
+  bool operator==(const HeldState&) const = default;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,110 @@
+// Which error of a step is told, whatever the order in which its tasks report theirs.
+#include "actors/running_steps.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <caf/all.hpp>
+#include <optional>
+
+#include "actors/threaded_runtime.h"
+
+using namespace actorflow;
+
+namespace {
+
+struct ConstantRandom final : Random {
+  std::uint64_t next() override { return 28; }
+};
+constexpr StepId the_step = 28 >> 2;
+
+// The master of worker 0, with a step on all three; what it says to workers goes nowhere.
+struct ThreeWorkers {
+  ThreeWorkers() {
+    task->own = TaskId{0};
+    for (int i = 0; i < 3; ++i) task->tasks.push_back({"worker", i});
+    task->self = {task->tasks[0], 1};
+    task->random = &random;
+    task->worker = nobody;
+    task->peers.assign(3, nobody);
+  }
+  ~ThreeWorkers() { *task = {}; }
+
+  void start() {
+    auto parts = std::make_shared<Parts>();
+    for (int i = 0; i < 3; ++i) parts->push_back({TaskId{i}, 1, 1, {}});
+    steps.start(std::move(parts), StepRequest{}, [this](MasterReply answer) { reply = std::move(answer); });
+  }
+  void fails(int worker, Code code) {
+    StepDone done{the_step, {code, "node 'n" + std::to_string(worker) + "' failed"}, {}};
+    steps.on_done({TaskId{worker}, 1}, done);
+  }
+
+  ThreadedRuntime runtime;
+  caf::actor nobody = runtime.system().spawn([](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::drop);
+    return {[](Message&) {}};
+  });
+  ConstantRandom random;
+  std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
+  RunningSteps steps{nullptr, task};
+  std::optional<MasterReply> reply;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(running_steps, ThreeWorkers)
+
+BOOST_AUTO_TEST_CASE(derived_errors_never_hide_the_root_error_in_whatever_order_they_come) {
+  std::vector<int> order{0, 1, 2};
+  const std::vector<Code> codes{Code::cancelled, Code::out_of_range, Code::aborted};
+  do {
+    reply.reset();
+    start();
+    for (const int worker : order) {
+      BOOST_TEST(!reply.has_value());
+      fails(worker, codes[static_cast<std::size_t>(worker)]);
+    }
+    BOOST_REQUIRE(reply.has_value());
+    BOOST_TEST((reply->status.code == Code::out_of_range), reply->status.to_string());
+    BOOST_TEST(reply->status.message == "/job:worker/task:1: node 'n1' failed");
+    BOOST_TEST(steps.size() == 0u);
+  } while (std::ranges::next_permutation(order).found);
+}
+
+BOOST_AUTO_TEST_CASE(of_several_root_errors_the_first_is_told) {
+  start();
+  fails(2, Code::internal);
+  fails(0, Code::out_of_range);
+  fails(1, Code::resource_exhausted);
+  BOOST_TEST((reply->status.code == Code::internal));
+}
+
+BOOST_AUTO_TEST_CASE(the_loss_of_an_earlier_incarnation_does_not_end_a_step) {
+  start();
+  steps.on_peer_lost({TaskId{1}, 99, {Code::unavailable, "gone"}});
+  for (int i = 0; i < 3; ++i) {
+    StepDone done{the_step, {}, {}};
+    steps.on_done({TaskId{i}, 1}, done);
+  }
+  BOOST_TEST(reply->status.ok(), reply->status.to_string());
+}
+
+BOOST_AUTO_TEST_CASE(the_loss_of_a_task_ends_its_part_as_unavailable) {
+  start();
+  steps.on_peer_lost({TaskId{1}, 1, {Code::unavailable, "gone"}});
+  fails(0, Code::aborted);
+  fails(2, Code::aborted);
+  BOOST_TEST((reply->status.code == Code::unavailable));
+  BOOST_TEST(reply->status.message == "/job:worker/task:1: gone");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_comes_twice_counts_once) {
+  start();
+  for (int i = 0; i < 3; ++i) fails(0, Code::out_of_range);
+  BOOST_TEST(!reply.has_value());
+  fails(1, Code::aborted);
+  fails(2, Code::aborted);
+  BOOST_TEST(reply.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

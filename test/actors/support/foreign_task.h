@@ -1,0 +1,51 @@
+// A task whose messages a test writes by hand, beside a real server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/server.h"
+#include "kernels/ops.h"
+#include "test/schema/support/tasks.h"
+
+namespace actorflow::test {
+
+// An address on loopback on which nobody listens.
+std::string free_address();
+// Whether the server comes to hold just that, sooner or later.
+bool comes_to_hold(const Server& server, const HeldState& expected);
+
+// "/job:chief/task:0", which speaks as a master to the server of "/job:worker/task:0".
+class ForeignChief {
+ public:
+  ForeignChief();
+
+  void send(Message message) { link_->link->send(std::move(message)); }
+  // The next message that the server has sent. REQUIRES: it is an M.
+  template <class M>
+  M next() {
+    auto message = mailbox_->messages.take();
+    BOOST_REQUIRE(message);
+    BOOST_REQUIRE(std::holds_alternative<M>(*message));
+    return std::get<M>(std::move(*message));
+  }
+  // Registers the graph under the request number, and returns its handle.
+  std::uint64_t register_graph(std::uint64_t request, const Graph& graph);
+  StepDone run(std::uint64_t handle, StepId step);
+  // The connection to the server breaks.
+  void hang_up() { link_.reset(); }
+
+  const Server& server() const { return *server_; }
+
+ private:
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Receiver> mailbox_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<test::Sender> link_;
+};
+
+// What a partition has where its graph is cut.
+Output receive(Graph& graph, std::int64_t channel);
+void return_value(Graph& graph, Output value, std::int64_t index);
+
+}  // namespace actorflow::test
