@@ -1,15 +1,24 @@
 #include "actors/accumulator.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace actorflow {
 
-bool Accumulator::add(int replica, std::int64_t local_step, Tensor gradient) {
-  if (local_step < global_step_) {
-    ++dropped_;
+bool Accumulator::add(int replica, const Contribution& contribution, Tensor gradient,
+                      Tensor learning_rate) {
+  auto& [counts, last] = this->replica(replica);
+  if (contribution <= last) {
+    ++counts.repeated;
+    return true;
+  }
+  if (contribution.step < global_step_) {
+    ++counts.stale;
     return false;
   }
-  gradients_.push_back({replica, local_step, std::move(gradient)});
+  ++counts.counted;
+  last = contribution;
+  gradients_.push_back({replica, contribution, std::move(gradient), std::move(learning_rate)});
   return true;
 }
 
@@ -18,16 +27,23 @@ bool Accumulator::has(int replica) const {
                              [replica](const Entry& entry) { return entry.replica == replica; });
 }
 
-std::vector<Tensor> Accumulator::take() {
-  std::ranges::stable_sort(gradients_, {}, &Entry::replica);
-  std::vector<Tensor> taken;
+Accumulator::Taken Accumulator::take() {
+  std::ranges::sort(gradients_, {},
+                    [](const Entry& entry) { return std::tuple(entry.replica, entry.contribution); });
+  Taken taken{.gradients = {}, .learning_rate = gradients_.front().learning_rate};
   for (auto& entry : gradients_) {
-    global_step_ = std::max(global_step_, entry.local_step);
-    taken.push_back(std::move(entry.gradient));
+    global_step_ = std::max(global_step_, entry.contribution.step);
+    taken.gradients.push_back(std::move(entry.gradient));
   }
   gradients_.clear();
   ++global_step_;
   return taken;
+}
+
+Accumulator::Replica& Accumulator::replica(int index) {
+  const auto place = static_cast<std::size_t>(index);
+  if (place >= replicas_.size()) replicas_.resize(place + 1);
+  return replicas_[place];
 }
 
 }  // namespace actorflow

@@ -2,38 +2,57 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "actors/token_barrier.h"
 #include "dataflow/tensor.h"
 
 namespace actorflow {
+
+// What became of the gradients that a replica has handed in.
+struct GradientCounts {
+  std::int64_t counted = 0;
+  std::int64_t stale = 0;     // dropped: computed at an earlier step
+  std::int64_t repeated = 0;  // dropped: a replica that came back has made this contribution before
+};
 
 // A gradient counts only if it was computed at the accumulator's step or later; older ones are
 // dropped and counted. Follows TensorFlow's ConditionalAccumulator. Not thread-safe: it belongs to a
 // shard.
 class Accumulator {
  public:
-  // False if the gradient is stale.
-  bool add(int replica, std::int64_t local_step, Tensor gradient);
+  // False if the gradient is stale. One that has counted before does not count again.
+  bool add(int replica, const Contribution& contribution, Tensor gradient, Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
-  // The gathered gradients in the order of their replicas, so that their sum does not depend on who
-  // came first. Moves the accumulator to the step after.
-  std::vector<Tensor> take();
+
+  struct Taken {
+    // In the order of replicas and contributions, so that their sum does not depend on who came first.
+    std::vector<Tensor> gradients;
+    Tensor learning_rate;  // of the first
+  };
+  // Moves the accumulator to the step after. REQUIRES: size() > 0.
+  Taken take();
   // Only gradients of this global step or later count from now on.
   std::int64_t global_step() const { return global_step_; }
-  std::int64_t dropped() const { return dropped_; }
+  const GradientCounts& counts(int replica) { return this->replica(replica).counts; }
 
  private:
+  struct Replica {
+    GradientCounts counts;
+    Contribution last = no_contribution;  // that counted; the next ones are later
+  };
   struct Entry {
     int replica;
-    std::int64_t local_step;
+    Contribution contribution;
     Tensor gradient;
+    Tensor learning_rate;
   };
+  Replica& replica(int index);
+
   std::vector<Entry> gradients_;
+  std::vector<Replica> replicas_;
   std::int64_t global_step_ = 0;
-  std::int64_t dropped_ = 0;
 };
 
 }  // namespace actorflow

@@ -47,6 +47,9 @@ void Executable::compile_node(NodeId id, const TaskContext& task) {
     item.slot = attr<std::int64_t>(node, "index");
     if (node.op == &retval_op()) ++num_retvals_;
   }
+  if (node.attrs.contains("optimizer"))
+    optimizers_.emplace(id, parse_optimizer(attr<std::string>(node, "optimizer"),
+                                            attr<std::vector<double>>(node, "hyperparameters")));
   item.first_input = num_inputs_;
   item.num_inputs = static_cast<std::int32_t>(node.inputs.size());
   item.first_output = num_outputs_;

@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <caf/actor.hpp>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "actors/task_context.h"
 #include "dataflow/graph.h"
+#include "dataflow/optimizer.h"
 #include "kernels/kernel.h"
 
 namespace actorflow {
@@ -88,6 +90,8 @@ class Executable {
   NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
   Team* team() const { return team_; }
   Clock& clock() const { return *clock_; }
+  // REQUIRES: the node has the attributes of an update.
+  const Optimizer& optimizer(NodeId id) const { return optimizers_.at(id); }
 
  private:
   void compile_node(NodeId id, const TaskContext& task);
@@ -105,6 +109,7 @@ class Executable {
   std::vector<std::int32_t> pending_;
   std::vector<NodeId> sources_;
   std::unique_ptr<NodeCost[]> costs_;  // by node
+  std::map<NodeId, Optimizer> optimizers_;
   std::int32_t num_inputs_ = 0;
   std::int32_t num_outputs_ = 0;
   std::int32_t num_retvals_ = 0;

@@ -33,7 +33,7 @@ struct StartStep {
   std::vector<Slot> args;
   bool trace = false;
 };
-// worker -> lane, rendezvous, coordinator: whoever waits for something of the step gets the reason.
+// worker -> lane, rendezvous, coordinator, shard: whoever waits for something of the step gets the reason.
 struct GiveUp {
   StepId step = 0;
   Status reason;
@@ -98,7 +98,7 @@ struct GlobalStepIs {
   FencingEpoch epoch = 0;
 };
 
-// peer -> master, worker: the task cannot be reached, or has left or restarted.
+// peer -> master, worker, coordinator: the task cannot be reached, or has left or restarted.
 struct PeerLost {
   TaskId task{};
   std::uint64_t incarnation = 0;  // that has gone; 0 = whichever, the task cannot be reached

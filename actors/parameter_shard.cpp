@@ -16,9 +16,10 @@ constexpr std::chrono::seconds report_interval{5};
 }  // namespace
 
 ParameterShard::ParameterShard(caf::event_based_actor* self, TaskRef task)
-    : self_(self), state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}} {
-  for (const auto family :
-       {variable_handlers(), update_handlers(), synchronous_handlers(), epoch_handlers()})
+    : self_(self),
+      state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}, .conditional = {}} {
+  for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
+                            conditional_handlers(), epoch_handlers()})
     for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
 }
 
@@ -31,9 +32,11 @@ caf::behavior ParameterShard::behavior() {
           state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
       [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
+      [this](const GiveUp& message) { give_up_takers(state_, message.step); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);
+        report_waiting_takers(state_);
         self_->delayed_send(self_, report_interval, Tick{});
       },
   };
@@ -53,8 +56,8 @@ void ParameterShard::call(StateCall& call) {
   } catch (const Error& error) {
     fail(call.reply_to, error.status());
   } catch (const std::bad_alloc&) {
-    fail(call.reply_to,
-         {Code::resource_exhausted, fmt::format("node '{}' ({}): out of memory", node.name, node.op->name)});
+    fail(call.reply_to, {Code::resource_exhausted,
+                         fmt::format("node '{}' ({}): out of memory", node.name, node.op->name)});
   }
 }
 
@@ -65,6 +68,9 @@ void ParameterShard::clear(TaskId from, const ClearContainers& message) {
   };
   std::erase_if(state_.variables, is_cleared);
   std::erase_if(state_.staleness, is_cleared);
+  forget_conditional(
+      state_, {Code::aborted, "the accumulator's container was cleared"},
+      [&](const std::string& name) { return is_in(name, message.containers, message.session); });
   caf::anon_send(state_.task->coordinator, message);
   tell(*state_.task, from, ContainersCleared{message.request});
 }

@@ -9,6 +9,7 @@
 namespace actorflow {
 
 void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply) {
+  if (parts->empty()) return reply({});  // nothing to fetch, nothing to do
   // The top bits stay clear for clients that have signed numbers only.
   const StepId id = task_->random->next() >> 2;
   Step& step = steps_[id];

@@ -88,6 +88,7 @@ void Worker::on_abort(const AbortStep& message) {
   const GiveUp give_up{message.step, message.reason};
   caf::anon_send(task_->rendezvous, give_up);
   caf::anon_send(task_->coordinator, give_up);
+  caf::anon_send(task_->shard, give_up);
   if (const auto found = running_.find(message.step); found != running_.end())
     caf::anon_send(found->second.lane, give_up);
   else if (!ended_.contains(message.step))

@@ -29,6 +29,12 @@ struct Traits<Momentum> {
   static Slots slots(const Momentum&) { return {"momentum"}; }
 };
 template <>
+struct Traits<Nesterov> {
+  static constexpr std::string_view name = "nesterov";
+  static constexpr std::array fields = {&Nesterov::learning_rate, &Nesterov::momentum};
+  static Slots slots(const Nesterov&) { return {"momentum"}; }
+};
+template <>
 struct Traits<Adagrad> {
   static constexpr std::string_view name = "adagrad";
   static constexpr std::array fields = {&Adagrad::learning_rate, &Adagrad::initial_accumulator};
@@ -109,6 +115,11 @@ Optimizer make_optimizer(std::string_view name, double learning_rate) {
   auto values = hyperparameters(default_optimizer(name));
   values[0] = learning_rate;
   return parse_optimizer(name, values);
+}
+
+Optimizer with_learning_rate(Optimizer optimizer, double learning_rate) {
+  std::visit([learning_rate](auto& o) { o.learning_rate = learning_rate; }, optimizer);
+  return optimizer;
 }
 
 Optimizer parse_optimizer(std::string_view name, std::span<const double> values) {

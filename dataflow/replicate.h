@@ -1,6 +1,7 @@
 // Data-parallel training between graphs: the part of the graph that each replica adds to its model.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,29 @@ struct Replication {
   // Synchronous, with more gradients per step than replicas: how many steps replicas may take at first
   // without waiting, at least replicas_to_aggregate - replicas.
   int initial_tokens = 0;
+  // Asynchronous: how many steps a replica may be ahead of the slowest one that takes part when it
+  // begins a step. 0 = all do the same step at the same time; none = no bound. A replica takes part from
+  // TrainOp::local_init until TrainOp::leave, or until its task is lost.
+  std::optional<int> staleness_bound = std::nullopt;
 };
 
 struct TrainOp {
   Output step;  // int64 scalar: the global step after this step
-  // Synchronous: run it once before a replica's first step, when all variables have a value. It makes
-  // the replica current; the gradients of one that is behind are dropped. Empty if asynchronous.
+  // Run it once before a replica's first step, when all variables have a value, also when the replica
+  // has restarted. Synchronous: it makes the replica current; the gradients of one that is behind are
+  // dropped, those that it makes again count once. With bounded staleness: the replica takes part.
+  // Empty if there is nothing to do.
   Output local_init;
+  // int64 scalar: the global step that the replica's next step works on. After local_init.
+  Output local_step;
+  // Synchronous, one for each variable: int64 [replicas, 3], how many gradients of each replica were
+  // counted, dropped as stale, and dropped as counted before.
+  std::vector<Output> gradient_counts;
+  // With bounded staleness. Run it after a replica's last step: the others do not wait for it any
+  // longer.
+  Output leave;
+  // With bounded staleness: int64 scalar, how far ahead of the slowest a replica was at most.
+  Output max_lead;
 
   operator Output() const { return step; }  // NOLINT: what a program runs to train
 };
@@ -35,13 +52,32 @@ struct TrainOp {
 // The graph's variable "global_step", an int64 scalar that starts at 0; made if it is not there yet.
 Variable global_step(Graph& graph);
 
-// Adds what computes the gradients of `loss` and applies them. Updates are on the devices of their
-// variables; counting and the barrier on that of the global step, which in the synchronous case needs to
-// name a task for other tasks to find the barrier; the replica's own state on the device of the loss.
-// Variables that the loss does not depend on are left alone.
-// Throws invalid_argument if it depends on none, or if the replication makes no sense.
+struct GradientAndVariable {
+  Output gradient;
+  Variable variable;
+};
+
+// Adds the gradients of `loss`, without those variables that it does not depend on. A program may change
+// them (kernels/training.h clips them) before it applies them: each replica changes its own, and in the
+// synchronous case the mean is taken of what it hands in.
+// Throws invalid_argument if the loss depends on none of the variables.
+std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vector<Variable>& variables);
+
+// Adds what applies the gradients. Updates are on the devices of their variables; counting and the
+// barrier on that of the global step, which in the synchronous case needs to name a task for other tasks
+// to find the barrier; the replica's own state on the device of the first gradient.
+// `learning_rate`, a floating scalar that each step computes anew, takes the place of the optimizer's;
+// it travels with the gradients. In a synchronous step that of the lowest replica counts.
+// Throws invalid_argument if there is no gradient, or if the replication makes no sense.
+TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
+                        Variable global_step, const Optimizer& optimizer,
+                        const Replication& replication = {}, Output learning_rate = {});
+
+// Both: computes the gradients of `loss` and applies them. The replica's own state is on the device of
+// the loss.
 TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variables, Variable global_step,
-                 const Optimizer& optimizer, const Replication& replication = {});
+                 const Optimizer& optimizer, const Replication& replication = {},
+                 Output learning_rate = {});
 
 // Puts variables on the tasks of a parameter server job in turn, and everything else on `worker_device`.
 // Copies share the turn. Fields that an inner device scope names win. With ps_tasks = 0 it leaves every

@@ -7,24 +7,48 @@
 
 namespace actorflow {
 
-// (gradient) -> (): applies it at once. Attrs: variable, optimizer ("sgd", ...), hyperparameters
-// (list of float64 in the order that dataflow/optimizer.h documents).
+// Of the histogram that Staleness returns.
+constexpr std::int64_t staleness_buckets = 32;
+
+// (gradient[, learning_rate]) -> (): applies it at once. Attrs: variable, optimizer ("sgd", ...),
+// hyperparameters (list of float64 in the order that dataflow/optimizer.h documents). A learning rate,
+// a floating scalar, takes the place of the one among them.
 const OpDef& apply_gradient_op();
-// (gradient, local_step int64) -> accepted bool: hands the gradient to the variable's accumulator,
-// which drops it if local_step is behind, and applies the mean of `replicas_to_aggregate` of them,
-// summed in the order of the replicas. Attrs as apply_gradient, and replica, replicas_to_aggregate,
+// (gradient, local_step int64, serial int64[, learning_rate]) -> accepted bool: hands the gradient to
+// the variable's accumulator, which drops it if local_step is behind, and applies the mean of
+// `replicas_to_aggregate` of them, summed in the order of the replicas. A replica's gradient of the same
+// step and serial counts once. Attrs as apply_gradient, and replica, replicas_to_aggregate,
 // total_num_replicas, coordinator (the task that holds the barrier) and global_step (the variable that
 // the barrier counts).
 const OpDef& accumulate_gradient_op();
+// () -> int64[total_num_replicas, 3]: of each replica's gradients, how many were counted, were dropped
+// as stale, and were dropped because they had been counted before. Attrs: variable, total_num_replicas.
+const OpDef& gradient_counts_op();
 // (local_step int64) -> global step after: counts an asynchronous step that began at `local_step` and
 // records its staleness. Attr variable: the global step's name.
 const OpDef& count_step_op();
-// () -> float64[3]: steps counted, mean and maximum of their staleness. Attr variable as CountStep.
+// () -> float64[3]: steps counted, mean and maximum of their staleness; int64[32]: how many had a
+// staleness of 0, 1, ..., 30, and of more. Attr variable as CountStep.
 const OpDef& staleness_op();
-// () -> token int64: waits at the barrier for the next global step. Attrs: variable (the global
-// step's name), accumulators (how many variables take part), replica, replicas_to_aggregate,
-// total_num_replicas, initial_tokens.
+// (local_step int64, serial int64) -> (local_step, serial): waits at the barrier until the replica may
+// make the contribution after that one, its serial-th of a step. local_step = -1: none yet. Asked again
+// it answers the same again. Attrs: variable (the global step's name), accumulators (how many variables
+// take part), replica, replicas_to_aggregate, total_num_replicas, initial_tokens.
 const OpDef& take_token_op();
+
+// Bounded staleness; attrs of all four: variable (the global step's name), replica, total_num_replicas,
+// staleness_bound. A replica's clock is the number of steps that it has finished.
+// () -> clock int64: the replica trains from now on, beside the slowest. Attr task: that of the replica,
+// whose loss ends its part ("" if its device names none).
+const OpDef& join_clocks_op();
+// (clock int64) -> clock int64: the replica has finished a step that began at `clock`. Waits while it is
+// more than staleness_bound ahead of the slowest replica that takes part.
+const OpDef& advance_clock_op();
+// () -> (): nobody waits for the replica any longer.
+const OpDef& leave_clocks_op();
+// () -> max_lead int64: how far ahead of the slowest a replica was at most that began a step; and
+// int64[total_num_replicas]: the clocks, -1 for those that do not take part.
+const OpDef& clock_statistics_op();
 
 std::span<const OpDef* const> training_ops();
 

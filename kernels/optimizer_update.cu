@@ -36,6 +36,16 @@ struct MomentumRule {
 };
 
 template <class T>
+struct NesterovRule {
+  static constexpr std::size_t slots = 1;
+  T learning_rate, momentum;
+  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a) const {
+    a = momentum * a + g;
+    value -= learning_rate * g + learning_rate * momentum * a;
+  }
+};
+
+template <class T>
 struct AdagradRule {
   static constexpr std::size_t slots = 1;
   T learning_rate;
@@ -75,6 +85,10 @@ auto rule_of(const Sgd& o, std::int64_t) {
 template <class T>
 auto rule_of(const Momentum& o, std::int64_t) {
   return MomentumRule<T>{T(o.learning_rate), T(o.momentum)};
+}
+template <class T>
+auto rule_of(const Nesterov& o, std::int64_t) {
+  return NesterovRule<T>{T(o.learning_rate), T(o.momentum)};
 }
 template <class T>
 auto rule_of(const Adagrad& o, std::int64_t) {

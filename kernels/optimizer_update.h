@@ -5,6 +5,7 @@
 // learning rate:
 //   sgd       value -= lr g
 //   momentum  a = momentum a + g;  value -= lr a
+//   nesterov  a = momentum a + g;  value -= lr (g + momentum a)
 //   adagrad   a += g^2;  value -= lr g / sqrt(a)
 //   adam      m += (1 - beta1)(g - m);  v += (1 - beta2)(g^2 - v);
 //             value -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + epsilon), t = 1, 2, ...

@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-using JsonValue = std::variant<double, std::int64_t, std::string>;
+using JsonValue = std::variant<double, std::int64_t, std::string, std::vector<std::int64_t>>;
 
 // An object with these members, in their order, indented, with a line's end. A number that JSON does not
 // have (NaN, infinity) becomes null.

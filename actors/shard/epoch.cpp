@@ -22,6 +22,7 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
     variable.accumulator = {};
     variable.waiting_ticks = 0;
   }
+  forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
   // Before any step of the new epoch can reach the coordinator: whoever starts one has our answer.
   caf::anon_send(shard.task->coordinator, EpochRaised{epoch});
   return Outputs{};

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "dataflow/core_ops.h"
+
 namespace actorflow {
 
 void Staleness::record(std::int64_t staleness) {
   ++steps;
   sum += staleness;
   max = std::max(max, staleness);
+  ++histogram[static_cast<std::size_t>(std::clamp<std::int64_t>(staleness, 0, staleness_buckets - 1))];
 }
 
 ShardVariable* ShardState::find(const std::string& name) {
@@ -23,6 +26,15 @@ ShardVariable& ShardState::initialized(const std::string& name) {
       Code::failed_precondition,
       fmt::format("variable '{}' on {} has no value; run its initializer or restore a checkpoint", name,
                   task->self.name.to_string()));
+}
+
+Tensor add_tensors(const ShardState& shard, std::vector<Tensor> tensors) {
+  Node sum;
+  sum.op = &add_n_op();
+  std::vector<Tensor> outputs(1);
+  OpContext context(sum, cpu_device(), tensors, outputs);
+  shard.task->ops->make(sum, DeviceType::cpu)->compute(context);
+  return std::move(outputs[0]);
 }
 
 const std::string& variable_of(const Node& node) { return attr<std::string>(node, "variable"); }

@@ -1,6 +1,8 @@
 // What a parameter shard holds, and how an op of its task gets at it.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,7 +12,9 @@
 
 #include "actors/accumulator.h"
 #include "actors/messages.h"
+#include "actors/shard/conditional.h"
 #include "actors/task_context.h"
+#include "dataflow/training_ops.h"
 #include "kernels/optimizer_update.h"
 
 namespace actorflow {
@@ -20,6 +24,7 @@ struct Staleness {
   std::int64_t steps = 0;
   std::int64_t sum = 0;
   std::int64_t max = 0;
+  std::array<std::int64_t, staleness_buckets> histogram{};  // the last bucket: as much or more
 
   void record(std::int64_t staleness);
   double mean() const { return steps > 0 ? static_cast<double>(sum) / static_cast<double>(steps) : 0; }
@@ -28,8 +33,9 @@ struct Staleness {
 struct ShardVariable {
   VariableState state;
   Accumulator accumulator;
-  // The last accumulate node that came, for its attributes, and for how long gradients have waited.
+  // The last accumulate node that came, what it asks for, and for how long gradients have waited.
   const Node* accumulate = nullptr;
+  const Optimizer* optimizer = nullptr;
   std::shared_ptr<const Executable> keeps_node;
   std::int64_t waiting_ticks = 0;
 };
@@ -39,6 +45,8 @@ struct ShardState {
   FencingEpoch epoch = 0;
   std::map<std::string, ShardVariable, std::less<>> variables;
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
+
+  std::map<std::string, ConditionalState, std::less<>> conditional;
 
   // Null if the variable has no value.
   ShardVariable* find(const std::string& name);
@@ -69,11 +77,21 @@ struct StateOp {
 std::span<const StateOp> variable_handlers();     // variables.cpp
 std::span<const StateOp> update_handlers();       // updates.cpp
 std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
+std::span<const StateOp> conditional_handlers();  // conditional.cpp
 std::span<const StateOp> epoch_handlers();        // epoch.cpp
 
-// Applies the mean of the gradients as the node's optimizer does.
-void update_variable(const ShardState& shard, const Node& node, ShardVariable& variable,
-                     std::span<const Tensor> gradients);
+// The sum of tensors of one type, in their order.
+Tensor add_tensors(const ShardState& shard, std::vector<Tensor> tensors);
+// Takers of conditional accumulators: those of a step that has ended; all, with the accumulators; who
+// has waited a whole interval of the shard's reports.
+void give_up_takers(ShardState& shard, StepId step);
+void forget_conditional(ShardState& shard, const Status& reason,
+                        const std::function<bool(const std::string&)>& which = {});
+void report_waiting_takers(ShardState& shard);
+// Applies the mean of the gradients as the optimizer does, with `learning_rate` if
+// there is one.
+void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
+                     std::span<const Tensor> gradients, const Tensor& learning_rate);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);
 

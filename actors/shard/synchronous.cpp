@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "actors/executable.h"
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
 
@@ -12,9 +13,9 @@ namespace {
 
 void apply_gathered(const ShardState& shard, const std::string& name, ShardVariable& variable) {
   const Node& node = *variable.accumulate;
-  const std::vector<Tensor> gradients = variable.accumulator.take();
+  const auto taken = variable.accumulator.take();
   variable.waiting_ticks = 0;
-  update_variable(shard, node, variable, gradients);
+  update_variable(shard, *variable.optimizer, variable, taken.gradients, taken.learning_rate);
   const auto& home = attr<std::string>(node, "coordinator");
   const TaskContext& task = *shard.task;
   const TaskId coordinator = home.empty() ? task.own : task.id_of(TaskName::parse(home));
@@ -29,13 +30,27 @@ StateResult accumulate(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(name);
   check_same_type(node, variable.state.value, call.inputs[0]);
   variable.accumulate = &node;
+  variable.optimizer = &call.executable->optimizer(call.reply_to.node);
   variable.keeps_node = call.executable;
   const auto replica = static_cast<int>(attr<std::int64_t>(node, "replica"));
-  const auto local_step = call.inputs[1].scalar<std::int64_t>();
-  const bool fresh = variable.accumulator.add(replica, local_step, call.inputs[0]);
+  const Contribution contribution{call.inputs[1].scalar<std::int64_t>(),
+                                  call.inputs[2].scalar<std::int64_t>()};
+  const bool fresh = variable.accumulator.add(replica, contribution, call.inputs[0],
+                                              call.inputs.size() > 3 ? call.inputs[3] : Tensor());
   const auto wanted = static_cast<std::size_t>(attr<std::int64_t>(node, "replicas_to_aggregate"));
   if (fresh && variable.accumulator.size() >= wanted) apply_gathered(shard, name, variable);
   return std::vector{Tensor::scalar<bool>(fresh)};
+}
+
+StateResult gradient_counts(ShardState& shard, StateCall& call) {
+  Accumulator& accumulator = shard.initialized(variable_of(*call.node)).accumulator;
+  const auto replicas = attr<std::int64_t>(*call.node, "total_num_replicas");
+  std::vector<std::int64_t> values;
+  for (int replica = 0; replica < replicas; ++replica) {
+    const GradientCounts& counts = accumulator.counts(replica);
+    values.insert(values.end(), {counts.counted, counts.stale, counts.repeated});
+  }
+  return std::vector{Tensor::of<std::int64_t>({replicas, 3}, values)};
 }
 
 }  // namespace
@@ -56,7 +71,8 @@ void report_waiting_gradients(ShardState& shard) {
 }
 
 std::span<const StateOp> synchronous_handlers() {
-  static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate}};
+  static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate},
+                                 StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }
 

@@ -1,6 +1,7 @@
 // Asynchronous training: each gradient is applied as it comes.
 #include <array>
 
+#include "actors/executable.h"
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
 
@@ -9,15 +10,17 @@ namespace {
 
 using Outputs = std::vector<Tensor>;
 
-Optimizer optimizer_of(const Node& node) {
-  return parse_optimizer(attr<std::string>(node, "optimizer"),
-                         attr<std::vector<double>>(node, "hyperparameters"));
+double scalar_value(const Tensor& tensor) {
+  return tensor.dtype() == DType::float32 ? static_cast<double>(tensor.scalar<float>())
+                                          : tensor.scalar<double>();
 }
 
 StateResult apply(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   check_same_type(*call.node, variable.state.value, call.inputs[0]);
-  update_variable(shard, *call.node, variable, {call.inputs.data(), 1});
+  const Tensor learning_rate = call.inputs.size() > 1 ? call.inputs[1] : Tensor();
+  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable,
+                  {call.inputs.data(), 1}, learning_rate);
   return Outputs{};
 }
 
@@ -33,17 +36,24 @@ StateResult count_step(ShardState& shard, StateCall& call) {
 StateResult staleness(ShardState& shard, StateCall& call) {
   const auto found = shard.staleness.find(variable_of(*call.node));
   const Staleness seen = found == shard.staleness.end() ? Staleness{} : found->second;
-  return Outputs{Tensor::of<double>(
-      {3}, {static_cast<double>(seen.steps), seen.mean(), static_cast<double>(seen.max)})};
+  return Outputs{
+      Tensor::of<double>({3},
+                         {static_cast<double>(seen.steps), seen.mean(), static_cast<double>(seen.max)}),
+      Tensor::of<std::int64_t>({staleness_buckets}, {seen.histogram.begin(), seen.histogram.end()})};
 }
 
 }  // namespace
 
-void update_variable(const ShardState& shard, const Node& node, ShardVariable& variable,
-                     std::span<const Tensor> gradients) {
-  const Optimizer optimizer = optimizer_of(node);
+void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
+                     std::span<const Tensor> gradients, const Tensor& learning_rate) {
   if (variable.state.slots.empty()) make_slots(optimizer, variable.state, cpu_device());
-  apply_mean(optimizer, variable.state, gradients, cpu_device(), shard.task->team);
+  const auto apply = [&](const Optimizer& with) {
+    apply_mean(with, variable.state, gradients, cpu_device(), shard.task->team);
+  };
+  if (learning_rate.valid())
+    apply(with_learning_rate(optimizer, scalar_value(learning_rate)));
+  else
+    apply(optimizer);
 }
 
 std::span<const StateOp> update_handlers() {

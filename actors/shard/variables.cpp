@@ -4,7 +4,6 @@
 #include <array>
 
 #include "actors/shard/state.h"
-#include "dataflow/core_ops.h"
 #include "dataflow/state_ops.h"
 
 namespace actorflow {
@@ -34,12 +33,7 @@ StateResult assign(ShardState& shard, StateCall& call) {
 StateResult assign_add(ShardState& shard, StateCall& call) {
   Tensor& value = shard.initialized(variable_of(*call.node)).state.value;
   check_same_type(*call.node, value, call.inputs[0]);
-  Node sum;
-  sum.op = &add_n_op();
-  Outputs inputs{value, call.inputs[0]}, outputs(1);
-  OpContext context(sum, cpu_device(), inputs, outputs);
-  shard.task->ops->make(sum, DeviceType::cpu)->compute(context);
-  value = std::move(outputs[0]);
+  value = add_tensors(shard, {value, call.inputs[0]});
   return Outputs{value};
 }
 

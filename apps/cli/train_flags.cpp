@@ -13,7 +13,7 @@ namespace {
 // Rates at which a small perceptron learns well.
 double default_learning_rate(const std::string& optimizer) {
   if (optimizer == "sgd") return 0.2;
-  if (optimizer == "momentum" || optimizer == "adagrad") return 0.05;
+  if (optimizer == "momentum" || optimizer == "nesterov" || optimizer == "adagrad") return 0.05;
   return 0.001;
 }
 
@@ -27,7 +27,7 @@ void TrainFlags::add_to(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
-  add("optimizer", optimizer, "sgd, momentum, adagrad, adam or rmsprop");
+  add("optimizer", optimizer, "sgd, momentum, nesterov, adagrad, adam or rmsprop");
   app.add_option(both_spellings("learning-rate"), learning_rate,
                  "Learning rate; without it one that suits the optimizer")
       ->check(CLI::PositiveNumber);
@@ -41,6 +41,15 @@ void TrainFlags::add_to(CLI::App& app) {
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
                  "Folder to restore the newest checkpoint from and to save to");
   app.add_option("--report", report, "File for a report in JSON; - for standard output");
+  app.add_option(
+         both_spellings("replicas-to-aggregate"), replicas_to_aggregate,
+         "Synchronous: gradients of a step, in place of one of each worker. With fewer the slowest "
+         "are dropped")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         both_spellings("staleness-bound"), staleness_bound,
+         "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound")
+      ->check(CLI::NonNegativeNumber);
   add("connect-timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber);
 }
@@ -54,6 +63,14 @@ TrainOptions TrainFlags::options(bool sync) const {
   });
   options.batch_size = batch_size;
   options.sync = sync;
+  if (sync && staleness_bound >= 0)
+    throw UsageError(
+        "--staleness_bound is for asynchronous training; train asynchronously or leave it away");
+  if (!sync && replicas_to_aggregate > 0)
+    throw UsageError(
+        "--replicas_to_aggregate is for synchronous training; train synchronously or leave it away");
+  options.replicas_to_aggregate = replicas_to_aggregate;
+  if (staleness_bound >= 0) options.staleness_bound = staleness_bound;
   options.seed = seed;
   options.checkpoint_folder = checkpoint_folder;
   options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);

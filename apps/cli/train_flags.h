@@ -21,6 +21,8 @@ struct TrainFlags {
   std::string checkpoint_folder;
   std::string report;
   double connect_timeout_s = 60;
+  int replicas_to_aggregate = 0;
+  int staleness_bound = -1;  // none
 
   void add_to(CLI::App& app);
   // Throws UsageError.

@@ -22,6 +22,8 @@ std::string to_json(const TrainReport& report) {
       {"mode", report.mode},
       {"staleness_mean", report.staleness_mean},
       {"staleness_max", report.staleness_max},
+      {"max_lead", report.max_lead},
+      {"dropped_gradients", report.dropped_gradients},
       {"weights_hash", fmt::format("{:016x}", report.weights_hash)},
   });
 }

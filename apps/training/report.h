@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace actorflow {
 
@@ -15,6 +16,8 @@ struct TrainReport {
   std::string mode;           // "sync" or "async"
   double staleness_mean = 0;  // global steps between reading the weights and applying the gradient
   double staleness_max = 0;
+  std::int64_t max_lead = 0;  // with bounded staleness: steps that a replica was ahead of the slowest
+  std::vector<std::int64_t> dropped_gradients;  // synchronous: of each replica, too late for their step
   std::uint64_t weights_hash = 0;
 };
 

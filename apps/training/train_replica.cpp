@@ -43,8 +43,14 @@ std::unique_ptr<ReplicaGraph> build(const Server& server, const Mnist& data,
   auto built = std::make_unique<ReplicaGraph>();
   ReplicaGraph& g = *built;
   const TaskName& self = server.name();
-  const Replication replication{
-      .replica = self.index, .replicas = server.cluster().num_tasks("worker"), .sync = options.sync};
+  const int replicas = server.cluster().num_tasks("worker");
+  // More gradients than replicas: somebody has to make a second one before the first step can end.
+  const Replication replication{.replica = self.index,
+                                .replicas = replicas,
+                                .sync = options.sync,
+                                .replicas_to_aggregate = options.replicas_to_aggregate,
+                                .initial_tokens = std::max(0, options.replicas_to_aggregate - replicas),
+                                .staleness_bound = options.staleness_bound};
   const int ps_tasks = server.cluster().num_tasks("ps");
   g.graph.on(replica_device_setter(ps_tasks, "ps", self.to_string()), [&] {
     g.global_step = global_step(g.graph);
@@ -97,6 +103,7 @@ class Replica {
   void wait_for_others();
   double test_accuracy();
   TrainReport report(const Meter& meter);
+  std::vector<std::int64_t> dropped_gradients();
   void save();
 
   Server& server_;
@@ -204,7 +211,7 @@ bool Replica::wait_for_chief() {
 
 Meter Replica::train() {
   if (g_->train.local_init) session_.run({}, {}, {g_->train.local_init});
-  const auto start = session_.run(g_->global_step).scalar<std::int64_t>();
+  const auto start = session_.run(g_->train.local_step).scalar<std::int64_t>();
   const std::int64_t batches_per_step = options_.sync ? replicas() : 1;
   Meter meter(start, options_.train_steps, options_.batch_size * batches_per_step);
   Batches batches(data_.train, options_.batch_size, options_.seed,
@@ -216,6 +223,7 @@ Meter Replica::train() {
                   fmt::format("the loss is {} at step {}; lower the learning rate", loss, meter.step()));
     if (progress_) progress_->update(meter);
   }
+  if (g_->train.leave) session_.run({}, {}, {g_->train.leave});
   if (progress_) progress_->finish(meter);
   return meter;
 }
@@ -265,7 +273,20 @@ TrainReport Replica::report(const Meter& meter) {
           .mode = options_.sync ? "sync" : "async",
           .staleness_mean = staleness.values<double>()[1],
           .staleness_max = staleness.values<double>()[2],
+          .max_lead = g_->train.max_lead ? session_.run(g_->train.max_lead).scalar<std::int64_t>() : 0,
+          .dropped_gradients = dropped_gradients(),
           .weights_hash = hash_of(weights)};
+}
+
+// Of each replica, those that came too late for their step, of all variables.
+std::vector<std::int64_t> Replica::dropped_gradients() {
+  std::vector<std::int64_t> dropped(static_cast<std::size_t>(replicas()), 0);
+  for (const auto& counts : session_.run(g_->train.gradient_counts)) {
+    const auto values = counts.values<std::int64_t>();
+    for (std::size_t replica = 0; replica < dropped.size(); ++replica)
+      dropped[replica] += values[3 * replica + 1];
+  }
+  return dropped;
 }
 
 void Replica::save() {

@@ -26,6 +26,8 @@ struct TrainOptions {
   std::int64_t batch_size = 64;  // examples of one replica's step
   std::int64_t train_steps = 0;  // the global step at which training ends
   bool sync = false;
+  int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
+  std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
   std::int64_t connect_timeout_ms = 60'000;

@@ -1,6 +1,6 @@
 // Fencing epochs: nothing of a job's earlier life lands in what has been restored since.
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <optional>
 #include <thread>
 
@@ -146,8 +146,9 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_its_way_while_the_epoch_is_raised_does_not_la
   wait["variable"] = gate_step.name();
   wait["accumulators"] = std::int64_t{1};
   wait["initial_tokens"] = std::int64_t{0};
+  const Output zero = g.constant(std::int64_t{0});
   const Output passed = g.on(gate, [&] {
-    return g.after({started}, [&] { return g.add(take_token_op(), {}, wait); });
+    return g.after({started}, [&] { return g.add(take_token_op(), {zero, zero}, wait); });
   });
   Attrs update = sgd;
   update["variable"] = w.name();
@@ -162,15 +163,16 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_its_way_while_the_epoch_is_raised_does_not_la
   open["coordinator"] = gate;
   open["global_step"] = gate_step.name();
   const Output opened = g.on(gate, [&] {
-    return g.add(accumulate_gradient_op(),
-                 {g.constant(Tensor::of<float>({1}, {1.0F})), g.constant(std::int64_t{0})}, open);
+    return g.add(accumulate_gradient_op(), {g.constant(Tensor::of<float>({1}, {1.0F})), zero, zero},
+                 open);
   });
   Session late(job.tasks.server("worker", 1).target(), g);
   Session other(job.tasks.server("worker", 0).target(), g);
   late.initialize_variables();
 
   Status status;
-  std::jthread step([&] { status = status_of([&] { late.run(std::vector<Output>{}, {}, {applied}); }); });
+  std::jthread step(
+      [&] { status = status_of([&] { late.run(std::vector<Output>{}, {}, {applied}); }); });
   while (other.run(begun).scalar<std::int64_t>() == 0) std::this_thread::yield();
   job.program(0).fence->raise(job.session(0));
   job.restore();

@@ -21,7 +21,8 @@ struct Equations {
 
 // A node that waits at a barrier to which nobody brings a gradient.
 Output a_token_that_never_comes(Graph& g) {
-  return g.add(take_token_op(), {},
+  const Output zero = g.constant(std::int64_t{0});
+  return g.add(take_token_op(), {zero, zero},
                {{"variable", std::string("global_step")},
                 {"accumulators", std::int64_t{1}},
                 {"replica", std::int64_t{0}},
@@ -36,6 +37,13 @@ std::string message_of(const std::function<void()>& action) { return test::statu
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(session)
+
+BOOST_AUTO_TEST_CASE(a_step_of_nothing_ends_at_once) {
+  Graph g;
+  g.constant(1);
+  Session s(g);
+  BOOST_TEST(s.run(std::vector<Output>{}).empty());
+}
 
 BOOST_AUTO_TEST_CASE(a_string_constant_comes_back) {
   Graph g;

@@ -84,15 +84,16 @@ BOOST_AUTO_TEST_CASE(progress_in_a_pipe_is_plain_lines) {
 
 BOOST_AUTO_TEST_CASE(a_report_has_every_key) {
   const std::string report = train_in_one_process({"--train-steps=20", "--async"});
-  for (const char* key : {"test_accuracy", "loss", "examples_per_second", "train_seconds",
-                          "staleness_mean", "staleness_max", "weights_hash"})
+  for (const char* key :
+       {"test_accuracy", "loss", "examples_per_second", "train_seconds", "staleness_mean",
+        "staleness_max", "max_lead", "dropped_gradients", "weights_hash"})
     BOOST_TEST(!report_value(report, key).empty());
   BOOST_TEST(report_value(report, "mode") == "\"async\"");
   BOOST_TEST(std::stoi(report_value(report, "global_step")) >= 20);
 }
 
 BOOST_AUTO_TEST_CASE(every_optimizer_trains) {
-  for (const char* optimizer : {"sgd", "momentum", "adagrad", "adam", "rmsprop"}) {
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam", "rmsprop"}) {
     const std::string report =
         train_in_one_process({"--train-steps=300", "--optimizer", optimizer, "--hidden=32"});
     BOOST_TEST(std::stod(report_value(report, "test_accuracy")) > 0.8, optimizer);

@@ -11,8 +11,8 @@ using test::invalid_with;
 BOOST_AUTO_TEST_SUITE(optimizer)
 
 BOOST_AUTO_TEST_CASE(name_and_hyperparameters_lead_back_to_the_optimizer) {
-  const std::vector<Optimizer> all = {Sgd{1}, Momentum{1, 2}, Adagrad{1, 2}, Adam{1, 2, 3, 4},
-                                      RmsProp{1, 2, 3, 4}};
+  const std::vector<Optimizer> all = {Sgd{1},        Momentum{1, 2},   Nesterov{1, 2},
+                                      Adagrad{1, 2}, Adam{1, 2, 3, 4}, RmsProp{1, 2, 3, 4}};
   for (const auto& optimizer : all) {
     const auto values = hyperparameters(optimizer);
     for (std::size_t i = 0; i < values.size(); ++i) BOOST_TEST(values[i] == static_cast<double>(i + 1));
@@ -35,8 +35,9 @@ BOOST_AUTO_TEST_CASE(slots_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_named) {
-  BOOST_CHECK_EXCEPTION(make_optimizer("adm", 0.1), Error,
-                        invalid_with({"'adm'", "sgd, momentum, adagrad, adam, rmsprop", "'adam'?"}));
+  BOOST_CHECK_EXCEPTION(
+      make_optimizer("adm", 0.1), Error,
+      invalid_with({"'adm'", "sgd, momentum, nesterov, adagrad, adam, rmsprop", "'adam'?"}));
   const std::vector<double> two = {0.1, 0.9};
   BOOST_CHECK_EXCEPTION(parse_optimizer("sgd", two), Error,
                         invalid_with({"has 1 hyperparameters, got 2"}));

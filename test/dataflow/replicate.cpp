@@ -147,12 +147,26 @@ BOOST_AUTO_TEST_CASE(a_synchronous_step_ends_when_the_token_is_the_local_step) {
   BOOST_TEST((advance.inputs[0] == end.inputs[0]));
 }
 
-BOOST_AUTO_TEST_CASE(a_replica_becomes_current_by_taking_the_global_step) {
+BOOST_AUTO_TEST_CASE(a_replica_becomes_current_by_asking_for_its_first_token) {
   Model m;
   const TrainOp train = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{}, synchronous);
   const Node& init = train.local_init.node();
   BOOST_TEST(attr<std::string>(init, "variable") == "local_step/1");
-  BOOST_TEST((init.inputs == std::vector<Edge>{m.step.value().edge}));
+  const Node& token = m.node(init.inputs.at(0).node);
+  BOOST_TEST(token.op == &take_token_op());
+  BOOST_TEST(attr<Tensor>(m.node(token.inputs.at(0).node), "value").scalar<std::int64_t>() == -1);
+  BOOST_TEST(token.controls.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_learning_rate_of_the_graph_travels_with_each_gradient) {
+  for (const auto& replication : {Replication{}, synchronous}) {
+    Model m;
+    const Output rate = m.graph.constant(0.5);
+    apply_gradients(m.graph, compute_gradients(m.loss, {m.a, m.b}), m.step, Sgd{}, replication, rate);
+    const auto updates = m.nodes(replication.sync ? accumulate_gradient_op() : apply_gradient_op());
+    BOOST_TEST_REQUIRE(updates.size() == 2U);
+    for (const auto& update : updates) BOOST_TEST((update.inputs.back() == rate.edge));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(variables_that_the_loss_does_not_depend_on_are_left_alone) {

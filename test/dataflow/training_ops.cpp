@@ -49,21 +49,27 @@ BOOST_AUTO_TEST_CASE(an_accumulated_gradient_carries_its_local_step) {
                                    {"coordinator", "/job:ps/task:0"},
                                    {"global_step", "global_step"}});
   const Output gradient = g.constant(1.0F), step = g.constant(std::int64_t{0});
-  BOOST_TEST(g.add(accumulate_gradient_op(), {gradient, step}, attrs).type().to_string() == "bool[]");
-  BOOST_CHECK_EXCEPTION(g.add(accumulate_gradient_op(), {gradient, gradient}, attrs), Error,
+  const Output half = g.constant(0.5);
+  BOOST_TEST(g.add(accumulate_gradient_op(), {gradient, step, step}, attrs).type().to_string() ==
+             "bool[]");
+  BOOST_CHECK_EXCEPTION(g.add(accumulate_gradient_op(), {gradient, gradient, step}, attrs), Error,
                         invalid_with({"input 1 of int64"}));
-  BOOST_CHECK_EXCEPTION(
-      g.add(accumulate_gradient_op(), {gradient, step}, with(attrs, {{"replica", std::int64_t{2}}})),
-      Error, invalid_with({"replica 2 of 2"}));
+  g.add(accumulate_gradient_op(), {gradient, step, step, half}, attrs);
+  BOOST_CHECK_EXCEPTION(g.add(accumulate_gradient_op(), {gradient, step, step, step}, attrs), Error,
+                        invalid_with({"learning rate of a floating type", "int64[]"}));
+  BOOST_CHECK_EXCEPTION(g.add(accumulate_gradient_op(), {gradient, step, step},
+                              with(attrs, {{"replica", std::int64_t{2}}})),
+                        Error, invalid_with({"replica 2 of 2"}));
 }
 
 BOOST_AUTO_TEST_CASE(too_few_initial_tokens_are_refused) {
   Graph g;
-  BOOST_TEST(g.add(take_token_op(), {}, token_attrs(3, 3, 0)).type().to_string() == "int64[]");
-  BOOST_TEST(g.add(take_token_op(), {}, token_attrs(5, 3, 2)).type().to_string() == "int64[]");
-  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {}, token_attrs(5, 3, 1)), Error,
+  const Output zero = g.constant(std::int64_t{0});
+  BOOST_TEST(g.add(take_token_op(), {zero, zero}, token_attrs(3, 3, 0)).type().to_string() == "int64[]");
+  BOOST_TEST(g.add(take_token_op(), {zero, zero}, token_attrs(5, 3, 2)).type().to_string() == "int64[]");
+  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {zero, zero}, token_attrs(5, 3, 1)), Error,
                         invalid_with({"at least 2 initial_tokens", "got 1"}));
-  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {}, token_attrs(0, 3, 1)), Error,
+  BOOST_CHECK_EXCEPTION(g.add(take_token_op(), {zero, zero}, token_attrs(0, 3, 1)), Error,
                         invalid_with({"replicas_to_aggregate of 1 or more"}));
 }
 

@@ -79,7 +79,7 @@ BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu, op_table(), row) {
 
 BOOST_AUTO_TEST_CASE(optimizers_train_alike) {
   for (const Optimizer& optimizer :
-       std::vector<Optimizer>{Sgd{}, Momentum{}, Adagrad{}, Adam{}, RmsProp{}})
+       std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{}, Adam{}, RmsProp{}})
     BOOST_TEST_CONTEXT(optimizer_name(optimizer))
   check_same(train(optimizer, cpu_device()), train(optimizer, cuda_device(0)), 1e-5);
 }

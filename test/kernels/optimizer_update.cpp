@@ -55,6 +55,10 @@ struct Oracle {
     a = o.momentum * a + g;
     value -= o.learning_rate * a;
   }
+  void apply(const Nesterov& o, double g) {
+    a = o.momentum * a + g;
+    value -= o.learning_rate * (g + o.momentum * a);
+  }
   void apply(const Adagrad& o, double g) {
     if (t++ == 0) a = o.initial_accumulator;
     a += g * g;
@@ -97,9 +101,9 @@ class SmallDevice final : public Device, private Allocator {
   int buffers_left_;
 };
 
-const std::vector<Optimizer> all_optimizers = {Sgd{0.1}, Momentum{0.1, 0.9}, Adagrad{0.1, 0.1},
-                                               Adam{0.01, 0.9, 0.999, 1e-8},
-                                               RmsProp{0.01, 0.9, 0.5, 1e-10}};
+const std::vector<Optimizer> all_optimizers = {
+    Sgd{0.1},          Momentum{0.1, 0.9},           Nesterov{0.1, 0.9},
+    Adagrad{0.1, 0.1}, Adam{0.01, 0.9, 0.999, 1e-8}, RmsProp{0.01, 0.9, 0.5, 1e-10}};
 
 }  // namespace
 
@@ -117,6 +121,16 @@ BOOST_AUTO_TEST_CASE(momentum_accumulates_gradients) {
   apply(momentum, state, {1});  // a = 1
   apply(momentum, state, {1});  // a = 1.5
   check_values(state.value, {1 - 0.1 - 0.15});
+  check_values(state.slots[0], {1.5});
+}
+
+BOOST_AUTO_TEST_CASE(nesterov_looks_ahead_along_its_momentum) {
+  const Nesterov nesterov{0.1, 0.5};
+  auto state = state_of(nesterov, {1});
+  apply(nesterov, state, {1});  // a = 1: 0.1 (1 + 0.5 * 1)
+  check_values(state.value, {1 - 0.15});
+  apply(nesterov, state, {1});  // a = 1.5: 0.1 (1 + 0.5 * 1.5)
+  check_values(state.value, {1 - 0.15 - 0.175});
   check_values(state.slots[0], {1.5});
 }
 
@@ -144,6 +158,24 @@ BOOST_AUTO_TEST_CASE(rmsprop_starts_from_a_mean_square_of_one) {
   apply(rmsprop, state, {1});  // s = 1
   check_values(state.slots[0], {1});
   check_values(state.value, {0.9});
+}
+
+BOOST_AUTO_TEST_CASE(rmsprop_adds_epsilon_inside_the_root) {
+  const RmsProp rmsprop{0.1, 0.5, 0.5, 3};
+  auto state = state_of(rmsprop, {1});
+  apply(rmsprop, state, {1});  // s = 1, a = 0.1 / sqrt(1 + 3) = 0.05
+  check_values(state.value, {0.95});
+  apply(rmsprop, state, {1});  // s = 1, a = 0.5 * 0.05 + 0.05
+  check_values(state.value, {0.875});
+}
+
+BOOST_AUTO_TEST_CASE(adam_adds_epsilon_to_the_root_before_the_bias_is_corrected) {
+  const Adam adam{1, 0.5, 0.75, 0.5};
+  auto state = state_of(adam, {1});
+  // m = 0.5, v = 0.25, rate = sqrt(1 - 0.75) / (1 - 0.5) = 1: 1 - 0.5 / (0.5 + 0.5). With epsilon beside
+  // the corrected root it would be 1 - 1 / 1.5.
+  apply(adam, state, {1});
+  check_values(state.value, {0.5});
 }
 
 BOOST_AUTO_TEST_CASE(every_optimizer_follows_its_formula_over_many_steps_and_blocks) {

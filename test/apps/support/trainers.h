@@ -15,7 +15,7 @@ class Trainers {
   // Every process gets `flags` besides those that say which task it is.
   Trainers(int ps, int workers, std::vector<std::string> flags);
 
-  // REQUIRES: the task has not been started before.
+  // A task that has ended may be started again.
   Process& start(const std::string& job, int task);
   void start_all();
   Process& task(const std::string& job, int task);

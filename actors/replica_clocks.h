@@ -1,0 +1,44 @@
+// The clocks of replicas that may run ahead of each other up to a bound.
+//
+// Stale Synchronous Parallel (Ho et al. 2013, "More Effective Distributed ML via a Stale Synchronous
+// Parallel Parameter Server", section 2): a replica's clock is the number of steps that it has finished,
+// and none may begin a step while it is more than `bound` clocks ahead of the slowest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace actorflow {
+
+// A value; not thread-safe. The slowest is looked for among the members: replicas that have joined and
+// have not left.
+class ReplicaClocks {
+ public:
+  explicit ReplicaClocks(std::int64_t bound) : bound_(bound) {}
+
+  // The replica starts beside the slowest of the others, at 0 if it is the first. Returns its clock.
+  std::int64_t join(std::int64_t replica);
+  // It is waited for no longer.
+  void leave(std::int64_t replica) { clocks_.erase(replica); }
+  // It has finished `clock` steps. One that had left is a member again.
+  void advance(std::int64_t replica, std::int64_t clock);
+  // May it begin its next step? REQUIRES: it is a member.
+  bool may_go_on(std::int64_t replica);
+
+  std::int64_t bound() const { return bound_; }
+  const std::map<std::int64_t, std::int64_t>& clocks() const { return clocks_; }  // by replica
+  // The members that nobody is behind.
+  std::vector<std::int64_t> slowest() const;
+  // How far ahead of the slowest a replica was at most that began a step.
+  std::int64_t max_lead() const { return max_lead_; }
+
+ private:
+  std::int64_t minimum() const;
+
+  std::int64_t bound_;
+  std::int64_t max_lead_ = 0;
+  std::map<std::int64_t, std::int64_t> clocks_;
+};
+
+}  // namespace actorflow

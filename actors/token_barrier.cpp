@@ -1,0 +1,113 @@
+#include "actors/token_barrier.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace actorflow {
+
+BarrierSettings BarrierSettings::of(const Node& node) {
+  const auto number = [&node](std::string_view name) { return attr<std::int64_t>(node, name); };
+  return {number("accumulators"), number("replicas_to_aggregate"), number("total_num_replicas"),
+          number("initial_tokens")};
+}
+
+std::string BarrierSettings::to_string() const {
+  return fmt::format("accumulators={} replicas_to_aggregate={} total_num_replicas={} initial_tokens={}",
+                     accumulators, replicas_to_aggregate, total_num_replicas, initial_tokens);
+}
+
+std::optional<Contribution> StepTokens::next(std::int64_t replica, const Contribution& last,
+                                             std::int64_t total_num_replicas) {
+  const Contribution wanted{global_step_, last.step == global_step_ ? last.serial + 1 : 0};
+  while (free_ + taken_[replica] <= wanted.serial)
+    if (!take(replica, total_num_replicas)) return std::nullopt;
+  return wanted;
+}
+
+bool StepTokens::take(std::int64_t replica, std::int64_t total_num_replicas) {
+  const auto takers = std::ranges::count_if(taken_, [](const auto& entry) { return entry.second > 0; });
+  const auto kept = total_num_replicas - takers;
+  if (left_ == 0 || (taken_[replica] > 0 && left_ <= kept)) return false;
+  ++taken_[replica];
+  --left_;
+  return true;
+}
+
+void TokenBarrier::check_settings(const Node& node) {
+  const auto wanted = BarrierSettings::of(node);
+  if (!settings_) {
+    settings_ = wanted;
+    caf::anon_send(task_->shard, AskGlobalStep{name_});
+  } else if (*settings_ != wanted) {
+    throw invalid_argument(
+        fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
+                    "replica with the same settings",
+                    node.name, name_, settings_->to_string(), wanted.to_string()));
+  }
+}
+
+void TokenBarrier::take_token(const StateCall& call) {
+  check_settings(*call.node);
+  const auto replica = attr<std::int64_t>(*call.node, "replica");
+  // A replica that asks anew has given up what it waited for in an earlier life.
+  std::erase_if(waiting_, [replica](const Waiting& old) {
+    if (old.replica != replica) return false;
+    fail(old.reply_to, {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has "
+                                                   "not restarted, two replicas have this number",
+                                                   replica)});
+    return true;
+  });
+  const Contribution last{call.inputs[0].scalar<std::int64_t>(), call.inputs[1].scalar<std::int64_t>()};
+  waiting_.push_back({call.reply_to, replica, last});
+  release();
+}
+
+void TokenBarrier::on_applied(GradientApplied& message) {
+  applied_[message.global_step].insert(std::move(message.accumulator));
+  release();
+}
+
+void TokenBarrier::on_global_step(std::int64_t value) {
+  if (!tokens_ && settings_) tokens_ = StepTokens(value, settings_->initial_tokens, true);
+  release();
+}
+
+void TokenBarrier::release() {
+  if (!tokens_) return;
+  while (!applied_.empty()) {
+    const auto& [step, accumulators] = *applied_.begin();
+    if (static_cast<std::int64_t>(accumulators.size()) < settings_->accumulators) break;
+    caf::anon_send(task_->shard, SetGlobalStep{name_, step, epoch_});
+    tokens_ = StepTokens(step, settings_->tokens_per_step());
+    applied_.erase(applied_.begin());
+  }
+  std::erase_if(waiting_, [this](const Waiting& waiting) {
+    const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
+    if (!next) return false;
+    complete(waiting.reply_to, {Tensor::scalar(next->step), Tensor::scalar(next->serial)});
+    waited_a_tick_ = false;
+    return true;
+  });
+}
+
+void TokenBarrier::give_up(StepId step) {
+  std::erase_if(waiting_, [step](const Waiting& waiting) { return waiting.reply_to.step == step; });
+}
+
+void TokenBarrier::fail_waiting(const Status& reason) {
+  for (const auto& waiting : waiting_) fail(waiting.reply_to, reason);
+  waiting_.clear();
+}
+
+void TokenBarrier::report_waiting() {
+  if (!waiting_.empty() && waited_a_tick_) {
+    const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
+    spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
+                 task_->self.name.to_string(), waiting_.size(), name_, done, settings_->accumulators);
+  }
+  waited_a_tick_ = !waiting_.empty();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,191 @@
+#include "dataflow/replica_training.h"
+
+#include "dataflow/core_ops.h"
+#include "dataflow/device_name.h"
+#include "dataflow/training_ops.h"
+
+namespace actorflow {
+namespace {
+
+Attrs update_attrs(const Variable& variable, const Optimizer& optimizer) {
+  return {{"variable", variable.name()},
+          {"optimizer", std::string(optimizer_name(optimizer))},
+          {"hyperparameters", hyperparameters(optimizer)}};
+}
+
+Attrs replica_attrs(const Replication& r) {
+  const int wanted = r.replicas_to_aggregate > 0 ? r.replicas_to_aggregate : r.replicas;
+  return {{"replica", std::int64_t{r.replica}},
+          {"total_num_replicas", std::int64_t{r.replicas}},
+          {"replicas_to_aggregate", std::int64_t{wanted}}};
+}
+
+// The task of a device in the form of TaskName, "" if it names none.
+std::string task_of(const std::string& device) {
+  const auto name = DeviceName::parse(device);
+  return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
+}
+
+// The name of a node beside a variable, outside of the scope that the variable's own name begins with.
+std::string beside(const GradientAndVariable& update, const char* what) {
+  return std::string(what) + "/" + update.variable.name();
+}
+
+// A variable of the replica's own, on its device.
+Variable local_variable(const Training& t, const std::string& what) {
+  const auto name = what + "/" + std::to_string(t.replication.replica);
+  return t.graph.on(t.worker, [&] {
+    return t.graph.variable(name, t.graph.constant(std::int64_t{0}, name + "/initial"));
+  });
+}
+
+TrainOp apply_as_they_come(const Training& t) {
+  Graph& graph = t.graph;
+  std::vector<Output> applied;
+  for (const auto& update : t.updates)
+    applied.push_back(graph.on(update.variable.device(), [&] {
+      std::vector<Output> inputs{update.gradient};
+      if (t.learning_rate) inputs.push_back(t.learning_rate);
+      return graph.add(apply_gradient_op(), inputs, update_attrs(update.variable, t.optimizer),
+                       beside(update, "apply"));
+    }));
+  const Output counted = graph.on(t.global_step.device(), [&] {
+    return graph.after(applied, [&] {
+      return graph.add(count_step_op(), {t.global_step.value()}, {{"variable", t.global_step.name()}},
+                       "count_step");
+    });
+  });
+  TrainOp train;
+  train.step = counted;
+  train.local_step = t.global_step;
+  return train;
+}
+
+// What holds a replica back that is too far ahead: its clock moves after the step has been counted.
+class BoundedStaleness {
+ public:
+  explicit BoundedStaleness(const Training& t) : t_(t), clock_(local_variable(t, "clock")) {}
+
+  TrainOp add(TrainOp train) {
+    const Output advanced = t_.graph.after(
+        {train.step}, [&] { return add_op(advance_clock_op(), {clock_}, attrs(), "advance_clock"); });
+    const Output moved = t_.graph.assign(clock_, advanced, "set_clock");
+    train.step = t_.graph.on(t_.worker, [&] {
+      return t_.graph.after({moved},
+                            [&] { return t_.graph.add(identity_op(), {train.step}, {}, "step"); });
+    });
+    Attrs joining = attrs();
+    joining["task"] = task_of(t_.worker);
+    train.local_init =
+        t_.graph.assign(clock_, add_op(join_clocks_op(), {}, std::move(joining), "join"), "begin_clock");
+    train.leave = add_op(leave_clocks_op(), {}, attrs(), "leave");
+    train.max_lead = add_op(clock_statistics_op(), {}, attrs(), "max_lead");
+    return train;
+  }
+
+ private:
+  Attrs attrs() const {
+    return {{"variable", t_.global_step.name()},
+            {"replica", std::int64_t{t_.replication.replica}},
+            {"total_num_replicas", std::int64_t{t_.replication.replicas}},
+            {"staleness_bound", std::int64_t{*t_.replication.staleness_bound}}};
+  }
+  Output add_op(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs, std::string_view name) {
+    return t_.graph.on(t_.global_step.device(),
+                       [&] { return t_.graph.add(op, inputs, std::move(attrs), name); });
+  }
+
+  const Training& t_;
+  Variable clock_;
+};
+
+// A replica's place in training, (step, serial), is in variables of its own. They move after the step's
+// token has come, the step last: a step that is run again after a failure makes the same contribution.
+class SynchronousTraining {
+ public:
+  explicit SynchronousTraining(const Training& t)
+      : t_(t),
+        local_step_(local_variable(t, "local_step")),
+        local_serial_(local_variable(t, "local_serial")) {}
+
+  TrainOp add() {
+    std::vector<Output> accumulated, counts;
+    for (const auto& update : t_.updates) {
+      accumulated.push_back(accumulate(update));
+      counts.push_back(count_gradients(update));
+    }
+    const Output token = take_token(accumulated, {local_step_, local_serial_}, "take_token");
+    const Output advanced = move_to(token);
+    const Output after = t_.graph.on(t_.worker, [&] {
+      return t_.graph.after({advanced},
+                            [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
+    });
+    const Output none = t_.graph.constant(std::int64_t{-1}), first = t_.graph.constant(std::int64_t{0});
+    TrainOp train;
+    train.step = after;
+    train.local_init = move_to(take_token({}, {none, first}, "begin"));
+    train.local_step = local_step_;
+    train.gradient_counts = std::move(counts);
+    return train;
+  }
+
+ private:
+  Output accumulate(const GradientAndVariable& update) {
+    Attrs attrs = update_attrs(update.variable, t_.optimizer);
+    attrs.merge(replica_attrs(t_.replication));
+    attrs["coordinator"] = task_of(t_.global_step.device());
+    attrs["global_step"] = t_.global_step.name();
+    std::vector<Output> inputs{update.gradient, local_step_, local_serial_};
+    if (t_.learning_rate) inputs.push_back(t_.learning_rate);
+    return t_.graph.on(update.variable.device(), [&] {
+      return t_.graph.add(accumulate_gradient_op(), inputs, std::move(attrs),
+                          beside(update, "accumulate"));
+    });
+  }
+
+  Output count_gradients(const GradientAndVariable& update) {
+    return t_.graph.on(update.variable.device(), [&] {
+      return t_.graph.add(gradient_counts_op(), {},
+                          {{"variable", update.variable.name()},
+                           {"total_num_replicas", std::int64_t{t_.replication.replicas}}},
+                          beside(update, "gradient_counts"));
+    });
+  }
+
+  Output take_token(const std::vector<Output>& after, const std::vector<Output>& last,
+                    std::string_view name) {
+    Attrs attrs = replica_attrs(t_.replication);
+    attrs["variable"] = t_.global_step.name();
+    attrs["accumulators"] = static_cast<std::int64_t>(t_.updates.size());
+    attrs["initial_tokens"] = std::int64_t{t_.replication.initial_tokens};
+    return t_.graph.on(t_.global_step.device(), [&] {
+      return t_.graph.after(after,
+                            [&] { return t_.graph.add(take_token_op(), last, std::move(attrs), name); });
+    });
+  }
+
+  Output move_to(Output token) {
+    const Output serial = t_.graph.assign(local_serial_, token.output(1), "set_local_serial");
+    return t_.graph.after({serial},
+                          [&] { return t_.graph.assign(local_step_, token, "set_local_step"); });
+  }
+
+  const Training& t_;
+  Variable local_step_, local_serial_;
+};
+
+}  // namespace
+
+TrainOp train_asynchronously(const Training& t) {
+  if (!t.replication.staleness_bound)
+    return t.graph.name_scope("train", [&] { return apply_as_they_come(t); });
+  BoundedStaleness bounded(t);
+  return t.graph.name_scope("train", [&] { return bounded.add(apply_as_they_come(t)); });
+}
+
+TrainOp train_synchronously(const Training& t) {
+  SynchronousTraining training(t);
+  return t.graph.name_scope("train", [&] { return training.add(); });
+}
+
+}  // namespace actorflow
