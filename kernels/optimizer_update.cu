@@ -1,13 +1,11 @@
 #include "kernels/optimizer_update.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "dataflow/error.h"
-#include "kernels/host_device.h"
+#include "kernels/optimizer_rules.h"
 #include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
@@ -16,109 +14,10 @@
 namespace actorflow {
 namespace {
 
-// The formulas, one element at a time, for both kinds of device, and how many slots they update.
-
-template <class T>
-struct SgdRule {
-  static constexpr std::size_t slots = 0;
-  T learning_rate;
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value) const { value -= learning_rate * g; }
-};
-
-template <class T>
-struct MomentumRule {
-  static constexpr std::size_t slots = 1;
-  T learning_rate, momentum;
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a) const {
-    a = momentum * a + g;
-    value -= learning_rate * a;
-  }
-};
-
-template <class T>
-struct NesterovRule {
-  static constexpr std::size_t slots = 1;
-  T learning_rate, momentum;
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a) const {
-    a = momentum * a + g;
-    value -= learning_rate * g + learning_rate * momentum * a;
-  }
-};
-
-template <class T>
-struct AdagradRule {
-  static constexpr std::size_t slots = 1;
-  T learning_rate;
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a) const {
-    a += g * g;
-    value -= learning_rate * g / std::sqrt(a);
-  }
-};
-
-template <class T>
-struct AdamRule {
-  static constexpr std::size_t slots = 2;
-  T learning_rate, one_minus_beta1, one_minus_beta2, epsilon;  // the rate of this step
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& m, T& v) const {
-    m += one_minus_beta1 * (g - m);
-    v += one_minus_beta2 * (g * g - v);
-    value -= learning_rate * m / (std::sqrt(v) + epsilon);
-  }
-};
-
-template <class T>
-struct RmsPropRule {
-  static constexpr std::size_t slots = 2;
-  T learning_rate, one_minus_decay, momentum, epsilon;
-  ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& s, T& a) const {
-    s += one_minus_decay * (g * g - s);
-    a = momentum * a + learning_rate * g / std::sqrt(s + epsilon);
-    value -= a;
-  }
-};
-
-// `step` counts from 1; only Adam asks.
-template <class T>
-auto rule_of(const Sgd& o, std::int64_t) {
-  return SgdRule<T>{T(o.learning_rate)};
-}
-template <class T>
-auto rule_of(const Momentum& o, std::int64_t) {
-  return MomentumRule<T>{T(o.learning_rate), T(o.momentum)};
-}
-template <class T>
-auto rule_of(const Nesterov& o, std::int64_t) {
-  return NesterovRule<T>{T(o.learning_rate), T(o.momentum)};
-}
-template <class T>
-auto rule_of(const Adagrad& o, std::int64_t) {
-  return AdagradRule<T>{T(o.learning_rate)};
-}
-template <class T>
-auto rule_of(const Adam& o, std::int64_t step) {
-  const auto t = static_cast<double>(step);
-  const double rate = o.learning_rate * std::sqrt(1 - std::pow(o.beta2, t)) / (1 - std::pow(o.beta1, t));
-  return AdamRule<T>{T(rate), T(1 - o.beta1), T(1 - o.beta2), T(o.epsilon)};
-}
-template <class T>
-auto rule_of(const RmsProp& o, std::int64_t) {
-  return RmsPropRule<T>{T(o.learning_rate), T(1 - o.decay), T(o.momentum), T(o.epsilon)};
-}
-
 double initial_slot(const Optimizer& optimizer, std::string_view slot) {
   if (const auto* adagrad = std::get_if<Adagrad>(&optimizer)) return adagrad->initial_accumulator;
   return slot == "mean_square" ? 1 : 0;
 }
-
-// Where the elements of one tensor of the state are read and written: one place, or two.
-template <class T>
-struct Place {
-  const T* from;
-  T* to;
-};
-// The value's and its slots'.
-template <class T, std::size_t count>
-using Places = std::array<Place<T>, count>;
 
 template <class T, class Rule, std::size_t... part>
 void update_on_cpu(Rule rule, std::int64_t elements, const T* gradient,
@@ -203,48 +102,11 @@ void update_on_cuda(Device& device, const Rule& rule, std::span<const Tensor> gr
 
 #endif
 
-void check_floating(const Tensor& value) {
-  if (!is_floating(value.dtype()))
-    throw invalid_argument("optimizers work on float32 and float64, but got " + value.describe());
-}
-
 void check_same_type(const Tensor& expected, const Tensor& actual, const std::string& what) {
   if (actual.dtype() != expected.dtype() || actual.shape() != expected.shape())
     throw invalid_argument(what + " must be " + expected.describe() + ", but it is " +
                            actual.describe());
 }
-
-void check_state(const Optimizer& optimizer, const VariableState& state,
-                 std::span<const Tensor> gradients) {
-  check_floating(state.value);
-  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
-  for (const auto& gradient : gradients)
-    check_same_type(state.value, gradient, "every gradient of this variable");
-  const auto names = slot_names(optimizer);
-  if (state.slots.size() != names.size())
-    throw invalid_argument("optimizer " + std::string(optimizer_name(optimizer)) + " needs " +
-                           std::to_string(names.size()) + " slots, but the variable has " +
-                           std::to_string(state.slots.size()) + "; was it made for another optimizer?");
-}
-
-// A tensor of the state while it changes: it stays in place if nobody else holds it.
-class Change {
- public:
-  Change(Tensor& tensor, Device& device)
-      : tensor_(tensor),
-        target_(tensor.exclusive()
-                    ? tensor
-                    : Tensor::allocate(tensor.dtype(), tensor.shape(), device.allocator())) {}
-  template <class T>
-  Place<T> place() {
-    return {static_cast<const T*>(tensor_.data()), static_cast<T*>(target_.mutable_data())};
-  }
-  void commit() { tensor_ = std::move(target_); }
-
- private:
-  Tensor& tensor_;
-  Tensor target_;
-};
 
 // Each element is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
@@ -254,39 +116,13 @@ void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule
   if (device.type() == DeviceType::cuda)
     return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
-  constexpr std::int64_t worth_sharing = 1 << 16, elements_per_share = 50'000, max_shares = 16;
-  const std::int64_t elements = gradients[0].elements();
-  const auto update_share = [&](std::int64_t share, std::int64_t shares) {
+  const std::int64_t elements = gradients[0].elements(), shares = update_shares(team, elements);
+  const auto update_share = [&](std::int64_t share) {
     update_range_on_cpu<T>(rule, gradients, elements * share / shares, elements * (share + 1) / shares,
                            places, parts);
   };
-  if (!team || elements < worth_sharing) return update_share(0, 1);
-  const std::int64_t shares = std::min(elements / elements_per_share, max_shares);
-  team->run(static_cast<int>(shares), [&](int share) { update_share(share, shares); });
-}
-
-// Takes all memory before it changes anything.
-template <class T, class Rule, std::size_t... part>
-void update(Device& device, Team* team, const Rule& rule,
-            const std::array<Tensor*, sizeof...(part)>& state, std::span<const Tensor> gradients,
-            std::index_sequence<part...> parts) {
-  std::array<Change, sizeof...(part)> changes{Change(*state[part], device)...};
-  const Places<T, sizeof...(part)> places{changes[part].template place<T>()...};
-  update_places<T>(device, team, rule, gradients, places, parts);
-  for (auto& change : changes) change.commit();
-}
-
-template <class T, class O>
-void apply(const O& optimizer, VariableState& state, std::span<const Tensor> gradients, Device& device,
-           Team* team) {
-  std::int64_t step = 1;
-  if constexpr (std::is_same_v<O, Adam>) step += state.slots.back().template scalar<std::int64_t>();
-  const auto rule = rule_of<T>(optimizer, step);
-  constexpr std::size_t slots = decltype(rule)::slots;
-  std::array<Tensor*, slots + 1> parts{&state.value};
-  for (std::size_t i = 1; i < parts.size(); ++i) parts[i] = &state.slots[i - 1];
-  update<T>(device, team, rule, parts, gradients, std::make_index_sequence<slots + 1>());
-  if constexpr (std::is_same_v<O, Adam>) state.slots.back() = Tensor::scalar(step);
+  if (shares == 1) return update_share(0);
+  team->run(static_cast<int>(shares), [&](int share) { update_share(share); });
 }
 
 Tensor filled(const Tensor& like, double value) {
@@ -317,15 +153,15 @@ void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tens
 
 void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
                 Device& device, Team* team) {
-  check_state(optimizer, state, gradients);
-  std::visit(
-      [&](const auto& o) {
-        if (state.value.dtype() == DType::float32)
-          apply<float>(o, state, gradients, device, team);
-        else
-          apply<double>(o, state, gradients, device, team);
-      },
-      optimizer);
+  check_state(optimizer, state);
+  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
+  for (const auto& gradient : gradients)
+    check_same_type(state.value, gradient, "every gradient of this variable");
+  with_optimizer(optimizer, state.value.dtype(), [&]<class T>(const auto& o) {
+    change_state<T>(o, state, device, [&](const auto& rule, const auto& places, auto parts) {
+      update_places<T>(device, team, rule, gradients, places, parts);
+    });
+  });
 }
 
 }  // namespace actorflow

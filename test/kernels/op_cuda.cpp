@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/optimizer_update.h"
+#include "kernels/sparse_update.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 
@@ -66,6 +66,25 @@ Tensor train(const Optimizer& optimizer, Device& device) {
   return device.to_host(state.value);
 }
 
+// Of 100 rows of 10, 50 come in each gradient, some of them twice.
+Tensor train_rows(const Optimizer& optimizer, Device& device) {
+  VariableState state{device.to_device(waves(0.1).reshaped({100, 10})), {}};
+  make_slots(optimizer, state, device);
+  for (const std::int64_t step : {1, 2, 3}) {
+    const Tensor held = state.value;
+    std::vector<SparseGradient> gradients;
+    for (const std::int64_t replica : {0, 1}) {
+      std::vector<std::int64_t> indices(100);
+      for (std::size_t i = 0; i < 100; ++i)
+        indices[i] = (static_cast<std::int64_t>(i) * (step + 1) + replica) % 50;
+      const Tensor values = waves(0.3 * static_cast<double>(step)).reshaped({100, 10});
+      gradients.push_back({{device.to_device(values), device.to_device(Tensor::of({100}, indices))}});
+    }
+    apply_sparse_mean(optimizer, state, gradients, device);
+  }
+  return device.to_host(state.value);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(op_cuda, *boost::unit_test::precondition(has_gpu))
@@ -82,6 +101,13 @@ BOOST_AUTO_TEST_CASE(optimizers_train_alike) {
        std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{}, Adam{}, RmsProp{}})
     BOOST_TEST_CONTEXT(optimizer_name(optimizer))
   check_same(train(optimizer, cpu_device()), train(optimizer, cuda_device(0)), 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(optimizers_update_rows_alike) {
+  for (const Optimizer& optimizer :
+       std::vector<Optimizer>{Sgd{}, Momentum{}, Adagrad{}, Adam{}, RmsProp{}})
+    BOOST_TEST_CONTEXT(optimizer_name(optimizer))
+  check_same(train_rows(optimizer, cpu_device()), train_rows(optimizer, cuda_device(0)), 1e-5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
