@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "dataflow/containers.h"
 #include "dataflow/core_ops.h"
@@ -53,7 +54,7 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   node.attrs = std::move(attrs);
   infer_node(node, types);
   node.name = unique_name(std::move(node.name));
-  node.device = choose_device(node);
+  choose_device(node);
   def_.nodes.push_back(std::move(node));
   return {this, {def_.size() - 1, 0}};
 }
@@ -66,7 +67,7 @@ Output Graph::placeholder(DType dtype, const Shape& shape, std::string_view name
   return add(placeholder_op(), {}, {{"dtype", dtype}, {"shape", shape}}, name);
 }
 
-Variable Graph::variable(std::string_view name, Output initial) {
+Variable Graph::variable(std::string_view name, Output initial, const VariableSlice& slice) {
   if (!initial.shape().fully_known())
     throw invalid_argument("variable '" + std::string(name) +
                            "' needs an initial value of known shape, but '" + initial.name() + "' is " +
@@ -78,9 +79,13 @@ Variable Graph::variable(std::string_view name, Output initial) {
   for (const auto& other : variables_)
     if (other.name() == full)
       throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
-  const Output read =
-      add(read_variable_op(), {},
-          {{"variable", full}, {"dtype", initial.dtype()}, {"shape", initial.shape()}}, name);
+  Attrs attrs{{"variable", full}, {"dtype", initial.dtype()}, {"shape", initial.shape()}};
+  if (!slice.of.empty()) {
+    attrs["slice_of"] = scoped(slice.of);
+    attrs["slice_shape"] = slice.shape;
+    attrs["slice_offset"] = slice.offset;
+  }
+  const Output read = add(read_variable_op(), {}, std::move(attrs), name);
   // Beside the variable, whatever scope the caller is in: an inner device wins field by field.
   const Output assign = on(read.node().device, [&] {
     return add(assign_variable_op(), {initial}, {{"variable", full}}, std::string(name) + "/assign");
@@ -144,10 +149,11 @@ void Graph::check_mine(const Output& output) const {
                                   : "an empty Output was used as an input");
 }
 
-std::string Graph::choose_device(const Node& node) const {
-  DeviceName device;
-  for (const auto& scope : devices_) device = DeviceName::merge(device, DeviceName::parse(scope(node)));
-  return device.to_string();
+// From the innermost scope outwards, so that a function knows what is left open.
+void Graph::choose_device(Node& node) const {
+  for (const auto& scope : std::views::reverse(devices_))
+    node.device =
+        DeviceName::merge(DeviceName::parse(scope(node)), DeviceName::parse(node.device)).to_string();
 }
 
 }  // namespace actorflow

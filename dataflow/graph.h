@@ -98,7 +98,15 @@ class Variable {
   Output read_, initializer_;
 };
 
-// Chooses a device for a node that is being added; "" leaves it open.
+// What a variable is a part of, where it is one (partitioned_variable.h): checkpoints go by the whole.
+struct VariableSlice {
+  std::string of;  // the whole variable's name; "" if there is none
+  Shape shape = {};
+  std::vector<std::int64_t> offset = {};  // of the part, along each axis of the whole
+};
+
+// Chooses a device for a node that is being added; "" leaves it open. The node has its types, and as its
+// device what the scopes inside of this one have chosen: fields that are set there stay.
 using DeviceFunction = std::function<std::string(const Node&)>;
 
 // Builds a graph, node by node. Types are checked as nodes are added: a mistake throws
@@ -128,7 +136,7 @@ class Graph {
   Output placeholder(DType dtype, const Shape& shape, std::string_view name = {});
   // A variable with the value that its initializer assigns. `initial` needs a fully known shape. The
   // name may not contain '|'.
-  Variable variable(std::string_view name, Output initial);
+  Variable variable(std::string_view name, Output initial, const VariableSlice& slice = {});
   const std::vector<Variable>& variables() const { return variables_; }
   // Give a variable a new value, or change it by `delta` (the output is the value after). The nodes are
   // on the variable's device, whatever the scope. The value must have the variable's type.
@@ -190,7 +198,7 @@ class Graph {
   std::string scoped(std::string_view name) const;
   std::string unique_name(std::string name);
   void check_mine(const Output& output) const;
-  std::string choose_device(const Node& node) const;
+  void choose_device(Node& node) const;
 
   GraphDef def_;
   std::unordered_map<std::string, int> names_taken_;

@@ -1,7 +1,6 @@
 #include "dataflow/replicate.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "dataflow/containers.h"
 #include "dataflow/device_name.h"
@@ -64,20 +63,6 @@ TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variabl
                  const Optimizer& optimizer, const Replication& replication, Output learning_rate) {
   const auto updates = compute_gradients(loss, variables);
   return train({graph, updates, loss.node().device, global_step, optimizer, replication, learning_rate});
-}
-
-DeviceFunction replica_device_setter(int ps_tasks, const std::string& ps_job,
-                                     const std::string& worker_device) {
-  if (ps_tasks == 0) return [](const Node&) { return std::string(); };
-  if (ps_tasks < 0 || !is_job_name(ps_job))
-    throw invalid_argument("replica_device_setter: expected a job name and 0 or more tasks, got '" +
-                           ps_job + "' and " + std::to_string(ps_tasks));
-  DeviceName::parse(worker_device);
-  return [=, next = std::make_shared<int>(0)](const Node& node) {
-    if (node.op != &read_variable_op()) return worker_device;
-    const int task = (*next)++ % ps_tasks;
-    return TaskName{ps_job, task}.to_string();
-  };
 }
 
 }  // namespace actorflow

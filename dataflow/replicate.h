@@ -79,10 +79,4 @@ TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variabl
                  const Optimizer& optimizer, const Replication& replication = {},
                  Output learning_rate = {});
 
-// Puts variables on the tasks of a parameter server job in turn, and everything else on `worker_device`.
-// Copies share the turn. Fields that an inner device scope names win. With ps_tasks = 0 it leaves every
-// node open.
-DeviceFunction replica_device_setter(int ps_tasks, const std::string& ps_job = "ps",
-                                     const std::string& worker_device = "");
-
 }  // namespace actorflow

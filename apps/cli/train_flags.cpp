@@ -6,6 +6,7 @@
 
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "dataflow/replica_device_setter.h"
 
 namespace actorflow {
 namespace {
@@ -36,6 +37,8 @@ void TrainFlags::add_to(CLI::App& app) {
   app.add_option(both_spellings("train-steps"), train_steps, "Global steps, in place of --epochs")
       ->check(CLI::PositiveNumber);
   add("seed", seed, "Decides the initial weights and the order of the images");
+  add("ps-strategy", ps_strategy,
+      "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)");
   app.add_option("--data,--data_dir,--data-dir", data,
                  "Folder with the four files of MNIST, gzip or plain; without it the project's own");
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
@@ -60,6 +63,8 @@ TrainOptions TrainFlags::options(bool sync) const {
   check_usage([&] {
     const double rate = learning_rate > 0 ? learning_rate : default_learning_rate(optimizer);
     options.optimizer = make_optimizer(optimizer, rate);
+    make_ps_strategy(ps_strategy, 1);
+    options.ps_strategy = ps_strategy;
   });
   options.batch_size = batch_size;
   options.sync = sync;

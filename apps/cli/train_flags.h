@@ -17,6 +17,7 @@ struct TrainFlags {
   double epochs = 5;
   std::int64_t train_steps = 0;  // 0 = as many as `epochs` take
   std::uint64_t seed = 1;
+  std::string ps_strategy = "round_robin";
   std::string data;
   std::string checkpoint_folder;
   std::string report;

@@ -15,6 +15,7 @@
 #include "apps/training/mlp.h"
 #include "apps/training/saver.h"
 #include "dataflow/error.h"
+#include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"
 #include "dataflow/training_ops.h"
 
@@ -52,7 +53,9 @@ std::unique_ptr<ReplicaGraph> build(const Server& server, const Mnist& data,
                                 .initial_tokens = std::max(0, options.replicas_to_aggregate - replicas),
                                 .staleness_bound = options.staleness_bound};
   const int ps_tasks = server.cluster().num_tasks("ps");
-  g.graph.on(replica_device_setter(ps_tasks, "ps", self.to_string()), [&] {
+  const PsStrategy strategy =
+      ps_tasks > 0 ? make_ps_strategy(options.ps_strategy, ps_tasks) : PsStrategy();
+  g.graph.on(replica_device_setter(ps_tasks, "ps", self.to_string(), strategy), [&] {
     g.global_step = global_step(g.graph);
     g.model = make_mlp(g.graph, data.train.pixels(), options.hidden, data.train.classes, options.seed);
     g.train = minimize(g.graph, g.model.loss, g.model.variables, g.global_step, options.optimizer,

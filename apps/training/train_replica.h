@@ -28,6 +28,8 @@ struct TrainOptions {
   bool sync = false;
   int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
   std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
+
+  std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
   std::int64_t connect_timeout_ms = 60'000;

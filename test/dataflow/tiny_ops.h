@@ -57,6 +57,49 @@ inline const OpDef& round_op() {
   return op;
 }
 
+// (values, indices) -> [num_segments]: zero but for the values added at the indices. Not computed here.
+inline const OpDef& rows_to_dense_op() {
+  static const OpDef op{.name = "UnsortedSegmentSum",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = {{"num_segments", std::int64_t{0}, true}},
+                        .infer = [](InferContext& c) {
+                          c.add_output(c.input(0).dtype, {c.attr<std::int64_t>("num_segments")});
+                        }};
+  return op;
+}
+
+// (x [n], indices) -> those elements. Not computed here.
+inline const OpDef& gather_op() {
+  static const OpDef op{
+      .name = "Gather",
+      .min_inputs = 2,
+      .max_inputs = 2,
+      .attrs = {{"axis", std::int64_t{0}}},
+      .infer = [](InferContext& c) { c.add_output(c.input(0).dtype, c.input(1).shape); },
+      .gradient =
+          [](GradientContext& c) {
+            return std::vector{c.graph().add(rows_to_dense_op(), {c.gradient(), c.input(1)},
+                                             {{"num_segments", c.input(0).shape()[0]}}),
+                               Output()};
+          }};
+  return op;
+}
+
+inline Output gather(Output x, Output indices) { return x.graph->add(gather_op(), {x, indices}); }
+
+// (x) -> the sum of its elements. Not computed here.
+inline const OpDef& total_op() {
+  static const OpDef op{.name = "Total",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .infer = [](InferContext& c) { c.add_output(c.input(0).dtype, {}); },
+                        .gradient = [](GradientContext& c) { return std::vector{c.input(0)}; }};
+  return op;
+}
+
+inline Output total(Output x) { return x.graph->add(total_op(), {x}); }
+
 inline std::vector<Tensor> evaluate(const Node& node, const std::vector<Tensor>& inputs) {
   const auto value = [&inputs](std::size_t i) { return inputs[i].scalar<double>(); };
   if (node.op == &const_op()) return {attr<Tensor>(node, "value")};
