@@ -5,7 +5,7 @@
 
 namespace actorflow {
 
-bool Accumulator::add(int replica, const Contribution& contribution, Tensor gradient,
+bool Accumulator::add(int replica, const Contribution& contribution, Gradient gradient,
                       Tensor learning_rate) {
   auto& [counts, last] = this->replica(replica);
   if (contribution <= last) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/token_barrier.h"
-#include "dataflow/tensor.h"
+#include "kernels/sparse_update.h"
 
 namespace actorflow {
 
@@ -22,13 +22,13 @@ struct GradientCounts {
 class Accumulator {
  public:
   // False if the gradient is stale. One that has counted before does not count again.
-  bool add(int replica, const Contribution& contribution, Tensor gradient, Tensor learning_rate = {});
+  bool add(int replica, const Contribution& contribution, Gradient gradient, Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
 
   struct Taken {
     // In the order of replicas and contributions, so that their sum does not depend on who came first.
-    std::vector<Tensor> gradients;
+    std::vector<Gradient> gradients;
     Tensor learning_rate;  // of the first
   };
   // Moves the accumulator to the step after. REQUIRES: size() > 0.
@@ -45,7 +45,7 @@ class Accumulator {
   struct Entry {
     int replica;
     Contribution contribution;
-    Tensor gradient;
+    Gradient gradient;
     Tensor learning_rate;
   };
   Replica& replica(int index);

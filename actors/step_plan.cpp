@@ -4,6 +4,7 @@
 
 #include "dataflow/core_ops.h"
 #include "dataflow/fuse.h"
+#include "dataflow/gather_variables.h"
 #include "dataflow/optimise.h"
 #include "dataflow/partition.h"
 #include "dataflow/place.h"
@@ -83,7 +84,9 @@ std::vector<TensorType> feed_types(const GraphDef& graph, const StepKind& kind) 
 }
 
 GraphDef simplify_step(const GraphDef& graph, const StepKind& kind, const TaskContext& task) {
-  return optimise(cut_out(graph, kind), [&task](const Node& node, const std::vector<Tensor>& inputs) {
+  StepGraph step = cut_out(graph, kind);
+  gather_variables(step);
+  return optimise(std::move(step), [&task](const Node& node, const std::vector<Tensor>& inputs) {
     return evaluate_on_cpu(task, node, inputs);
   });
 }

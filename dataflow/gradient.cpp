@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "dataflow/core_ops.h"
 
@@ -98,7 +99,30 @@ class Backpropagation {
   std::map<Edge, std::vector<Output>> contributions_;
 };
 
+// The op whose output is zero but for some rows: (values [n, ...], indices [n]) -> [num_segments, ...].
+// It is known by its name, since it is one of the kernels' and not of this folder.
+constexpr std::string_view rows_to_dense = "UnsortedSegmentSum";
+
+bool is_sparse(const Output& gradient) {
+  if (gradient.node().op->name != rows_to_dense) return false;
+  const TensorType& indices = gradient.graph->def().type(gradient.node().inputs[1]);
+  return indices.dtype == DType::int64 && indices.shape.has_rank() && indices.shape.rank() == 1;
+}
+
 }  // namespace
+
+std::vector<IndexedSlices> indexed_slices(Output gradient) {
+  const auto input = [&](std::size_t i) { return Output{gradient.graph, gradient.node().inputs[i]}; };
+  if (is_sparse(gradient)) return {{input(0), input(1)}};
+  if (gradient.node().op != &add_n_op()) return {};
+  std::vector<IndexedSlices> slices;
+  for (std::size_t i = 0; i < gradient.node().inputs.size(); ++i) {
+    const auto part = indexed_slices(input(i));
+    if (part.empty()) return {};
+    slices.insert(slices.end(), part.begin(), part.end());
+  }
+  return slices;
+}
 
 std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to) {
   check_loss(loss);

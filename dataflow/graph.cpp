@@ -81,7 +81,7 @@ Variable Graph::variable(std::string_view name, Output initial, const VariableSl
       throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
   Attrs attrs{{"variable", full}, {"dtype", initial.dtype()}, {"shape", initial.shape()}};
   if (!slice.of.empty()) {
-    attrs["slice_of"] = scoped(slice.of);
+    attrs["slice_of"] = in_container(current_container(), scoped(slice.of));
     attrs["slice_shape"] = slice.shape;
     attrs["slice_offset"] = slice.offset;
   }

@@ -2,6 +2,7 @@
 
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
+#include "dataflow/gradient.h"
 #include "dataflow/training_ops.h"
 
 namespace actorflow {
@@ -39,15 +40,29 @@ Variable local_variable(const Training& t, const std::string& what) {
   });
 }
 
+// What the updating op takes of a gradient: the rows where it is row-sparse, so that it never becomes
+// dense.
+struct GradientInputs {
+  bool sparse = false;
+  std::vector<Output> outputs;
+
+  explicit GradientInputs(Output gradient) {
+    for (const auto& rows : indexed_slices(gradient))
+      outputs.insert(outputs.end(), {rows.values, rows.indices});
+    sparse = !outputs.empty();
+    if (!sparse) outputs.push_back(gradient);
+  }
+};
+
 TrainOp apply_as_they_come(const Training& t) {
   Graph& graph = t.graph;
   std::vector<Output> applied;
   for (const auto& update : t.updates)
     applied.push_back(graph.on(update.variable.device(), [&] {
-      std::vector<Output> inputs{update.gradient};
+      auto [sparse, inputs] = GradientInputs(update.gradient);
       if (t.learning_rate) inputs.push_back(t.learning_rate);
-      return graph.add(apply_gradient_op(), inputs, update_attrs(update.variable, t.optimizer),
-                       beside(update, "apply"));
+      return graph.add(sparse ? apply_sparse_gradient_op() : apply_gradient_op(), inputs,
+                       update_attrs(update.variable, t.optimizer), beside(update, "apply"));
     }));
   const Output counted = graph.on(t.global_step.device(), [&] {
     return graph.after(applied, [&] {
@@ -135,11 +150,13 @@ class SynchronousTraining {
     attrs.merge(replica_attrs(t_.replication));
     attrs["coordinator"] = task_of(t_.global_step.device());
     attrs["global_step"] = t_.global_step.name();
-    std::vector<Output> inputs{update.gradient, local_step_, local_serial_};
-    if (t_.learning_rate) inputs.push_back(t_.learning_rate);
+    GradientInputs inputs(update.gradient);
+    auto& all = inputs.outputs;
+    all.insert(inputs.sparse ? all.begin() : all.end(), {local_step_, local_serial_});
+    if (t_.learning_rate) all.push_back(t_.learning_rate);
+    const OpDef& op = inputs.sparse ? accumulate_sparse_gradient_op() : accumulate_gradient_op();
     return t_.graph.on(update.variable.device(), [&] {
-      return t_.graph.add(accumulate_gradient_op(), inputs, std::move(attrs),
-                          beside(update, "accumulate"));
+      return t_.graph.add(op, all, std::move(attrs), beside(update, "accumulate"));
     });
   }
 

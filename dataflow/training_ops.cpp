@@ -18,9 +18,18 @@ std::vector<AttrDef> replica_attrs() {
           required_int("total_num_replicas")};
 }
 
-void expect_update(const InferContext& c) {
+std::vector<AttrDef> accumulate_attrs() {
+  return update_attrs() + replica_attrs() +
+         std::vector{required_text("coordinator"), required_text("global_step")};
+}
+
+void expect_gradient(const InferContext& c, int input) {
+  if (!is_floating(c.input(input).dtype))
+    c.fail("a gradient of a floating type", c.input(input).to_string());
+}
+
+void expect_optimizer(const InferContext& c) {
   expect_variable(c);
-  if (!is_floating(c.input(0).dtype)) c.fail("a gradient of a floating type", c.input(0).to_string());
   try {
     parse_optimizer(c.attr<std::string>("optimizer"), c.attr<std::vector<double>>("hyperparameters"));
   } catch (const Error& error) {
@@ -34,8 +43,29 @@ void expect_learning_rate(const InferContext& c, int input) {
   c.expect_rank(input, 0);
 }
 
+void expect_rows(const InferContext& c, int first) {
+  expect_gradient(c, first);
+  c.expect_dtype(first + 1, DType::int64);
+  c.expect_rank(first + 1, 1);
+  const Shape &values = c.input(first).shape, &indices = c.input(first + 1).shape;
+  if (!values.has_rank()) return;
+  if (values.rank() == 0) c.fail("rows of a gradient", c.input(first).to_string());
+  if (values[0] != Shape::unknown && indices.has_rank() && indices[0] != Shape::unknown &&
+      values[0] != indices[0])
+    c.fail("an index for each row",
+           c.input(first).to_string() + " and " + c.input(first + 1).to_string());
+}
+
+// The inputs from `first` on, an even number: values and indices by turns, and a learning rate behind
+// them if one input is left over.
+void expect_sparse_gradient(const InferContext& c, int first) {
+  for (int i = first; i + 1 < c.inputs(); i += 2) expect_rows(c, i);
+  if (c.inputs() % 2 != 0) expect_learning_rate(c, c.inputs() - 1);
+}
+
 void infer_apply_gradient(InferContext& c) {
-  expect_update(c);
+  expect_optimizer(c);
+  expect_gradient(c, 0);
   if (c.inputs() > 1) expect_learning_rate(c, 1);
 }
 
@@ -54,10 +84,20 @@ void expect_replicas(const InferContext& c) {
 }
 
 void infer_accumulate_gradient(InferContext& c) {
-  expect_update(c);
+  expect_optimizer(c);
+  expect_gradient(c, 0);
   expect_scalar(c, 1, DType::int64);
   expect_scalar(c, 2, DType::int64);
   if (c.inputs() > 3) expect_learning_rate(c, 3);
+  expect_replicas(c);
+  c.add_output(DType::boolean, {});
+}
+
+void infer_accumulate_sparse_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_scalar(c, 0, DType::int64);
+  expect_scalar(c, 1, DType::int64);
+  expect_sparse_gradient(c, 2);
   expect_replicas(c);
   c.add_output(DType::boolean, {});
 }
@@ -146,9 +186,34 @@ const OpDef& accumulate_gradient_op() {
   static const OpDef op{.name = "AccumulateGradient",
                         .min_inputs = 3,
                         .max_inputs = 4,
-                        .attrs = update_attrs() + replica_attrs() +
-                                 std::vector{required_text("coordinator"), required_text("global_step")},
+                        .attrs = accumulate_attrs(),
                         .infer = infer_accumulate_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& apply_sparse_gradient_op() {
+  static const OpDef op{.name = "ApplySparseGradient",
+                        .min_inputs = 2,
+                        .max_inputs = OpDef::any_number,
+                        .attrs = update_attrs(),
+                        .infer =
+                            [](InferContext& c) {
+                              expect_optimizer(c);
+                              expect_sparse_gradient(c, 0);
+                            },
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& accumulate_sparse_gradient_op() {
+  static const OpDef op{.name = "AccumulateSparseGradient",
+                        .min_inputs = 4,
+                        .max_inputs = OpDef::any_number,
+                        .attrs = accumulate_attrs(),
+                        .infer = infer_accumulate_sparse_gradient,
                         .home = Home::shard,
                         .stateful = true};
   return op;
@@ -235,9 +300,17 @@ const OpDef& clock_statistics_op() {
 }
 
 std::span<const OpDef* const> training_ops() {
-  static const std::array all = {&apply_gradient_op(),  &accumulate_gradient_op(), &gradient_counts_op(),
-                                 &count_step_op(),      &staleness_op(),           &take_token_op(),
-                                 &join_clocks_op(),     &advance_clock_op(),       &leave_clocks_op(),
+  static const std::array all = {&apply_gradient_op(),
+                                 &accumulate_gradient_op(),
+                                 &apply_sparse_gradient_op(),
+                                 &accumulate_sparse_gradient_op(),
+                                 &gradient_counts_op(),
+                                 &count_step_op(),
+                                 &staleness_op(),
+                                 &take_token_op(),
+                                 &join_clocks_op(),
+                                 &advance_clock_op(),
+                                 &leave_clocks_op(),
                                  &clock_statistics_op()};
   return all;
 }

@@ -21,6 +21,12 @@ const OpDef& apply_gradient_op();
 // total_num_replicas, coordinator (the task that holds the barrier) and global_step (the variable that
 // the barrier counts).
 const OpDef& accumulate_gradient_op();
+// (values, indices, values, indices, ...[, learning_rate]) -> (): as ApplyGradient, for the sum of
+// row-sparse gradients: values [n, ...] of the variable's rows `indices` [n], int64.
+const OpDef& apply_sparse_gradient_op();
+// (local_step int64, serial int64, values, indices, ...[, learning_rate]) -> accepted bool: as
+// AccumulateGradient; each row of the mean is divided by the number of gradients that have the row.
+const OpDef& accumulate_sparse_gradient_op();
 // () -> int64[total_num_replicas, 3]: of each replica's gradients, how many were counted, were dropped
 // as stale, and were dropped because they had been counted before. Attrs: variable, total_num_replicas.
 const OpDef& gradient_counts_op();

@@ -21,8 +21,24 @@ void infer_gather(InferContext& c) {
   c.add_output(c.input(0).dtype, gathered_shape(c, x, indices, axis));
 }
 
+// Whole rows of a table of known shape: the gradient is row-sparse, see indexed_slices().
+Output gradient_of_rows(GradientContext& c) {
+  const Shape& x = c.input(0).shape();
+  Shape rows{Shape::unknown};
+  for (int i = 1; i < x.rank(); ++i) rows.push_back(x[i]);
+  Output values = c.gradient(), indices = cast(c.input(1), DType::int64);
+  if (!indices.shape().has_rank() || indices.shape().rank() != 1) {
+    values = reshape(values, rows);
+    indices = reshape(indices, {Shape::unknown});
+  }
+  return unsorted_segment_sum(values, indices, x[0]);
+}
+
 // Indices that occur several times sum up.
 std::vector<Output> gather_gradient(GradientContext& c) {
+  const Shape& x = c.input(0).shape();
+  const bool rows = c.attr<std::int64_t>("axis") == 0 && x.fully_known() && x.elements() > 0;
+  if (rows) return {gradient_of_rows(c), Output()};
   return {scatter_add(zeros_like(c.input(0)), c.input(1), c.gradient(), c.attr<std::int64_t>("axis")),
           Output()};
 }
@@ -84,7 +100,6 @@ void gather_kernel(OpContext& c) {
 Output gather(Output x, Output indices, std::int64_t axis) {
   return x.graph->add(gather_op(), {x, indices}, {{"axis", axis}});
 }
-Output embedding_lookup(Output table, Output ids) { return gather(table, ids); }
 
 std::vector<Op> gather_ops() { return {on_all_devices<gather_kernel>(gather_op())}; }
 

@@ -15,7 +15,7 @@
 #include "actors/shard/conditional.h"
 #include "actors/task_context.h"
 #include "dataflow/training_ops.h"
-#include "kernels/optimizer_update.h"
+#include "kernels/sparse_update.h"
 
 namespace actorflow {
 
@@ -88,10 +88,14 @@ void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
 void report_waiting_takers(ShardState& shard);
+// The gradient of (values, indices, values, indices, ...), checked. Throws invalid_argument, naming node
+// and variable.
+SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
+                               std::span<const Tensor> inputs);
 // Applies the mean of the gradients as the optimizer does, with `learning_rate` if
 // there is one.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
-                     std::span<const Tensor> gradients, const Tensor& learning_rate);
+                     std::span<const Gradient> gradients, const Tensor& learning_rate);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);
 

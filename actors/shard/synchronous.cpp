@@ -24,22 +24,49 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
                        shard.epoch});
 }
 
-StateResult accumulate(ShardState& shard, StateCall& call) {
+// What a replica contributes to a step, besides its gradient.
+struct HandedIn {
+  Contribution contribution;
+  Gradient gradient;
+  Tensor learning_rate;
+};
+
+StateResult accumulate(ShardState& shard, const StateCall& call, ShardVariable& variable, HandedIn in) {
   const Node& node = *call.node;
-  const std::string& name = variable_of(node);
-  ShardVariable& variable = shard.initialized(name);
-  check_same_type(node, variable.state.value, call.inputs[0]);
   variable.accumulate = &node;
   variable.optimizer = &call.executable->optimizer(call.reply_to.node);
   variable.keeps_node = call.executable;
   const auto replica = static_cast<int>(attr<std::int64_t>(node, "replica"));
-  const Contribution contribution{call.inputs[1].scalar<std::int64_t>(),
-                                  call.inputs[2].scalar<std::int64_t>()};
-  const bool fresh = variable.accumulator.add(replica, contribution, call.inputs[0],
-                                              call.inputs.size() > 3 ? call.inputs[3] : Tensor());
+  const bool fresh = variable.accumulator.add(replica, in.contribution, std::move(in.gradient),
+                                              std::move(in.learning_rate));
   const auto wanted = static_cast<std::size_t>(attr<std::int64_t>(node, "replicas_to_aggregate"));
-  if (fresh && variable.accumulator.size() >= wanted) apply_gathered(shard, name, variable);
+  if (fresh && variable.accumulator.size() >= wanted) apply_gathered(shard, variable_of(node), variable);
   return std::vector{Tensor::scalar<bool>(fresh)};
+}
+
+Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
+  return {local_step.scalar<std::int64_t>(), serial.scalar<std::int64_t>()};
+}
+
+// Inputs: gradient, local step, serial and perhaps a learning rate.
+StateResult accumulate_dense(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto& inputs = call.inputs;
+  check_same_type(*call.node, variable.state.value, inputs[0]);
+  return accumulate(
+      shard, call, variable,
+      {contribution_of(inputs[1], inputs[2]), inputs[0], inputs.size() > 3 ? inputs[3] : Tensor()});
+}
+
+// Inputs: local step, serial, values and indices by turns, and perhaps a learning rate.
+StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto& inputs = call.inputs;
+  const bool has_rate = inputs.size() % 2 != 0;
+  const auto rows = std::span(inputs).subspan(2, inputs.size() - (has_rate ? 3 : 2));
+  return accumulate(shard, call, variable,
+                    {contribution_of(inputs[0], inputs[1]), sparse_gradient(*call.node, variable, rows),
+                     has_rate ? inputs.back() : Tensor()});
 }
 
 StateResult gradient_counts(ShardState& shard, StateCall& call) {
@@ -71,7 +98,8 @@ void report_waiting_gradients(ShardState& shard) {
 }
 
 std::span<const StateOp> synchronous_handlers() {
-  static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate},
+  static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate_dense},
+                                 StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
                                  StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }

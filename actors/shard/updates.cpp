@@ -1,4 +1,6 @@
 // Asynchronous training: each gradient is applied as it comes.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "actors/executable.h"
@@ -19,8 +21,19 @@ StateResult apply(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   check_same_type(*call.node, variable.state.value, call.inputs[0]);
   const Tensor learning_rate = call.inputs.size() > 1 ? call.inputs[1] : Tensor();
-  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable,
-                  {call.inputs.data(), 1}, learning_rate);
+  const Gradient gradient(call.inputs[0]);
+  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&gradient, 1},
+                  learning_rate);
+  return Outputs{};
+}
+
+StateResult apply_sparse(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const bool has_rate = call.inputs.size() % 2 != 0;
+  const auto rows = std::span(call.inputs).first(call.inputs.size() - (has_rate ? 1 : 0));
+  const Gradient gradient(sparse_gradient(*call.node, variable, rows));
+  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&gradient, 1},
+                  has_rate ? call.inputs.back() : Tensor());
   return Outputs{};
 }
 
@@ -44,8 +57,22 @@ StateResult staleness(ShardState& shard, StateCall& call) {
 
 }  // namespace
 
+SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
+                               std::span<const Tensor> inputs) {
+  SparseGradient gradient;
+  for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
+  try {
+    check_sparse_gradient(variable.state.value, gradient, cpu_device());
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("node '{}' ({}): gradient of variable '{}', {}: {}", node.name,
+                                          node.op->name, variable_of(node),
+                                          variable.state.value.describe(), error.what()));
+  }
+  return gradient;
+}
+
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
-                     std::span<const Tensor> gradients, const Tensor& learning_rate) {
+                     std::span<const Gradient> gradients, const Tensor& learning_rate) {
   if (variable.state.slots.empty()) make_slots(optimizer, variable.state, cpu_device());
   const auto apply = [&](const Optimizer& with) {
     apply_mean(with, variable.state, gradients, cpu_device(), shard.task->team);
@@ -59,6 +86,7 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
       StateOp{&apply_gradient_op(), apply},
+      StateOp{&apply_sparse_gradient_op(), apply_sparse},
       StateOp{&count_step_op(), count_step},
       StateOp{&staleness_op(), staleness, Effect::reads},
   };

@@ -11,15 +11,40 @@ namespace {
 
 using Outputs = std::vector<Tensor>;
 
-StateResult read(ShardState& shard, StateCall& call) {
-  const Node& node = *call.node;
+// The value of a node's variable, which must be such as the node's attributes declare it.
+const Tensor& declared_value(ShardState& shard, const Node& node) {
   const Tensor& value = shard.initialized(variable_of(node)).state.value;
-  const TensorType& declared = node.outputs[0];
+  const TensorType declared{attr<DType>(node, "dtype"), attr<Shape>(node, "shape")};
   if (value.dtype() != declared.dtype || !declared.shape.compatible_with(value.shape()))
-    throw invalid_argument(
-        fmt::format("node '{}' (ReadVariable): variable '{}' was declared as {}, but is {}", node.name,
-                    variable_of(node), declared.to_string(), value.describe()));
-  return Outputs{value};
+    throw invalid_argument(fmt::format("node '{}' ({}): variable '{}' was declared as {}, but is {}",
+                                       node.name, node.op->name, variable_of(node), declared.to_string(),
+                                       value.describe()));
+  return value;
+}
+
+StateResult read(ShardState& shard, StateCall& call) {
+  return Outputs{declared_value(shard, *call.node)};
+}
+
+// As the kernel of Gather does it, by its default: along the first axis.
+Tensor gather_rows(const ShardState& shard, const std::string& name, std::vector<Tensor> inputs) {
+  Node node;
+  node.name = name;
+  node.op = &shard.task->ops->def("Gather");
+  node.attrs = {{"axis", std::int64_t{0}}};
+  Outputs outputs(1);
+  OpContext context(node, cpu_device(), inputs, outputs, shard.task->team);
+  shard.task->ops->make(node, DeviceType::cpu)->compute(context);
+  return std::move(outputs[0]);
+}
+
+StateResult gather(ShardState& shard, StateCall& call) {
+  const Tensor& value = declared_value(shard, *call.node);
+  try {
+    return Outputs{gather_rows(shard, call.node->name, {value, std::move(call.inputs[0])})};
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("variable '{}': {}", variable_of(*call.node), error.what()));
+  }
 }
 
 // The slots start anew: they belong to the value that is replaced.
@@ -49,6 +74,7 @@ std::span<const StateOp> variable_handlers() {
       StateOp{&assign_variable_op(), assign},
       StateOp{&assign_add_variable_op(), assign_add},
       StateOp{&is_initialized_op(), is_initialized, Effect::reads},
+      StateOp{&gather_variable_op(), gather, Effect::reads},
   };
   return all;
 }

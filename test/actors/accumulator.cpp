@@ -7,7 +7,7 @@ using namespace actorflow;
 namespace {
 
 Tensor gradient(float value) { return Tensor::of<float>({1}, {value}); }
-float value(const Tensor& tensor) { return tensor.values<float>()[0]; }
+float value(const Gradient& dense) { return dense.dense.values<float>()[0]; }
 
 }  // namespace
 

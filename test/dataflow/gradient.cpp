@@ -101,6 +101,40 @@ BOOST_AUTO_TEST_CASE(gradient_nodes_are_beside_their_forward_nodes) {
   BOOST_TEST(d.name().starts_with("gradients/"));
 }
 
+namespace {
+
+// A table of 5, and two lookups in it.
+struct Lookups {
+  Graph g;
+  Variable table = g.variable("table", g.constant(Tensor::zeros(DType::float64, {5})));
+  Output a = g.placeholder(DType::int64, {3}, "a"), b = g.placeholder(DType::int64, {-1}, "b");
+  Output loss_a = test::total(test::gather(table, a)), loss_b = test::total(test::gather(table, b));
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_lookup_is_sparse) {
+  Lookups l;
+  const auto slices = indexed_slices(gradients(l.loss_a, {l.table})[0]);
+  BOOST_TEST_REQUIRE(slices.size() == 1U);
+  BOOST_TEST((slices[0].indices.edge == l.a.edge));
+  BOOST_TEST(slices[0].values.type().to_string() == "float64[3]");
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_of_sparse_gradients_is_all_of_them) {
+  Lookups l;
+  const auto slices = indexed_slices(gradients(add(l.loss_a, l.loss_b), {l.table})[0]);
+  BOOST_TEST_REQUIRE(slices.size() == 2U);
+  BOOST_TEST(slices[0].indices.edge.node + slices[1].indices.edge.node == l.a.edge.node + l.b.edge.node);
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_of_sparse_and_dense_gradients_is_dense) {
+  Lookups l;
+  const Output d = gradients(add(l.loss_a, test::total(l.table)), {l.table})[0];
+  BOOST_TEST(indexed_slices(d).empty());
+  BOOST_TEST(d.type().to_string() == "float64[5]");
+}
+
 BOOST_AUTO_TEST_CASE(bad_losses_are_refused) {
   Graph g, other;
   const Output matrix = g.placeholder(DType::float32, {2, -1}, "matrix");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"
 #include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
@@ -55,33 +56,6 @@ BOOST_AUTO_TEST_CASE(variables_go_round_the_parameter_servers) {
   BOOST_TEST(m.loss.node().device == "/job:worker/task:1");
 }
 
-BOOST_AUTO_TEST_CASE(an_inner_device_scope_overrides_the_round) {
-  Graph g;
-  const Variable v = g.on(replica_device_setter(2), [&] {
-    return g.on("/job:ps/task:1", [&] { return g.variable("v", g.constant(1.0)); });
-  });
-  BOOST_TEST(v.device() == "/job:ps/task:1");
-}
-
-BOOST_AUTO_TEST_CASE(without_parameter_servers_nodes_stay_open) {
-  Graph g;
-  const Variable v = g.on(replica_device_setter(0, "ps", "/job:worker/task:0"),
-                          [&] { return g.variable("v", g.constant(1.0)); });
-  BOOST_TEST(v.device().empty());
-  BOOST_CHECK_EXCEPTION(replica_device_setter(-1), Error, invalid_with({"-1"}));
-  BOOST_CHECK_EXCEPTION(replica_device_setter(1, "ps", "/worker"), Error, invalid_with({"/worker"}));
-}
-
-BOOST_AUTO_TEST_CASE(copies_of_a_setter_share_the_turn) {
-  Graph g;
-  const auto setter = replica_device_setter(3);
-  for (int i = 0; i < 4; ++i) {
-    const Variable v =
-        g.on(setter, [&] { return g.variable("v" + std::to_string(i), g.constant(1.0)); });
-    BOOST_TEST(v.device() == "/job:ps/task:" + std::to_string(i % 3));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(the_global_step_is_made_once) {
   Graph g;
   const Variable step = global_step(g);
@@ -105,6 +79,26 @@ BOOST_AUTO_TEST_CASE(asynchronous_updates_are_beside_their_variables) {
   const std::map<NodeId, double> at = {{m.a.value().edge.node, 2.0}, {m.b.value().edge.node, 3.0}};
   BOOST_TEST(test::compute(m.graph.def(), updates[0].inputs[0], at) == 36.0);  // 2 a b^2
   BOOST_TEST(!train.local_init);
+}
+
+BOOST_AUTO_TEST_CASE(a_sparse_gradient_goes_to_its_variable_as_rows) {
+  for (const bool sync : {false, true}) {
+    Graph g;
+    const Variable step = g.on("/job:ps/task:0", [&] { return global_step(g); });
+    const Variable table = g.variable("table", g.constant(Tensor::zeros(DType::float64, {5})));
+    const Output ids = g.placeholder(DType::int64, {-1});
+    const Output rate = g.constant(0.5);
+    minimize(g, test::total(test::gather(table, ids)), {table}, step, Sgd{}, {.sync = sync}, rate);
+    const OpDef& op = sync ? accumulate_sparse_gradient_op() : apply_sparse_gradient_op();
+    const auto update = std::ranges::find(g.def().nodes, &op, &Node::op);
+    BOOST_TEST_REQUIRE((update != g.def().nodes.end()));
+    const std::size_t rows = sync ? 2 : 0;  // behind the local step and serial
+    BOOST_TEST_REQUIRE(update->inputs.size() == rows + 3);
+    BOOST_TEST((update->inputs[rows + 1] == ids.edge));
+    BOOST_TEST((update->inputs[rows + 2] == rate.edge));
+    for (const OpDef* dense : {&apply_gradient_op(), &accumulate_gradient_op()})
+      BOOST_TEST((std::ranges::find(g.def().nodes, dense, &Node::op) == g.def().nodes.end()));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_asynchronous_step_is_counted_after_its_updates) {

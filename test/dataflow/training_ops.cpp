@@ -73,4 +73,23 @@ BOOST_AUTO_TEST_CASE(too_few_initial_tokens_are_refused) {
                         invalid_with({"replicas_to_aggregate of 1 or more"}));
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_a_gradient_have_an_index_each) {
+  Graph g;
+  const auto rows = [&](const Shape& shape) { return g.placeholder(DType::float32, shape); };
+  const auto indices = [&](const Shape& shape) { return g.placeholder(DType::int64, shape); };
+  const auto apply = [&](const std::vector<Output>& inputs) {
+    return g.add(apply_sparse_gradient_op(), inputs, update);
+  };
+  apply({rows({2, 3}), indices({2}), rows({-1, 3}), indices({-1})});
+  apply({rows({2, 3}), indices({2}), g.constant(0.5F)});  // with a learning rate
+  BOOST_CHECK_EXCEPTION(apply({rows({2, 3}), indices({3})}), Error,
+                        invalid_with({"an index for each row", "float32[2,3]", "int64[3]"}));
+  BOOST_CHECK_EXCEPTION(apply({rows({}), indices({1})}), Error, invalid_with({"rows of a gradient"}));
+  BOOST_CHECK_EXCEPTION(apply({rows({2, 3}), g.placeholder(DType::int32, {2})}), Error,
+                        invalid_with({"int64", "int32[2]"}));
+  BOOST_CHECK_EXCEPTION(apply({indices({2}), indices({2})}), Error, invalid_with({"floating"}));
+  BOOST_CHECK_EXCEPTION(apply({rows({2, 3}), indices({2}), rows({2})}), Error,
+                        invalid_with({"rank", "float32[2]"}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
