@@ -29,6 +29,7 @@ std::vector<Op> batch_norm_ops();     // batch_norm.cu
 std::vector<Op> gelu_ops();          // gelu.cu
 std::vector<Op> gather_ops();        // gather.cu
 std::vector<Op> scatter_ops();       // scatter.cu
+std::vector<Op> embedding_ops();     // embedding.cu
 std::vector<Op> layer_norm_ops();    // layer_norm.cu
 std::vector<Op> batch_matmul_ops();  // batch_matmul.cu
 std::vector<Op> dropout_ops();       // dropout.cu

@@ -202,7 +202,9 @@ Output dropout(Output x, double rate, std::uint64_t seed, Output counter);
 // it runs on a CPU, naming index and place; on a GPU it reads 0 and writes nothing.
 // x with its axis replaced by the dimensions of the indices: the parts that they choose.
 Output gather(Output x, Output indices, std::int64_t axis = 0);
-// The rows of the table for these ids. In the gradient the rows of an id that comes twice sum up.
+// embedding.cu: the rows of the table for these ids, gathered on the table's device, so that only they
+// are sent. The gradient is row-sparse (indexed_slices() in dataflow/gradient.h); in it the rows of an
+// id that comes twice sum up. Tables in parts: kernels/embedding.h.
 Output embedding_lookup(Output table, Output ids);
 // x with parts along the axis changed: the updates [as gather(x, indices, axis)] are added to them, or
 // replace them, in the order of the indices. Of several replacements of one part the last one counts,

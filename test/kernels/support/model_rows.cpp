@@ -1,5 +1,6 @@
 #include "test/kernels/support/model_rows.h"
 
+#include <array>
 #include <cmath>
 
 #include "test/kernels/support/reference.h"
@@ -116,6 +117,58 @@ Rows scatter_rows() {
        {{f32, {2, 3, 2}}, {i64, {2, 3}, 0, 4}},
        {{"num_segments", std::int64_t{4}}},
        segment_sum({4, 2})},
+  };
+}
+
+// Tables of rows 0 to 3, 4 to 6 and 7 to 9; or, by `mod`, of every third row.
+Reference partitioned_ids(bool mod) {
+  return [=](const Arrays& in) {
+    Arrays lists(6, Array{{0}, {}});
+    const auto append = [](Array& list, double value) {
+      list.values.push_back(value);
+      list.shape = {static_cast<std::int64_t>(list.values.size())};
+    };
+    for (std::size_t place = 0; place < in[0].values.size(); ++place) {
+      const int id = static_cast<int>(in[0].values[place]);
+      const int range = id < 4   ? 0
+                        : id < 7 ? 1
+                                 : 2,
+                first = std::array{0, 4, 7}[static_cast<std::size_t>(range)];
+      const auto part = static_cast<std::size_t>(mod ? id % 3 : range);
+      append(lists[part], mod ? id / 3 : id - first);
+      append(lists[part + 3], static_cast<double>(place));
+    }
+    return lists;
+  };
+}
+
+// A row of the one part, a row of the other, for ids of this shape.
+Reference stitched_rows(const Shape& shape) {
+  return [=](const Arrays& in) {
+    return Arrays{array_of(shape, [&](const Index& i) {
+      const Array& rows = in[1][0] == static_cast<double>(i[i.size() - 2]) ? in[3] : in[4];
+      return at(rows, {0, i.back()});
+    })};
+  };
+}
+
+Rows embedding_rows() {
+  const std::vector<std::int64_t> boundaries{0, 4, 7, 10};
+  const Input zero{i64, {1}, 0, 1}, one{i64, {1}, 1, 2}, row{f32, {1, 3}};
+  return {
+      {"PartitionIds", "", {{i32, {40}, 0, 10}}, {{"boundaries", boundaries}}, partitioned_ids(false)},
+      {"PartitionIds",
+       "by mod, a matrix",
+       {{i64, {5, 8}, 0, 10}},
+       {{"boundaries", boundaries}, {"mod", true}},
+       partitioned_ids(true)},
+      {"PartitionIds", "nothing", {{i32, {0}}}, {{"boundaries", boundaries}}, partitioned_ids(false)},
+      {"StitchRows", "", {{i64, {2}, 0, 9}, zero, one, row, row}, {}, stitched_rows({2, 3})},
+      {"StitchRows",
+       "a matrix of ids",
+       {{i64, {1, 2}, 0, 9}, one, zero, row, row},
+       {},
+       stitched_rows({1, 2, 3})},
   };
 }
 
@@ -250,7 +303,8 @@ Rows activation_rows() {
 
 std::vector<OpRow> model_rows() {
   Rows all;
-  for (const auto family : {gather_rows, scatter_rows, normalisation_rows, batch_rows, activation_rows})
+  for (const auto family :
+       {gather_rows, scatter_rows, embedding_rows, normalisation_rows, batch_rows, activation_rows})
     for (auto& row : family()) all.push_back(std::move(row));
   return all;
 }
