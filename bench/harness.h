@@ -53,6 +53,7 @@ std::vector<Benchmark> parameter_server_benchmarks();
 std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();
+std::vector<Benchmark> embedding_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>
