@@ -4,12 +4,12 @@
 
 namespace actorflow {
 
-std::string default_data_folder() {
+std::string default_data_folder(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const auto& candidate :
-       {program / "../share/actorflow/data/mnist", fs::path(ACTORFLOW_SOURCE_DIR) / "apps/data/mnist"})
+       {program / "../share/actorflow/data" / name, fs::path(ACTORFLOW_SOURCE_DIR) / "apps/data" / name})
     if (fs::is_directory(candidate, ignored)) return candidate.lexically_normal().string();
   return {};
 }

@@ -4,8 +4,8 @@
 
 namespace actorflow {
 
-// Where the program finds MNIST without being told: beside the build folder it was built in, or in the
-// share/ of the prefix it is installed in. "" if it is in neither.
-std::string default_data_folder();
+// Where the program finds data of that name without being told: beside the build folder it was built in,
+// or in the share/ of the prefix it is installed in. "" if it is in neither.
+std::string default_data_folder(const std::string& name = "mnist");
 
 }  // namespace actorflow

@@ -18,7 +18,7 @@ install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FIL
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
 foreach(header
     actors/actorflow.h actors/checkpoint.h actors/server.h actors/session.h actors/storage.h
-    kernels/ops.h schema/link.h schema/master.h schema/message.h)
+    kernels/embedding.h kernels/ops.h schema/link.h schema/master.h schema/message.h)
   get_filename_component(layer ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
 endforeach()
@@ -36,5 +36,6 @@ if(ACTORFLOW_APPS)
   # Libraries outside of the system's folders, such as CUDA's, stay where they were found.
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/mnist ${CMAKE_SOURCE_DIR}/apps/data/shakespeare
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
 endif()

@@ -1,6 +1,7 @@
 // What the programs print.
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <memory>
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
@@ -60,6 +61,42 @@ BOOST_AUTO_TEST_CASE(map_reduce_mean_is_the_plain_mean) {
   const std::string plain = output.substr(output.rfind(' ') + 1);
   BOOST_TEST(contains(output, "slices of 50 and 50: " + plain));
   BOOST_TEST(contains(output, "slices of 30 and 70: " + plain));
+}
+
+// Untrained the loss is 6 ln 2 = 4.16.
+BOOST_AUTO_TEST_CASE(word_vectors_learn_the_neighbours_of_words) {
+  const std::string output = output_of({"word_vectors", "--steps=600", "king", "nosuchword"});
+  BOOST_TEST(contains(output, "each table in 2 parts"));
+  const auto loss = output.find("\nloss ");
+  BOOST_TEST_REQUIRE(loss != std::string::npos);
+  BOOST_TEST(std::stod(output.substr(loss + 6)) < 2.8);
+  BOOST_TEST(contains(output, "\nking: "));
+  BOOST_TEST(contains(output, "nosuchword: not in the text"));
+}
+
+BOOST_AUTO_TEST_CASE(in_graph_replication_on_real_servers) {
+  const auto addresses = free_addresses(4);
+  const std::string cluster = R"({"ps": [")" + addresses[0] + R"(", ")" + addresses[1] +
+                              R"("], "worker": [")" + addresses[2] + R"(", ")" + addresses[3] + R"("]})";
+  std::vector<std::unique_ptr<Process>> servers;
+  for (const char* job : {"ps", "worker"})
+    for (const char* task : {"0", "1"})
+      servers.push_back(std::make_unique<Process>(std::vector<std::string>{
+          "actorflow", "server", "--cluster", cluster, "--job", job, "--task", task}));
+  const std::string output =
+      output_of({"in_graph", "--target", "actorflow://" + addresses[2], "--steps=300"});
+  const auto accuracy = output.find("test accuracy ");
+  BOOST_TEST_REQUIRE(accuracy != std::string::npos, output);
+  BOOST_TEST(std::stod(output.substr(accuracy + 14)) > 90);
+  for (const auto& server : servers) server->send_signal(SIGTERM);
+}
+
+BOOST_AUTO_TEST_CASE(where_variables_are_does_not_change_what_is_learnt) {
+  const auto hash = [](const char* strategy) {
+    return report_value(train_in_one_process({"--train-steps=20", "--ps_strategy", strategy}),
+                        "weights_hash");
+  };
+  BOOST_TEST(hash("round_robin") == hash("greedy"));
 }
 
 BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
