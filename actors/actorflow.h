@@ -3,6 +3,7 @@
 
 #include "actors/checkpoint.h"
 #include "actors/epoch_fence.h"
+#include "actors/saver.h"
 #include "actors/server.h"
 #include "actors/session.h"
 #include "dataflow/cluster_spec.h"

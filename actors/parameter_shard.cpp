@@ -5,6 +5,7 @@
 #include <chrono>
 #include <new>
 
+#include "actors/checkpoint/io_actor.h"
 #include "actors/fence.h"
 #include "dataflow/containers.h"
 
@@ -19,7 +20,7 @@ ParameterShard::ParameterShard(caf::event_based_actor* self, TaskRef task)
     : self_(self),
       state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}, .conditional = {}} {
   for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
-                            conditional_handlers(), epoch_handlers()})
+                            conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
     for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
 }
 
@@ -33,6 +34,7 @@ caf::behavior ParameterShard::behavior() {
       },
       [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
       [this](const GiveUp& message) { give_up_takers(state_, message.step); },
+      [this](TensorsLoaded& message) { put_restored(state_, message); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);

@@ -6,6 +6,7 @@
 
 #include "actors/clock.h"
 #include "actors/random.h"
+#include "actors/storage.h"
 #include "schema/link.h"
 
 namespace caf {
@@ -36,6 +37,8 @@ class Runtime {
   virtual Team& team() = 0;
   virtual Clock& clock() = 0;
   virtual Random& random() = 0;
+  // Where its tasks keep checkpoints.
+  virtual Storage& storage() = 0;
   // Between processes.
   virtual Network& rpc_network() = 0;
   // Between the tasks of this runtime: tensors pass by handle.

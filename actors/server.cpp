@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/checkpoint/io_actor.h"
 #include "actors/coordinator.h"
 #include "actors/job_state.h"
 #include "actors/local_servers.h"
@@ -74,6 +75,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->team = &runtime->team();
   task->clock = &runtime->clock();
   task->random = &runtime->random();
+  task->storage = &runtime->storage();
   if (reach != Reach::alone)
     network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
   spawn_actors();
@@ -108,6 +110,7 @@ void Server::Impl::spawn_actors() {
   task->rendezvous = system.spawn(rendezvous_actor, ref);
   task->shard = system.spawn(shard_actor, ref);
   task->coordinator = system.spawn(coordinator_actor, ref);
+  task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
     if (static_cast<TaskId>(i) == task->own) {
       task->peers.emplace_back();
@@ -147,7 +150,8 @@ void Server::Impl::end_actors() {
 }
 
 std::vector<caf::actor> Server::Impl::own_actors() const {
-  return {task->master, task->worker, task->shard, task->coordinator, task->rendezvous};
+  return {task->master,      task->worker,     task->shard,
+          task->coordinator, task->rendezvous, task->checkpoint_io};
 }
 
 void Server::Impl::receive(const TaskIdentity& from, Message message) {
@@ -263,12 +267,14 @@ HeldState Server::held() const {
   return sum;
 }
 
-LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads) {
+LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads)
+    : LocalCluster(jobs, std::make_shared<ThreadedRuntime>(RuntimeOptions{num_threads, false})) {}
+
+LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<Runtime>& runtime) {
   ClusterSpec::Jobs spec;
   for (const auto& job : jobs)
     for (int i = 0; i < job.tasks; ++i) spec[job.name][i] = job.name + "-" + std::to_string(i) + ":1";
   spec_ = ClusterSpec(std::move(spec));
-  const auto runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{num_threads, false});
   for (const auto& task : spec_.all_tasks()) {
     ServerOptions options;
     options.cluster = spec_;

@@ -90,6 +90,7 @@ class LocalCluster {
     int tasks = 1;
   };
   explicit LocalCluster(const std::vector<Job>& jobs, int num_threads = 0);
+  LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<Runtime>& runtime);
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
   ~LocalCluster();

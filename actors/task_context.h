@@ -10,6 +10,7 @@
 #include "actors/clock.h"
 #include "actors/messages.h"
 #include "actors/random.h"
+#include "actors/storage.h"
 #include "kernels/kernel.h"
 
 namespace actorflow {
@@ -24,8 +25,9 @@ struct TaskContext {
   Team* team = nullptr;  // threads for the parts of a kernel
   Clock* clock = nullptr;
   Random* random = nullptr;
+  Storage* storage = nullptr;
 
-  caf::actor master, worker, rendezvous, shard, coordinator;
+  caf::actor master, worker, rendezvous, shard, coordinator, checkpoint_io;
   std::vector<caf::actor> peers;  // by TaskId; none for the task itself
 
   Sender as_sender() const { return {own, self.incarnation}; }

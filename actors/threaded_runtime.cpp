@@ -62,6 +62,10 @@ Team& ThreadedRuntime::team() { return impl_->team; }
 
 Scheduler& ThreadedRuntime::scheduler() { return static_cast<Scheduler&>(impl_->system.scheduler()); }
 
+Storage& ThreadedRuntime::storage() {
+  return impl_->options.storage ? *impl_->options.storage : posix_storage();
+}
+
 Network& ThreadedRuntime::local_network() { return *impl_->local; }
 
 // Made when it is first needed: it has a thread, which a program in one process has no use for.

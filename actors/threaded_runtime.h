@@ -15,6 +15,8 @@ struct RuntimeOptions {
   bool allow_remote = false;  // listen on other than loopback addresses
   // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
+  // Where its tasks keep checkpoints; null = real files. Must outlive the runtime.
+  Storage* storage = nullptr;
 };
 
 class ThreadedRuntime final : public Runtime {
@@ -27,6 +29,7 @@ class ThreadedRuntime final : public Runtime {
   Team& team() override;
   Clock& clock() override { return steady_clock(); }
   Random& random() override { return system_random(); }
+  Storage& storage() override;
   // Cap'n Proto RPC over TCP.
   Network& rpc_network() override;
   Network& local_network() override;

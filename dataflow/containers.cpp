@@ -13,6 +13,23 @@ constexpr char session_end = ':';
 // The attributes that name state of a task.
 constexpr std::array<std::string_view, 2> state_attrs{"variable", "global_step"};
 
+std::string isolated(std::string_view variable, std::string_view session) {
+  const bool has_container = variable.find(container_end) != std::string_view::npos;
+  return std::string(session) + session_end + (has_container ? "" : std::string(1, container_end)) +
+         std::string(variable);
+}
+
+// The variables of a node that saves or restores several: a list, in a tensor that nobody else may see
+// change.
+void isolate_list(Node& node, std::string_view session) {
+  const auto attr = node.attrs.find("variables");
+  auto* list = attr == node.attrs.end() ? nullptr : std::get_if<Tensor>(&attr->second);
+  if (!list || list->dtype() != DType::string) return;
+  Tensor changed = list->clone();
+  for (auto& variable : changed.mutable_values<std::string>()) variable = isolated(variable, session);
+  *list = std::move(changed);
+}
+
 bool works_on_state(const OpDef& op) { return op.home == Home::shard || op.home == Home::coordinator; }
 
 }  // namespace
@@ -55,12 +72,10 @@ void isolate(GraphDef& graph, std::string_view session) {
     for (const auto name : state_attrs) {
       const auto attr = node.attrs.find(name);
       if (attr == node.attrs.end()) continue;
-      if (auto* variable = std::get_if<std::string>(&attr->second); variable && !variable->empty()) {
-        const bool has_container = variable->find(container_end) != std::string::npos;
-        *variable = std::string(session) + session_end +
-                    (has_container ? "" : std::string(1, container_end)) + *variable;
-      }
+      if (auto* variable = std::get_if<std::string>(&attr->second); variable && !variable->empty())
+        *variable = isolated(*variable, session);
     }
+    isolate_list(node, session);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dataflow/checkpoint_ops.h"
 #include "dataflow/conditional_accumulator.h"
 #include "dataflow/op_attrs.h"
 #include "dataflow/state_ops.h"
@@ -110,7 +111,7 @@ std::span<const OpDef* const> core_ops() {
   static const std::vector<const OpDef*> all = [] {
     std::vector<const OpDef*> ops{&const_op(), &placeholder_op(), &identity_op(), &no_op(),  &add_n_op(),
                                   &arg_op(),   &retval_op(),      &send_op(),     &recv_op()};
-    for (const auto more : {state_ops(), training_ops(), accumulator_ops()})
+    for (const auto more : {state_ops(), training_ops(), accumulator_ops(), checkpoint_ops()})
       ops.insert(ops.end(), more.begin(), more.end());
     return ops;
   }();

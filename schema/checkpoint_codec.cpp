@@ -25,24 +25,52 @@ Error damaged(const std::string& why) {
 void write_entry(const Manifest::Entry& entry, wire::Manifest::Entry::Builder to) {
   const auto dims = entry.shape.dims();
   to.setName(to_text(entry.name));
+  to.setVariable(to_text(entry.variable));
   to.setDtype(static_cast<wire::DType>(entry.dtype));
   to.setDims({dims.data(), dims.size()});
+  to.setFirstRow(entry.first_row);
+  to.setFullRows(entry.full_rows);
   to.setFile(entry.file);
   to.setOffset(entry.offset);
   to.setSizeBytes(entry.size_bytes);
-  to.setChecksum(entry.checksum);
+  to.setChecksums({entry.checksums.data(), entry.checksums.size()});
+}
+
+// Checks what a reader relies on: the place in the file, the number of checksums, the rows of a slice.
+void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
+  const auto wrong = [&](const std::string& what) {
+    return damaged("tensor '" + entry.name + "' " + what);
+  };
+  if (entry.file >= manifest.files.size())
+    throw wrong("is in file " + std::to_string(entry.file) + " of " +
+                std::to_string(manifest.files.size()));
+  if (!entry.shape.fully_known()) throw wrong("has the shape " + entry.shape.to_string());
+  const auto& file = manifest.files[entry.file];
+  if (entry.offset < file.header_bytes || entry.offset > file.size_bytes ||
+      entry.size_bytes > file.size_bytes - entry.offset)
+    throw wrong("lies outside of its file");
+  const std::uint64_t blocks =
+      entry.size_bytes / manifest.block_bytes + (entry.size_bytes % manifest.block_bytes != 0);
+  if (entry.checksums.size() != blocks)
+    throw wrong("has " + std::to_string(entry.checksums.size()) + " checksums for " +
+                std::to_string(blocks) + " blocks");
+  if (entry.full_rows >= 0 && (entry.first_row < 0 || entry.first_row > entry.full_rows - entry.rows()))
+    throw wrong("is a slice that lies outside of the whole");
 }
 
 Manifest::Entry read_entry(wire::Manifest::Entry::Reader from, const Manifest& manifest) {
-  Manifest::Entry entry{
-      to_string(from.getName()), read_dtype(from.getDtype()), read_dims(from.getDims()), from.getFile(),
-      from.getOffset(),          from.getSizeBytes(),         from.getChecksum()};
-  if (entry.file >= manifest.files.size())
-    throw damaged("tensor '" + entry.name + "' is in file " + std::to_string(entry.file) + " of " +
-                  std::to_string(manifest.files.size()));
-  const std::uint64_t file_bytes = manifest.files[entry.file].size_bytes;
-  if (entry.size_bytes > file_bytes || entry.offset > file_bytes - entry.size_bytes)
-    throw damaged("tensor '" + entry.name + "' lies behind the end of its file");
+  Manifest::Entry entry;
+  entry.name = to_string(from.getName());
+  entry.variable = to_string(from.getVariable());
+  entry.dtype = read_dtype(from.getDtype());
+  entry.shape = read_dims(from.getDims());
+  entry.first_row = from.getFirstRow();
+  entry.full_rows = from.getFullRows();
+  entry.file = from.getFile();
+  entry.offset = from.getOffset();
+  entry.size_bytes = from.getSizeBytes();
+  for (const auto sum : from.getChecksums()) entry.checksums.push_back(sum);
+  check_entry(entry, manifest);
   return entry;
 }
 
@@ -66,11 +94,14 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   auto root = message.initRoot<wire::Manifest>();
   root.setVersion(wire::MANIFEST_VERSION);
   root.setGlobalStep(manifest.global_step);
+  root.setSavedAt(manifest.saved_at_s);
+  root.setBlockBytes(manifest.block_bytes);
   auto files = root.initFiles(static_cast<unsigned>(manifest.files.size()));
   for (unsigned i = 0; i < files.size(); ++i) {
     files[i].setName(to_text(manifest.files[i].name));
     files[i].setSizeBytes(manifest.files[i].size_bytes);
-    files[i].setChecksum(manifest.files[i].checksum);
+    files[i].setHeaderBytes(manifest.files[i].header_bytes);
+    files[i].setHeaderChecksum(manifest.files[i].header_checksum);
   }
   auto tensors = root.initTensors(static_cast<unsigned>(manifest.tensors.size()));
   for (unsigned i = 0; i < tensors.size(); ++i) write_entry(manifest.tensors[i], tensors[i]);
@@ -92,11 +123,16 @@ Manifest decode_manifest(std::span<const std::byte> bytes) {
     if (root.getVersion() != wire::MANIFEST_VERSION)
       throw Error(Code::failed_precondition,
                   "the checkpoint has version " + std::to_string(root.getVersion()) +
-                      ", but this program reads version " + std::to_string(wire::MANIFEST_VERSION));
+                      ", but this program reads version " + std::to_string(wire::MANIFEST_VERSION) +
+                      "; restore it with the release that wrote it, or train into another folder");
     Manifest manifest;
     manifest.global_step = root.getGlobalStep();
+    manifest.saved_at_s = root.getSavedAt();
+    manifest.block_bytes = root.getBlockBytes();
+    if (manifest.block_bytes == 0) throw damaged("its blocks have no bytes");
     for (const auto file : root.getFiles())
-      manifest.files.push_back({to_string(file.getName()), file.getSizeBytes(), file.getChecksum()});
+      manifest.files.push_back({to_string(file.getName()), file.getSizeBytes(), file.getHeaderBytes(),
+                                file.getHeaderChecksum()});
     for (const auto entry : root.getTensors()) manifest.tensors.push_back(read_entry(entry, manifest));
     return manifest;
   } catch (const kj::Exception& exception) {

@@ -32,6 +32,7 @@ struct Staleness {
 
 struct ShardVariable {
   VariableState state;
+  std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
   Accumulator accumulator;
   // The last accumulate node that came, what it asks for, and for how long gradients have waited.
   const Node* accumulate = nullptr;
@@ -79,6 +80,7 @@ std::span<const StateOp> update_handlers();       // updates.cpp
 std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
 std::span<const StateOp> conditional_handlers();  // conditional.cpp
 std::span<const StateOp> epoch_handlers();        // epoch.cpp
+std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 
 // The sum of tensors of one type, in their order.
 Tensor add_tensors(const ShardState& shard, std::vector<Tensor> tensors);
@@ -96,6 +98,9 @@ SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
 // there is one.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);
+// Gives variables what a checkpoint has, and answers the node that asked for it.
+struct TensorsLoaded;
+void put_restored(ShardState& shard, TensorsLoaded& loaded);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);
 

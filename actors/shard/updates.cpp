@@ -73,7 +73,10 @@ SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
 
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) {
-  if (variable.state.slots.empty()) make_slots(optimizer, variable.state, cpu_device());
+  if (variable.slots_of != optimizer_name(optimizer)) {
+    make_slots(optimizer, variable.state, cpu_device());
+    variable.slots_of = optimizer_name(optimizer);
+  }
   const auto apply = [&](const Optimizer& with) {
     apply_mean(with, variable.state, gradients, cpu_device(), shard.task->team);
   };

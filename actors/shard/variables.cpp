@@ -52,6 +52,7 @@ StateResult assign(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.variables[variable_of(*call.node)];
   if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, call.inputs[0]);
   variable.state = {std::move(call.inputs[0]), {}};
+  variable.slots_of.clear();
   return Outputs{};
 }
 

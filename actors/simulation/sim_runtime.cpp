@@ -120,8 +120,8 @@ struct SimRuntime::Impl {
   SimRandom random;
 };
 
-SimRuntime::SimRuntime(World& world, Network& network)
-    : world_(world), network_(network), impl_(std::make_unique<Impl>(world)) {}
+SimRuntime::SimRuntime(World& world, Network& network, Storage& storage)
+    : world_(world), network_(network), storage_(storage), impl_(std::make_unique<Impl>(world)) {}
 
 SimRuntime::~SimRuntime() = default;
 

@@ -12,14 +12,15 @@ namespace actorflow {
 // All tasks of the world share it. Not thread-safe.
 class SimRuntime final : public Runtime {
  public:
-  // REQUIRES: world and network outlive it.
-  SimRuntime(World& world, Network& network);
+  // REQUIRES: they outlive it.
+  SimRuntime(World& world, Network& network, Storage& storage);
   ~SimRuntime() override;
 
   caf::actor_system& system() override;
   Team& team() override;
   Clock& clock() override;
   Random& random() override;
+  Storage& storage() override { return storage_; }
   Network& rpc_network() override { return network_; }
   Network& local_network() override { return network_; }
   bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
@@ -31,6 +32,7 @@ class SimRuntime final : public Runtime {
   struct Impl;
   World& world_;
   Network& network_;
+  Storage& storage_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
@@ -77,7 +78,9 @@ TrainOptions TrainFlags::options(bool sync) const {
   options.replicas_to_aggregate = replicas_to_aggregate;
   if (staleness_bound >= 0) options.staleness_bound = staleness_bound;
   options.seed = seed;
-  options.checkpoint_folder = checkpoint_folder;
+  // Every task finds it by this path, wherever it was started.
+  if (!checkpoint_folder.empty())
+    options.checkpoint_folder = std::filesystem::absolute(checkpoint_folder).lexically_normal().string();
   options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);
   return options;
 }

@@ -17,8 +17,9 @@ install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FIL
 # What actors/actorflow.h reaches. Everything else is internal.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
 foreach(header
-    actors/actorflow.h actors/checkpoint.h actors/server.h actors/session.h actors/storage.h
-    kernels/embedding.h kernels/ops.h schema/link.h schema/master.h schema/message.h)
+    actors/actorflow.h actors/checkpoint.h actors/saver.h actors/server.h actors/session.h actors/storage.h
+    kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/link.h schema/master.h
+    schema/message.h)
   get_filename_component(layer ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
 endforeach()

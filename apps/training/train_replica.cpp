@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "actors/checkpoint.h"
+#include "actors/saver.h"
 #include "actors/session.h"
 #include "apps/training/mlp.h"
-#include "apps/training/saver.h"
 #include "dataflow/error.h"
 #include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"

@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "actors/safetensors.h"
+#include "actors/checkpoint/reader.h"
+#include "actors/checkpoint/safetensors.h"
 #include "dataflow/error.h"
 #include "test/actors/support/memory_storage.h"
 
@@ -60,7 +63,7 @@ BOOST_AUTO_TEST_CASE(an_empty_folder_has_no_checkpoint) {
 BOOST_AUTO_TEST_CASE(the_data_file_is_safetensors) {
   MemoryStorage storage;
   save_checkpoint(storage, folder, {3, {{"w\n", Tensor::of<float>({1, 2}, {1, 2})}}});
-  const auto& bytes = storage.files.at(folder + "/step-3.safetensors");
+  const auto& bytes = storage.files.at(folder + "/step-3.1-of-1.safetensors");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string header = R"({"__metadata__":{"format":"actorflow","global_step":"3"},)"
                              R"("w\u000a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})";
@@ -71,11 +74,25 @@ BOOST_AUTO_TEST_CASE(the_data_file_is_safetensors) {
 
 BOOST_AUTO_TEST_CASE(the_newest_checkpoint_is_loaded_and_the_newest_k_are_kept) {
   MemoryStorage storage;
-  for (const int step : {1, 2, 9, 10, 11}) save_checkpoint(storage, folder, at_step(step), 3);
+  for (const int step : {1, 2, 9, 10, 11}) save_checkpoint(storage, folder, at_step(step), {.max_to_keep = 3});
   BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 11);
   BOOST_TEST(storage.files.size() == 6u);
   BOOST_TEST(storage.exists(folder + "/step-9.manifest"));
-  BOOST_TEST(!storage.exists(folder + "/step-2.safetensors"));
+  BOOST_TEST(!storage.exists(folder + "/step-2.1-of-1.safetensors"));
+}
+
+BOOST_AUTO_TEST_CASE(older_checkpoints_stay_at_intervals) {
+  MemoryStorage storage;
+  const KeepOptions keep{.max_to_keep = 2, .keep_checkpoint_every_n_hours = 1};
+  for (int quarter = 0; quarter < 12; ++quarter) {
+    Checkpoint checkpoint = at_step(quarter);
+    checkpoint.saved_at_s = 900 * quarter;
+    save_checkpoint(storage, folder, checkpoint, keep);
+  }
+  std::vector<std::string> expected;
+  for (const int step : {11, 10, 8, 4, 0})
+    expected.push_back(folder + "/step-" + std::to_string(step) + ".manifest");
+  BOOST_TEST(list_checkpoints(storage, folder) == expected);
 }
 
 BOOST_AUTO_TEST_CASE(a_crash_between_the_files_leaves_the_old_checkpoint) {
@@ -114,14 +131,54 @@ BOOST_AUTO_TEST_CASE(a_crash_while_a_step_is_saved_once_more_leaves_its_first_ve
 BOOST_AUTO_TEST_CASE(every_flipped_bit_is_found) {
   MemoryStorage storage;
   save_checkpoint(storage, folder, of_all_types());
+  const std::string manifest = latest_checkpoint(storage, folder).value();
+  BOOST_TEST(verify_checkpoint(storage, manifest).empty());
   for (auto& [path, file] : storage.files)
     for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
       const auto flip = std::byte{1} << (bit % 8);
       file[bit / 8] ^= flip;
       BOOST_CHECK_EXCEPTION(load_latest_checkpoint(storage, folder), Error, is_data_loss);
+      BOOST_CHECK(!verify_checkpoint(storage, manifest).empty());
       file[bit / 8] ^= flip;
     }
   BOOST_TEST(load_latest_checkpoint(storage, folder).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_several_blocks_come_back_whole_and_by_rows) {
+  MemoryStorage storage;
+  std::vector<float> values(700'000);  // 2.7 blocks
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const Tensor table = Tensor::of({7000, 100}, values);
+  save_checkpoint(storage, folder, {1, {{"table", table}, {"small", Tensor::scalar(1.0f)}}});
+  BOOST_TEST(identical(load_latest_checkpoint(storage, folder)->tensors.at("table"), table));
+
+  const Manifest manifest = read_manifest(storage, latest_checkpoint(storage, folder).value());
+  for (const auto& [first, rows] : {std::pair{0, 7000}, {0, 1}, {2621, 2}, {2600, 3000}, {6999, 1}}) {
+    CheckpointReader reader(storage, folder, manifest, {{"table", first, rows}});
+    while (reader.read_some()) {
+    }
+    const Tensor read = reader.take().at(0);
+    BOOST_TEST(read.shape().to_string() == Shape({rows, 100}).to_string());
+    BOOST_TEST(read.values<float>().front() == values[static_cast<std::size_t>(first) * 100]);
+    BOOST_TEST(read.values<float>().back() == values[static_cast<std::size_t>(first + rows) * 100 - 1]);
+  }
+  BOOST_CHECK_EXCEPTION(CheckpointReader(storage, folder, manifest, {{"table", 6999, 2}}), Error,
+                        is_data_loss);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_blocks_of_the_rows_are_read) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder,
+                  {1, {{"table", Tensor::zeros(DType::float32, {7000, 100})}}});
+  const Manifest manifest = read_manifest(storage, latest_checkpoint(storage, folder).value());
+  storage.files.at(folder + "/step-1.1-of-1.safetensors").back() ^= std::byte{1};  // the last block
+  const auto read = [&](std::int64_t first, std::int64_t rows) {
+    CheckpointReader reader(storage, folder, manifest, {{"table", first, rows}});
+    while (reader.read_some()) {
+    }
+  };
+  read(0, 5000);
+  BOOST_CHECK_EXCEPTION(read(0, 7000), Error, is_data_loss);
 }
 
 BOOST_AUTO_TEST_CASE(every_truncation_is_found) {
@@ -140,10 +197,10 @@ BOOST_AUTO_TEST_CASE(every_truncation_is_found) {
 BOOST_AUTO_TEST_CASE(a_missing_data_file_is_named) {
   MemoryStorage storage;
   save_checkpoint(storage, folder, at_step(4));
-  storage.remove(folder + "/step-4.safetensors");
+  storage.remove(folder + "/step-4.1-of-1.safetensors");
   BOOST_CHECK_EXCEPTION(load_latest_checkpoint(storage, folder), Error, [](const Error& error) {
     const std::string text = error.what();
-    return is_data_loss(error) && text.find("step-4.safetensors") != std::string::npos &&
+    return is_data_loss(error) && text.find("step-4.1-of-1.safetensors") != std::string::npos &&
            text.find("delete " + folder + "/step-4.manifest") != std::string::npos;
   });
 }
@@ -177,7 +234,7 @@ BOOST_AUTO_TEST_CASE(real_files_are_replaced_listed_and_removed) {
   BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
   Storage& storage = posix_storage();
   const std::string inner = name + "/new/folder";
-  for (const int step : {1, 2}) save_checkpoint(storage, inner, at_step(step), 1);
+  for (const int step : {1, 2}) save_checkpoint(storage, inner, at_step(step), {.max_to_keep = 1});
   BOOST_TEST(same(*load_latest_checkpoint(storage, inner), at_step(2)));
   BOOST_TEST(storage.list(inner).size() == 2u);
   storage.remove(inner + "/none");

@@ -1,4 +1,4 @@
-#include "actors/safetensors.h"
+#include "actors/checkpoint/safetensors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -117,12 +117,12 @@ SafetensorsFile::SafetensorsFile(const std::map<std::string, Tensor>& tensors,
   header_.assign(reinterpret_cast<const char*>(&length), sizeof length);
   header_ += json;
   for (auto& entry : entries_) entry.offset += header_.size();
+  size_bytes_ = header_.size() + offset;
 }
 
-std::vector<std::span<const std::byte>> SafetensorsFile::parts() const {
-  std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(header_))};
-  for (const auto& entry : entries_) parts.push_back(entry.bytes);
-  return parts;
+void SafetensorsFile::release(std::size_t entry) {
+  entries_[entry].tensor = {};
+  entries_[entry].bytes = {};
 }
 
 Tensor unpack_tensor(DType dtype, const Shape& shape, std::span<const std::byte> bytes) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <span>
 #include <string>
@@ -37,13 +38,17 @@ class SafetensorsFile {
   };
   // In the order of their offsets.
   const std::vector<Entry>& entries() const { return entries_; }
-  // Header and tensors, to be written one after the other.
-  std::vector<std::span<const std::byte>> parts() const;
+  // What comes before the tensors, with its length.
+  std::span<const std::byte> header() const { return std::as_bytes(std::span(header_)); }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  // Lets go of a tensor that has been written. Its bytes are gone then.
+  void release(std::size_t entry);
 
  private:
-  std::vector<std::vector<std::byte>> packed_;  // of string tensors
+  std::list<std::vector<std::byte>> packed_;  // of string tensors
   std::vector<Entry> entries_;
-  std::string header_;  // with its length
+  std::string header_;
+  std::uint64_t size_bytes_ = 0;
 };
 
 // The tensor whose bytes a file holds. Throws data_loss if they do not fit the type.

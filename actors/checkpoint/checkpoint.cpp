@@ -1,0 +1,110 @@
+#include "actors/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "actors/checkpoint/file_writer.h"
+#include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/reader.h"
+#include "actors/checkpoint/safetensors.h"
+#include "dataflow/error.h"
+#include "schema/checksum.h"
+
+namespace actorflow {
+namespace {
+
+// Damage, with what to do about it.
+Error unusable(const std::string& what, const std::string& manifest_path) {
+  return {Code::data_loss,
+          fmt::format("{}; delete {} to use the checkpoint before it", what, manifest_path)};
+}
+
+std::vector<TensorRange> all_tensors(const Manifest& manifest) {
+  std::vector<TensorRange> ranges;
+  for (const auto& [name, pieces] : pieces_by_name(manifest)) ranges.push_back({name});
+  return ranges;
+}
+
+// A manifest of one tensor, or slice of one, as if it were all there is.
+Manifest alone(const Manifest& manifest, const Manifest::Entry& entry) {
+  Manifest part;
+  part.global_step = manifest.global_step;
+  part.block_bytes = manifest.block_bytes;
+  part.files = manifest.files;
+  part.tensors = {entry};
+  part.tensors[0].first_row = 0;
+  part.tensors[0].full_rows = -1;
+  return part;
+}
+
+void read_all(CheckpointReader& reader) {
+  while (reader.read_some()) {
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verify_checkpoint(Storage& storage, const std::string& path) {
+  std::vector<std::string> mistakes;
+  try {
+    const Manifest manifest = read_manifest(storage, path);
+    for (const auto& entry : manifest.tensors) try {
+        CheckpointReader reader(storage, folder_of(path), alone(manifest, entry), {{entry.name}});
+        read_all(reader);
+      } catch (const Error& error) {
+        if (mistakes.empty() || mistakes.back() != error.what()) mistakes.emplace_back(error.what());
+      }
+  } catch (const Error& error) {
+    mistakes.emplace_back(error.what());
+  }
+  return mistakes;
+}
+
+Checkpoint load_checkpoint(Storage& storage, const std::string& path) {
+  const Manifest manifest = read_manifest(storage, path);
+  const auto ranges = all_tensors(manifest);
+  try {
+    CheckpointReader reader(storage, folder_of(path), manifest, ranges);
+    read_all(reader);
+    auto tensors = reader.take();
+    Checkpoint checkpoint{manifest.global_step, {}, manifest.saved_at_s};
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      checkpoint.tensors[ranges[i].name] = std::move(tensors[i]);
+    return checkpoint;
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss && error.code() != Code::not_found) throw;
+    throw unusable(error.what(), path);
+  }
+}
+
+std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::string& folder) {
+  const auto latest = latest_checkpoint(storage, folder);
+  if (!latest) return std::nullopt;
+  return load_checkpoint(storage, *latest);
+}
+
+std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
+                            const KeepOptions& keep) {
+  const std::int64_t step = checkpoint.global_step;
+  std::vector<SavedTensor> tensors;
+  for (const auto& [name, tensor] : checkpoint.tensors) tensors.push_back({name, name, "", 0, -1, tensor});
+  CheckpointFileWriter writer(storage, folder,
+                              data_file_name(free_file_prefix(storage, folder, step), 1, 1), step,
+                              std::move(tensors));
+  while (writer.write_some()) {
+  }
+  Manifest manifest = writer.commit();
+  manifest.saved_at_s = checkpoint.saved_at_s;
+  return commit_checkpoint(storage, folder, manifest, keep);
+}
+
+std::uint64_t hash_of(const std::map<std::string, Tensor>& tensors) {
+  const SafetensorsFile file(tensors, {});
+  Checksum sum;
+  sum.update(file.header());
+  for (const auto& entry : file.entries()) sum.update(entry.bytes);
+  return sum.value();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,182 @@
+#include "actors/saver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/reader.h"
+#include "dataflow/device_name.h"
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+std::int64_t wall_clock_s() {
+  using namespace std::chrono;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+// Variables of one task are saved together.
+std::string task_of(const Variable& variable) {
+  DeviceName device = DeviceName::parse(variable.device());
+  device.type.reset();
+  device.index.reset();
+  return device.to_string();
+}
+
+VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& options) {
+  const std::string& name = variable.name();
+  if (const auto slice = options.slices.find(name); slice != options.slices.end())
+    return {name, slice->second.name, slice->second.first_row, slice->second.full_rows,
+            variable.type().shape[0]};
+  const auto renamed = options.names.find(name);
+  return {name, renamed == options.names.end() ? name : renamed->second, 0, -1, -1};
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// A file that its task has written must be there for us too.
+void expect_file(Storage& storage, const std::string& folder, const Manifest::File& file) {
+  const std::string path = folder + "/" + file.name;
+  const bool exists = storage.exists(path);
+  if (exists && storage.open(path)->size_bytes() == file.size_bytes) return;
+  throw Error(Code::failed_precondition,
+              fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
+                          "all tasks share, under the same path",
+                          path, exists ? "it has another size" : "is not to be seen"));
+}
+
+}  // namespace
+
+Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
+             SaverOptions options)
+    : global_step_(global_step), options_(std::move(options)) {
+  if (!options_.now_s) options_.now_s = wall_clock_s;
+  std::vector<std::pair<std::string, Part>> parts;  // in the order of their first variables
+  for (const auto& variable : variables) {
+    saves_global_step_ |= variable.name() == global_step.name();
+    const auto place = place_of(variable, options_);
+    TensorType& type = wanted_[place.name] = variable.type();
+    if (place.full_rows >= 0) type.shape.set(0, place.full_rows);
+    const std::string task = task_of(variable);
+    auto found = std::ranges::find(parts, task, [](const auto& part) { return part.first; });
+    if (found == parts.end()) found = parts.insert(parts.end(), {task, Part{}});
+    found->second.places.push_back(place);
+  }
+  graph.name_scope("saver", [&] {
+    folder_ = graph.placeholder(DType::string, {}, "folder");
+    step_ = graph.placeholder(DType::int64, {}, "step");
+    manifest_ = graph.placeholder(DType::string, {}, "manifest");
+    for (auto& [task, part] : parts) add_part(graph, task, std::move(part));
+  });
+}
+
+void Saver::add_part(Graph& graph, const std::string& device, Part part) {
+  const Attrs attrs = checkpoint_attrs(part.places);
+  part.file = graph.placeholder(DType::string, {}, "file");
+  graph.on(device, [&] {
+    part.save = graph.add(save_variables_op(), {folder_, part.file, step_}, attrs, "save");
+    part.restore = graph.add(restore_variables_op(), {folder_, manifest_}, attrs, "restore");
+  });
+  parts_.push_back(std::move(part));
+}
+
+std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
+  const auto step = session.run(global_step_).scalar<std::int64_t>();
+  remove_leftovers(storage, folder);
+  const std::string prefix = free_file_prefix(storage, folder, step);
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    files.push_back(data_file_name(prefix, static_cast<int>(i) + 1, static_cast<int>(parts_.size())));
+  try {
+    Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
+    for (const auto& file : manifest.files) expect_file(storage, folder, file);
+    manifest.saved_at_s = options_.now_s();
+    return commit_checkpoint(storage, folder, manifest, options_.keep);
+  } catch (const Error&) {  // What other tasks have written would only fill the disk.
+    for (const auto& file : files) storage.remove(folder + "/" + file);
+    throw;
+  }
+}
+
+std::vector<Manifest> Saver::save_parts(Session& session, const std::string& folder,
+                                        const std::vector<std::string>& files, std::int64_t step) const {
+  Feeds feeds{{folder_, Tensor::scalar(folder)}, {step_, Tensor::scalar(step)}};
+  std::vector<Output> fetches;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    feeds.emplace_back(parts_[i].file, Tensor::scalar(files[i]));
+    fetches.push_back(parts_[i].save);
+  }
+  std::vector<Manifest> manifests;
+  for (const auto& encoded : session.run(fetches, feeds))
+    manifests.push_back(decode_manifest(bytes_of(encoded.scalar<std::string>())));
+  return manifests;
+}
+
+std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage,
+                                           const std::string& folder) const {
+  while (const auto latest = latest_checkpoint(storage, folder)) try {
+      return restore_from(session, storage, *latest);
+    } catch (const Error&) {  // A newer one may have taken its place.
+      if (storage.exists(*latest)) throw;
+    }
+  return std::nullopt;
+}
+
+std::int64_t Saver::restore_from(Session& session, Storage& storage,
+                                 const std::string& manifest_path) const {
+  const Manifest manifest = read_manifest(storage, manifest_path);
+  const std::string folder = folder_of(manifest_path);
+  if (const auto found = differences(manifest); !found.empty())
+    throw Error(Code::failed_precondition,
+                fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
+                            "choose the model's own options, or another checkpoint folder; a Saver of the "
+                            "variables that fit restores just these",
+                            manifest_path, found));
+  try {
+    for (const auto& file : manifest.files)
+      if (!storage.exists(folder + "/" + file.name))
+        throw Error(Code::data_loss,
+                    fmt::format("{}/{}: this file of the checkpoint is missing", folder, file.name));
+    run_restore(session, folder, manifest);
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it", error.what(),
+                                             manifest_path));
+  }
+  return saves_global_step_ ? session.run(global_step_).scalar<std::int64_t>() : manifest.global_step;
+}
+
+// A line for each; nothing if the checkpoint has all that is wanted.
+std::string Saver::differences(const Manifest& manifest) const {
+  const auto pieces = pieces_by_name(manifest);
+  std::string lines, extra;
+  for (const auto& [name, type] : wanted_) {
+    const auto found = pieces.find(name);
+    if (found == pieces.end()) {
+      lines += fmt::format("\n  '{}' ({}) is missing", name, type.to_string());
+      continue;
+    }
+    const TensorType saved{found->second.front()->dtype, whole_shape(found->second)};
+    if (!(saved == type))
+      lines += fmt::format("\n  '{}' is {} in the checkpoint, but {} in the graph", name,
+                           saved.to_string(), type.to_string());
+  }
+  for (const auto& [name, entries] : pieces)
+    if (entries.front()->variable.empty() && !wanted_.contains(name))
+      extra += fmt::format("\n  '{}' is in the checkpoint only", name);
+  return lines.empty() ? lines : lines + extra;
+}
+
+void Saver::run_restore(Session& session, const std::string& folder, const Manifest& manifest) const {
+  const auto bytes = encode_manifest(manifest);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<Output> targets;
+  for (const auto& part : parts_) targets.push_back(part.restore);
+  session.run({}, {{folder_, Tensor::scalar(folder)}, {manifest_, Tensor::scalar(text)}}, targets);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,82 @@
+// Saves a graph's variables, and what optimizers keep beside them, to checkpoints, and puts them back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint.h"
+#include "actors/session.h"
+#include "actors/storage.h"
+#include "dataflow/checkpoint_ops.h"
+#include "dataflow/graph.h"
+
+namespace actorflow {
+
+struct SaverOptions {
+  KeepOptions keep = {};
+  // The name in the checkpoint of a variable that has another name there.
+  std::map<std::string, std::string> names = {};
+  // Variables that hold rows of a larger tensor: its name in the checkpoint, where the rows begin in
+  // it, and how many it has. Such a tensor can be restored however it is sliced.
+  struct Slice {
+    std::string name;
+    std::int64_t first_row = 0;
+    std::int64_t full_rows = 0;
+  };
+  std::map<std::string, Slice> slices = {};
+  // The time of saving, in seconds since 1970; the wall clock by default.
+  std::function<std::int64_t()> now_s = {};
+};
+
+// Each task writes and reads its own variables, all at once, into a folder that all tasks share under
+// one path. Training may go on while a checkpoint is saved: the variables of a task are saved as they are
+// at one instant. A graph may have several savers, for instance one of some of the variables.
+// Thread-safe after construction, but save one checkpoint of a folder at a time.
+class Saver {
+ public:
+  // Adds to the graph what saves and restores, on the variables' tasks. `global_step` numbers the
+  // checkpoints; it is saved if it is one of `variables`.
+  Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
+        SaverOptions options = {});
+
+  // Returns the path of the new checkpoint's manifest. `storage` must be the disk that the tasks see.
+  // Throws what the session throws: resource_exhausted for a full disk, failed_precondition for a variable
+  // without value or a file that is not to be seen here. The earlier checkpoints stay whole.
+  std::string save(Session& session, Storage& storage, const std::string& folder) const;
+
+  // The global step of the newest checkpoint in the folder, whose values all variables now have; nothing
+  // if there is none. Throws as restore_from(); a checkpoint that is removed meanwhile is not missed.
+  std::optional<std::int64_t> restore(Session& session, Storage& storage,
+                                      const std::string& folder) const;
+  // The same from this manifest. Slots that the checkpoint does not have start anew. Throws
+  // failed_precondition, with all differences, if it does not have these variables with these types, and
+  // data_loss, with what to do, for a file that is missing or damaged.
+  std::int64_t restore_from(Session& session, Storage& storage, const std::string& manifest_path) const;
+
+ private:
+  // The variables of one task.
+  struct Part {
+    std::vector<VariableInCheckpoint> places;
+    Output file;  // placeholder
+    Output save, restore;
+  };
+
+  void add_part(Graph& graph, const std::string& device, Part part);
+  std::vector<Manifest> save_parts(Session& session, const std::string& folder,
+                                   const std::vector<std::string>& files, std::int64_t step) const;
+  std::string differences(const Manifest& manifest) const;
+  void run_restore(Session& session, const std::string& folder, const Manifest& manifest) const;
+
+  std::map<std::string, TensorType> wanted_;  // whole tensors, by name in the checkpoint
+  std::vector<Part> parts_;
+  Variable global_step_;
+  bool saves_global_step_ = false;
+  SaverOptions options_;
+  Output folder_, step_, manifest_;  // placeholders
+};
+
+}  // namespace actorflow

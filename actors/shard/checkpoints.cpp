@@ -1,0 +1,71 @@
+// Saving and restoring: the shard takes a snapshot or puts values in place, the files are another actor's.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "actors/checkpoint/io_actor.h"
+#include "actors/fence.h"
+#include "actors/shard/state.h"
+#include "dataflow/checkpoint_ops.h"
+#include "dataflow/optimizer.h"
+
+namespace actorflow {
+namespace {
+
+void add_slots(const VariableInCheckpoint& place, const ShardVariable& variable,
+               std::vector<SavedTensor>& to) {
+  if (variable.state.slots.empty()) return;
+  const auto names = slot_names(make_optimizer(variable.slots_of, 1));
+  const std::string stored = to.back().stored_name;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string suffix = fmt::format("/{}/{}", variable.slots_of, names[i]);
+    to.push_back({stored + suffix, place.name + suffix, place.name, place.first_row, place.full_rows,
+                  variable.state.slots[i]});
+  }
+}
+
+StateResult save(ShardState& shard, StateCall& call) {
+  SaveTensors job{call.reply_to, call.inputs[0].scalar<std::string>(), call.inputs[1].scalar<std::string>(),
+                  call.inputs[2].scalar<std::int64_t>(), {}};
+  for (const auto& place : variables_in_checkpoint(*call.node)) {
+    const ShardVariable& variable = shard.initialized(place.variable);
+    const bool is_whole = place.full_rows < 0;
+    job.tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
+                           place.full_rows, variable.state.value});
+    add_slots(place, variable, job.tensors);
+  }
+  caf::anon_send(shard.task->checkpoint_io, std::move(job));
+  return std::nullopt;
+}
+
+StateResult restore(ShardState& shard, StateCall& call) {
+  caf::anon_send(shard.task->checkpoint_io,
+                 LoadTensors{call.reply_to, call.inputs[0].scalar<std::string>(),
+                             call.inputs[1].scalar<std::string>(), variables_in_checkpoint(*call.node), call.epoch});
+  return std::nullopt;
+}
+
+}  // namespace
+
+// What accumulators hold belongs to the values that are replaced.
+void put_restored(ShardState& shard, TensorsLoaded& loaded) {
+  if (loaded.epoch < shard.epoch)  // raised while the files were read
+    return fail(loaded.reply_to, fenced("restoring a checkpoint", shard.epoch, *shard.task));
+  for (auto& restored : loaded.variables) {
+    ShardVariable variable;
+    variable.state = std::move(restored.state);
+    variable.slots_of = std::move(restored.optimizer);
+    shard.variables.insert_or_assign(restored.variable, std::move(variable));
+  }
+  complete(loaded.reply_to, {});
+}
+
+std::span<const StateOp> checkpoint_handlers() {
+  static const std::array all = {
+      StateOp{&save_variables_op(), save, Effect::reads},
+      StateOp{&restore_variables_op(), restore},
+  };
+  return all;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,158 @@
+// A process that saves is killed at each of its system calls in turn.
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/file_writer.h"
+#include "actors/checkpoint/folder.h"
+#include "dataflow/error.h"
+
+using namespace actorflow;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int never = 0;
+
+// Runs `body` in a child that stops before and after each system call, and kills it at the stop of that
+// number. Returns how many stops there were, or -1 if children cannot be traced here.
+int run_traced(const std::function<void()>& body, int kill_at) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
+    raise(SIGSTOP);
+    body();
+    _exit(0);
+  }
+  int status = 0, stops = 0;
+  waitpid(child, &status, 0);
+  if (!WIFSTOPPED(status)) return -1;
+  ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL);
+  while (true) {
+    ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+    waitpid(child, &status, 0);
+    if (!WIFSTOPPED(status)) return stops;
+    if (++stops != kill_at) continue;
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return stops;
+  }
+}
+
+boost::test_tools::assertion_result can_trace(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(run_traced([] { getppid(); }, never) > 0);
+  result.message() << "processes cannot be traced here";
+  return result;
+}
+
+struct Folder {
+  Folder() { BOOST_REQUIRE(mkdtemp(name.data()) != nullptr); }
+  ~Folder() { fs::remove_all(name); }
+  std::string name = (fs::temp_directory_path() / "actorflow-test-XXXXXX").string();
+};
+
+// Weights that tell the step and the version.
+Tensor weights(std::int64_t step, int version) {
+  return Tensor::of<float>({2}, {static_cast<float>(step), static_cast<float>(version)});
+}
+
+// As two tasks and a chief do.
+void save(const std::string& folder, std::int64_t step, int version) {
+  Storage& storage = posix_storage();
+  remove_leftovers(storage, folder);
+  const std::string prefix = free_file_prefix(storage, folder, step);
+  std::vector<Manifest> parts;
+  for (int k = 1; k <= 2; ++k) {
+    const std::string name = "w" + std::to_string(k);
+    CheckpointFileWriter writer(storage, folder, data_file_name(prefix, k, 2), step,
+                                {{name, name, "", 0, -1, weights(step, version)}});
+    while (writer.write_some()) {
+    }
+    parts.push_back(writer.commit());
+  }
+  commit_checkpoint(storage, folder, merge_manifests(parts, step), {.max_to_keep = 1});
+}
+
+bool is_whole(const Checkpoint& checkpoint, int version) {
+  for (const auto* name : {"w1", "w2"})
+    if (!checkpoint.tensors.contains(name) ||
+        !identical(checkpoint.tensors.at(name), weights(checkpoint.global_step, version)))
+      return false;
+  return checkpoint.tensors.size() == 2;
+}
+
+// Saves step 1, then `step` as version 2 until it is killed.
+void check_each_call(std::int64_t step) {
+  const auto save_second = [&](const std::string& folder) {
+    return [&folder, step] { save(folder, step, 2); };
+  };
+  int stops = 0, old = 0, fresh = 0;
+  {
+    const Folder folder;
+    save(folder.name, 1, 1);
+    stops = run_traced(save_second(folder.name), never);
+    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 2));
+  }
+  BOOST_TEST(stops > 40);
+  for (int kill_at = 1; kill_at <= stops; ++kill_at) {
+    const Folder folder;
+    save(folder.name, 1, 1);
+    run_traced(save_second(folder.name), kill_at);
+    const auto loaded = load_latest_checkpoint(posix_storage(), folder.name);
+    BOOST_REQUIRE(loaded.has_value());
+    const bool is_old = loaded->global_step == 1 && is_whole(*loaded, 1);
+    const bool is_new = loaded->global_step == step && is_whole(*loaded, 2);
+    BOOST_TEST((is_old || is_new), "killed at stop " << kill_at << " of " << stops);
+    (is_new ? fresh : old) += 1;
+    // Whoever comes next can save, and nothing is left of the one who was killed.
+    save(folder.name, 3, 3);
+    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 3));
+    BOOST_TEST(posix_storage().list(folder.name).size() == 3u);
+  }
+  BOOST_TEST(old > 0);
+  BOOST_TEST(fresh > 0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(checkpoint_crash)
+
+BOOST_AUTO_TEST_CASE(a_kill_at_any_system_call_leaves_the_old_or_the_new_checkpoint,
+                     *boost::unit_test::precondition(can_trace)) {
+  check_each_call(2);
+}
+
+BOOST_AUTO_TEST_CASE(a_kill_while_a_step_is_saved_once_more_leaves_one_of_its_versions,
+                     *boost::unit_test::precondition(can_trace)) {
+  check_each_call(1);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_cannot_grow_fails_the_saving_and_leaves_the_checkpoint_before_it) {
+  const Folder folder;
+  save(folder.name, 1, 1);
+  rlimit unlimited{};
+  BOOST_REQUIRE(getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+  const auto previous = signal(SIGXFSZ, SIG_IGN);
+  const rlimit limited{1 << 20, unlimited.rlim_max};
+  BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &limited) == 0);
+  const Checkpoint large{2, {{"w", Tensor::zeros(DType::float32, {1 << 20})}}};
+  BOOST_CHECK_EXCEPTION(save_checkpoint(posix_storage(), folder.name, large), Error, [&](const Error& error) {
+    const std::string what = error.what();
+    return error.code() == Code::resource_exhausted && what.find(folder.name) != std::string::npos &&
+           what.find("bytes at 1048576") != std::string::npos;
+  });
+  BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+  signal(SIGXFSZ, previous);
+  BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 1));
+  BOOST_TEST(posix_storage().list(folder.name).size() == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

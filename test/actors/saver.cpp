@@ -1,0 +1,389 @@
+#include "actors/saver.h"
+
+#include <boost/test/unit_test.hpp>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/actorflow.h"
+#include "actors/threaded_runtime.h"
+#include "test/actors/support/memory_storage.h"
+
+using namespace actorflow;
+
+namespace {
+
+const std::string folder = "run/checkpoints";
+
+std::shared_ptr<Runtime> runtime_on(Storage& storage) {
+  return std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &storage});
+}
+
+// A small linear model on two parameter servers.
+struct Replica {
+  Graph g;
+  Variable step, w, b;
+  Output x, y;
+  TrainOp train;
+  std::unique_ptr<Saver> saver;
+
+  Replica(int index, int replicas, const Optimizer& optimizer) {
+    g.on(replica_device_setter(2, "ps", "/job:worker/task:" + std::to_string(index)), [&] {
+      step = global_step(g);
+      w = g.variable("w", g.constant(Tensor::of<float>({3, 2}, {.1f, -.2f, .3f, .4f, -.5f, .6f})));
+      b = g.variable("b", g.constant(Tensor::zeros(DType::float32, {2})));
+      x = g.placeholder(DType::float32, {4, 3}, "x");
+      y = g.placeholder(DType::float32, {4, 2}, "y");
+      const Output error = matmul(x, w) + b.value() - y;
+      train = minimize(g, mean(error * error), {w, b}, step, optimizer,
+                       {.replica = index, .replicas = replicas, .sync = replicas > 1});
+    });
+    saver = std::make_unique<Saver>(g, std::vector{w, b, step}, step);
+  }
+};
+
+// The same numbers for the same step and replica.
+Tensor data(const Shape& shape, std::int64_t step, int replica) {
+  Tensor tensor = Tensor::allocate(DType::float32, shape);
+  auto state = static_cast<std::uint32_t>(step * 7919 + replica * 104729 + shape[1]);
+  for (auto& value : tensor.mutable_values<float>()) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
+  }
+  return tensor;
+}
+
+// Two synchronous workers and two parameter servers, from start to end.
+class Job {
+ public:
+  Job(Storage& storage, const Optimizer& optimizer)
+      : tasks_({{"ps", 2}, {"worker", workers}}, runtime_on(storage)), storage_(storage) {
+    for (int i = 0; i < workers; ++i) {
+      replicas_.push_back(std::make_unique<Replica>(i, workers, optimizer));
+      sessions_.push_back(std::make_unique<Session>(tasks_.server("worker", i).target(), replicas_[i]->g));
+    }
+  }
+
+  void initialize() { sessions_[0]->initialize_variables(); }
+  std::optional<std::int64_t> restore() { return chief().saver->restore(*sessions_[0], storage_, folder); }
+  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder); }
+
+  void train(std::int64_t from, std::int64_t to) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < workers; ++i) threads.emplace_back([this, i, from, to] { run(i, from, to); });
+  }
+
+ private:
+  static constexpr int workers = 2;
+
+  Replica& chief() { return *replicas_[0]; }
+  void run(int index, std::int64_t from, std::int64_t to) {
+    Replica& replica = *replicas_[static_cast<std::size_t>(index)];
+    Session& session = *sessions_[static_cast<std::size_t>(index)];
+    session.run({}, {}, {replica.train.local_init});
+    for (auto step = from; step < to; ++step)
+      session.run(replica.train.step,
+                  {{replica.x, data({4, 3}, step, index)}, {replica.y, data({4, 2}, step, index)}});
+  }
+
+  LocalCluster tasks_;
+  Storage& storage_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+};
+
+// A table of ten rows on any number of tasks, in slices or as a whole.
+struct Table {
+  Graph g;
+  Variable step;
+  std::vector<Variable> slices;
+  std::unique_ptr<LocalCluster> tasks;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<Saver> saver;
+
+  Table(Storage& storage, const std::vector<std::int64_t>& rows)
+      : tasks(std::make_unique<LocalCluster>(
+            std::vector<LocalCluster::Job>{{"ps", static_cast<int>(rows.size())}}, runtime_on(storage))) {
+    step = g.on("/job:ps/task:0", [&] { return global_step(g); });
+    SaverOptions options;
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string name = rows.size() == 1 ? "table" : "table/part_" + std::to_string(i);
+      std::vector<std::int32_t> values;
+      for (auto k = 3 * first; k < 3 * (first + rows[i]); ++k) values.push_back(static_cast<int>(k));
+      slices.push_back(g.on("/job:ps/task:" + std::to_string(i), [&] {
+        return g.variable(name, g.constant(Tensor::of({rows[i], 3}, values)));
+      }));
+      if (rows.size() > 1) options.slices[name] = {"table", first, 10};
+      first += rows[i];
+    }
+    auto variables = slices;
+    variables.push_back(step);
+    saver = std::make_unique<Saver>(g, variables, step, options);
+    session = std::make_unique<Session>(tasks->server("ps", 0).target(), g);
+  }
+
+  std::vector<std::int32_t> values() {
+    std::vector<std::int32_t> all;
+    for (const auto& tensor : session->run({slices.begin(), slices.end()}))
+      all.insert(all.end(), tensor.values<std::int32_t>().begin(), tensor.values<std::int32_t>().end());
+    return all;
+  }
+};
+
+// A disk whose next file waits to be written until it is let through.
+class GatedStorage final : public Storage {
+ public:
+  std::unique_ptr<NewFile> create(const std::string& path) override {
+    return std::make_unique<Gated>(*this, disk.create(path));
+  }
+  std::unique_ptr<OpenFile> open(const std::string& path) override { return disk.open(path); }
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    disk.append(path, bytes);
+  }
+  bool exists(const std::string& path) override { return disk.exists(path); }
+  std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
+  void remove(const std::string& path) override { disk.remove(path); }
+
+  MemoryStorage disk;
+  std::latch reached{1}, gate{1};
+
+ private:
+  struct Gated final : NewFile {
+    Gated(GatedStorage& storage, std::unique_ptr<NewFile> file)
+        : owner(storage), inner(std::move(file)) {}
+    void write(std::span<const std::byte> bytes) override {
+      if (!owner.reached.try_wait()) owner.reached.count_down();
+      owner.gate.wait();
+      inner->write(bytes);
+    }
+    void commit() override { inner->commit(); }
+    GatedStorage& owner;
+    std::unique_ptr<NewFile> inner;
+  };
+};
+
+struct Counter {
+  Graph g;
+  Variable step = global_step(g), count = g.variable("count", g.constant(Tensor::of<float>({2}, {1, 2})));
+  Output more = g.assign_add(count, g.constant(Tensor::of<float>({2}, {10, 10})));
+  Output next = g.assign_add(step, g.constant<std::int64_t>(1));
+};
+
+auto error_with(Code code, std::vector<std::string> parts) {
+  return [code, parts = std::move(parts)](const Error& error) {
+    const std::string what = error.what();
+    BOOST_TEST_INFO(what);
+    bool all = error.code() == code;
+    for (const auto& part : parts) all = all && what.find(part) != std::string::npos;
+    if (!all) BOOST_TEST_MESSAGE("got: " << what);
+    return all;
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(saver)
+
+BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_same_bits) {
+  for (const Optimizer& optimizer : {Optimizer(Sgd{0.1}), Optimizer(Momentum{0.1}),
+                                     Optimizer(Adagrad{0.1}), Optimizer(Adam{0.01}),
+                                     Optimizer(RmsProp{0.01, 0.9, 0.5})}) {
+    MemoryStorage undisturbed, storage;
+    {
+      Job job(undisturbed, optimizer);
+      job.initialize();
+      job.train(0, 200);
+      job.save();
+    }
+    {
+      Job job(storage, optimizer);
+      job.initialize();
+      job.train(0, 100);
+      job.save();
+      job.train(100, 103);  // lost
+    }
+    Job job(storage, optimizer);
+    BOOST_TEST(job.restore().value() == 100);
+    job.train(100, 200);
+    job.save();
+    const auto expected = *load_latest_checkpoint(undisturbed, folder);
+    const auto resumed = *load_latest_checkpoint(storage, folder);
+    BOOST_TEST_CONTEXT(optimizer_name(optimizer)) {
+      BOOST_TEST(expected.global_step == 200);
+      BOOST_TEST(resumed.global_step == 200);
+      BOOST_TEST(expected.tensors.size() == 3 + 2 * slot_names(optimizer).size());
+      BOOST_TEST(hash_of(resumed.tensors) == hash_of(expected.tensors));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_task_writes_its_own_file_with_its_slots) {
+  MemoryStorage storage;
+  Job job(storage, Adam{});
+  job.initialize();
+  job.train(0, 1);
+  BOOST_TEST(job.save() == folder + "/step-1.manifest");
+  BOOST_TEST(storage.exists(folder + "/step-1.1-of-2.safetensors"));
+  BOOST_TEST(storage.exists(folder + "/step-1.2-of-2.safetensors"));
+  const Checkpoint saved = *load_latest_checkpoint(storage, folder);
+  for (const auto* name : {"w", "w/adam/m", "w/adam/v", "w/adam/step", "b/adam/m", "global_step"})
+    BOOST_TEST(saved.tensors.contains(name), name);
+}
+
+BOOST_AUTO_TEST_CASE(a_table_restores_into_any_number_of_slices) {
+  const std::vector<std::vector<std::int64_t>> layouts{{10}, {4, 6}, {3, 3, 4}, {1, 8, 1}};
+  std::vector<std::int32_t> expected(30);
+  for (int i = 0; i < 30; ++i) expected[static_cast<std::size_t>(i)] = i;
+  for (const auto& before : layouts)
+    for (const auto& after : layouts) {
+      MemoryStorage storage;
+      Table first(storage, before), second(storage, after);
+      first.session->initialize_variables();
+      first.saver->save(*first.session, storage, folder);
+      BOOST_TEST(second.saver->restore(*second.session, storage, folder).value() == 0);
+      BOOST_TEST(second.values() == expected);
+      BOOST_TEST(load_latest_checkpoint(storage, folder)->tensors.at("table").shape().to_string() ==
+                 "[10,3]");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_folder_restores_nothing) {
+  MemoryStorage storage;
+  Job job(storage, Sgd{});
+  BOOST_TEST(!job.restore().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(all_differences_from_the_graph_are_listed_at_once) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder,
+                  {5, {{"count", Tensor::of<float>({3}, {1, 2, 3})}, {"old", Tensor::scalar(1.0f)}}});
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  BOOST_CHECK_EXCEPTION(
+      saver.restore(session, storage, folder), Error,
+      error_with(Code::failed_precondition,
+                 {"'global_step' (int64[]) is missing",
+                  "'count' is float32[3] in the checkpoint, but float32[2] in the graph",
+                  "'old' is in the checkpoint only", "another model"}));
+}
+
+BOOST_AUTO_TEST_CASE(some_variables_restore_under_other_names_and_the_rest_stays) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder,
+                  {5, {{"total", Tensor::of<float>({2}, {7, 8})}, {"other", Tensor::scalar(1.0f)}}});
+  Counter c;
+  Saver saver(c.g, {c.count}, c.step, {.names = {{"count", "total"}}});
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  session.run(c.next);
+  BOOST_TEST(saver.restore(session, storage, folder).value() == 5);
+  BOOST_TEST(session.run(c.count).values<float>()[1] == 8);
+  BOOST_TEST(session.run(c.step).scalar<std::int64_t>() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(training_goes_on_while_the_snapshot_is_written) {
+  GatedStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  std::jthread saving([&] { saver.save(session, storage, folder); });
+  storage.reached.wait();
+  for (int i = 0; i < 3; ++i) session.run(c.more);
+  BOOST_TEST(session.run(c.count).values<float>()[0] == 31);
+  storage.gate.count_down();
+  saving.join();
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->tensors.at("count").values<float>()[0] == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_saving_only) {
+  MemoryStorage storage;
+  Job job(storage, Adam{});
+  job.initialize();
+  job.train(0, 2);
+  job.save();
+  const auto before = storage.files;
+  job.train(2, 4);
+  for (const int commits : {0, 1, 2}) {
+    storage.commits_left = commits;
+    BOOST_CHECK_EXCEPTION(job.save(), Error, error_with(Code::resource_exhausted, {"step-4", "no space"}));
+  }
+  job.train(4, 6);
+  storage.commits_left = 0;
+  BOOST_CHECK_THROW(job.save(), Error);
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 2);
+  BOOST_TEST((storage.files.at(folder + "/step-2.manifest") == before.at(folder + "/step-2.manifest")));
+  storage.commits_left = 100;
+  BOOST_TEST(job.save() == folder + "/step-6.manifest");
+  BOOST_TEST(storage.files.size() == 6u);  // of steps 2 and 6
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_tasks_do_not_share_is_named) {
+  MemoryStorage theirs, ours;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(theirs));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  BOOST_CHECK_EXCEPTION(
+      saver.save(session, ours, folder), Error,
+      error_with(Code::failed_precondition, {"step-0.1-of-1.safetensors", "all tasks share"}));
+  save_checkpoint(ours, folder, {5, {{"count", Tensor::of<float>({2}, {1, 2})}, {"global_step", Tensor::scalar<std::int64_t>(5)}}});
+  BOOST_CHECK_EXCEPTION(saver.restore(session, ours, folder), Error,
+                        error_with(Code::not_found, {"/job:local/task:0", "step-5.1-of-1.safetensors",
+                                                     "every task needs", folder}));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_file_is_named_with_the_task_that_read_it) {
+  MemoryStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  saver.save(session, storage, folder);
+  storage.files.at(folder + "/step-0.1-of-1.safetensors").back() ^= std::byte{1};
+  BOOST_CHECK_EXCEPTION(
+      saver.restore(session, storage, folder), Error,
+      error_with(Code::data_loss, {"/job:local/task:0", "step-0.1-of-1.safetensors", "checksum",
+                                   "delete " + folder + "/step-0.manifest"}));
+  storage.remove(folder + "/step-0.1-of-1.safetensors");
+  BOOST_CHECK_EXCEPTION(saver.restore(session, storage, folder), Error,
+                        error_with(Code::data_loss, {"step-0.1-of-1.safetensors", "missing"}));
+}
+
+BOOST_AUTO_TEST_CASE(an_isolated_session_saves_and_restores_its_own_variables) {
+  MemoryStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  const std::string target = tasks.server("local", 0).target();
+  Session shared(target, c.g), isolated(target, c.g, SessionOptions{.isolate = true});
+  for (auto* session : {&shared, &isolated}) session->initialize_variables();
+  isolated.run(c.more);
+  saver.save(isolated, storage, folder);
+  isolated.run(c.more);
+  saver.restore(isolated, storage, folder);
+  BOOST_TEST(isolated.run(c.count).values<float>()[0] == 11);
+  BOOST_TEST(shared.run(c.count).values<float>()[0] == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_without_a_value_cannot_be_saved) {
+  MemoryStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.run({}, {}, {c.step.initializer()});
+  BOOST_CHECK_EXCEPTION(saver.save(session, storage, folder), Error,
+                        error_with(Code::failed_precondition, {"'count'", "has no value"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
