@@ -1,4 +1,4 @@
-// The command line of Actorflow: train, server, help, version.
+// The command line of Actorflow: train, server, checkpoint, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   Command command;
   add_train_command(app, command);
   add_server_command(app, command);
+  add_checkpoint_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);
   return run_program(app, argc, argv, [&] {

@@ -12,6 +12,7 @@ using Command = std::function<int()>;
 // Each adds its subcommand, which sets `command` when it is chosen.
 void add_train_command(CLI::App& app, Command& command);
 void add_server_command(CLI::App& app, Command& command);
+void add_checkpoint_command(CLI::App& app, Command& command);
 void add_help_command(CLI::App& app, Command& command);
 void add_version_command(CLI::App& app, Command& command);
 

@@ -1,0 +1,126 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/program.h"
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::int64_t newest = -1;
+
+struct Arguments {
+  std::string folder;
+  std::int64_t step = newest;
+};
+
+// At least one; throws not_found.
+std::vector<std::string> checkpoints_in(const std::string& folder) {
+  auto paths = list_checkpoints(posix_storage(), folder);
+  if (paths.empty())
+    throw Error(Code::not_found,
+                fmt::format("there is no checkpoint in '{}'; expected a file step-<n>.manifest", folder));
+  return paths;
+}
+
+std::string chosen(const Arguments& arguments) {
+  const auto paths = checkpoints_in(arguments.folder);
+  if (arguments.step == newest) return paths.front();
+  const auto name = fmt::format("/step-{}.manifest", arguments.step);
+  const auto found = std::ranges::find_if(paths, [&](const auto& path) { return path.ends_with(name); });
+  if (found != paths.end()) return *found;
+  throw Error(Code::not_found, fmt::format("'{}' has no checkpoint of step {}; see actorflow checkpoint list",
+                                           arguments.folder, arguments.step));
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  return bytes < mib ? fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024)
+                     : fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(mib));
+}
+
+std::string time_text(std::int64_t saved_at_s) {
+  return saved_at_s == 0 ? "-" : fmt::format("{:%F %T}", fmt::localtime(std::time_t{saved_at_s}));
+}
+
+int list(const std::string& folder) {
+  fmt::print("{:>12}  {:<19}  {:>9}  {:>5}  {:>12}\n", "step", "saved", "variables", "files", "size");
+  for (const auto& path : checkpoints_in(folder)) try {
+      const Manifest manifest = read_manifest(posix_storage(), path);
+      std::set<std::string> variables;
+      for (const auto& entry : manifest.tensors)
+        if (entry.variable.empty()) variables.insert(entry.name);
+      std::uint64_t bytes = 0;
+      for (const auto& file : manifest.files) bytes += file.size_bytes;
+      fmt::print("{:>12}  {:<19}  {:>9}  {:>5}  {:>12}\n", manifest.global_step,
+                 time_text(manifest.saved_at_s), variables.size(), manifest.files.size(),
+                 size_text(bytes));
+    } catch (const Error& error) {
+      fmt::print("{}\n", error.what());
+    }
+  return success;
+}
+
+std::string rows_text(const Manifest::Entry& entry) {
+  if (entry.full_rows < 0) return {};
+  return fmt::format("  rows {} to {} of {}", entry.first_row, entry.first_row + entry.rows(),
+                     entry.full_rows);
+}
+
+int show(const Arguments& arguments) {
+  const Manifest manifest = read_manifest(posix_storage(), chosen(arguments));
+  std::size_t width = 6;
+  for (const auto& entry : manifest.tensors) width = std::max(width, entry.name.size());
+  fmt::print("step {}, saved {}\n\n", manifest.global_step, time_text(manifest.saved_at_s));
+  fmt::print("{:<{}}  {:<8}  {:<16}  {:>12}  {}\n", "tensor", width, "dtype", "shape", "size", "file");
+  for (const auto& entry : manifest.tensors)
+    fmt::print("{:<{}}  {:<8}  {:<16}  {:>12}  {}{}\n", entry.name, width,
+               std::string(to_string(entry.dtype)), entry.shape.to_string(), size_text(entry.size_bytes),
+               manifest.files[entry.file].name, rows_text(entry));
+  return success;
+}
+
+int verify(const std::string& folder) {
+  int result = success;
+  for (const auto& path : checkpoints_in(folder)) {
+    const auto mistakes = verify_checkpoint(posix_storage(), path);
+    fmt::print("{}: {}\n", path, mistakes.empty() ? "whole" : "damaged");
+    for (const auto& mistake : mistakes) fmt::print("  {}\n", mistake);
+    if (!mistakes.empty()) result = failed_run;
+  }
+  return result;
+}
+
+CLI::App* add(CLI::App& to, const char* name, const char* description, Arguments& arguments) {
+  CLI::App* command = to.add_subcommand(name, description);
+  command->add_option("FOLDER", arguments.folder, "Folder of checkpoints")->required();
+  return command;
+}
+
+}  // namespace
+
+void add_checkpoint_command(CLI::App& app, Command& command) {
+  CLI::App* checkpoint = app.add_subcommand("checkpoint", "Look at checkpoints: list, show, verify");
+  checkpoint->require_subcommand(1);
+  const auto arguments = std::make_shared<Arguments>();
+  add(*checkpoint, "list", "The checkpoints of a folder", *arguments)->callback([&command, arguments] {
+    command = [arguments] { return list(arguments->folder); };
+  });
+  CLI::App* one = add(*checkpoint, "show", "The tensors of a checkpoint", *arguments);
+  one->add_option("--step", arguments->step, "Its step; the newest by default")
+      ->check(CLI::NonNegativeNumber);
+  one->callback([&command, arguments] { command = [arguments] { return show(*arguments); }; });
+  add(*checkpoint, "verify", "Check every byte of the checkpoints of a folder", *arguments)
+      ->callback([&command, arguments] { command = [arguments] { return verify(arguments->folder); }; });
+}
+
+}  // namespace actorflow
