@@ -3,6 +3,8 @@
 
 #include "actors/checkpoint.h"
 #include "actors/epoch_fence.h"
+#include "actors/input/dataset_iterator.h"
+#include "actors/queues/queue_runner.h"
 #include "actors/saver.h"
 #include "actors/server.h"
 #include "actors/session.h"
@@ -11,6 +13,7 @@
 #include "dataflow/graph.h"
 #include "dataflow/optimizer.h"
 #include "dataflow/partitioned_variable.h"
+#include "dataflow/queue_ops.h"
 #include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"
 #include "dataflow/tensor.h"

@@ -92,6 +92,8 @@ void Lane::fire(NodeId id) {
       return call_state(task_->shard, item, id);
     case Home::coordinator:
       return call_state(task_->coordinator, item, id);
+    case Home::queue:
+      return call_state(task_->queues, item, id);
     case Home::rendezvous:
       if (item.node->op == &send_op()) {
         if (recorder_) note_end(id, total_bytes(inputs_of(item)));
@@ -207,9 +209,10 @@ void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
   for (auto& input : inputs_) input = {};
-  // A token that we wait for must go to somebody else, and tensors that are on their way to nobody.
-  for (const auto& actor : {task_->coordinator, task_->rendezvous})
-    caf::anon_send(actor, GiveUp{step_, status_});
+  // A token or an element that we wait for must go to somebody else, and tensors that are on their way to
+  // nobody.
+  for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues})
+    caf::anon_send(owner, GiveUp{step_, status_});
   finish();
 }
 

@@ -3,27 +3,12 @@
 #include <caf/send.hpp>
 #include <utility>
 
+#include "actors/ask.h"
 #include "actors/messages.h"
 #include "actors/runtime.h"
 
 namespace actorflow {
 namespace {
-
-// A question that is out. Who answers it, or drops it because its task ends, lets the client go on; the
-// client waits for that, so `answer` lives long enough.
-class Question {
- public:
-  Question(Waker& client, std::optional<MasterReply>& answer) : client_(client), answer_(answer) {}
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
-  ~Question() { client_.wake(); }
-
-  void answer(MasterReply reply) { answer_ = std::move(reply); }
-
- private:
-  Waker& client_;
-  std::optional<MasterReply>& answer_;
-};
 
 Error server_ended() { return Error(Code::cancelled, "the server of this session has ended"); }
 
@@ -32,12 +17,8 @@ Error server_ended() { return Error(Code::cancelled, "the server of this session
 MasterReply LocalMaster::call(MasterRequest request) const {
   const auto runtime = runtime_.lock();
   if (!runtime) throw server_ended();
-  std::optional<MasterReply> answer;
-  runtime->wait([&](Waker& client) {
-    auto question = std::make_shared<Question>(client, answer);
-    caf::anon_send(master_, MasterCall{std::move(request), [question](MasterReply reply) {
-                                         question->answer(std::move(reply));
-                                       }});
+  auto answer = ask<MasterReply>(*runtime, [&](MasterReplyFn reply) {
+    caf::anon_send(master_, MasterCall{std::move(request), std::move(reply)});
   });
   if (!answer) throw server_ended();
   return std::move(*answer);

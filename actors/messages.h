@@ -33,7 +33,8 @@ struct StartStep {
   std::vector<Slot> args;
   bool trace = false;
 };
-// worker -> lane, rendezvous, coordinator, shard: whoever waits for something of the step gets the reason.
+// worker -> lane, rendezvous, coordinator, shard, queues: whoever waits for something of the step gets
+// the reason.
 struct GiveUp {
   StepId step = 0;
   Status reason;
@@ -69,7 +70,7 @@ struct AwaitTensor {
   ReplyTo reply_to;
   std::uint32_t channel = 0;
 };
-// lane -> shard or coordinator: a node whose work is theirs has fired.
+// lane -> shard, coordinator or queues: a node whose work is theirs has fired.
 struct StateCall {
   ReplyTo reply_to;
   std::shared_ptr<const Executable> executable;  // keeps `node` alive
@@ -80,6 +81,12 @@ struct StateCall {
 // shard -> coordinator: the task's epoch has been raised; barriers and tokens start anew.
 struct EpochRaised {
   FencingEpoch epoch = 0;
+};
+
+// server -> queues: the actor of an input that IteratorGetNext nodes name.
+struct ServeInput {
+  std::string name;
+  caf::actor input;
 };
 
 // coordinator -> shard: the global step has moved on.
@@ -154,6 +161,7 @@ ACTORFLOW_LOCAL_MESSAGE(Fire)
 ACTORFLOW_LOCAL_MESSAGE(AwaitTensor)
 ACTORFLOW_LOCAL_MESSAGE(StateCall)
 ACTORFLOW_LOCAL_MESSAGE(EpochRaised)
+ACTORFLOW_LOCAL_MESSAGE(ServeInput)
 ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)

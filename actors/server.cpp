@@ -11,11 +11,13 @@
 
 #include "actors/checkpoint/io_actor.h"
 #include "actors/coordinator.h"
+#include "actors/input/served_inputs.h"
 #include "actors/job_state.h"
 #include "actors/local_servers.h"
 #include "actors/master.h"
 #include "actors/parameter_shard.h"
 #include "actors/peer.h"
+#include "actors/queues/queue_shard.h"
 #include "actors/rendezvous.h"
 #include "actors/task_context.h"
 #include "actors/threaded_runtime.h"
@@ -58,6 +60,7 @@ struct Server::Impl {
   std::vector<std::uint64_t> met;  // incarnations by TaskId; the network thread's
   JobState job;
   std::string target;
+  ServedInputs inputs;
   // Declared last: gone first, so that nothing arrives at actors that have ended.
   std::unique_ptr<Listener> listener;
 };
@@ -111,6 +114,7 @@ void Server::Impl::spawn_actors() {
   task->shard = system.spawn(shard_actor, ref);
   task->coordinator = system.spawn(coordinator_actor, ref);
   task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
+  task->queues = system.spawn(queue_shard_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
     if (static_cast<TaskId>(i) == task->own) {
       task->peers.emplace_back();
@@ -150,8 +154,10 @@ void Server::Impl::end_actors() {
 }
 
 std::vector<caf::actor> Server::Impl::own_actors() const {
-  return {task->master,      task->worker,     task->shard,
-          task->coordinator, task->rendezvous, task->checkpoint_io};
+  std::vector<caf::actor> actors{task->master,      task->worker,     task->shard,        task->queues,
+                                 task->coordinator, task->rendezvous, task->checkpoint_io};
+  for (const auto& input : inputs.all()) actors.push_back(input);
+  return actors;
 }
 
 void Server::Impl::receive(const TaskIdentity& from, Message message) {
@@ -222,6 +228,15 @@ Server::~Server() = default;
 const std::string& Server::target() const { return impl_->target; }
 const TaskName& Server::name() const { return impl_->task->self.name; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
+
+const std::shared_ptr<Runtime>& Server::runtime() const { return impl_->runtime; }
+
+void Server::serve_input(const std::string& name, const Dataset& dataset) {
+  impl_->inputs.serve(name, dataset, *impl_->runtime, impl_->task->queues);
+}
+void Server::skip_input_to(const std::string& name, std::int64_t position) {
+  impl_->inputs.skip_to(name, position, *impl_->runtime);
+}
 
 std::string Server::join() { return impl_->job.wait_for_stop(); }
 void Server::stop(const std::string& reason) {

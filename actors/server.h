@@ -15,6 +15,7 @@
 
 namespace actorflow {
 
+class Dataset;
 class Runtime;
 
 struct ServerOptions {
@@ -53,6 +54,15 @@ class Server {
   const std::string& target() const;
   const TaskName& name() const;
   const ClusterSpec& cluster() const;
+  const std::shared_ptr<Runtime>& runtime() const;
+
+  // Runs a dataset on this task, for the IteratorGetNext nodes that name it (dataflow/queue_ops.h). The
+  // stages' functions may be called as long as the server lives. Throws already_exists if the name is
+  // taken.
+  void serve_input(const std::string& name, const Dataset& dataset);
+  // The next step gets element number `position`, from 0. Throws not_found if there is no such input, and
+  // what reading throws.
+  void skip_input_to(const std::string& name, std::int64_t position);
 
   // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.
   // Returns the reason.

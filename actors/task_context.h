@@ -27,7 +27,7 @@ struct TaskContext {
   Random* random = nullptr;
   Storage* storage = nullptr;
 
-  caf::actor master, worker, rendezvous, shard, coordinator, checkpoint_io;
+  caf::actor master, worker, rendezvous, shard, coordinator, queues, checkpoint_io;
   std::vector<caf::actor> peers;  // by TaskId; none for the task itself
 
   Sender as_sender() const { return {own, self.incarnation}; }

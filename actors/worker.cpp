@@ -89,6 +89,7 @@ void Worker::on_abort(const AbortStep& message) {
   caf::anon_send(task_->rendezvous, give_up);
   caf::anon_send(task_->coordinator, give_up);
   caf::anon_send(task_->shard, give_up);
+  caf::anon_send(task_->queues, give_up);
   if (const auto found = running_.find(message.step); found != running_.end())
     caf::anon_send(found->second.lane, give_up);
   else if (!ended_.contains(message.step))

@@ -140,10 +140,10 @@ double one_process(int threads, int steps) {
   LocalCluster cluster({{"local", 1}}, threads);
   Session session(cluster.server("local", 0).target(), g);
   session.initialize_variables();
-  Batches batches(mnist().train, batch, 1, 0, 1);
+  DatasetIterator batches(cluster.server("local", 0), training_batches(mnist().train, batch, 1));
   const auto run = [&] {
-    const Batch next = batches.next();
-    session.run({train.step, mlp.loss}, {{mlp.x, next.x}, {mlp.labels, next.labels}});
+    const Tuple next = batches.next();
+    session.run({train.step, mlp.loss}, {{mlp.x, next[0]}, {mlp.labels, next[1]}});
   };
   for (int i = 0; i < 3; ++i) run();
   return static_cast<double>(steps * batch) / 1e3 / seconds_of([&] {

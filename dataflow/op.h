@@ -54,6 +54,7 @@ enum class Home : std::uint8_t {
   rendezvous,   // meets tensors of other partitions
   shard,        // the task's parameter shard: variables and their updates
   coordinator,  // the barrier of synchronous training
+  queue,        // the task's queues and input iterators
 };
 
 struct OpDef {

@@ -15,10 +15,12 @@ bool same_task(const DeviceName& a, const DeviceName& b) {
   return a.job == b.job && a.replica == b.replica && a.task == b.task;
 }
 
-// The name of the variable that a node of the shard or the coordinator works on; null for other nodes.
+// The name of the variable or queue that a node of the shard, the coordinator or the queues works on; null
+// for other nodes.
 const std::string* variable_of(const Node& node) {
-  if (node.op->home != Home::shard && node.op->home != Home::coordinator) return nullptr;
-  const auto found = node.attrs.find("variable");
+  const Home home = node.op->home;
+  if (home != Home::shard && home != Home::coordinator && home != Home::queue) return nullptr;
+  const auto found = node.attrs.find(home == Home::queue ? "queue" : "variable");
   return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "dataflow/core_ops.h"
+#include "dataflow/queue_ops.h"
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
 #include "kernels/host_device.h"
@@ -124,6 +125,7 @@ std::vector<Op> core_op_kernels() {
     else
       ops.push_back({def});
   }
+  for (const OpDef* def : queue_ops()) ops.push_back({def});
   return ops;
 }
 

@@ -19,6 +19,15 @@ double default_learning_rate(const std::string& optimizer) {
   return 0.001;
 }
 
+Mnist load_from(const std::string& folder) {
+  try {
+    return load_mnist(folder);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    throw Error(error.code(), fmt::format("{} with --data or --data_dir", error.what()));
+  }
+}
+
 }  // namespace
 
 void TrainFlags::add_to(CLI::App& app) {
@@ -89,7 +98,7 @@ Mnist TrainFlags::load(TrainOptions& options, int workers) const {
   const std::string folder = data.empty() ? default_data_folder() : data;
   if (folder.empty())
     throw UsageError("the project's images are not beside the program; name their folder with --data");
-  Mnist mnist = load_mnist(folder);
+  Mnist mnist = load_from(folder);
   options.train_steps =
       train_steps > 0 ? train_steps : steps_for_epochs(epochs, mnist.train.count(), options, workers);
   return mnist;

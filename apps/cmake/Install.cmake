@@ -17,9 +17,11 @@ install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FIL
 # What actors/actorflow.h reaches. Everything else is internal.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
 foreach(header
-    actors/actorflow.h actors/checkpoint.h actors/saver.h actors/server.h actors/session.h actors/storage.h
-    kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/link.h schema/master.h
-    schema/message.h)
+    actors/actorflow.h actors/checkpoint.h actors/epoch_fence.h
+    actors/input/dataset.h actors/input/dataset_iterator.h actors/input/rows.h actors/input/stage.h
+    actors/queues/queue_runner.h actors/saver.h actors/server.h actors/session.h actors/storage.h
+    kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/formats/byte_source.h
+    schema/formats/element_reader.h schema/link.h schema/master.h schema/message.h)
   get_filename_component(layer ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
 endforeach()
@@ -31,12 +33,12 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmak
 install(FILES
   ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
   ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindISAL.cmake
+  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)
   # Libraries outside of the system's folders, such as CUDA's, stay where they were found.
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/mnist ${CMAKE_SOURCE_DIR}/apps/data/shakespeare
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
 endif()

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <random>
 #include <utility>
 
-#include "apps/training/idx.h"
+#include "actors/input/rows.h"
+#include "actors/storage.h"
 #include "dataflow/error.h"
 #include "kernels/device.h"
 
@@ -15,41 +14,27 @@ namespace actorflow {
 namespace {
 
 LabelledImages load_part(const std::string& folder, const std::string& part) {
-  LabelledImages data;
   const std::string images = folder + "/" + part + "-images-idx3-ubyte";
   const std::string labels = folder + "/" + part + "-labels-idx1-ubyte";
-  data.images = read_idx(images, 3);
-  data.labels = read_idx(labels, 1);
-  if (data.images.elements() == 0)
-    throw Error(Code::data_loss, images + ": expected images, but it has none");
-  if (data.labels.elements() != data.count())
-    throw Error(Code::data_loss,
-                fmt::format("{} has {} images, but {} has {} labels; take both from one source", images,
-                            data.count(), labels, data.labels.elements()));
-  data.classes = 1 + std::ranges::max(data.labels.values<std::uint8_t>());
-  return data;
+  const Tuple columns = read_all(Dataset::idx({images, labels}), {&posix_storage(), nullptr});
+  if (columns.empty()) throw Error(Code::data_loss, images + ": expected images, but it has none");
+  if (columns[0].shape().rank() != 3 || columns[1].shape().rank() != 1)
+    throw Error(Code::data_loss, fmt::format("{}, {}: expected images and labels, which are uint8[?,?,?] and "
+                                             "uint8[?], got {}",
+                                             images, labels, describe(columns)));
+  return {columns[0], columns[1], 1 + std::ranges::max(columns[1].values<std::uint8_t>())};
 }
 
-Batch allocate_batch(const LabelledImages& data, std::int64_t size) {
+// Images of bytes as rows of numbers from 0 to 1, and labels as numbers.
+Tuple scaled(const Tuple& examples) {
   Allocator& pool = cpu_device().allocator();
-  return {Tensor::allocate(DType::float32, {size, data.pixels()}, pool),
-          Tensor::allocate(DType::int64, {size}, pool)};
-}
-
-// Copies example `from` to place `to` of the batch.
-void copy_example(const LabelledImages& data, std::int64_t from, Batch& batch, std::int64_t to) {
-  const std::int64_t pixels = data.pixels();
-  const std::uint8_t* image = data.images.values<std::uint8_t>().data() + from * pixels;
-  float* row = batch.x.mutable_values<float>().data() + to * pixels;
-  for (std::int64_t i = 0; i < pixels; ++i) row[i] = static_cast<float>(image[i]) * (1.0f / 255.0f);
-  batch.labels.mutable_values<std::int64_t>()[static_cast<std::size_t>(to)] =
-      data.labels.values<std::uint8_t>()[static_cast<std::size_t>(from)];
-}
-
-// A number below `bound`, by the high half of a product (Lemire 2019, without the rejection step: the
-// bias is below 2^-32 here).
-std::uint32_t below(std::mt19937_64& random, std::uint32_t bound) {
-  return static_cast<std::uint32_t>((random() >> 32) * bound >> 32);
+  const std::int64_t count = examples[0].shape()[0];
+  Tensor x = Tensor::allocate(DType::float32, {count, examples[0].elements() / count}, pool);
+  std::ranges::transform(examples[0].values<std::uint8_t>(), x.mutable_values<float>().begin(),
+                         [](std::uint8_t pixel) { return static_cast<float>(pixel) * (1.0f / 255.0f); });
+  Tensor labels = Tensor::allocate(DType::int64, {count}, pool);
+  std::ranges::copy(examples[1].values<std::uint8_t>(), labels.mutable_values<std::int64_t>().begin());
+  return {std::move(x), std::move(labels)};
 }
 
 }  // namespace
@@ -66,34 +51,19 @@ Mnist load_mnist(const std::string& folder) {
 }
 
 Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::int64_t size) {
-  Batch batch = allocate_batch(data, size);
-  for (std::int64_t i = 0; i < size; ++i) copy_example(data, first + i, batch, i);
-  return batch;
+  const Tuple columns{data.images, data.labels};
+  RowStacker rows(size);
+  for (std::int64_t i = 0; i < size; ++i) rows.add_row(columns, first + i);
+  Tuple batch = scaled(rows.take());
+  return {std::move(batch[0]), std::move(batch[1])};
 }
 
-Batches::Batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed,
-                 std::int64_t first, std::int64_t stride)
-    : data_(data), batch_size_(batch_size), seed_(seed), next_(first), stride_(stride) {}
-
-Batch Batches::next() {
-  Batch batch = allocate_batch(data_, batch_size_);
-  for (std::int64_t i = 0; i < batch_size_; ++i) {
-    const std::int64_t position = next_ * batch_size_ + i;
-    if (const auto pass = position / data_.count(); pass != pass_) shuffle(pass);
-    copy_example(data_, order_[static_cast<std::size_t>(position % data_.count())], batch, i);
-  }
-  next_ += stride_;
-  return batch;
-}
-
-// Fisher and Yates' shuffle, so that a pass does not depend on the passes before it.
-void Batches::shuffle(std::int64_t pass) {
-  std::mt19937_64 random(seed_ * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(pass));
-  order_.resize(static_cast<std::size_t>(data_.count()));
-  std::iota(order_.begin(), order_.end(), 0u);
-  for (auto i = static_cast<std::uint32_t>(order_.size()); i > 1; --i)
-    std::swap(order_[i - 1], order_[below(random, i)]);
-  pass_ = pass;
+Dataset training_batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed) {
+  return Dataset::tensors({data.images, data.labels})
+      .shuffle({.seed = seed})
+      .repeat()
+      .batch(batch_size)
+      .map(scaled);
 }
 
 }  // namespace actorflow

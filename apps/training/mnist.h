@@ -1,10 +1,10 @@
-// Labelled images in the four files of MNIST, and the batches that replicas train on.
+// Labelled images in the four files of MNIST, and the batches that replicas train on, as datasets.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "actors/input/dataset.h"
 #include "dataflow/tensor.h"
 
 namespace actorflow {
@@ -24,8 +24,8 @@ struct Mnist {
   LabelledImages test;
 };
 
-// Reads {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] in `folder`. Throws what read_idx throws, and
-// data_loss if the files do not fit each other.
+// Reads {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] in `folder`. Throws what reading them
+// throws, and data_loss if the files do not fit each other.
 Mnist load_mnist(const std::string& folder);
 
 struct Batch {
@@ -36,29 +36,9 @@ struct Batch {
 // `size` consecutive examples from `first` on.
 Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::int64_t size);
 
-// A replica's share of an endless sequence of batches: the examples in an order that is drawn anew for
-// each pass over the data, cut into batches of one size (one may reach into the next pass).
-// The sequence depends on data, batch size and seed only, not on the number of replicas nor on the
-// standard library. Not thread-safe.
-class Batches {
- public:
-  // Batches number `first`, `first` + `stride`, `first` + 2 `stride`, ... of the sequence.
-  // REQUIRES: data outlives this; batch_size, stride > 0; first >= 0.
-  Batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed, std::int64_t first,
-          std::int64_t stride);
-
-  Batch next();
-
- private:
-  void shuffle(std::int64_t pass);
-
-  const LabelledImages& data_;
-  std::int64_t batch_size_;
-  std::uint64_t seed_;
-  std::int64_t next_;
-  std::int64_t stride_;
-  std::int64_t pass_ = -1;
-  std::vector<std::uint32_t> order_;  // of the examples in pass_
-};
+// An endless sequence of batches: the examples in an order that is drawn anew for each pass over the data, cut
+// into batches of one size (one may reach into the next pass). An element is x and labels of a Batch. It
+// depends on data, batch size and seed only: replicas share it by Dataset::shard.
+Dataset training_batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed);
 
 }  // namespace actorflow

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "actors/checkpoint.h"
+#include "actors/input/dataset_iterator.h"
 #include "actors/saver.h"
 #include "actors/session.h"
 #include "apps/training/mlp.h"
@@ -102,7 +103,7 @@ class Replica {
   void restore_or_initialize();
   bool wait_for_chief();
   Meter train();
-  double step(const Batch& batch, Meter& meter);
+  double step(const Tuple& batch, Meter& meter);
   void wait_for_others();
   double test_accuracy();
   TrainReport report(const Meter& meter);
@@ -217,8 +218,10 @@ Meter Replica::train() {
   const auto start = session_.run(g_->train.local_step).scalar<std::int64_t>();
   const std::int64_t batches_per_step = options_.sync ? replicas() : 1;
   Meter meter(start, options_.train_steps, options_.batch_size * batches_per_step);
-  Batches batches(data_.train, options_.batch_size, options_.seed,
-                  start * batches_per_step + server_.name().index, replicas());
+  DatasetIterator batches(server_, training_batches(data_.train, options_.batch_size, options_.seed)
+                                       .skip(start * batches_per_step)
+                                       .shard(replicas(), server_.name().index)
+                                       .prefetch(1));
   while (meter.step() < options_.train_steps && !(is_chief() && interrupted_)) {
     const double loss = step(batches.next(), meter);
     if (!std::isfinite(loss))
@@ -231,9 +234,9 @@ Meter Replica::train() {
   return meter;
 }
 
-double Replica::step(const Batch& batch, Meter& meter) {
+double Replica::step(const Tuple& batch, Meter& meter) {
   const auto results = session_.run({g_->train.step, g_->model.loss, g_->model.accuracy},
-                                    {{g_->model.x, batch.x}, {g_->model.labels, batch.labels}});
+                                    {{g_->model.x, batch[0]}, {g_->model.labels, batch[1]}});
   const double loss = results[1].scalar<float>();
   meter.record(results[0].scalar<std::int64_t>(), loss, results[2].scalar<float>());
   return loss;

@@ -49,9 +49,10 @@ BOOST_AUTO_TEST_CASE(lenet_reads_digits_after_a_few_steps) {
   const TrainOp train = minimize(graph, lenet.loss, lenet.variables, step, Adam{});
   Session session(graph);
   session.initialize_variables();
-  Batches batches(data.train, 64, 1, 0, 1);
+  DatasetIterator batches(training_batches(data.train, 64, 1));
   for (int i = 0; i < 100; ++i) {
-    const Batch batch = batches.next();
+    const Tuple next = batches.next();
+    const Batch batch{next[0], next[1]};
     session.run({train.step}, {{lenet.x, as_images(batch)}, {lenet.labels, batch.labels}});
   }
   const Batch test = consecutive_examples(data.test, 0, 1000);

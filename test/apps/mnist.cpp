@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/input/dataset_iterator.h"
 #include "dataflow/error.h"
 #include "test/apps/support/folder.h"
 
@@ -26,10 +27,9 @@ LabelledImages numbered_images(std::uint8_t count) {
   return data;
 }
 
-std::vector<int> numbers(const Batch& batch) {
+std::vector<int> numbers(const Tensor& x) {
   std::vector<int> numbers;
-  for (const float value : batch.x.values<float>())
-    numbers.push_back(static_cast<int>(value * 255 + 0.5f));
+  for (const float value : x.values<float>()) numbers.push_back(static_cast<int>(value * 255 + 0.5f));
   return numbers;
 }
 
@@ -39,10 +39,12 @@ std::vector<int> count_labels(const LabelledImages& data) {
   return counts;
 }
 
-std::vector<int> numbers_of(Batches batches, int count) {
+// Of the next batches of a dataset.
+std::vector<int> numbers_of(const Dataset& batches, int count) {
+  DatasetIterator it(batches);
   std::vector<int> all;
   for (int i = 0; i < count; ++i)
-    for (const int number : numbers(batches.next())) all.push_back(number);
+    for (const int number : numbers(it.next()[0])) all.push_back(number);
   return all;
 }
 
@@ -75,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_batch_holds_scaled_images_and_their_labels) {
 
 BOOST_AUTO_TEST_CASE(each_pass_sees_every_image_once_in_a_new_order) {
   const LabelledImages data = numbered_images(60);
-  const auto all = numbers_of(Batches(data, 8, 1, 0, 1), 15);  // 8 does not divide 60
+  const auto all = numbers_of(training_batches(data, 8, 1), 15);  // 8 does not divide 60
   const std::vector<int> first(all.begin(), all.begin() + 60);
   const std::vector<int> second(all.begin() + 60, all.end());
   BOOST_TEST(std::set(first.begin(), first.end()).size() == 60u);
@@ -85,37 +87,36 @@ BOOST_AUTO_TEST_CASE(each_pass_sees_every_image_once_in_a_new_order) {
 
 BOOST_AUTO_TEST_CASE(labels_stay_with_their_images) {
   const LabelledImages data = numbered_images(100);
-  Batches batches(data, 10, 3, 0, 1);
+  DatasetIterator batches(training_batches(data, 10, 3));
   for (int i = 0; i < 20; ++i) {
-    const Batch batch = batches.next();
-    const auto images = numbers(batch);
+    const Tuple batch = batches.next();
+    const auto images = numbers(batch[0]);
     for (std::size_t k = 0; k < images.size(); ++k)
-      BOOST_TEST(batch.labels.values<std::int64_t>()[k] == images[k] % 10);
+      BOOST_TEST(batch[1].values<std::int64_t>()[k] == images[k] % 10);
   }
 }
 
 BOOST_AUTO_TEST_CASE(workers_share_one_sequence) {
   const LabelledImages data = numbered_images(50);
-  Batches all(data, 4, 9, 0, 1);
-  Batches even(data, 4, 9, 0, 2);
-  Batches odd(data, 4, 9, 1, 2);
+  const Dataset batches = training_batches(data, 4, 9);
+  DatasetIterator all(batches), even(batches.shard(2, 0)), odd(batches.shard(2, 1));
   for (int i = 0; i < 20; ++i) {
-    BOOST_TEST(numbers(all.next()) == numbers(even.next()), boost::test_tools::per_element());
-    BOOST_TEST(numbers(all.next()) == numbers(odd.next()), boost::test_tools::per_element());
+    BOOST_TEST(numbers(all.next()[0]) == numbers(even.next()[0]), boost::test_tools::per_element());
+    BOOST_TEST(numbers(all.next()[0]) == numbers(odd.next()[0]), boost::test_tools::per_element());
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_sequence_can_be_entered_anywhere) {
   const LabelledImages data = numbered_images(50);
-  const auto all = numbers_of(Batches(data, 4, 9, 0, 1), 40);
-  const auto late = numbers_of(Batches(data, 4, 9, 30, 1), 10);
+  const auto all = numbers_of(training_batches(data, 4, 9), 40);
+  const auto late = numbers_of(training_batches(data, 4, 9).skip(30), 10);
   BOOST_TEST(late == std::vector<int>(all.begin() + 120, all.end()), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_seed_decides_the_order) {
   const LabelledImages data = numbered_images(50);
-  BOOST_TEST((numbers_of(Batches(data, 5, 1, 0, 1), 10) != numbers_of(Batches(data, 5, 2, 0, 1), 10)));
-  BOOST_TEST((numbers_of(Batches(data, 5, 1, 0, 1), 10) == numbers_of(Batches(data, 5, 1, 0, 1), 10)));
+  BOOST_TEST((numbers_of(training_batches(data, 5, 1), 10) != numbers_of(training_batches(data, 5, 2), 10)));
+  BOOST_TEST((numbers_of(training_batches(data, 5, 1), 10) == numbers_of(training_batches(data, 5, 1), 10)));
 }
 
 BOOST_AUTO_TEST_CASE(images_and_labels_must_be_as_many) {
@@ -125,8 +126,8 @@ BOOST_AUTO_TEST_CASE(images_and_labels_must_be_as_many) {
   test::write_file(folder.file("train-labels-idx1-ubyte"), "\0\0\x08\x01\0\0\0\x03"s + "\1\2\3");
   BOOST_CHECK_EXCEPTION(load_mnist(folder.path()), Error, [](const Error& error) {
     const std::string text = error.what();
-    return error.code() == Code::data_loss && text.find("2 images") != std::string::npos &&
-           text.find("3 labels") != std::string::npos;
+    return error.code() == Code::data_loss && text.find("train-labels-idx1-ubyte") != std::string::npos &&
+           text.find("only 2") != std::string::npos;
   });
 }
 

@@ -28,6 +28,12 @@ BOOST_AUTO_TEST_CASE(hello_cluster) {
   BOOST_TEST(output_of({"hello_cluster"}) == "Hello, distributed dataflow!\n");
 }
 
+BOOST_AUTO_TEST_CASE(iris_learns_until_its_input_is_over) {
+  const std::string output = output_of({"iris"});
+  BOOST_TEST(output.find("after 400 steps") != std::string::npos, output);
+  BOOST_TEST(std::stod(output) > 95, output);
+}
+
 BOOST_AUTO_TEST_CASE(equations_in_one_process_and_on_two_tasks) {
   BOOST_TEST(output_of({"equations"}) == "238\n");
   BOOST_TEST(output_of({"equations", "--two-tasks"}) == "238\n");

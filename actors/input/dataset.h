@@ -1,0 +1,99 @@
+// Input pipelines: where elements come from and what is done to them on their way to a step.
+//
+//   const Dataset batches = Dataset::idx({images, labels})
+//                               .shuffle({.seed = 1}).repeat().batch(64).shard(workers, worker).prefetch(2);
+//   DatasetIterator it(server, batches);
+//   for (Tuple batch = it.next(); ...)
+//
+// The same dataset gives the same elements in the same order on every machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/input/stage.h"
+#include "dataflow/tensor_types.h"
+#include "schema/formats/element_reader.h"
+
+namespace actorflow {
+
+struct ShuffleOptions {
+  // How many elements are held to draw from, as in TensorFlow. 0: all of them, in memory; such a shuffle
+  // can be entered anywhere without reading what comes before.
+  std::int64_t buffer = 0;
+  std::uint64_t seed = 1;
+  bool each_pass_anew = true;  // of repeat()
+};
+
+struct BatchOptions {
+  bool drop_remainder = false;  // elements at the end that do not fill a batch
+};
+
+struct MapOptions {
+  // So many elements are mapped at once, by threads that are free; the order stays.
+  int parallel = 1;
+};
+
+struct InterleaveOptions {
+  std::int64_t block_length = 1;  // elements of one dataset before the next one's turn
+};
+
+// A value that describes a pipeline: nothing is read before something iterates over it. An element is a
+// tuple of tensors. Copies are cheap; thread-safe, as far as the functions given to it are.
+class Dataset {
+ public:
+  using Open = std::function<StageRef(const InputContext&)>;
+  using Map = std::function<Tuple(Tuple)>;
+  using Predicate = std::function<bool(const Tuple&)>;
+
+  // A source of your own.
+  explicit Dataset(Open open) : open_(std::move(open)) {}
+
+  // The rows of tensors in memory, which are shared and not copied.
+  static Dataset tensors(Tuple columns);
+  // Files, by the formats of schema/formats/element_reader.h, plain or compressed by gzip; of several the
+  // elements one file after the other.
+  static Dataset cifar10(const std::vector<std::string>& paths);
+  static Dataset tfrecords(const std::vector<std::string>& paths);
+  static Dataset lines(const std::vector<std::string>& paths);
+  static Dataset csv(const std::vector<std::string>& paths, const CsvOptions& options);
+  // IDX files side by side, such as images and labels: an element has a component of each. `path`.gz is
+  // taken where there is no `path`. Fails as data_loss if they have different numbers of elements.
+  static Dataset idx(const std::vector<std::string>& paths);
+  // An element of each dataset, joined; ends with the first of them.
+  static Dataset zip(const std::vector<Dataset>& datasets);
+  static Dataset concatenate(const std::vector<Dataset>& datasets);
+  // In turn from each; those that have ended are left out.
+  static Dataset interleave(const std::vector<Dataset>& datasets, const InterleaveOptions& options = {});
+
+  Dataset shuffle(const ShuffleOptions& options) const;
+  // Elements number `index`, `index` + `count`, ...
+  Dataset shard(std::int64_t count, std::int64_t index) const;
+  // Stacks `size` elements of equal types along a new first dimension.
+  Dataset batch(std::int64_t size, const BatchOptions& options = {}) const;
+  // So many passes; -1: without end.
+  Dataset repeat(std::int64_t passes = -1) const;
+  // The functions must be pure: skipping does not call them.
+  Dataset map(Map function, const MapOptions& options = {}) const;
+  Dataset filter(Predicate keeps) const;
+  Dataset take(std::int64_t count) const;
+  Dataset skip(std::int64_t count) const;
+  // Computes up to so many elements before they are asked for. The last stage.
+  Dataset prefetch(std::int64_t elements) const;
+  // A stage of your own behind this one.
+  Dataset then(std::function<StageRef(StageRef input, const InputContext&)> stage) const;
+
+  StageRef open(const InputContext& context) const { return open_(context); }
+  std::int64_t prefetched() const { return prefetch_; }
+
+ private:
+  Open open_;
+  std::int64_t prefetch_ = 0;
+};
+
+// Every element, as rows. Throws what reading throws, invalid_argument if elements differ in type.
+Tuple read_all(const Dataset& dataset, const InputContext& context);
+
+}  // namespace actorflow

@@ -1,0 +1,124 @@
+#include "actors/queues/queue_shard.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <unordered_map>
+#include <utility>
+
+namespace actorflow {
+namespace {
+
+constexpr std::chrono::seconds report_interval{5};
+
+using Action = void (*)(TensorQueue& queue, StateCall& call);
+
+const std::unordered_map<const OpDef*, Action>& actions() {
+  static const std::unordered_map<const OpDef*, Action> table = {
+      {&queue_enqueue_op(),
+       [](TensorQueue& queue, StateCall& call) { queue.enqueue(call.reply_to, std::move(call.inputs)); }},
+      {&queue_enqueue_many_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         queue.enqueue_many(call.reply_to, std::move(call.inputs));
+       }},
+      {&queue_dequeue_op(), [](TensorQueue& queue, StateCall& call) { queue.dequeue(call.reply_to); }},
+      {&queue_dequeue_many_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         queue.dequeue_many(call.reply_to, attr<std::int64_t>(*call.node, "count"), false);
+       }},
+      {&queue_dequeue_up_to_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         queue.dequeue_many(call.reply_to, attr<std::int64_t>(*call.node, "count"), true);
+       }},
+      {&queue_close_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         queue.close(attr<bool>(*call.node, "cancel_pending_enqueues"));
+         complete(call.reply_to, {});
+       }},
+      {&queue_size_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         complete(call.reply_to, {Tensor::scalar<std::int64_t>(queue.size())});
+       }},
+      {&queue_is_closed_op(),
+       [](TensorQueue& queue, StateCall& call) {
+         complete(call.reply_to, {Tensor::scalar<bool>(queue.closed())});
+       }},
+  };
+  return table;
+}
+
+}  // namespace
+
+caf::behavior QueueShard::behavior() {
+  self_->delayed_send(self_, report_interval, Tick{});
+  return {
+      [this](StateCall& call) {
+        try {
+          run(call);
+        } catch (const Error& error) {
+          fail(call.reply_to,
+               {error.code(), fmt::format("node '{}' ({}): {}", call.node->name, call.node->op->name,
+                                          error.what())});
+        }
+      },
+      [this](const GiveUp& message) { give_up(message); },
+      [this](const ServeInput& message) { inputs_[message.name] = message.input; },
+      [this](Tick) { report_waiting(); },
+  };
+}
+
+void QueueShard::run(StateCall& call) {
+  if (call.node->op == &iterator_get_next_op()) return get_next(call);
+  const auto action = actions().find(call.node->op);
+  if (action == actions().end()) throw Error(Code::unimplemented, "a queue shard cannot do this");
+  action->second(queue_of(*call.node), call);
+}
+
+TensorQueue& QueueShard::queue_of(const Node& node) {
+  QueueSpec spec = QueueSpec::of(node);
+  const auto found = queues_.find(spec.options.name);
+  if (found == queues_.end()) {
+    const std::string name = spec.options.name;
+    return queues_.emplace(name, Entry{TensorQueue(std::move(spec))}).first->second.queue;
+  }
+  TensorQueue& queue = found->second.queue;
+  if (queue.spec() != spec)
+    throw invalid_argument(fmt::format("this is the {}, but {} has the {}; give it another name",
+                                       spec.to_string(), task_->self.name.to_string(),
+                                       queue.spec().to_string()));
+  return queue;
+}
+
+void QueueShard::get_next(StateCall& call) {
+  const auto& name = attr<std::string>(*call.node, "iterator");
+  const auto found = inputs_.find(name);
+  if (found == inputs_.end())
+    throw Error(Code::failed_precondition,
+                fmt::format("{} serves no input '{}'; call Server::serve_input first",
+                            task_->self.name.to_string(), name));
+  caf::anon_send(found->second, std::move(call));
+}
+
+void QueueShard::give_up(const GiveUp& message) {
+  for (auto& [name, entry] : queues_) entry.queue.give_up(message.step);
+}
+
+// Only of queues at which nobody has been served for a whole interval.
+void QueueShard::report_waiting() {
+  for (auto& [name, entry] : queues_) {
+    const std::string waiting = entry.queue.waiting();
+    if (!waiting.empty() && entry.waited && entry.served_before == entry.queue.served())
+      spdlog::warn("{}: {}", task_->self.name.to_string(), waiting);
+    entry.waited = !waiting.empty();
+    entry.served_before = entry.queue.served();
+  }
+  self_->delayed_send(self_, report_interval, Tick{});
+}
+
+caf::behavior queue_shard_actor(QueueShardActor* self, TaskRef task) {
+  self->state = std::make_unique<QueueShard>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,48 @@
+// The queue shard of a task: the stateful actor that holds its queues, and knows the inputs that it serves.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/messages.h"
+#include "actors/placement.h"
+#include "actors/queues/tensor_queue.h"
+#include "actors/task_context.h"
+
+namespace actorflow {
+
+// A queue is made by the first op that names it. What waits is told when its step ends, and whoever waits
+// for long is named in the log every few seconds.
+class QueueShard {
+ public:
+  QueueShard(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  caf::behavior behavior();
+
+ private:
+  struct Entry {
+    TensorQueue queue;
+    std::uint64_t served_before = 0;  // at the last tick, if somebody waited then
+    bool waited = false;
+  };
+
+  // Throws Error.
+  void run(StateCall& call);
+  void get_next(StateCall& call);
+  TensorQueue& queue_of(const Node& node);
+  void give_up(const GiveUp& message);
+  void report_waiting();
+
+  caf::event_based_actor* self_;
+  TaskRef task_;
+  std::map<std::string, Entry, std::less<>> queues_;
+  std::map<std::string, caf::actor, std::less<>> inputs_;
+};
+
+using QueueShardActor = caf::stateful_actor<std::unique_ptr<QueueShard>, ComputingActor>;
+caf::behavior queue_shard_actor(QueueShardActor* self, TaskRef task);
+
+}  // namespace actorflow

@@ -1,0 +1,67 @@
+// Readers of data files: each gives the elements of one file, one after the other, as tuples of tensors.
+//
+// They read in pieces, so a file may be larger than memory, and take no memory for what a file only
+// announces. A truncated or damaged file is data_loss, a wrong one invalid_argument; errors name file,
+// place, what was expected and what came.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataflow/tensor_types.h"
+#include "schema/formats/byte_source.h"
+
+namespace actorflow {
+
+// Not thread-safe.
+class ElementReader {
+ public:
+  virtual ~ElementReader() = default;
+  // False at the end.
+  virtual bool next(Tuple& element) = 0;
+  // Passes over up to `count` elements; returns how many, fewer only at the end. Does not look at their
+  // bytes where their size is known.
+  virtual std::int64_t skip(std::int64_t count);
+};
+
+using SourceRef = std::unique_ptr<ByteSource>;
+
+// IDX files, the format of the MNIST database: a tensor of uint8 for each entry of the first dimension.
+//
+//   file := 0x00 0x00 type rank dim{rank} value{*}
+//   type := 0x08                   unsigned bytes, the only one read here
+//   rank := one byte
+//   dim  := big-endian uint32
+std::unique_ptr<ElementReader> read_idx(SourceRef source);
+
+// The binary version of CIFAR-10: records of a label and three planes of 32 x 32 bytes (red, green, blue).
+// Elements: uint8[3,32,32], uint8[] (0 to 9).
+std::unique_ptr<ElementReader> read_cifar10(SourceRef source);
+
+// TFRecord files (schema/tfrecord.h): a string scalar for each record.
+std::unique_ptr<ElementReader> read_tfrecords(SourceRef source);
+
+// A string scalar for each line, without its end ("\n" or "\r\n").
+std::unique_ptr<ElementReader> read_lines(SourceRef source);
+
+// Neighbouring columns that become one tensor: a vector of `count` elements, or a scalar.
+struct CsvComponent {
+  static constexpr int scalar = 0;
+  DType dtype = DType::float32;
+  int first_column = 0;
+  int count = scalar;
+};
+
+struct CsvOptions {
+  std::vector<CsvComponent> components;
+  bool header = true;  // the first record is not an element
+  char delimiter = ',';
+};
+
+// Comma-separated values with quoting (RFC 4180). Every record must have as many fields as the first
+// element. Errors name file, line and field.
+std::unique_ptr<ElementReader> read_csv(SourceRef source, CsvOptions options);
+
+}  // namespace actorflow

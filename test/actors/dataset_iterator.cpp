@@ -1,0 +1,162 @@
+#include "actors/input/dataset_iterator.h"
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/session.h"
+#include "dataflow/queue_ops.h"
+#include "test/actors/status_of.h"
+
+using namespace actorflow;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+Dataset range(std::int64_t count) {
+  Tensor values = Tensor::allocate(DType::int64, {count});
+  std::iota(values.mutable_values<std::int64_t>().begin(), values.mutable_values<std::int64_t>().end(), 0);
+  return Dataset::tensors({values});
+}
+
+std::int64_t number(const Tuple& element) { return element[0].scalar<std::int64_t>(); }
+
+Numbers rest(DatasetIterator& it) {
+  Numbers all;
+  try {
+    while (true) all.push_back(number(it.next()));
+  } catch (const Error& error) {
+    BOOST_TEST((error.code() == Code::out_of_range), error.what());
+  }
+  return all;
+}
+
+Numbers from_to(std::int64_t first, std::int64_t end) {
+  Numbers all(static_cast<std::size_t>(end - first));
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+void expect_same(const Numbers& actual, const Numbers& expected) {
+  BOOST_TEST(actual == expected, boost::test_tools::per_element());
+}
+
+const std::vector<TensorType> one_number = {{DType::int64, {}}};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dataset_iterator)
+
+BOOST_AUTO_TEST_CASE(an_iterator_gives_every_element_and_then_its_end_for_ever) {
+  for (const std::int64_t ahead : {0, 1, 7, 1000}) {
+    DatasetIterator it(range(50).prefetch(ahead));
+    expect_same(rest(it), from_to(0, 50));
+    BOOST_CHECK_THROW(it.next(), Error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_iterator_goes_on_wherever_it_is_told) {
+  Server server = Server::local();
+  DatasetIterator it(server, range(50).prefetch(3));
+  it.next();
+  for (const std::int64_t position : {40, 7, 0, 49, 50, 200, 12}) {
+    it.skip_to(position);
+    expect_same(rest(it), from_to(std::min<std::int64_t>(position, 50), 50));
+  }
+  BOOST_CHECK_THROW(it.skip_to(-1), Error);
+}
+
+BOOST_AUTO_TEST_CASE(no_more_is_computed_than_is_asked_for_and_prefetched) {
+  for (const std::int64_t ahead : {0, 1, 5}) {
+    std::atomic<std::int64_t> computed{0};
+    DatasetIterator it(range(1000)
+                           .map([&computed](Tuple element) {
+                             ++computed;
+                             return element;
+                           })
+                           .prefetch(ahead));
+    for (std::int64_t taken = 1; taken <= 100; ++taken) {
+      it.next();
+      while (computed < taken + ahead) std::this_thread::yield();
+      std::this_thread::yield();
+      BOOST_TEST(computed.load() == taken + ahead);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_parallel_map_keeps_the_order) {
+  Server server = Server::local();
+  const auto squares = range(100).map(
+      [](const Tuple& element) {
+        if (number(element) % 3 == 0) std::this_thread::yield();
+        return Tuple{Tensor::scalar<std::int64_t>(number(element) * number(element))};
+      },
+      {.parallel = 8});
+  DatasetIterator it(server, squares.prefetch(4));
+  for (std::int64_t i = 0; i < 100; ++i) BOOST_TEST(number(it.next()) == i * i);
+  it.skip_to(91);
+  BOOST_TEST(number(it.next()) == 91 * 91);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_function_throws_reaches_the_program_and_stays) {
+  for (const int parallel : {1, 4}) {
+    Server server = Server::local();
+    DatasetIterator it(server, range(10).map(
+                                   [](Tuple element) {
+                                     if (number(element) == 5) throw std::runtime_error("no fives");
+                                     return element;
+                                   },
+                                   {.parallel = parallel}));
+    Status status;
+    while (status.ok()) status = test::status_of([&] { it.next(); });
+    BOOST_TEST((status.code == Code::internal));
+    BOOST_TEST(status.message == "no fives");
+    BOOST_TEST((test::status_of([&] { it.next(); }).message == "no fives"));
+    it.skip_to(8);
+    BOOST_TEST(number(it.next()) == 8);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_file_is_an_error_of_the_first_element) {
+  DatasetIterator it(Dataset::lines({"/nowhere/words"}).prefetch(2));
+  const Status status = test::status_of([&] { it.next(); });
+  BOOST_TEST((status.code == Code::not_found), status.to_string());
+}
+
+BOOST_AUTO_TEST_CASE(steps_take_elements_of_an_input_that_their_task_serves) {
+  LocalCluster cluster({{"worker", 2}});
+  cluster.server("worker", 1).serve_input("train", range(5).prefetch(2));
+  Graph g;
+  const auto next = g.on("/job:worker/task:1", [&] { return iterator_get_next(g, "train", one_number); });
+  Session session(cluster.server("worker", 0).target(), g);
+  for (std::int64_t i = 0; i < 5; ++i) BOOST_TEST(session.run(next[0]).scalar<std::int64_t>() == i);
+  const Status end = test::status_of([&] { session.run(next[0]); });
+  BOOST_TEST((end.code == Code::out_of_range), end.to_string());
+  BOOST_TEST(end.message.find("'train'") != std::string::npos);
+  cluster.server("worker", 1).skip_input_to("train", 3);
+  BOOST_TEST(session.run(next[0]).scalar<std::int64_t>() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(an_input_that_is_missing_or_of_another_type_is_named) {
+  Server server = Server::local();
+  Graph g;
+  const auto missing = iterator_get_next(g, "test", one_number);
+  const auto floats = iterator_get_next(g, "train", {{DType::float32, {2}}});
+  Session session(server.target(), g);
+  server.serve_input("train", range(5));
+  const Status none = test::status_of([&] { session.run(missing[0]); });
+  BOOST_TEST((none.code == Code::failed_precondition), none.to_string());
+  BOOST_TEST(none.message.find("serve_input") != std::string::npos);
+  const Status wrong = test::status_of([&] { session.run(floats[0]); });
+  BOOST_TEST((wrong.code == Code::invalid_argument), wrong.to_string());
+  BOOST_TEST(wrong.message.find("float32[2], but the input gave int64[]") != std::string::npos);
+  BOOST_TEST((test::status_of([&] { server.serve_input("train", range(1)); }).code ==
+              Code::already_exists));
+  BOOST_TEST((test::status_of([&] { server.skip_input_to("test", 1); }).code == Code::not_found));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

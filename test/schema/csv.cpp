@@ -1,0 +1,93 @@
+#include <boost/test/unit_test.hpp>
+
+#include "test/schema/support/memory_source.h"
+
+using namespace actorflow;
+using test::contains;
+using test::memory;
+
+namespace {
+
+const CsvOptions flowers{.components = {{DType::float32, 0, 2}, {DType::string, 2}, {DType::int64, 3}}};
+const std::string header = "length,width,name,label\n";
+
+std::vector<Tuple> read(const std::string& content, const CsvOptions& options = flowers) {
+  return test::all_of(*read_csv(memory(content), options));
+}
+
+std::vector<std::string> words(const std::string& content) {
+  std::vector<std::string> words;
+  for (const auto& element : read(content, {.components = {{DType::string, 0}}, .header = false}))
+    words.push_back(element[0].scalar<std::string>());
+  return words;
+}
+
+void expect_error(const std::string& content, Code code, const std::vector<std::string>& parts,
+                  const CsvOptions& options = flowers) {
+  const Status status = test::status_of_reading([&] { return read_csv(memory(content), options); });
+  BOOST_TEST((status.code == code), status.to_string());
+  for (const auto& part : parts) BOOST_TEST(contains(status.message, part), status.message);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(csv)
+
+BOOST_AUTO_TEST_CASE(columns_become_components) {
+  const auto elements = read(header + "1.5,-2e3,iris,3\n 4 ,+5,rose,-1\n");
+  BOOST_TEST(elements.size() == 2u);
+  BOOST_TEST(describe(elements[0]) == "float32[2] string[] int64[]");
+  BOOST_TEST(elements[0][0].values<float>()[1] == -2000);
+  BOOST_TEST(elements[1][0].values<float>()[1] == 5);
+  BOOST_TEST(elements[1][1].scalar<std::string>() == "rose");
+  BOOST_TEST(elements[1][2].scalar<std::int64_t>() == -1);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_line_may_lack_its_end_and_lines_may_be_empty) {
+  BOOST_TEST(words("a\n\r\n\nb\r\nc") == (std::vector<std::string>{"a", "b", "c"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(words("").empty());
+  BOOST_TEST(read(header).empty());
+}
+
+BOOST_AUTO_TEST_CASE(quoted_fields_hold_delimiters_quotes_and_lines) {
+  BOOST_TEST(words("\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\n\nlines\",3\n") ==
+                 (std::vector<std::string>{"a,b", "say \"hi\"", "two\n\nlines"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(another_delimiter_may_be_chosen) {
+  const CsvOptions options{.components = {{DType::uint8, 1}}, .header = false, .delimiter = ';'};
+  BOOST_TEST(read("1;255\n", options)[0][0].scalar<std::uint8_t>() == 255);
+}
+
+BOOST_AUTO_TEST_CASE(elements_can_be_passed_over) {
+  const auto reader = read_csv(memory(header + "1,1,a,1\n2,2,b,2\n3,3,c,3\n"), flowers);
+  BOOST_TEST(reader->skip(2) == 2);
+  BOOST_TEST(test::all_of(*reader)[0][1].scalar<std::string>() == "c");
+}
+
+BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_named_with_its_place) {
+  expect_error(header + "1,2,a,3\n1,x,b,3\n", Code::data_loss,
+               {"file:3:", "field 1", "float32", "'x'"});
+  expect_error(header + "1,,a,3\n", Code::data_loss, {"file:2:", "field 1", "''"});
+  expect_error(header + "1,2,a,3.5\n", Code::data_loss, {"file:2:", "field 3", "int64", "'3.5'"});
+  expect_error(header + "1,2,a,99999999999999999999\n", Code::data_loss, {"int64"});
+  expect_error("\"a\nb\"\n\n1\n", Code::data_loss, {"file:1:", "field 0", "float32"},
+               {.components = {{DType::float32, 0}}, .header = false});
+}
+
+BOOST_AUTO_TEST_CASE(records_of_another_length_are_named) {
+  expect_error(header + "1,2,a,3\n\n1,2,b\n", Code::data_loss, {"file:4:", "expected 4", "got 3"});
+  expect_error("1,2\n", Code::invalid_argument, {"file:1:", "4 fields or more", "got 2"},
+               {.components = flowers.components, .header = false});
+  expect_error("1,2\n", Code::invalid_argument, {"CsvOptions::components"}, {});
+}
+
+BOOST_AUTO_TEST_CASE(wrong_quotes_are_named) {
+  expect_error(header + "1,2,a\"b,3\n", Code::data_loss, {"file:2:", "column 6", "quote"});
+  expect_error(header + "1,2,\"a\"b,3\n", Code::data_loss, {"file:2:", "quote"});
+  expect_error(header + "1,2,\"a,3\n4,5,b,6\n", Code::data_loss, {"file:2:", "not closed"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,75 @@
+// A file in memory, and what readers make of it.
+#pragma once
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/formats/element_reader.h"
+
+namespace actorflow::test {
+
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  std::size_t read(std::span<std::byte> to) override {
+    const std::size_t got = std::min(to.size(), bytes_.size() - at_);
+    std::memcpy(to.data(), bytes_.data() + at_, got);
+    at_ += got;
+    return got;
+  }
+  std::uint64_t most_bytes_left() override { return bytes_.size() - at_; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  std::string name_ = "file";
+  std::string bytes_;
+  std::size_t at_ = 0;
+};
+
+inline SourceRef memory(std::string bytes) {
+  return decompressed(std::make_unique<MemorySource>(std::move(bytes)));
+}
+
+inline std::vector<Tuple> all_of(ElementReader& reader) {
+  std::vector<Tuple> all;
+  for (Tuple element; reader.next(element);) all.push_back(element);
+  return all;
+}
+
+// What reading the whole of a file comes to.
+inline Status status_of_reading(const std::function<std::unique_ptr<ElementReader>()>& open) {
+  try {
+    all_of(*open());
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return {};
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline std::string gzipped(const std::string& content) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, content.size()) + 32, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+}  // namespace actorflow::test
