@@ -63,7 +63,7 @@ void ParameterShard::call(StateCall& call) {
   }
 }
 
-// The coordinator hears of it first: what later steps say to it comes after that.
+// Coordinator and queues hear of it first: what later steps say to them comes after that.
 void ParameterShard::clear(TaskId from, const ClearContainers& message) {
   const auto is_cleared = [&](const auto& entry) {
     return is_in(entry.first, message.containers, message.session);
@@ -73,7 +73,7 @@ void ParameterShard::clear(TaskId from, const ClearContainers& message) {
   forget_conditional(
       state_, {Code::aborted, "the accumulator's container was cleared"},
       [&](const std::string& name) { return is_in(name, message.containers, message.session); });
-  caf::anon_send(state_.task->coordinator, message);
+  for (const auto& other : {state_.task->coordinator, state_.task->queues}) caf::anon_send(other, message);
   tell(*state_.task, from, ContainersCleared{message.request});
 }
 

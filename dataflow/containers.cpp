@@ -11,7 +11,7 @@ constexpr char container_end = '|';
 constexpr char session_end = ':';
 
 // The attributes that name state of a task.
-constexpr std::array<std::string_view, 2> state_attrs{"variable", "global_step"};
+constexpr std::array<std::string_view, 3> state_attrs{"variable", "global_step", "queue"};
 
 std::string isolated(std::string_view variable, std::string_view session) {
   const bool has_container = variable.find(container_end) != std::string_view::npos;
@@ -30,7 +30,9 @@ void isolate_list(Node& node, std::string_view session) {
   *list = std::move(changed);
 }
 
-bool works_on_state(const OpDef& op) { return op.home == Home::shard || op.home == Home::coordinator; }
+bool works_on_state(const OpDef& op) {
+  return op.home == Home::shard || op.home == Home::coordinator || op.home == Home::queue;
+}
 
 }  // namespace
 

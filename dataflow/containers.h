@@ -1,4 +1,4 @@
-// Containers: what variables' names look like on their task.
+// Containers: what the names of variables and queues look like on their task.
 //
 // A variable of the container "experiment" is kept as "experiment|weights", one of the default container
 // as "weights". An isolated session has containers of its own: it keeps these as

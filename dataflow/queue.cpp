@@ -1,5 +1,7 @@
 #include <utility>
 
+#include "dataflow/containers.h"
+
 #include "dataflow/queue_ops.h"
 
 namespace actorflow {
@@ -16,7 +18,12 @@ std::vector<Output> outputs_of(Output node) {
 
 // The size op, which needs nothing, has the queue's mistakes reported here and not at its first use.
 Queue::Queue(Graph& graph, QueueKind kind, QueueOptions options)
-    : graph_(&graph), spec_{kind, std::move(options)} {
+    : graph_(&graph), spec_{kind, std::move(options)}, node_prefix_(spec_.options.name + "/") {
+  if (!container_of(spec_.options.name).empty())
+    throw invalid_argument("the name of queue '" + spec_.options.name +
+                           "' contains '|', which ends the name of a container");
+  if (!spec_.options.name.empty())
+    spec_.options.name = in_container(graph.current_container(), spec_.options.name);
   device_ = add(queue_size_op()).node().device;
 }
 
@@ -28,7 +35,7 @@ Output Queue::add(const OpDef& op, const std::vector<Output>& inputs, Attrs more
   attrs["min_after_dequeue"] = spec_.options.min_after_dequeue;
   attrs["seed"] = static_cast<std::int64_t>(spec_.options.seed);
   attrs["components"] = to_string(spec_.options.components);
-  const std::string node_name = spec_.options.name + "/" + std::string(op.name);
+  const std::string node_name = node_prefix_ + std::string(op.name);
   return graph_->on(device_, [&] { return graph_->add(op, inputs, std::move(attrs), node_name); });
 }
 

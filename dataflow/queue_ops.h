@@ -43,7 +43,7 @@ struct QueueSpec {
 };
 
 // A queue of a graph. Its ops are on the device that was in scope when it was made; give it a task of its
-// own where several tasks use it. What they return runs as a target or gives its outputs as fetches.
+// own where several tasks use it. Like a variable it is in the container that was in scope. What they return runs as a target or gives its outputs as fetches.
 class Queue {
  public:
   Queue(Graph& graph, QueueKind kind, QueueOptions options);
@@ -73,6 +73,7 @@ class Queue {
 
   Graph* graph_;
   QueueSpec spec_;
+  std::string node_prefix_;
   std::string device_;
 };
 

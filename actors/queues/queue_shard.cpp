@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dataflow/containers.h"
+
 namespace actorflow {
 namespace {
 
@@ -63,6 +65,7 @@ caf::behavior QueueShard::behavior() {
         }
       },
       [this](const GiveUp& message) { give_up(message); },
+      [this](const ClearContainers& message) { clear(message); },
       [this](const ServeInput& message) { inputs_[message.name] = message.input; },
       [this](Tick) { report_waiting(); },
   };
@@ -102,6 +105,15 @@ void QueueShard::get_next(StateCall& call) {
 
 void QueueShard::give_up(const GiveUp& message) {
   for (auto& [name, entry] : queues_) entry.queue.give_up(message.step);
+}
+
+void QueueShard::clear(const ClearContainers& message) {
+  std::erase_if(queues_, [&](auto& entry) {
+    if (!is_in(entry.first, message.containers, message.session)) return false;
+    entry.second.queue.abandon(
+        {Code::aborted, fmt::format("the container of queue '{}' was cleared", entry.first)});
+    return true;
+  });
 }
 
 // Only of queues at which nobody has been served for a whole interval.

@@ -34,6 +34,7 @@ class QueueShard {
   void get_next(StateCall& call);
   TensorQueue& queue_of(const Node& node);
   void give_up(const GiveUp& message);
+  void clear(const ClearContainers& message);
   void report_waiting();
 
   caf::event_based_actor* self_;

@@ -71,6 +71,11 @@ void TensorQueue::give_up(StepId step) {
   advance();
 }
 
+void TensorQueue::abandon(const Status& reason) {
+  for (const auto& waiting : enqueues_) fail(waiting.reply_to, reason);
+  for (const auto& waiting : dequeues_) fail(waiting.reply_to, reason);
+}
+
 std::string TensorQueue::waiting() const {
   if (enqueues_.empty() && dequeues_.empty()) return {};
   std::string text = fmt::format("{} has {} elements", spec_.to_string(), size());

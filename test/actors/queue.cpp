@@ -201,6 +201,32 @@ BOOST_AUTO_TEST_CASE(sessions_on_two_tasks_share_a_queue_by_its_name) {
   BOOST_TEST(to.run(taken).scalar<std::int64_t>() == 42);
 }
 
+BOOST_AUTO_TEST_CASE(reset_clears_the_queues_of_a_container) {
+  Server server = Server::local();
+  Numbers n(numbers(10));
+  Graph g;
+  const Queue other = g.container("other", [&] { return fifo_queue(g, numbers(5)); });
+  const Output other_size = other.size(), put = other.enqueue({g.constant(std::int64_t{1})});
+  {
+    Session s(server.target(), n.g), t(server.target(), g);
+    run(s, n.close);
+    run(t, put);
+  }
+  Session::reset(server.target(), {""});
+  Session s(server.target(), n.g), t(server.target(), g);
+  BOOST_TEST(!s.run(n.is_closed).scalar<bool>());
+  BOOST_TEST(t.run(other_size).scalar<std::int64_t>() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_isolated_session_has_queues_of_its_own) {
+  Server server = Server::local();
+  Numbers n(numbers(10));
+  Session shared(server.target(), n.g);
+  run(shared, n.put_many, {{n.many, vector_of({1, 2})}});
+  Session alone(server.target(), n.g, SessionOptions{.isolate = true});
+  BOOST_TEST(alone.run(n.size).scalar<std::int64_t>() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_stands_for_one_kind_of_queue) {
   Server server = Server::local();
   Numbers n(numbers(10)), smaller(numbers(5));
