@@ -108,7 +108,7 @@ void QueueShard::give_up(const GiveUp& message) {
 }
 
 void QueueShard::clear(const ClearContainers& message) {
-  std::erase_if(queues_, [&](auto& entry) {
+  std::erase_if(queues_, [&](const auto& entry) {
     if (!is_in(entry.first, message.containers, message.session)) return false;
     entry.second.queue.abandon(
         {Code::aborted, fmt::format("the container of queue '{}' was cleared", entry.first)});

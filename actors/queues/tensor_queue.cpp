@@ -71,7 +71,7 @@ void TensorQueue::give_up(StepId step) {
   advance();
 }
 
-void TensorQueue::abandon(const Status& reason) {
+void TensorQueue::abandon(const Status& reason) const {
   for (const auto& waiting : enqueues_) fail(waiting.reply_to, reason);
   for (const auto& waiting : dequeues_) fail(waiting.reply_to, reason);
 }

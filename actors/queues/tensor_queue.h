@@ -32,7 +32,7 @@ class TensorQueue {
   // Forgets what a step waits for; elements that it had already taken go back.
   void give_up(StepId step);
   // Tells everybody who waits; the queue is not used again.
-  void abandon(const Status& reason);
+  void abandon(const Status& reason) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(elements_.size()); }
   bool closed() const { return closed_; }
