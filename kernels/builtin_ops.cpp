@@ -9,7 +9,8 @@ std::vector<Op> list_builtin_ops() {
         reduce_ops,      broadcast_ops,  shape_ops,        slice_ops,         random_ops,
         matmul_ops,      bias_ops,       softmax_ops,      cross_entropy_ops, fused_dense_ops,
         conv_ops,        pooling_ops,    batch_norm_ops,   gelu_ops,          gather_ops,
-        scatter_ops,     layer_norm_ops, batch_matmul_ops, dropout_ops,       embedding_ops}) {
+        scatter_ops,     layer_norm_ops, batch_matmul_ops, dropout_ops,       embedding_ops,
+        histogram_ops}) {
     const auto ops = family();
     all.insert(all.end(), ops.begin(), ops.end());
   }

@@ -33,6 +33,7 @@ std::vector<Op> embedding_ops();     // embedding.cu
 std::vector<Op> layer_norm_ops();    // layer_norm.cu
 std::vector<Op> batch_matmul_ops();  // batch_matmul.cu
 std::vector<Op> dropout_ops();       // dropout.cu
+std::vector<Op> histogram_ops();     // histogram.cu
 
 // All of them.
 std::vector<Op> list_builtin_ops();

@@ -219,6 +219,14 @@ Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_se
 Output softmax(Output x);
 Output log_softmax(Output x);
 
+// histogram.cu: how the elements of x are distributed, for summaries. No gradient. histogram.h names the
+// statistics and gives the limits of the buckets. What is not finite is counted apart.
+struct Histogram {
+  Output statistics;  // float64 [6]
+  Output counts;      // int64 [1551]
+};
+Histogram histogram(Output x);
+
 // cross_entropy.cu.
 // The loss [batch] of logits [batch, classes] against the class numbers [batch], int32 or int64. A label
 // outside [0, classes) fails when it runs.

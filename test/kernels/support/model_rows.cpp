@@ -1,7 +1,9 @@
 #include "test/kernels/support/model_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "test/kernels/support/reference.h"
 
@@ -299,12 +301,52 @@ Rows activation_rows() {
   };
 }
 
+// TensorFlow's limits (core/lib/histogram/histogram.cc).
+std::vector<double> bucket_limits() {
+  std::vector<double> limits{0, std::numeric_limits<double>::max()};
+  for (double limit = 1e-12; limit < 1e20; limit *= 1.1) limits.push_back(limit);
+  for (std::size_t i = 1, end = limits.size(); i < end; ++i) limits.push_back(-limits[i]);
+  std::ranges::sort(limits);
+  return limits;
+}
+
+Arrays histogram(const Arrays& in) {
+  const std::vector<double>& x = in[0].values;
+  const auto limits = bucket_limits();
+  Array statistics{{6}, {0, 0, static_cast<double>(x.size()), 0, 0, 0}};
+  Array counts{{static_cast<std::int64_t>(limits.size())}, std::vector<double>(limits.size())};
+  for (const double value : x) {
+    statistics.values[3] += value;
+    statistics.values[4] += value * value;
+    counts.values[static_cast<std::size_t>(std::ranges::upper_bound(limits, value) - limits.begin())] +=
+        1;
+  }
+  if (!x.empty()) {
+    statistics.values[0] = smallest(x);
+    statistics.values[1] = largest(x);
+  }
+  return {statistics, counts};
+}
+
+// What is not finite is checked in the suite "histogram".
+Rows summary_rows() {
+  return {
+      {"Histogram", "", {{f32, {3, 40}}}, {}, histogram},
+      {"Histogram", "in parts", {{f32, {100'000}, -1e-3, 1e-3}}, {}, histogram},
+      {"Histogram", "huge", {{f32, {50}, -3e38, 3e38}}, {}, histogram},
+      {"Histogram", "integers", {{i64, {200}, -9, 9}}, {}, histogram},
+      {"Histogram", "bytes", {{DType::uint8, {200}, 0, 256}}, {}, histogram},
+      {"Histogram", "of nothing", {{f32, {0}}}, {}, histogram},
+  };
+}
+
 }  // namespace
 
 std::vector<OpRow> model_rows() {
   Rows all;
   for (const auto family :
-       {gather_rows, scatter_rows, embedding_rows, normalisation_rows, batch_rows, activation_rows})
+       {gather_rows, scatter_rows, embedding_rows, normalisation_rows, batch_rows, activation_rows,
+        summary_rows})
     for (auto& row : family()) all.push_back(std::move(row));
   return all;
 }

@@ -1,0 +1,20 @@
+// The buckets in which Histogram counts: TensorFlow's (core/lib/histogram), which grow by a tenth.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace actorflow {
+
+inline constexpr int histogram_positive_limits = 774;  // 1e-12 1.1^i below 1e20
+// Those, their negatives, 0, and the largest and the smallest float64.
+inline constexpr int histogram_buckets = 2 * (histogram_positive_limits + 1) + 1;
+
+// Elements of the statistics that Histogram gives.
+enum class HistogramStatistic : std::uint8_t { min, max, count, sum, sum_of_squares, not_finite };
+inline constexpr int histogram_statistics = 6;
+
+// The upper ends of the buckets, ascending: bucket i counts limit[i - 1] <= x < limit[i].
+std::span<const double> histogram_limits();
+
+}  // namespace actorflow
