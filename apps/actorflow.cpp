@@ -1,4 +1,4 @@
-// The command line of Actorflow: train, server, checkpoint, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, summaries, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   add_train_command(app, command);
   add_server_command(app, command);
   add_checkpoint_command(app, command);
+  add_export_command(app, command);
+  add_summaries_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);
   return run_program(app, argc, argv, [&] {

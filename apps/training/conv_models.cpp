@@ -15,6 +15,7 @@ ImageClassifier begin(Graph& graph, const Shape& image) {
 }
 
 ImageClassifier finish(ImageClassifier model, LayerState state, Output logits) {
+  model.logits = logits;
   model.loss = mean(softmax_cross_entropy(logits, model.labels));
   model.accuracy = mean(cast(equal(argmax(logits, 1), model.labels), DType::float32));
   model.variables = std::move(state.variables);

@@ -12,6 +12,7 @@ namespace actorflow {
 struct ImageClassifier {
   Output x;         // fed: float32 [n, height, width, channels]
   Output labels;    // fed: int64 [n], below 10
+  Output logits;    // float32 [n, 10]
   Output loss;      // float32 scalar: mean softmax cross-entropy
   Output accuracy;  // float32 scalar: share of the examples whose largest logit is their label's
   std::vector<Variable> variables;

@@ -36,12 +36,12 @@ Mlp make_mlp(Graph& graph, std::int64_t features, const std::vector<std::int64_t
     });
     inputs = hidden[i];
   }
-  const Output logits = graph.name_scope("logits", [&] {
+  mlp.logits = graph.name_scope("logits", [&] {
     const double stddev = std::sqrt(2.0 / static_cast<double>(inputs + classes));
     return dense(layer, inputs, classes, stddev, seed + hidden.size(), mlp.variables);
   });
-  mlp.loss = mean(softmax_cross_entropy(logits, mlp.labels));
-  mlp.accuracy = mean(cast(equal(argmax(logits, 1), mlp.labels), DType::float32));
+  mlp.loss = mean(softmax_cross_entropy(mlp.logits, mlp.labels));
+  mlp.accuracy = mean(cast(equal(argmax(mlp.logits, 1), mlp.labels), DType::float32));
   return mlp;
 }
 

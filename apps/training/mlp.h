@@ -12,6 +12,7 @@ namespace actorflow {
 struct Mlp {
   Output x;         // fed: float32 [n, features]
   Output labels;    // fed: int64 [n], below `classes`
+  Output logits;    // float32 [n, classes]
   Output loss;      // float32 scalar: mean softmax cross-entropy
   Output accuracy;  // float32 scalar: share of the examples whose largest logit is their label's
   std::vector<Variable> variables;

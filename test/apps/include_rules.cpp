@@ -33,6 +33,8 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"openssl/", {"schema"}},
     {"xxhash", {"schema"}},
     {"isa-l/", {"schema"}},
+    {"google/protobuf/", {"schema"}},
+    {"png.h", {"schema"}},
     {"dnnl", {"kernels"}},
     {"oneapi/", {"kernels"}},
     {"cuda", {"kernels"}},

@@ -1,15 +1,17 @@
-// Scripts of test/python, run in the Python environment of the tests.
+// Foreign readers of what the tests write: scripts of test/python, run in the tests' own Python environment.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/apps/support/folder.h"
+#include "test/apps/support/process.h"
 
 namespace actorflow::test {
 
-// A precondition of cases that run scripts.
+// A precondition of cases and suites that run scripts: without the packages they are skipped.
 inline boost::test_tools::assertion_result has_python(boost::unit_test::test_unit_id) {
   const std::string wanted = read_file(ACTORFLOW_SOURCE_DIR "/test/python/requirements.txt");
   boost::test_tools::assertion_result result(
@@ -19,11 +21,20 @@ inline boost::test_tools::assertion_result has_python(boost::unit_test::test_uni
 }
 
 // The command that runs a script.
-inline std::vector<std::string> python(const std::string& script, const std::vector<std::string>& arguments) {
+inline std::vector<std::string> python(const std::string& script,
+                                       const std::vector<std::string>& arguments) {
   std::vector<std::string> command{ACTORFLOW_PYTHON_ENVIRONMENT "/bin/python",
                                    ACTORFLOW_SOURCE_DIR "/test/python/" + script};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
+}
+
+// Runs a script, which says by its exit status whether all is well.
+inline void check_with_python(const std::string& script, const std::vector<std::string>& arguments) {
+  Process process(python(script, arguments));
+  const int status = process.wait();
+  BOOST_TEST_MESSAGE(process.output());
+  BOOST_TEST(status == 0, script << ": " << process.output());
 }
 
 }  // namespace actorflow::test

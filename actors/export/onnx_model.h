@@ -1,0 +1,21 @@
+// From a signature to an ONNX model.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "actors/onnx_export.h"
+#include "schema/onnx.h"
+
+namespace actorflow {
+
+// The nodes that the outputs are computed from, without those that only the inputs need. Throws
+// invalid_argument if the signature is empty or its tensors belong to several graphs.
+std::set<NodeId> needed_nodes(const Signature& signature);
+
+// See export_onnx(). `name` is the model's.
+OnnxModel make_onnx_model(const std::string& name, const Signature& signature,
+                          const std::map<std::string, Tensor>& values);
+
+}  // namespace actorflow

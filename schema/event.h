@@ -1,0 +1,65 @@
+// Event files, as TensorBoard reads them: TFRecords (tfrecord.h) of the values below. Plain values;
+// everything here is thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dataflow/graph.h"
+
+namespace actorflow {
+
+struct ScalarSummary {
+  double value = 0;  // float32 in the file
+};
+
+struct HistogramSummary {
+  double min = 0, max = 0;
+  double count = 0, sum = 0, sum_of_squares = 0;
+  // Bucket i holds what is below limit i and not below limit i - 1.
+  std::vector<double> limits, buckets;
+};
+
+struct ImageSummary {
+  int height = 0, width = 0;
+  int channels = 0;  // 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA
+  std::string png;
+};
+
+struct Summary {
+  std::string tag;
+  std::variant<ScalarSummary, HistogramSummary, ImageSummary> value;
+};
+
+struct Event {
+  struct Version {  // the first of each file
+    std::string name = "brain.Event:2";
+  };
+  struct GraphEvent {
+    std::string def;  // what encode_tensorflow_graph() gives
+  };
+
+  double wall_time_s = 0;  // since 1970
+  std::int64_t step = 0;
+  std::variant<Version, GraphEvent, std::vector<Summary>> what;
+};
+
+// Runs of empty buckets of a histogram are written as one.
+std::vector<std::byte> encode_event(const Event& event);
+// Throws data_loss if the bytes are no event. Summaries of other kinds are left out.
+Event decode_event(std::span<const std::byte> bytes);
+
+// The graph as TensorFlow's GraphDef: names, ops, inputs, devices, the attributes that a reader cares
+// for and the shapes of all outputs.
+std::string encode_tensorflow_graph(const GraphDef& graph);
+// The number of nodes in such a graph. Throws data_loss.
+std::size_t count_tensorflow_nodes(const std::string& graph);
+
+// `pixels` [height, width, channels], 1 to 4 channels, as a PNG file. Throws invalid_argument.
+ImageSummary encode_image(int height, int width, int channels, std::span<const std::uint8_t> pixels);
+
+}  // namespace actorflow

@@ -1,0 +1,253 @@
+// ONNX Runtime loads what we export, and computes the same.
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "actors/checkpoint.h"
+#include "actors/onnx_export.h"
+#include "actors/session.h"
+#include "apps/training/conv_models.h"
+#include "apps/training/mlp.h"
+#include "apps/training/mnist.h"
+#include "dataflow/error.h"
+#include "kernels/ops.h"
+#include "test/apps/support/folder.h"
+#include "test/apps/support/python.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+using Json = nlohmann::json;
+
+namespace {
+
+template <class T>
+Json data_of(const Tensor& tensor) {
+  Json data = Json::array();
+  for (const T value : tensor.values<T>()) data.push_back(value);
+  return data;
+}
+
+Json to_json(const Tensor& tensor) {
+  Json json{{"dtype", to_string(tensor.dtype())},
+            {"shape", Json(std::vector(tensor.shape().dims().begin(), tensor.shape().dims().end()))}};
+  switch (tensor.dtype()) {
+    case DType::float32:
+      json["data"] = data_of<float>(tensor);
+      break;
+    case DType::float64:
+      json["data"] = data_of<double>(tensor);
+      break;
+    case DType::int32:
+      json["data"] = data_of<std::int32_t>(tensor);
+      break;
+    case DType::int64:
+      json["data"] = data_of<std::int64_t>(tensor);
+      break;
+    case DType::uint8:
+      json["data"] = data_of<std::uint8_t>(tensor);
+      break;
+    default:
+      json["data"] = data_of<bool>(tensor);
+  }
+  return json;
+}
+
+Tensor random_tensor(const Shape& shape, double low = -2, double high = 2) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> distribution(static_cast<float>(low), static_cast<float>(high));
+  Tensor tensor = Tensor::allocate(DType::float32, shape);
+  for (float& value : tensor.mutable_values<float>()) value = distribution(random);
+  return tensor;
+}
+
+// What runs of a signature here say, for run_onnx.py.
+Json case_of(Session& session, const Signature& signature, const std::map<std::string, Tensor>& inputs,
+             double tolerance) {
+  Json test{{"inputs", Json::object()}, {"outputs", Json::object()}, {"tolerance", tolerance}};
+  Feeds feeds;
+  for (const auto& [key, tensor] : inputs) {
+    feeds.emplace_back(signature.inputs.at(key), tensor);
+    test["inputs"][key] = to_json(tensor);
+  }
+  for (const auto& [key, output] : signature.outputs)
+    test["outputs"][key] = to_json(session.run(output, feeds));
+  return {{serving_default, test}};
+}
+
+// Exports a signature, runs it here with these inputs, and there.
+void check_export(Session& session, const Signature& signature,
+                  const std::map<std::string, Tensor>& inputs, double tolerance,
+                  const OnnxExportOptions& options = {}) {
+  Folder folder;
+  export_onnx(posix_storage(), folder.path(), {{serving_default, signature}}, session, options);
+  write_file(folder.file("cases.json"), case_of(session, signature, inputs, tolerance).dump());
+  check_with_python("run_onnx.py", {folder.path()});
+}
+
+Signature signature_of(Output images, Output logits) {
+  return {{{"images", images}},
+          {{"logits", logits}, {"probabilities", softmax(logits)}, {"class", argmax(logits, 1)}}};
+}
+
+void check_model(const ImageClassifier& model, const Shape& images, Graph& graph) {
+  const Signature signature = signature_of(model.x, model.logits);
+  Session session(graph);
+  session.initialize_variables();
+  check_export(session, signature, {{"images", random_tensor(images, 0, 1)}}, 1e-4);
+}
+
+// All of these of one float32 input [?,3,4].
+std::map<std::string, Output> elementwise_outputs(Output x) {
+  const Output positive = abs(x) + 0.1, y = x * 0.5 + 0.25, integers = cast(x * 10, DType::int32);
+  return {{"neg", -x},
+          {"sign", sign(x)},
+          {"square", square(x)},
+          {"exp", exp(x)},
+          {"log", log(positive)},
+          {"sqrt", sqrt(positive)},
+          {"rsqrt", rsqrt(positive)},
+          {"tanh", tanh(x)},
+          {"sigmoid", sigmoid(x)},
+          {"relu", relu(x)},
+          {"gelu", gelu(x)},
+          {"approximate_gelu", gelu(x, true)},
+          {"sub", x - y},
+          {"div", x / positive},
+          {"integer_div", integers / 3},
+          {"max", maximum(x, y)},
+          {"min", minimum(x, y)},
+          {"pow", pow(positive, y)},
+          {"equal", equal(integers, integers * 2)},
+          {"not_equal", not_equal(integers, integers * 2)},
+          {"less", less(x, y)},
+          {"less_equal", less_equal(x, y)},
+          {"greater", greater(x, y)},
+          {"greater_equal", greater_equal(integers, integers)},
+          {"and", logical_and(less(x, y), greater(x, -y))},
+          {"or", logical_or(less(x, y), greater(x, -y))},
+          {"not", logical_not(less(x, y))},
+          {"select", select(less(x, y), x, y)},
+          {"int64", cast(x * 100, DType::int64)},
+          {"float64", cast(x, DType::float64)},
+          {"bool", cast(integers, DType::boolean)},
+          {"identity", identity(x)}};
+}
+
+std::map<std::string, Output> shape_outputs(Output x) {
+  Graph& graph = *x.graph;
+  const Output indices = graph.constant(Tensor::of<std::int64_t>({2, 2}, {1, 0, 2, 2}));
+  return {{"sum", sum(x)},
+          {"sum_rows", sum(x, {-1}, true)},
+          {"mean", mean(x, {1})},
+          {"max", max(x, {0, 2})},
+          {"min", min(x, {2}, true)},
+          {"argmax", argmax(x, 2)},
+          {"shape", shape_of(x)},
+          {"reshape", reshape(x, {-1, 6})},
+          {"expand_dims", expand_dims(x, {0, 2})},
+          {"transpose", transpose(x, {2, 0, 1})},
+          {"reversed", transpose(x)},
+          {"slice", slice(x, {0, 1, 2}, {-1, 2, 1})},
+          {"concat", concat({x, x * 2}, 1)},
+          {"pad", pad(x, {0, 1, 2}, {1, 0, 0})},
+          {"gather", gather(x, indices, 1)},
+          {"zeros", zeros_like(x)},
+          {"ones", ones_like(x)},
+          {"broadcast", broadcast_like(graph.constant(Tensor::of<float>({4}, {1, 2, 3, 4})), x)},
+          {"fill", x + fill(graph, {3, 4}, 1.5)}};
+}
+
+std::map<std::string, Output> layer_outputs(Output x) {
+  Graph& graph = *x.graph;
+  const Output rows = reshape(x, {-1, 12});
+  const Output w = graph.constant(random_tensor({12, 5})), wt = graph.constant(random_tensor({5, 12}));
+  const Output batch = graph.constant(random_tensor({4, 4})), ones = graph.constant(random_tensor({4}));
+  const Output images = reshape(x, {-1, 2, 3, 2});
+  const Output filter = graph.constant(random_tensor({2, 2, 2, 3}));
+  const Output bias = graph.constant(random_tensor({3}));
+  const Output convolved = fused_conv2d(images, filter, bias, true);
+  return {{"matmul", matmul(rows, w)},
+          {"matmul_transposed", matmul(rows, wt, false, true)},
+          {"both_transposed", matmul(transpose(rows), wt, true, true)},
+          {"bias_add", bias_add(matmul(rows, w), graph.constant(random_tensor({5})))},
+          {"batch_matmul", batch_matmul(x, batch, false, true)},
+          {"conv_same", conv2d(images, filter, {2, 1})},
+          {"conv_valid", conv2d(images, filter, 1, Padding::valid)},
+          {"fused_conv", convolved},
+          {"residual", relu(conv2d(images, filter) + convolved)},
+          {"max_pool", max_pool(images, {2, 2}, {1, 2})},
+          {"avg_pool", avg_pool(images, 2, 2)},
+          {"avg_pool_valid", avg_pool(images, 2, 1, Padding::valid)},
+          {"batch_norm", batch_norm_inference(x, ones, ones, ones, abs(ones))},
+          {"layer_norm", layer_norm(x, ones, ones)},
+          {"softmax", softmax(x)},
+          {"log_softmax", log_softmax(x)}};
+}
+
+void check_ops(std::map<std::string, Output> (*outputs)(Output)) {
+  Graph graph;
+  const Output x = graph.placeholder(DType::float32, {Shape::unknown, 3, 4}, "x");
+  const Signature signature{{{"x", x}}, outputs(x)};
+  Session session(graph);
+  check_export(session, signature, {{"x", random_tensor({2, 3, 4})}}, 2e-6);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(onnx_export, *boost::unit_test::precondition(has_python))
+
+BOOST_AUTO_TEST_CASE(elementwise_ops_are_the_same) { check_ops(elementwise_outputs); }
+BOOST_AUTO_TEST_CASE(ops_of_shapes_and_reductions_are_the_same) { check_ops(shape_outputs); }
+BOOST_AUTO_TEST_CASE(ops_of_layers_are_the_same) { check_ops(layer_outputs); }
+
+BOOST_AUTO_TEST_CASE(lenet_is_the_same) {
+  Graph graph;
+  check_model(make_lenet(graph, 3), {4, 28, 28, 1}, graph);
+}
+
+BOOST_AUTO_TEST_CASE(resnet20_is_the_same) {
+  Graph graph;
+  check_model(make_resnet20(graph, 3, false), {4, 32, 32, 3}, graph);
+}
+
+BOOST_AUTO_TEST_CASE(the_trained_model_of_mnist_predicts_the_same) {
+  Folder folder;
+  const std::string output = folder.file("export");
+  Process training({"actorflow", "train", "mnist", "--ps=1", "--workers=1", "--train-steps=100",
+                    "--hidden=48,32", "--checkpoint-dir", folder.file("checkpoints")});
+  BOOST_TEST(training.wait() == 0, training.output());
+  Process exporting(
+      {"actorflow", "export", "--checkpoint", folder.file("checkpoints"), "--output", output});
+  BOOST_TEST(exporting.wait() == 0, exporting.output());
+  BOOST_TEST(exporting.output() == output + "/model.onnx: mnist of step 100, hidden layers [48,32]\n");
+
+  Graph graph;
+  const Mlp model = make_mlp(graph, 784, {48, 32}, 10, 1);
+  const auto checkpoint = load_latest_checkpoint(posix_storage(), folder.file("checkpoints"));
+  BOOST_TEST_REQUIRE(checkpoint.has_value());
+  std::vector<Output> restore;
+  for (const Variable& variable : model.variables)
+    restore.push_back(graph.assign(variable, graph.constant(checkpoint->tensors.at(variable.name()))));
+  const Signature signature = signature_of(model.x, model.logits);
+  Session session(graph);
+  session.run({}, {}, restore);
+  const Mnist data = load_mnist(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
+  const Batch batch = consecutive_examples(data.test, 0, 300);
+  write_file(output + "/cases.json", case_of(session, signature, {{"images", batch.x}}, 1e-4).dump());
+  check_with_python("run_onnx.py", {output});
+}
+
+BOOST_AUTO_TEST_CASE(weights_in_a_file_of_their_own_are_found) {
+  Graph graph;
+  const Output x = graph.placeholder(DType::float32, {Shape::unknown, 100}, "x");
+  const Variable w = graph.variable("w", graph.constant(random_tensor({100, 200})));
+  const Variable b = graph.variable("b", graph.constant(random_tensor({200})));
+  const Variable v = graph.variable("v", graph.constant(random_tensor({200, 70})));
+  const Signature signature{{{"x", x}}, {{"y", matmul(bias_add(matmul(x, w), b), v)}}};
+  Session session(graph);
+  session.initialize_variables();
+  check_export(session, signature, {{"x", random_tensor({3, 100})}}, 1e-5, {.max_model_bytes = 1000});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

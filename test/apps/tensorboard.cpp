@@ -1,0 +1,152 @@
+// TensorBoard's own code reads the event files that we write, and finds the same in them.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "actors/event_writer.h"
+#include "actors/session.h"
+#include "actors/summaries.h"
+#include "kernels/ops.h"
+#include "test/apps/support/folder.h"
+#include "test/apps/support/python.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+using Json = nlohmann::json;
+
+namespace {
+
+// Writes a run, and notes what it wrote.
+class Run {
+ public:
+  explicit Run(const std::string& folder)
+      : folder_(folder), writer_(posix_storage(), folder, {.now_s = [this] { return now_s_; }}) {
+    for (const char* kind : {"scalars", "histograms", "images", "graph"})
+      expected_[kind] = Json::object();
+  }
+
+  void scalar(std::int64_t step, const std::string& tag, double value) {
+    now_s_ += 1.5;
+    writer_.scalar(step, tag, value);
+    expect_scalar(step, tag, value);
+  }
+
+  void summaries(std::int64_t step, const Summaries& summaries, Session& session, const Feeds& feeds) {
+    writer_.write(step, summaries.values(session.run(summaries.fetches(), feeds)));
+  }
+
+  void expect_scalar(std::int64_t step, const std::string& tag, double value) {
+    const Json json = std::isfinite(value) ? Json(value) : Json(std::to_string(value));
+    expected_["scalars"][tag].push_back({{"step", step}, {"time", now_s_}, {"value", json}});
+  }
+  void expect_histogram(const std::string& tag, const std::vector<float>& values) {
+    double sum = 0, squares = 0;
+    for (const double value : values) {
+      sum += value;
+      squares += value * value;
+    }
+    expected_["histograms"][tag] = {{"min", std::ranges::min(values)},
+                                    {"max", std::ranges::max(values)},
+                                    {"num", values.size()},
+                                    {"sum", sum},
+                                    {"sum_squares", squares},
+                                    {"values", values}};
+  }
+  void expect_image(const std::string& tag, int height, int width, const std::vector<int>& pixels) {
+    expected_["images"][tag] = {{"height", height}, {"width", width}, {"pixels", pixels}};
+  }
+
+  void graph(const Graph& graph) {
+    writer_.graph(graph.def());
+    for (const Node& node : graph.def().nodes) {
+      Json inputs = Json::array();
+      for (const Edge& edge : node.inputs) {
+        const auto& name = graph.def().node(edge.node).name;
+        inputs.push_back(edge.output == 0 ? name : name + ":" + std::to_string(edge.output));
+      }
+      for (const NodeId control : node.controls) inputs.push_back("^" + graph.def().node(control).name);
+      expected_["graph"][node.name] = {
+          {"op", node.op->name}, {"inputs", inputs}, {"device", node.device}};
+    }
+  }
+
+  void check() {
+    writer_.flush();
+    write_file(folder_ + "/expected.json", expected_.dump());
+    check_with_python("read_events.py", {folder_});
+  }
+  const std::string& path() const { return writer_.path(); }
+
+ private:
+  std::string folder_;
+  double now_s_ = 1.7e9;
+  EventWriter writer_;
+  Json expected_;
+};
+
+// Multiples of a power of two: sums are exact in any order.
+std::vector<float> random_values(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 256;
+  return values;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tensorboard, *boost::unit_test::precondition(has_python))
+
+BOOST_AUTO_TEST_CASE(tensorboard_reads_scalars_whatever_they_are) {
+  Folder folder;
+  Run run(folder.path());
+  for (int step = 0; step < 200; ++step) run.scalar(step, "loss", 1.0 / (step + 1));
+  run.scalar(1'000'000'000'000, "far", -1e30);
+  run.scalar(1, "odd", std::nan(""));
+  run.scalar(2, "odd", std::numeric_limits<double>::infinity());
+  run.scalar(3, "odd", -std::numeric_limits<double>::infinity());
+  run.check();
+}
+
+BOOST_AUTO_TEST_CASE(tensorboard_reads_what_a_step_summarises) {
+  Folder folder;
+  Graph graph;
+  const std::vector<float> values = random_values(20'000);
+  const Output weights = graph.on("/job:local/task:0", [&] {
+    return graph.constant(Tensor::of<float>({100, 200}, values), "weights");
+  });
+  const Output grey = graph.constant(Tensor::of<std::uint8_t>({1, 2, 3, 1}, {0, 1, 50, 100, 200, 255}));
+  const Output colour = graph.placeholder(DType::float32, {Shape::unknown, 1, 2, 3}, "colour");
+  Summaries summaries;
+  summaries.scalar("mean", mean(weights));
+  summaries.histogram("layer/weights", weights);
+  summaries.image("grey", grey);
+  summaries.image("colour", colour, 1);
+  Session session(graph);
+  Run run(folder.path());
+  run.graph(graph);
+  run.summaries(7, summaries, session,
+                {{colour, Tensor::of<float>({2, 1, 2, 3}, {0, 0.5, 1, 2, 1, 0, 9, 9, 9, 9, 9, 9})}});
+  double sum = 0;
+  for (const double value : values) sum += value;
+  run.expect_scalar(7, "mean", sum / static_cast<double>(values.size()));
+  run.expect_histogram("layer/weights", values);
+  run.expect_image("grey/image/0", 2, 3, {0, 1, 50, 100, 200, 255});
+  run.expect_image("colour/image/0", 1, 2, {0, 64, 128, 255, 128, 0});
+  run.check();
+}
+
+BOOST_AUTO_TEST_CASE(tensorboard_reads_a_file_whose_writer_was_killed) {
+  Folder folder;
+  Run run(folder.path());
+  run.scalar(1, "loss", 2);
+  run.check();
+  const std::string whole = read_file(run.path());
+  write_file(run.path(), whole + whole.substr(0, whole.size() - 3));
+  check_with_python("read_events.py", {folder.path()});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
