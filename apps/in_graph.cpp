@@ -113,15 +113,13 @@ struct Model {
 };
 
 void train(Session& session, const Model& model, const Mnist& data, const Options& options) {
-  std::vector<Batches> batches;
-  for (int i = 0; i < options.workers; ++i)
-    batches.emplace_back(data.train, options.batch_size, 1, i, options.workers);
+  DatasetIterator batches(training_batches(data.train, options.batch_size, 1));
   for (std::int64_t i = 1; i <= options.steps; ++i) {
     Feeds feeds;
-    for (std::size_t tower = 0; tower < batches.size(); ++tower) {
-      const Batch batch = batches[tower].next();
-      feeds.emplace_back(model.towers[tower]->x, batch.x);
-      feeds.emplace_back(model.towers[tower]->labels, batch.labels);
+    for (const auto& tower : model.towers) {
+      const Tuple batch = batches.next();
+      feeds.emplace_back(tower->x, batch[0]);
+      feeds.emplace_back(tower->labels, batch[1]);
     }
     const auto results = session.run({model.train.step, model.loss}, feeds);
     if (i % 100 == 0 || i == options.steps)

@@ -22,7 +22,10 @@ TaskContext lonely_task() {
 }
 
 GraphDef plan(const Graph& graph, const RunStep& step) {
-  return std::move(plan_step(graph.def(), step, lonely_task()).at(0).graph);
+  const TaskContext task = lonely_task();
+  GraphDef placed = simplify_step(graph.def(), kind_of(step), task);
+  place_step(placed, {{DeviceName::parse("/job:local/replica:0/task:0/device:CPU:0")}, true}, task);
+  return std::move(cut_step(placed, task).at(0).graph);
 }
 
 std::size_t index_of(const Node& node) {
