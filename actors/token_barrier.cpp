@@ -64,7 +64,9 @@ void TokenBarrier::take_token(const StateCall& call) {
   release();
 }
 
+// One that comes twice may come when its step has long been over.
 void TokenBarrier::on_applied(GradientApplied& message) {
+  if (tokens_ && message.global_step <= tokens_->global_step()) return;
   applied_[message.global_step].insert(std::move(message.accumulator));
   release();
 }

@@ -27,7 +27,7 @@ Node identity_of(const std::string& name, NodeId input) {
 
 // A node that waits at a barrier to which nobody brings a gradient.
 Output a_token_that_never_comes(Graph& g) {
-  return g.add(take_token_op(), {},
+  return g.add(take_token_op(), {g.constant(std::int64_t{0}), g.constant(std::int64_t{0})},
                {{"variable", std::string("global_step")},
                 {"accumulators", std::int64_t{1}},
                 {"replica", std::int64_t{0}},
