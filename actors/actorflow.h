@@ -5,6 +5,8 @@
 #include "actors/epoch_fence.h"
 #include "actors/event_writer.h"
 #include "actors/input/dataset_iterator.h"
+#include "actors/monitored/hooks.h"
+#include "actors/monitored/monitored_session.h"
 #include "actors/onnx_export.h"
 #include "actors/queues/queue_runner.h"
 #include "actors/saver.h"

@@ -27,10 +27,24 @@ class EpochFence {
   // The others, when the model is ready: their session joins the epoch of the job. Returns it.
   std::int64_t join(Session& session) const;
 
+  // While a chief restores one variable after the other, a replica may find all of them with a value, of
+  // which some are old. So odd epochs are those in which a model is made ready: raises to one,
+  std::int64_t close(Session& session) const;
+  // and, when the model is ready, from there to the even one after it, at the home last.
+  void open(Session& session) const;
+  // The others' way in: false, and nothing changed, while the epoch is odd.
+  bool join_if_open(Session& session) const;
+  // Whether the job is still in the session's epoch.
+  bool is_current(Session& session) const;
+
  private:
+  std::int64_t highest(Session& session) const;
+  void raise_to(std::int64_t epoch, Session& session, const std::vector<Output>& tasks) const;
+
   std::vector<Output> known_;   // of each task
-  std::vector<Output> raised_;  // of each task, to run
-  Output wanted_;               // fed
+  std::vector<Output> raised_;  // of each task but the home, to run
+  std::vector<Output> raised_at_home_;
+  Output wanted_;  // fed
   Output at_home_;
 };
 

@@ -22,6 +22,11 @@ std::string JobState::wait_for_stop() {
   return *reason_;
 }
 
+bool JobState::wait_for_stop(Clock::time_point::duration timeout) {
+  wait(runtime_.clock().now() + timeout, [this] { return reason_.has_value(); });
+  return stopped();
+}
+
 void JobState::present(const TaskIdentity& replica) {
   const std::scoped_lock lock(mutex_);
   Replica& known = replicas_[replica.name];

@@ -23,6 +23,8 @@ class JobState {
   void stop(const std::string& reason);
   bool stopped() const;
   std::string wait_for_stop();
+  // The same, at most for so long. Whether it has stopped.
+  bool wait_for_stop(Clock::time_point::duration timeout);
 
   // A replica is there. If it is another incarnation than the one that has left, it counts anew.
   void present(const TaskIdentity& replica);

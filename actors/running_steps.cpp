@@ -112,7 +112,14 @@ void RunningSteps::on_peer_lost(const PeerLost& message) {
     if (part != step.parts->end())
       lost.emplace_back(id, static_cast<std::size_t>(part - step.parts->begin()));
   }
-  for (const auto& [id, part] : lost) part_done(id, steps_.at(id), part, message.reason);
+  for (const auto& [id, part] : lost) {
+    Step& step = steps_.at(id);
+    // What a part that is done has left there, the rest of the step may wait for: a gradient, a token.
+    if (step.done[part])
+      abort(id, step, message.reason);
+    else
+      part_done(id, step, part, message.reason);
+  }
 }
 
 }  // namespace actorflow

@@ -239,6 +239,9 @@ void Server::skip_input_to(const std::string& name, std::int64_t position) {
 }
 
 std::string Server::join() { return impl_->job.wait_for_stop(); }
+bool Server::join_for(std::int64_t timeout_ms) {
+  return impl_->job.wait_for_stop(std::chrono::milliseconds(timeout_ms));
+}
 void Server::stop(const std::string& reason) {
   impl_->job.stop(reason);
   caf::anon_send(impl_->task->master,

@@ -67,6 +67,8 @@ class Server {
   // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.
   // Returns the reason.
   std::string join();
+  // The same, at most for so long. Whether the job is over.
+  bool join_for(std::int64_t timeout_ms);
   // Ends join(), and fails the steps of this task's sessions that are running as cancelled; what they begin
   // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
   void stop(const std::string& reason);

@@ -1,12 +1,18 @@
-// One task of a training cluster: the same program for every parameter server and worker.
+// One task of a training cluster: the same program for every parameter server, worker and evaluator.
 //
 //   trainer --ps_hosts=h0:2222,h1:2222 --worker_hosts=h2:2222,h3:2222 --job_name=worker --task_index=0
+//   TF_CONFIG='{"cluster": {...}, "task": {"type": "evaluator", "index": 0}}' trainer
+//   --checkpoint_dir=DIR
+#include <fmt/format.h>
+
 #include <chrono>
 
+#include "actors/monitored/training_end.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flags.h"
+#include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
 
 namespace actorflow {
@@ -45,9 +51,16 @@ struct TrainerFlags {
   }
 };
 
-// A signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
-int serve(Server& server, const Interrupts& interrupts) {
-  server.join();
+// A parameter server: serves until the chief ends the job, or has done so while this task was away. A
+// signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
+int serve(Server& server, const TrainOptions& options, const Interrupts& interrupts) {
+  constexpr std::int64_t poll_ms = 1000;
+  while (!server.join_for(poll_ms))
+    if (is_complete(posix_storage(), options.checkpoint_folder, options.train_steps)) {
+      fmt::print("{}: training is complete: {} has reached step {}\n", server.name().to_string(),
+                 options.checkpoint_folder, options.train_steps);
+      return success;
+    }
   return interrupts.requested() ? interrupted_run : success;
 }
 
@@ -59,18 +72,29 @@ int work(Server& server, const Mnist& data, const TrainOptions& options, const T
   return interrupts.requested() && !report ? interrupted_run : success;
 }
 
+int evaluate(const Mnist& data, const TrainOptions& options, const Interrupts& interrupts) {
+  evaluate_checkpoints(data, options, interrupts.requested());
+  return interrupts.requested() ? interrupted_run : success;
+}
+
 int run(const TrainerFlags& flags) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = flags.train.options(flags.sync_replicas);
+  options.mark_end = true;
   const TaskConfig config = flags.cluster.task();
-  const ServerOptions server_options = flags.server(config, options.connect_timeout_ms);
-  const bool works = config.replica >= 0;
+  check_usage([&] { config.chief(); });
+  if (config.is_evaluator() && options.checkpoint_folder.empty())
+    throw UsageError("an evaluator needs --checkpoint_dir, the folder that the chief saves to");
+  const bool serves = config.replica < 0 && !config.is_evaluator();
   Mnist data;
-  if (works) data = flags.train.load(options, config.num_replicas());
-  Server server(server_options);
+  if (!serves || !options.checkpoint_folder.empty())
+    data = flags.train.load(options, config.num_replicas());
+  if (serves) data = {};  // it only had to know how many steps there are
+  if (config.is_evaluator()) return evaluate(data, options, interrupts);
+  Server server(flags.server(config, options.connect_timeout_ms));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =
-      works ? work(server, data, options, flags.train, interrupts) : serve(server, interrupts);
+      serves ? serve(server, options, interrupts) : work(server, data, options, flags.train, interrupts);
   interrupts.on_overdue(nullptr);
   return status;
 }

@@ -140,6 +140,7 @@ class SynchronousTraining {
     train.step = after;
     train.local_init = move_to(take_token({}, {none, first}, "begin"));
     train.local_step = local_step_;
+    train.rejoin = rejoin();
     train.gradient_counts = std::move(counts);
     return train;
   }
@@ -158,6 +159,23 @@ class SynchronousTraining {
     return t_.graph.on(update.variable.device(), [&] {
       return t_.graph.add(op, all, std::move(attrs), beside(update, "accumulate"));
     });
+  }
+
+  std::vector<std::pair<Output, Output>> rejoin() {
+    std::vector<std::pair<Output, Output>> values;
+    for (const auto& update : t_.updates) {
+      if (GradientInputs(update.gradient).sparse) continue;
+      const Variable& variable = update.variable;
+      const Output at_step = t_.graph.on(variable.device(), [&] {
+        return t_.graph.add(read_at_step_op(), {local_step_},
+                            {{"variable", variable.name()},
+                             {"dtype", variable.type().dtype},
+                             {"shape", variable.type().shape}},
+                            beside(update, "at_step"));
+      });
+      values.emplace_back(variable.value(), at_step);
+    }
+    return values;
   }
 
   Output count_gradients(const GradientAndVariable& update) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dataflow/graph.h"
@@ -37,6 +38,10 @@ struct TrainOp {
   Output local_init;
   // int64 scalar: the global step that the replica's next step works on. After local_init.
   Output local_step;
+  // Synchronous: a replica that comes back in the middle of a step finds some variables updated already.
+  // After local_init it fetches the second of each pair, which is the value that its step is about, and
+  // feeds it for the first in its first step (as the hook sync_replicas() does).
+  std::vector<std::pair<Output, Output>> rejoin{};
   // Synchronous, one for each variable: int64 [replicas, 3], how many gradients of each replica were
   // counted, dropped as stale, and dropped as counted before.
   std::vector<Output> gradient_counts;

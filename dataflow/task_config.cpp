@@ -23,8 +23,9 @@ std::string unknown_task(const ClusterSpec::Jobs& jobs, const TaskName& task) {
   }
   // An evaluator needs no address: nobody talks to it.
   if (task.job == evaluator_job)
-    return task.index == 0 ? ""
-                           : "the evaluator's index is " + std::to_string(task.index) + ", but must be 0";
+    return task.index == 0
+               ? ""
+               : "the evaluator's index is " + std::to_string(task.index) + ", but must be 0";
   std::string list;
   std::vector<std::string_view> names;
   for (const auto& entry : jobs) {
@@ -71,9 +72,14 @@ TaskConfig TaskConfig::make(ClusterSpec::Jobs jobs, const TaskName& task) {
   if (!lines.empty()) throw invalid_argument(lines);
   config.replicas = replicas_of(config.cluster);
   const auto found = std::ranges::find(config.replicas, task);
-  if (found != config.replicas.end())
-    config.replica = static_cast<int>(found - config.replicas.begin());
+  if (found != config.replicas.end()) config.replica = static_cast<int>(found - config.replicas.begin());
   return config;
+}
+
+TaskConfig TaskConfig::make(const ClusterSpec& cluster, const TaskName& task) {
+  ClusterSpec::Jobs jobs;
+  for (const auto& job : cluster.jobs()) jobs[job] = cluster.tasks(job);
+  return make(std::move(jobs), task);
 }
 
 const TaskName& TaskConfig::chief() const {

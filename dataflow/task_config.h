@@ -9,8 +9,8 @@
 namespace actorflow {
 
 // Jobs by the names of distributed TensorFlow: a "chief" (or "master") and "worker" tasks train, "ps"
-// tasks hold the variables, an "evaluator" tests what is saved, and is no part of the cluster that trains.
-// Tasks of other jobs have no role.
+// tasks hold the variables, an "evaluator" tests what is saved, and is no part of the cluster that
+// trains. Tasks of other jobs have no role.
 struct TaskConfig {
   ClusterSpec cluster;  // without the evaluator
   TaskName task;
@@ -22,6 +22,7 @@ struct TaskConfig {
   // Throws one invalid_argument that lists every mistake: two kinds of chiefs, more than one chief or
   // evaluator, a task that the cluster does not have, and what ClusterSpec refuses.
   static TaskConfig make(ClusterSpec::Jobs jobs, const TaskName& task);
+  static TaskConfig make(const ClusterSpec& cluster, const TaskName& task);
 
   int num_replicas() const { return static_cast<int>(replicas.size()); }
   bool is_chief() const { return replica == 0; }

@@ -109,6 +109,12 @@ void infer_gradient_counts(InferContext& c) {
   c.add_output(DType::int64, {total, 3});
 }
 
+void infer_read_at_step(InferContext& c) {
+  expect_variable(c);
+  expect_scalar(c, 0, DType::int64);
+  infer_declared(c);
+}
+
 void infer_count_step(InferContext& c) {
   expect_variable(c);
   expect_scalar(c, 0, DType::int64);
@@ -228,6 +234,17 @@ const OpDef& gradient_counts_op() {
   return op;
 }
 
+const OpDef& read_at_step_op() {
+  static const OpDef op{.name = "ReadAtStep",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = variable_attrs() + type_attrs(),
+                        .infer = infer_read_at_step,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
 const OpDef& count_step_op() {
   static const OpDef op{.name = "CountStep",
                         .min_inputs = 1,
@@ -304,7 +321,7 @@ std::span<const OpDef* const> training_ops() {
                                  &accumulate_gradient_op(),
                                  &apply_sparse_gradient_op(),
                                  &accumulate_sparse_gradient_op(),
-                                 &gradient_counts_op(),
+                                 &gradient_counts_op(), &read_at_step_op(),
                                  &count_step_op(),
                                  &staleness_op(),
                                  &take_token_op(),

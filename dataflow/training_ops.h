@@ -30,6 +30,10 @@ const OpDef& accumulate_sparse_gradient_op();
 // () -> int64[total_num_replicas, 3]: of each replica's gradients, how many were counted, were dropped
 // as stale, and were dropped because they had been counted before. Attrs: variable, total_num_replicas.
 const OpDef& gradient_counts_op();
+// (local_step int64) -> the variable's value at that global step: the present one, or that before the
+// last mean of dense gradients, which a replica that comes back in the middle of a step needs. Attrs as
+// ReadVariable.
+const OpDef& read_at_step_op();
 // (local_step int64) -> global step after: counts an asynchronous step that began at `local_step` and
 // records its staleness. Attr variable: the global step's name.
 const OpDef& count_step_op();

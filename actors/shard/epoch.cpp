@@ -20,6 +20,7 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
   shard.epoch = epoch;
   for (auto& [name, variable] : shard.variables) {
     variable.accumulator = {};
+    variable.previous = {};
     variable.waiting_ticks = 0;
   }
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));

@@ -34,6 +34,8 @@ struct ShardVariable {
   VariableState state;
   std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
   Accumulator accumulator;
+  // The value before the last synchronous update: that of the step before the accumulator's.
+  Tensor previous;
   // The last accumulate node that came, what it asks for, and for how long gradients have waited.
   const Node* accumulate = nullptr;
   const Optimizer* optimizer = nullptr;

@@ -15,6 +15,8 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
   const Node& node = *variable.accumulate;
   const auto taken = variable.accumulator.take();
   variable.waiting_ticks = 0;
+  // With it the update makes a new value; a table of which it changes some rows is not copied for that.
+  if (node.op == &accumulate_gradient_op()) variable.previous = variable.state.value;
   update_variable(shard, *variable.optimizer, variable, taken.gradients, taken.learning_rate);
   const auto& home = attr<std::string>(node, "coordinator");
   const TaskContext& task = *shard.task;
@@ -69,6 +71,13 @@ StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
                      has_rate ? inputs.back() : Tensor()});
 }
 
+StateResult read_at_step(ShardState& shard, StateCall& call) {
+  const ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto step = call.inputs[0].scalar<std::int64_t>();
+  const bool is_before = variable.previous.valid() && step + 1 == variable.accumulator.global_step();
+  return std::vector{is_before ? variable.previous : variable.state.value};
+}
+
 StateResult gradient_counts(ShardState& shard, StateCall& call) {
   Accumulator& accumulator = shard.initialized(variable_of(*call.node)).accumulator;
   const auto replicas = attr<std::int64_t>(*call.node, "total_num_replicas");
@@ -100,6 +109,7 @@ void report_waiting_gradients(ShardState& shard) {
 std::span<const StateOp> synchronous_handlers() {
   static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate_dense},
                                  StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
+                                 StateOp{&read_at_step_op(), read_at_step, Effect::reads},
                                  StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }

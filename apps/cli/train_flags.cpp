@@ -53,6 +53,11 @@ void TrainFlags::add_to(CLI::App& app) {
                  "Folder with the four files of MNIST, gzip or plain; without it the project's own");
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
                  "Folder to restore the newest checkpoint from and to save to");
+  add("save-checkpoint-secs", save_checkpoint_secs,
+      "Seconds between checkpoints; 0 = none but the last")
+      ->check(CLI::NonNegativeNumber);
+  add("save-checkpoint-steps", save_checkpoint_steps, "Steps between checkpoints, in place of seconds")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--report", report, "File for a report in JSON; - for standard output");
   app.add_option(
          both_spellings("replicas-to-aggregate"), replicas_to_aggregate,
@@ -90,6 +95,8 @@ TrainOptions TrainFlags::options(bool sync) const {
   // Every task finds it by this path, wherever it was started.
   if (!checkpoint_folder.empty())
     options.checkpoint_folder = std::filesystem::absolute(checkpoint_folder).lexically_normal().string();
+  options.save_checkpoint = {save_checkpoint_steps,
+                             save_checkpoint_steps > 0 ? 0 : save_checkpoint_secs};
   options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);
   return options;
 }

@@ -20,6 +20,8 @@ struct TrainFlags {
   std::string ps_strategy = "round_robin";
   std::string data;
   std::string checkpoint_folder;
+  double save_checkpoint_secs = 600;
+  std::int64_t save_checkpoint_steps = 0;
   std::string report;
   double connect_timeout_s = 60;
   int replicas_to_aggregate = 0;

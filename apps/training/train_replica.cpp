@@ -1,250 +1,221 @@
 #include "apps/training/train_replica.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
-#include <thread>
 
 #include "actors/checkpoint.h"
 #include "actors/input/dataset_iterator.h"
-#include "actors/saver.h"
-#include "actors/session.h"
+#include "actors/monitored/hooks.h"
+#include "actors/monitored/monitored_session.h"
+#include "actors/monitored/training_end.h"
+#include "apps/training/accuracy.h"
 #include "apps/training/mlp.h"
 #include "dataflow/error.h"
 #include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"
+#include "dataflow/task_config.h"
 #include "dataflow/training_ops.h"
 
 namespace actorflow {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-const TaskName chief{"worker", 0};
-
-// The graph of one replica.
-struct ReplicaGraph {
-  Graph graph;
-  Mlp model;
-  Variable global_step;
-  TrainOp train;
-  Output greeting;               // does nothing, on the chief
-  Output staleness;              // float64 [3]: steps, mean, maximum
-  std::vector<Variable> shared;  // by all replicas
-  std::optional<Saver> saver;    // of the shared variables
-};
-
-std::unique_ptr<ReplicaGraph> build(const Server& server, const Mnist& data,
-                                    const TrainOptions& options) {
-  auto built = std::make_unique<ReplicaGraph>();
-  ReplicaGraph& g = *built;
-  const TaskName& self = server.name();
-  const int replicas = server.cluster().num_tasks("worker");
-  // More gradients than replicas: somebody has to make a second one before the first step can end.
-  const Replication replication{.replica = self.index,
-                                .replicas = replicas,
-                                .sync = options.sync,
-                                .replicas_to_aggregate = options.replicas_to_aggregate,
-                                .initial_tokens = std::max(0, options.replicas_to_aggregate - replicas),
-                                .staleness_bound = options.staleness_bound};
-  const int ps_tasks = server.cluster().num_tasks("ps");
-  const PsStrategy strategy =
-      ps_tasks > 0 ? make_ps_strategy(options.ps_strategy, ps_tasks) : PsStrategy();
-  g.graph.on(replica_device_setter(ps_tasks, "ps", self.to_string(), strategy), [&] {
-    g.global_step = global_step(g.graph);
-    g.model = make_mlp(g.graph, data.train.pixels(), options.hidden, data.train.classes, options.seed);
-    g.train = minimize(g.graph, g.model.loss, g.model.variables, g.global_step, options.optimizer,
-                       replication);
-    g.staleness = g.graph.on(g.global_step.device(), [&] {
-      return g.graph.add(staleness_op(), {}, {{"variable", g.global_step.name()}});
-    });
-    g.greeting = g.graph.on(chief.to_string(), [&] { return g.graph.group({}, "greeting"); });
-    g.shared = g.model.variables;
-    g.shared.push_back(g.global_step);
-    g.saver.emplace(g.graph, g.shared, g.global_step);
-  });
-  return built;
-}
-
 class Replica {
  public:
   Replica(Server& server, const Mnist& data, const TrainOptions& options,
-          const std::atomic<bool>& interrupted, Progress* progress)
-      : server_(server),
-        data_(data),
-        options_(options),
-        interrupted_(interrupted),
-        progress_(progress),
-        g_(build(server, data, options)),
-        session_(server.target(), g_->graph, {}, options.connect_timeout_ms),
-        watcher_([this] {
-          server_.join();
-          session_.close();
-        }) {}
-  Replica(const Replica&) = delete;
-  Replica& operator=(const Replica&) = delete;
-  ~Replica() { server_.stop("the replica has ended"); }
+          const std::atomic<bool>& interrupted, Progress* progress);
 
   std::optional<TrainReport> run();
 
  private:
-  std::optional<TrainReport> run_chief();
-  void run_worker();
-  bool is_end_of_job(const Error& error) const;
-  bool is_chief() const { return server_.name() == chief; }
-  int replicas() const { return server_.cluster().num_tasks("worker"); }
-  std::vector<std::string> missing_variables();
-  void restore_or_initialize();
-  bool wait_for_chief();
-  Meter train();
-  double step(const Tuple& batch, Meter& meter);
+  void build();
+  MonitoredOptions monitored();
+  void begin_batches(std::int64_t step);
+  HookRef feed_batches();
+  void greet_chief(MonitoredSession& session);
+  void train(MonitoredSession& session);
+  void leave(MonitoredSession& session);
+  std::optional<TrainReport> end_as_chief(MonitoredSession& session);
+  void end_as_worker(MonitoredSession& session);
   void wait_for_others();
-  double test_accuracy();
-  TrainReport report(const Meter& meter);
-  std::vector<std::int64_t> dropped_gradients();
-  void save();
+  TrainReport report(MonitoredSession& session);
+  std::vector<std::int64_t> dropped_gradients(Session& session) const;
+  bool is_interrupted() const { return task_.is_chief() && interrupted_; }
+  // Every replica makes each step: the step says which batch is next.
+  bool is_lockstep() const {
+    return options_.sync && (options_.replicas_to_aggregate == 0 ||
+                             options_.replicas_to_aggregate == task_.num_replicas());
+  }
+  std::int64_t batches_per_step() const { return options_.sync ? task_.num_replicas() : 1; }
 
   Server& server_;
   const Mnist& data_;
   const TrainOptions& options_;
   const std::atomic<bool>& interrupted_;
   Progress* progress_;
-  std::unique_ptr<ReplicaGraph> g_;
-  Session session_;
-  std::jthread watcher_;  // cancels a step that waits in vain when the job is over
+  TaskConfig task_;
+
+  Graph graph_;
+  Mlp model_;
+  Variable global_step_;
+  TrainOp train_;
+  Output greeting_;   // does nothing, on the chief
+  Output staleness_;  // float64 [3]: steps, mean, maximum
+  std::optional<DatasetIterator> batches_;
+  std::int64_t next_step_ = 0;
+  std::optional<Meter> meter_;
 };
 
+Replica::Replica(Server& server, const Mnist& data, const TrainOptions& options,
+                 const std::atomic<bool>& interrupted, Progress* progress)
+    : server_(server),
+      data_(data),
+      options_(options),
+      interrupted_(interrupted),
+      progress_(progress),
+      task_(TaskConfig::make(server.cluster(), server.name())) {
+  const int ps_tasks = task_.cluster.num_tasks("ps");
+  graph_.on(replica_device_setter(ps_tasks, "ps", task_.task.to_string(),
+                                  make_ps_strategy(options.ps_strategy, ps_tasks)),
+            [&] { build(); });
+}
+
+void Replica::build() {
+  global_step_ = global_step(graph_);
+  model_ = make_mlp(graph_, data_.train.pixels(), options_.hidden, data_.train.classes, options_.seed);
+  // More gradients than replicas: somebody has to make a second one before the first step can end.
+  const int replicas = task_.num_replicas();
+  train_ = minimize(graph_, model_.loss, model_.variables, global_step_, options_.optimizer,
+                    {.replica = task_.replica,
+                     .replicas = replicas,
+                     .sync = options_.sync,
+                     .replicas_to_aggregate = options_.replicas_to_aggregate,
+                     .initial_tokens = std::max(0, options_.replicas_to_aggregate - replicas),
+                     .staleness_bound = options_.staleness_bound});
+  staleness_ = graph_.on(global_step_.device(), [&] {
+    return graph_.add(staleness_op(), {}, {{"variable", global_step_.name()}});
+  });
+  greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
+}
+
+MonitoredOptions Replica::monitored() {
+  MonitoredOptions options;
+  options.is_chief = task_.is_chief();
+  options.chief = task_.chief();
+  options.checkpoint_dir = options_.checkpoint_folder;
+  options.save_checkpoint = options_.save_checkpoint;
+  options.log_step_count_steps = 0;  // `progress` says more
+  options.hooks = {nan_tensor(model_.loss), sync_replicas(train_), feed_batches()};
+  if (options_.mark_end)
+    options.last_step = options_.train_steps;
+  else
+    options.hooks.push_back(stop_at_step(options_.train_steps));
+  options.max_wait_secs = static_cast<double>(options_.connect_timeout_ms) / 1000;
+  options.connect_timeout_ms = options_.connect_timeout_ms;
+  return options;
+}
+
+// From the replica's batch of this global step on.
+void Replica::begin_batches(std::int64_t step) {
+  next_step_ = step;
+  batches_.emplace(server_, training_batches(data_.train, options_.batch_size, options_.seed)
+                                .skip(step * batches_per_step())
+                                .shard(task_.num_replicas(), task_.replica)
+                                .prefetch(1));
+}
+
+// The replica's share of the batches, from the one on that is next after a start or a recovery.
+HookRef Replica::feed_batches() {
+  return feed_fn({.begin =
+                      [this](std::int64_t step) {
+                        if (!meter_)
+                          meter_.emplace(step, options_.train_steps,
+                                         options_.batch_size * batches_per_step());
+                        begin_batches(step);
+                      },
+                  .next =
+                      [this] {
+                        const Tuple batch = batches_->next();
+                        return Feeds{{model_.x, batch[0]}, {model_.labels, batch[1]}};
+                      }});
+}
+
 std::optional<TrainReport> Replica::run() {
-  try {
-    if (is_chief()) return run_chief();
-    run_worker();
-  } catch (const Error& error) {
-    if (!is_end_of_job(error)) throw;
-    if (is_chief()) server_.shutdown_cluster("the chief was interrupted");
-  }
+  MonitoredSession session(server_, graph_, monitored());
+  if (!session.why_over().empty()) return std::nullopt;
+  train(session);
+  if (task_.is_chief()) return end_as_chief(session);
+  end_as_worker(session);
   return std::nullopt;
 }
 
-// Whether an error of a step only says that the replica was told to leave: the servers that it talks to
-// may be gone a moment before their Shutdown arrives here.
-bool Replica::is_end_of_job(const Error& error) const {
-  if (!is_derived(error.code()) && error.code() != Code::unavailable) return false;
-  if (is_chief()) return interrupted_;
-  const auto end = Clock::now() + std::chrono::seconds(2);
-  while (!server_.stopping() && Clock::now() < end) std::this_thread::sleep_for(milliseconds(10));
-  return server_.stopping();
+void Replica::train(MonitoredSession& session) {
+  if (!task_.is_chief()) greet_chief(session);
+  while (!session.should_stop() && !is_interrupted()) {
+    const auto results = session.run({train_.step, model_.loss, model_.accuracy});
+    if (results.empty()) break;
+    const auto step = results[0].scalar<std::int64_t>();
+    // A replica that was behind, so that its gradient did not count, goes on with the others.
+    if (++next_step_ != step && is_lockstep()) begin_batches(step);
+    meter_->record(step, results[1].scalar<float>(), results[2].scalar<float>());
+    if (progress_) progress_->update(*meter_);
+  }
+  if (train_.leave && !server_.stopping()) leave(session);
+  if (progress_) progress_->finish(*meter_);
 }
 
-std::optional<TrainReport> Replica::run_chief() {
-  restore_or_initialize();
-  const Meter meter = train();
-  if (interrupted_) {
-    save();
+// Nobody waits for this replica any longer; should that fail, its loss says the same.
+void Replica::leave(MonitoredSession& session) {
+  try {
+    session.session().run(std::vector<Output>{}, {}, {train_.leave});
+  } catch (const Error& error) {
+    if (!is_preemption(error.code())) throw;
+  }
+}
+
+// Makes a link to the chief, which sees it close if this replica is lost; a chief that is away just now
+// does without.
+void Replica::greet_chief(MonitoredSession& session) {
+  try {
+    session.session().run(std::vector<Output>{}, {}, {greeting_}, {.timeout_ms = 1000});
+  } catch (const Error& error) {
+    if (!server_.stopping())
+      spdlog::info("{} does not answer: {}", task_.chief().to_string(), error.what());
+  }
+}
+
+std::optional<TrainReport> Replica::end_as_chief(MonitoredSession& session) {
+  if (is_interrupted()) {
+    session.close();
     server_.shutdown_cluster("the chief was interrupted");
     return std::nullopt;
   }
   wait_for_others();
-  const TrainReport result = report(meter);
-  save();
+  session.close();
+  const TrainReport result = report(session);
+  if (options_.mark_end && !options_.checkpoint_folder.empty())
+    mark_complete(posix_storage(), options_.checkpoint_folder,
+                  latest_step(posix_storage(), options_.checkpoint_folder).value());
   server_.shutdown_cluster("training is complete");
   return result;
 }
 
-void Replica::run_worker() {
-  if (!wait_for_chief()) return;
-  // From this step on there is a link to the chief, which sees it close if this replica is lost.
-  session_.run({}, {}, {g_->greeting});
-  train();
-  server_.announce_done(chief);
-  server_.join();
-}
-
-// The shared variables without a value.
-std::vector<std::string> Replica::missing_variables() {
-  auto missing = session_.uninitialized_variables();
-  std::erase_if(missing, [this](const std::string& name) {
-    return std::ranges::find(g_->shared, name, &Variable::name) == g_->shared.end();
-  });
-  return missing;
-}
-
-// A chief that comes back to parameter servers that are still there goes on with their values.
-void Replica::restore_or_initialize() {
-  if (missing_variables().empty()) return;
-  if (!options_.checkpoint_folder.empty()) {
-    const auto step = g_->saver->restore(session_, posix_storage(), options_.checkpoint_folder);
-    if (step) {
-      spdlog::info("restored step {} from {}", *step, options_.checkpoint_folder);
-      return;
-    }
-  }
-  session_.initialize_variables();
-}
-
-// Returns false if the job was over before it began.
-bool Replica::wait_for_chief() {
-  const auto began = Clock::now();
-  const auto end = began + milliseconds(options_.connect_timeout_ms);
-  auto next_message = began + std::chrono::seconds(2);
-  for (auto missing = missing_variables(); !missing.empty(); missing = missing_variables()) {
-    if (server_.stopping() || interrupted_) return false;
-    const auto now = Clock::now();
-    const std::string awaited =
-        fmt::format("{} waits for the chief, {} at {}, to initialise {} variables ('{}', ...)",
-                    server_.name().to_string(), chief.to_string(), server_.cluster().address(chief),
-                    missing.size(), missing.front());
-    if (now >= end)
-      throw Error(Code::deadline_exceeded,
-                  fmt::format("{}, and gave up after {} s; start the chief or raise --connect_timeout",
-                              awaited, options_.connect_timeout_ms / 1000));
-    if (now >= next_message) {
-      spdlog::info("{}, since {} s", awaited,
-                   std::chrono::duration_cast<std::chrono::seconds>(now - began).count());
-      next_message = now + std::chrono::seconds(5);
-    }
-    std::this_thread::sleep_for(milliseconds(50));
-  }
-  return true;
-}
-
-Meter Replica::train() {
-  if (g_->train.local_init) session_.run({}, {}, {g_->train.local_init});
-  const auto start = session_.run(g_->train.local_step).scalar<std::int64_t>();
-  const std::int64_t batches_per_step = options_.sync ? replicas() : 1;
-  Meter meter(start, options_.train_steps, options_.batch_size * batches_per_step);
-  DatasetIterator batches(server_, training_batches(data_.train, options_.batch_size, options_.seed)
-                                       .skip(start * batches_per_step)
-                                       .shard(replicas(), server_.name().index)
-                                       .prefetch(1));
-  while (meter.step() < options_.train_steps && !(is_chief() && interrupted_)) {
-    const double loss = step(batches.next(), meter);
-    if (!std::isfinite(loss))
-      throw Error(Code::out_of_range,
-                  fmt::format("the loss is {} at step {}; lower the learning rate", loss, meter.step()));
-    if (progress_) progress_->update(meter);
-  }
-  if (g_->train.leave) session_.run({}, {}, {g_->train.leave});
-  if (progress_) progress_->finish(meter);
-  return meter;
-}
-
-double Replica::step(const Tuple& batch, Meter& meter) {
-  const auto results = session_.run({g_->train.step, g_->model.loss, g_->model.accuracy},
-                                    {{g_->model.x, batch[0]}, {g_->model.labels, batch[1]}});
-  const double loss = results[1].scalar<float>();
-  meter.record(results[0].scalar<std::int64_t>(), loss, results[2].scalar<float>());
-  return loss;
+// Stays until the job is over; trains on if the chief comes back and has to restore an earlier step.
+void Replica::end_as_worker(MonitoredSession& session) {
+  constexpr std::int64_t poll_ms = 500;
+  do {
+    server_.announce_done(task_.chief());
+    if (server_.join_for(poll_ms)) break;
+    if (session.revive()) train(session);
+  } while (session.why_over().empty());
+  session.close();
 }
 
 void Replica::wait_for_others() {
-  std::vector<TaskName> others;
-  for (int i = 1; i < replicas(); ++i) others.push_back({"worker", i});
+  const std::vector<TaskName> others(task_.replicas.begin() + 1, task_.replicas.end());
   constexpr std::int64_t patience_ms = 2000;
   for (const auto& missing : server_.wait_until_done(others, patience_ms))
     spdlog::info("waiting for {} to finish its part", missing.to_string());
@@ -252,52 +223,34 @@ void Replica::wait_for_others() {
     spdlog::warn("{} has not finished its part; leaving without it", missing.to_string());
 }
 
-double Replica::test_accuracy() {
-  constexpr std::int64_t chunk = 1000;
-  std::int64_t correct = 0;
-  for (std::int64_t first = 0; first < data_.test.count(); first += chunk) {
-    const auto size = std::min(chunk, data_.test.count() - first);
-    const Batch batch = consecutive_examples(data_.test, first, size);
-    const Tensor share =
-        session_.run(g_->model.accuracy, {{g_->model.x, batch.x}, {g_->model.labels, batch.labels}});
-    correct += std::llround(share.scalar<float>() * static_cast<double>(size));
-  }
-  return static_cast<double>(correct) / static_cast<double>(data_.test.count());
-}
-
-TrainReport Replica::report(const Meter& meter) {
+TrainReport Replica::report(MonitoredSession& monitored_session) {
+  Session& session = monitored_session.session();
   std::map<std::string, Tensor> weights;
-  const std::vector<Output> fetches(g_->model.variables.begin(), g_->model.variables.end());
-  const auto values = session_.run(fetches);
-  for (std::size_t i = 0; i < values.size(); ++i) weights[g_->model.variables[i].name()] = values[i];
-  const Tensor staleness = session_.run(g_->staleness);
-  return {.test_accuracy = test_accuracy(),
-          .loss = meter.loss(),
-          .global_step = session_.run(g_->global_step).scalar<std::int64_t>(),
-          .examples_per_second = meter.examples_per_second(),
-          .train_seconds = meter.seconds(),
+  const auto values = session.run({model_.variables.begin(), model_.variables.end()});
+  for (std::size_t i = 0; i < values.size(); ++i) weights[model_.variables[i].name()] = values[i];
+  const Tensor staleness = session.run(staleness_);
+  return {.test_accuracy = accuracy_on(session, model_, data_.test),
+          .loss = meter_->loss(),
+          .global_step = session.run(global_step_).scalar<std::int64_t>(),
+          .examples_per_second = meter_->examples_per_second(),
+          .train_seconds = meter_->seconds(),
           .mode = options_.sync ? "sync" : "async",
           .staleness_mean = staleness.values<double>()[1],
           .staleness_max = staleness.values<double>()[2],
-          .max_lead = g_->train.max_lead ? session_.run(g_->train.max_lead).scalar<std::int64_t>() : 0,
-          .dropped_gradients = dropped_gradients(),
+          .max_lead = train_.max_lead ? session.run(train_.max_lead).scalar<std::int64_t>() : 0,
+          .dropped_gradients = dropped_gradients(session),
           .weights_hash = hash_of(weights)};
 }
 
 // Of each replica, those that came too late for their step, of all variables.
-std::vector<std::int64_t> Replica::dropped_gradients() {
-  std::vector<std::int64_t> dropped(static_cast<std::size_t>(replicas()), 0);
-  for (const auto& counts : session_.run(g_->train.gradient_counts)) {
+std::vector<std::int64_t> Replica::dropped_gradients(Session& session) const {
+  std::vector<std::int64_t> dropped(static_cast<std::size_t>(task_.num_replicas()), 0);
+  for (const auto& counts : session.run(train_.gradient_counts)) {
     const auto values = counts.values<std::int64_t>();
     for (std::size_t replica = 0; replica < dropped.size(); ++replica)
       dropped[replica] += values[3 * replica + 1];
   }
   return dropped;
-}
-
-void Replica::save() {
-  if (options_.checkpoint_folder.empty()) return;
-  spdlog::info("saved {}", g_->saver->save(session_, posix_storage(), options_.checkpoint_folder));
 }
 
 }  // namespace
@@ -310,13 +263,23 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress) {
+  const bool is_chief = TaskConfig::make(server.cluster(), server.name()).is_chief();
+  std::optional<TrainReport> report;
   try {
-    return Replica(server, data, options, interrupted, progress).run();
+    report = Replica(server, data, options, interrupted, progress).run();
+    if (!report && is_chief && interrupted) server.shutdown_cluster("the chief was interrupted");
   } catch (const Error& error) {
-    if (server.name() == chief)
-      server.shutdown_cluster(std::string("the chief failed: ") + error.what());
-    throw;
+    const bool is_loss = is_derived(error.code()) || error.code() == Code::unavailable;
+    const bool told_to_leave = is_loss && server.stopping();
+    // A chief that is started again finds the others waiting for it.
+    if (is_chief && !(is_loss && options.mark_end))
+      server.shutdown_cluster(interrupted ? "the chief was interrupted"
+                                          : std::string("the chief failed: ") + error.what());
+    server.stop("the replica has failed");
+    if (!told_to_leave) throw;
   }
+  server.stop("the replica has ended");
+  return report;
 }
 
 }  // namespace actorflow

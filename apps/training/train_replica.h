@@ -1,8 +1,9 @@
-// Between-graph replication: the program that every worker of a parameter-server cluster runs.
+// Between-graph replication: the program that every replica of a parameter-server cluster runs.
 //
-// Each worker builds the same graph, with the variables on the tasks of job "ps" in turn, trains it on
-// its share of the batches through its own server, and leaves when the global step is reached.
-// Worker 0, the chief, also restores or initialises the variables, tests, saves and ends the job.
+// Each replica builds the same graph, with the variables on the tasks of job "ps" in turn, and trains it
+// on its share of the batches, through its own server, until the global step is reached. The chief also
+// restores or initialises the variables, saves, tests and ends the job. Any task may be lost and started
+// again: training goes on from the newest checkpoint (a lost worker: from where it was).
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/monitored/step_timer.h"
 #include "actors/server.h"
 #include "apps/training/mnist.h"
 #include "apps/training/progress.h"
@@ -19,7 +21,7 @@
 
 namespace actorflow {
 
-// The same for every replica, but for the checkpoint folder, which only the chief uses.
+// The same for every replica.
 struct TrainOptions {
   std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
   Optimizer optimizer = Adam{};
@@ -32,6 +34,9 @@ struct TrainOptions {
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
+  Every save_checkpoint{0, 600};  // and at the end
+  // Tasks are processes that may be started again after the end: it is marked in the checkpoint folder.
+  bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
 };
 
@@ -40,10 +45,10 @@ struct TrainOptions {
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers);
 
-// Runs the replica of `server`, a task of job "worker". Returns the report at the chief, and nothing at
-// the other workers or if `interrupted` became true, upon which the chief saves and ends the job.
-// `progress` may be null. Throws Error with the root cause if training fails; a chief that fails ends
-// the job.
+// Runs the replica of `server`. Returns the report at the chief, and nothing at the other replicas, if
+// training was complete before it began, or if `interrupted` became true, upon which the chief saves and
+// ends the job. `progress` may be null. Throws Error with the root cause if training fails; a chief that
+// fails for another reason than the loss of a task ends the job.
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 

@@ -1,0 +1,90 @@
+#include <spdlog/spdlog.h>
+
+#include "actors/monitored/hooks.h"
+#include "actors/monitored/training_end.h"
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
+
+// What a folder may answer while training goes on all the same.
+bool is_of_storage(Code code) {
+  return code == Code::resource_exhausted || code == Code::permission_denied || code == Code::not_found;
+}
+
+class CheckpointSaver : public SessionHook {
+ public:
+  CheckpointSaver(const Saver& saver, Storage& storage, std::string folder, Every every,
+                  Listeners listeners)
+      : saver_(saver),
+        storage_(storage),
+        folder_(std::move(folder)),
+        timer_(every),
+        listeners_(std::move(listeners)) {}
+
+  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
+
+  // What was restored need not be saved again.
+  void after_create_session(RunContext& context) override {
+    const auto step = present_step(context.session());
+    if (latest_step(storage_, folder_) != step) return save_if_possible(context.session(), step);
+    timer_.done(step);
+    saved_step_ = step;
+  }
+
+  RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
+
+  void after_run(RunContext& context, std::span<const Tensor> results) override {
+    if (!timer_.is_due(results[0].scalar<std::int64_t>() + 1)) return;
+    const auto step = present_step(context.session());
+    if (timer_.is_due(step)) save_if_possible(context.session(), step);
+  }
+
+  void end(Session& session) override {
+    const auto step = present_step(session);
+    if (saved_step_ != step) save(session, step);
+  }
+
+ private:
+  std::int64_t present_step(Session& session) const {
+    return session.run(global_step_).scalar<std::int64_t>();
+  }
+
+  void save(Session& session, std::int64_t step) {
+    for (const auto& listener : listeners_) listener->before_save(session, step);
+    const std::string path = saver_.save(session, storage_, folder_);
+    saved_step_ = step;
+    spdlog::info("saved {}", path);
+    for (const auto& listener : listeners_) listener->after_save(session, step, path);
+  }
+
+  void save_if_possible(Session& session, std::int64_t step) {
+    timer_.done(step);
+    try {
+      save(session, step);
+    } catch (const Error& error) {
+      if (!is_of_storage(error.code())) throw;
+      spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step, error.what());
+    }
+  }
+
+  const Saver& saver_;
+  Storage& storage_;
+  std::string folder_;
+  StepTimer timer_;
+  Listeners listeners_;
+  Variable global_step_;
+  std::int64_t saved_step_ = -1;
+};
+
+}  // namespace
+
+HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
+                         Listeners listeners) {
+  return std::make_shared<CheckpointSaver>(saver, storage, std::move(folder), every,
+                                           std::move(listeners));
+}
+
+}  // namespace actorflow

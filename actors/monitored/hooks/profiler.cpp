@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "actors/monitored/hooks.h"
+
+namespace actorflow {
+namespace {
+
+class Profiler : public SessionHook {
+ public:
+  Profiler(Every every, std::string folder) : timer_(every), folder_(std::move(folder)) {}
+
+  void begin(Scaffold& scaffold) override {
+    global_step_ = scaffold.global_step;
+    std::filesystem::create_directories(folder_);
+  }
+
+  // The first step plans and connects; what it takes says little.
+  void after_create_session(RunContext& context) override {
+    timer_.done(context.session().run(global_step_).scalar<std::int64_t>());
+  }
+
+  RunArgs before_run(RunContext&) override {
+    return {.fetches = {global_step_}, .trace = timer_.is_due(next_)};
+  }
+
+  void after_run(RunContext& context, std::span<const Tensor> results) override {
+    const auto step = results[0].scalar<std::int64_t>();
+    if (timer_.is_due(next_)) {
+      write_chrome_trace(context.trace(), fmt::format("{}/timeline-{}.json", folder_, step));
+      timer_.done(step);
+    }
+    next_ = step + 1;
+  }
+
+ private:
+  StepTimer timer_;
+  std::string folder_;
+  Variable global_step_;
+  std::int64_t next_ = 0;  // the step that is probably next
+};
+
+}  // namespace
+
+HookRef profiler(Every every, std::string folder) {
+  return std::make_shared<Profiler>(every, std::move(folder));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,44 @@
+#include <spdlog/spdlog.h>
+
+#include "actors/monitored/hooks.h"
+
+namespace actorflow {
+namespace {
+
+using Report = std::function<void(std::int64_t, double)>;
+
+class StepCounter : public SessionHook {
+ public:
+  StepCounter(Every every, Report report) : timer_(every), report_(std::move(report)) {}
+
+  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
+  void after_create_session(RunContext& context) override {
+    timer_.done(context.session().run(global_step_).scalar<std::int64_t>());
+  }
+  RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
+
+  void after_run(RunContext&, std::span<const Tensor> results) override {
+    const auto step = results[0].scalar<std::int64_t>();
+    if (!timer_.is_due(step)) return;
+    const auto steps = static_cast<double>(step - timer_.last_step());
+    report_(step, steps / timer_.seconds_since_last());
+    timer_.done(step);
+  }
+
+ private:
+  StepTimer timer_;
+  Report report_;
+  Variable global_step_;
+};
+
+}  // namespace
+
+HookRef step_counter(Every every, Report report) {
+  if (!report)
+    report = [](std::int64_t step, double rate) {
+      spdlog::info("global_step/sec: {:.1f}, step = {}", rate, step);
+    };
+  return std::make_shared<StepCounter>(every, std::move(report));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,42 @@
+#include "actors/monitored/hooks.h"
+
+namespace actorflow {
+namespace {
+
+class StopAtStep : public SessionHook {
+ public:
+  StopAtStep(std::int64_t last_step, std::int64_t steps) : last_step_(last_step), steps_(steps) {}
+
+  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
+
+  void after_create_session(RunContext& context) override {
+    const auto step = present_step(context);
+    if (last_step_ == 0) last_step_ = step + steps_;
+    if (step >= last_step_) context.request_stop();
+  }
+
+  RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
+
+  // The fetched step is that before our own. Others may have made steps too, or ours may not have
+  // counted, so it is read once more when it may be the last.
+  void after_run(RunContext& context, std::span<const Tensor> results) override {
+    if (results[0].scalar<std::int64_t>() + 1 < last_step_) return;
+    if (present_step(context) >= last_step_) context.request_stop();
+  }
+
+ private:
+  std::int64_t present_step(const RunContext& context) const {
+    return context.session().run(global_step_).scalar<std::int64_t>();
+  }
+
+  std::int64_t last_step_;  // 0: `steps_` after the first session's
+  std::int64_t steps_;
+  Variable global_step_;
+};
+
+}  // namespace
+
+HookRef stop_at_step(std::int64_t last_step) { return std::make_shared<StopAtStep>(last_step, 0); }
+HookRef stop_after_steps(std::int64_t steps) { return std::make_shared<StopAtStep>(0, steps); }
+
+}  // namespace actorflow

@@ -1,0 +1,212 @@
+#include "actors/monitored/monitored_session.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "actors/monitored/hooks.h"
+#include "actors/monitored/session_maker.h"
+#include "dataflow/error.h"
+#include "dataflow/replicate.h"
+
+namespace actorflow {
+namespace {
+
+// The fetches of a program and of hooks as one list, in which every tensor is once.
+class Fetches {
+ public:
+  explicit Fetches(std::vector<Output> own) : all_(std::move(own)) {}
+
+  std::size_t add(Output output) {
+    const auto found = std::ranges::find(all_, output.edge, &Output::edge);
+    if (found != all_.end()) return static_cast<std::size_t>(found - all_.begin());
+    all_.push_back(output);
+    return all_.size() - 1;
+  }
+  const std::vector<Output>& all() const { return all_; }
+
+ private:
+  std::vector<Output> all_;
+};
+
+}  // namespace
+
+struct MonitoredSession::Impl {
+  Impl(std::optional<Server> own_server, Server* other_server, Graph& graph, MonitoredOptions given);
+
+  bool over() const { return stop || server.stopping(); }
+  Session* ready();
+  void survive(const Error& error);
+  std::vector<Tensor> run(Session& in, const std::vector<Output>& fetches, const Feeds& feeds,
+                          const std::vector<Output>& targets);
+
+  std::optional<Server> owned;
+  Server& server;
+  MonitoredOptions options;
+  Scaffold scaffold;
+  Hooks hooks;
+  std::unique_ptr<SessionMaker> maker;
+  std::shared_ptr<Session> session;  // none before the first and after a loss
+  std::atomic<bool> stop = false;
+  bool failed = false;
+  bool closed = false;
+};
+
+MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_server, Graph& graph,
+                             MonitoredOptions given)
+    : owned(std::move(own_server)),
+      server(other_server ? *other_server : *owned),
+      options(std::move(given)),
+      scaffold{graph, global_step(graph), options.local_init} {
+  if (options.is_chief) hooks = options.chief_only_hooks;
+  hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
+  if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step));
+  if (options.is_chief && options.log_step_count_steps > 0)
+    hooks.push_back(step_counter({.steps = options.log_step_count_steps}));
+  for (const auto& hook : hooks) hook->begin(scaffold);
+  maker = std::make_unique<SessionMaker>(server, scaffold, options);
+  const Every& every = options.save_checkpoint;
+  if (options.is_chief && !options.checkpoint_dir.empty() && (every.steps > 0 || every.seconds > 0)) {
+    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every));
+    hooks.back()->begin(scaffold);
+  }
+}
+
+// The session of the next step; null if training is over.
+Session* MonitoredSession::Impl::ready() {
+  while (!session && !over()) {
+    try {
+      session = maker->make();
+      if (!session) {
+        spdlog::info("{}: {}", server.name().to_string(), maker->over());
+        stop = true;
+        break;
+      }
+      RunContext context(*session);
+      for (const auto& hook : hooks) hook->after_create_session(context);
+      if (context.stop_requested()) stop = true;
+    } catch (const Error& error) {
+      survive(error);
+    }
+  }
+  return over() ? nullptr : session.get();
+}
+
+// What a failed step means. Throws the error again unless training ends or goes on.
+void MonitoredSession::Impl::survive(const Error& error) {
+  if (server.stopping()) return;  // the step was cancelled, or others have left before us
+  if (error.code() == Code::out_of_range) {
+    spdlog::info("{}: the input has ended: {}", server.name().to_string(), error.what());
+    stop = true;
+    return;
+  }
+  if (!is_preemption(error.code())) {
+    failed = true;
+    throw error;
+  }
+  spdlog::warn("{}: a step was lost, making a new session: {}", server.name().to_string(), error.what());
+  session.reset();
+}
+
+std::vector<Tensor> MonitoredSession::Impl::run(Session& in, const std::vector<Output>& own_fetches,
+                                                const Feeds& own_feeds,
+                                                const std::vector<Output>& targets) {
+  RunContext context(in, own_fetches);
+  Fetches fetches(own_fetches);
+  Feeds feeds = own_feeds;
+  RunOptions run_options;
+  std::vector<std::vector<std::size_t>> wanted;  // by hook: positions among the fetches
+  for (const auto& hook : hooks) {
+    RunArgs args = hook->before_run(context);
+    auto& positions = wanted.emplace_back();
+    for (const auto& output : args.fetches) positions.push_back(fetches.add(output));
+    std::ranges::move(args.feeds, std::back_inserter(feeds));
+    run_options.trace |= args.trace;
+  }
+  std::vector<Tensor> results = in.run(fetches.all(), feeds, targets, run_options,
+                                       run_options.trace ? &context.metadata() : nullptr);
+  for (std::size_t i = 0; i < hooks.size(); ++i) {
+    std::vector<Tensor> values;
+    for (const auto position : wanted[i]) values.push_back(results[position]);
+    hooks[i]->after_run(context, values);
+  }
+  if (context.stop_requested()) stop = true;
+  results.resize(own_fetches.size());
+  return results;
+}
+
+MonitoredSession::MonitoredSession(Server& server, Graph& graph, MonitoredOptions options)
+    : impl_(std::make_unique<Impl>(std::nullopt, &server, graph, std::move(options))) {
+  impl_->ready();
+}
+
+MonitoredSession::MonitoredSession(Graph& graph, MonitoredOptions options)
+    : impl_(std::make_unique<Impl>(Server::local(), nullptr, graph, std::move(options))) {
+  impl_->ready();
+}
+
+MonitoredSession::~MonitoredSession() = default;
+
+bool MonitoredSession::should_stop() const { return impl_->over(); }
+void MonitoredSession::request_stop() { impl_->stop = true; }
+
+std::vector<Tensor> MonitoredSession::run(const std::vector<Output>& fetches, const Feeds& feeds,
+                                          const std::vector<Output>& targets) {
+  std::vector<Tensor> results;
+  run_step([&](StepContext& step) { results = step.run(fetches, feeds, targets); });
+  return results;
+}
+
+bool MonitoredSession::run_step(const std::function<void(StepContext&)>& body) {
+  while (Session* session = impl_->ready()) {
+    try {
+      StepContext step(*this, *session);
+      body(step);
+      return true;
+    } catch (const Error& error) {
+      impl_->survive(error);
+    } catch (...) {
+      impl_->failed = true;
+      throw;
+    }
+  }
+  return false;
+}
+
+void MonitoredSession::close() {
+  if (std::exchange(impl_->closed, true)) return;
+  if (!impl_->failed && impl_->session && !impl_->server.stopping())
+    for (const auto& hook : impl_->hooks) hook->end(*impl_->session);
+  impl_->stop = true;
+}
+
+bool MonitoredSession::revive() {
+  try {
+    if (impl_->session && impl_->maker->is_current(*impl_->session)) return false;
+    impl_->session.reset();
+  } catch (const Error& error) {
+    impl_->survive(error);
+  }
+  if (!impl_->session) impl_->stop = false;
+  return impl_->ready() != nullptr;
+}
+
+std::string MonitoredSession::why_over() const { return impl_->maker->over(); }
+
+Session& MonitoredSession::session() {
+  if (!impl_->session)
+    throw Error(Code::failed_precondition, "the monitored session has no session: training is over");
+  return *impl_->session;
+}
+
+std::vector<Tensor> StepContext::run(const std::vector<Output>& fetches, const Feeds& feeds,
+                                     const std::vector<Output>& targets) {
+  return monitored_.impl_->run(session_, fetches, feeds, targets);
+}
+
+void StepContext::request_stop() const { monitored_.request_stop(); }
+
+}  // namespace actorflow

@@ -1,0 +1,130 @@
+// A session that trains through failures, as distributed TensorFlow's MonitoredTrainingSession.
+//
+//   MonitoredOptions options;
+//   options.checkpoint_dir = dir;
+//   options.hooks = {stop_at_step(10'000), nan_tensor(loss)};
+//   MonitoredSession session(server, graph, options);
+//   while (!session.should_stop()) session.run(train);
+//   session.close();
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/monitored/hook.h"
+#include "actors/monitored/step_timer.h"
+#include "actors/saver.h"
+#include "actors/server.h"
+#include "actors/storage.h"
+
+namespace actorflow {
+
+// aborted or unavailable: a task is lost or has restarted; a new session may do.
+inline bool is_preemption(Code code) { return code == Code::aborted || code == Code::unavailable; }
+
+// README.md has the names of these in MonitoredTrainingSession and in Supervisor.
+struct MonitoredOptions {
+  // The chief gives the shared variables their values; the others wait until they have one.
+  bool is_chief = true;
+  TaskName chief{};  // whom the others say that they wait for; unnamed: "the chief"
+  // Where the chief saves, and restores from; "" = nowhere. A folder that all tasks see lets those that
+  // come late learn that training is complete.
+  std::string checkpoint_dir{};
+  Hooks hooks{};             // of every replica
+  Hooks chief_only_hooks{};  // called before the others
+
+  // What the chief does besides its hooks.
+  Every save_checkpoint{0, 600};
+  std::int64_t log_step_count_steps = 100;  // 0 = not
+
+  // How long to wait for the chief, or for tasks that are lost; 0 = as long as it takes.
+  double max_wait_secs = 7200;
+  // The global step at which training is complete; 0 = hooks say. A task that comes later leaves.
+  std::int64_t last_step = 0;
+
+  // The model, where it is not to be found in the graph by itself.
+  Output init_op{};                  // none: the initializers of the shared variables
+  std::vector<Output> local_init{};  // run in each new session, before the first step
+  const Saver* saver = nullptr;      // none: one of the shared variables
+  int max_to_keep = 5;               // checkpoints, of the session's own saver
+  Storage* storage = nullptr;        // none: real files
+  std::int64_t connect_timeout_ms = 60'000;
+};
+
+class MonitoredSession;
+
+// One step, within MonitoredSession::run_step.
+class StepContext {
+ public:
+  // A step with the hooks around it.
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const Feeds& feeds = {},
+                          const std::vector<Output>& targets = {});
+  Tensor run(Output fetch, const Feeds& feeds = {}) { return run(std::vector{fetch}, feeds)[0]; }
+  // For steps without hooks.
+  Session& session() const { return session_; }
+  void request_stop() const;
+
+ private:
+  friend class MonitoredSession;
+  StepContext(MonitoredSession& monitored, Session& session)
+      : monitored_(monitored), session_(session) {}
+  MonitoredSession& monitored_;
+  Session& session_;
+};
+
+// Aborted and unavailable count as the loss of a task: the session is closed and made anew, the chief
+// restores the newest checkpoint, or runs the initialiser where there is none and a variable has no
+// value, the others wait for it, and the step is run again. out_of_range is the end of the input:
+// training ends cleanly. Every other error comes out, and hooks' end() is not called. For one thread,
+// but for should_stop() and request_stop().
+class MonitoredSession {
+ public:
+  // Calls the hooks' begin(), which may add to the graph, makes the first session and waits until the
+  // model is ready. Throws what Session throws, and deadline_exceeded after max_wait_secs, naming whom
+  // it waited for. Graph and server must outlive this.
+  MonitoredSession(Server& server, Graph& graph, MonitoredOptions options = {});
+  // In a local server of its own.
+  explicit MonitoredSession(Graph& graph, MonitoredOptions options = {});
+  MonitoredSession(const MonitoredSession&) = delete;
+  MonitoredSession& operator=(const MonitoredSession&) = delete;
+  // Without close() before, hooks' end() is not called.
+  ~MonitoredSession();
+
+  // A hook or the program has asked for it, the input has ended, or the server's job is over.
+  bool should_stop() const;
+  void request_stop();
+
+  // Runs a step, with the hooks around it, as often as it takes. Returns the fetches; nothing if
+  // training is over and no step was made.
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const Feeds& feeds = {},
+                          const std::vector<Output>& targets = {});
+  std::vector<Tensor> run(Output fetch, const Feeds& feeds = {}) {
+    return run(std::vector{fetch}, feeds);
+  }
+  // The same for a step that `body` makes: it is called once more after a recovery, so that it feeds
+  // what is next then. False if training is over and the step was not made.
+  bool run_step(const std::function<void(StepContext&)>& body);
+
+  // The end: calls hooks' end(), unless a step has failed or the server's job is over. A task that is
+  // lost meanwhile is an error.
+  void close();
+
+  // For a replica that has reached the end, before the job is over: whether it must train on, because
+  // the chief has come back and restored an earlier step. Then should_stop() is false again.
+  bool revive();
+
+  // The present session, for steps without hooks, whose errors come out. Throws failed_precondition if
+  // training was over before there was one.
+  Session& session();
+  // Why training is over, where that is not for a hook's or the program's asking; else "".
+  std::string why_over() const;
+
+ private:
+  friend class StepContext;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,33 @@
+#include "actors/monitored/patience.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <thread>
+
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::chrono::milliseconds poll_interval{50};
+constexpr std::chrono::seconds report_interval{5};
+
+}  // namespace
+
+void Patience::wait(const std::string& for_what) {
+  const auto now = Clock::now();
+  const double waited = std::chrono::duration<double>(now - began_).count();
+  if (limit_secs_ > 0 && waited >= limit_secs_)
+    throw Error(Code::deadline_exceeded,
+                fmt::format("{} waited {:.0f} s {}, and gave up; start what is missing, or raise "
+                            "max_wait_secs",
+                            who_, waited, for_what));
+  if (now >= next_report_) {
+    spdlog::info("{} waits {}, since {:.0f} s", who_, for_what, waited);
+    next_report_ = now + report_interval;
+  }
+  std::this_thread::sleep_for(poll_interval);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,171 @@
+#include "actors/monitored/session_maker.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <set>
+
+#include "actors/monitored/training_end.h"
+#include "dataflow/error.h"
+#include "dataflow/state_ops.h"
+
+namespace actorflow {
+namespace {
+
+// How long a task may take to say whether its variables have a value before we say for whom we wait.
+constexpr std::int64_t probe_timeout_ms = 5000;
+
+// The names of the variables that these nodes, and what they need, assign.
+std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Output>& nodes) {
+  std::set<std::string> names;
+  std::set<NodeId> seen;
+  std::vector<NodeId> open;
+  for (const auto& node : nodes) open.push_back(node.edge.node);
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Node& node = graph.node(id);
+    if (node.op == &assign_variable_op()) names.insert(attr<std::string>(node, "variable"));
+    for (const auto& input : node.inputs) open.push_back(input.node);
+    open.insert(open.end(), node.controls.begin(), node.controls.end());
+  }
+  return names;
+}
+
+std::vector<Variable> shared_variables(const Scaffold& scaffold) {
+  const auto own = assigned_by(scaffold.graph.def(), scaffold.local_init);
+  std::vector<Variable> shared;
+  for (const auto& variable : scaffold.graph.variables())
+    if (!own.contains(variable.name())) shared.push_back(variable);
+  return shared;
+}
+
+// The task of a variable's device; `own` if it names none.
+std::string task_of(const Variable& variable, const TaskName& own) {
+  const auto name = DeviceName::parse(variable.device());
+  return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : own.to_string();
+}
+
+std::unique_ptr<EpochFence> make_fence(Graph& graph, const std::vector<Variable>& shared,
+                                       const Variable& global_step, const TaskName& own) {
+  std::set<std::string> tasks{own.to_string()};
+  for (const auto& variable : shared) tasks.insert(task_of(variable, own));
+  return std::make_unique<EpochFence>(graph, std::vector<std::string>(tasks.begin(), tasks.end()),
+                                      task_of(global_step, own));
+}
+
+}  // namespace
+
+SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const MonitoredOptions& options)
+    : server_(server),
+      scaffold_(scaffold),
+      options_(options),
+      storage_(options.storage ? *options.storage : posix_storage()),
+      shared_(shared_variables(scaffold)),
+      saver_(options.saver) {
+  Graph& graph = scaffold.graph;
+  for (const auto& variable : shared_)
+    probes_.push_back(graph.on(task_of(variable, server.name()), [&] {
+      return graph.add(is_initialized_op(), {}, {{"variable", variable.name()}},
+                       variable.name() + "/is_ready");
+    }));
+  fence_ = make_fence(graph, shared_, scaffold.global_step, server.name());
+  if (saver_ || options.checkpoint_dir.empty()) return;
+  own_saver_ = std::make_unique<Saver>(
+      graph, shared_, scaffold.global_step,
+      SaverOptions{.keep = {.max_to_keep = options.max_to_keep}});
+  saver_ = own_saver_.get();
+}
+
+bool SessionMaker::is_over() {
+  if (server_.stopping())
+    over_ = "the job is over";
+  else if (is_complete(storage_, options_.checkpoint_dir, options_.last_step))
+    over_ = fmt::format("training is complete: {} has reached step {} of {}", options_.checkpoint_dir,
+                        *completed_step(storage_, options_.checkpoint_dir), options_.last_step);
+  return !over_.empty();
+}
+
+std::shared_ptr<Session> SessionMaker::make() {
+  Patience patience(server_.name().to_string(), options_.max_wait_secs);
+  while (!is_over()) {
+    try {
+      const auto session = std::make_shared<Session>(server_.target(), scaffold_.graph, SessionOptions{},
+                                                     options_.connect_timeout_ms);
+      if (options_.is_chief)
+        prepare(*session);
+      else if (!await_chief(*session, patience))
+        continue;
+      if (!scaffold_.local_init.empty()) session->run(std::vector<Output>{}, {}, scaffold_.local_init);
+      return session;
+    } catch (const Error& error) {
+      if (server_.stopping()) continue;
+      if (!is_preemption(error.code())) throw;
+      patience.wait(fmt::format("for tasks that cannot be reached ({})", error.what()));
+    }
+  }
+  return nullptr;
+}
+
+// The names of the shared variables without a value. Throws unavailable if a task does not answer.
+std::vector<std::string> SessionMaker::missing_variables(Session& session) const {
+  std::vector<Tensor> ready;
+  try {
+    ready = session.run(probes_, {}, {}, {.timeout_ms = probe_timeout_ms});
+  } catch (const Error& error) {
+    if (error.code() == Code::deadline_exceeded) throw Error(Code::unavailable, error.what());
+    throw;
+  }
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    if (!ready[i].scalar<bool>()) missing.push_back(shared_[i].name());
+  return missing;
+}
+
+void SessionMaker::prepare(Session& session) {
+  const auto missing = missing_variables(session);
+  fence_->close(session);
+  give_values(session, missing);
+  fence_->open(session);
+  if (const auto left = missing_variables(session); !left.empty())
+    throw Error(Code::failed_precondition, "the initialiser has left " + describe(left));
+}
+
+void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {
+  if (saver_ && !options_.checkpoint_dir.empty()) {
+    const auto step = saver_->restore(session, storage_, options_.checkpoint_dir);
+    if (step) return spdlog::info("restored step {} from {}", *step, options_.checkpoint_dir);
+  }
+  if (missing.empty())
+    return spdlog::info("no checkpoint; training goes on with the values that the tasks have");
+  std::vector<Output> initializers;
+  if (options_.init_op)
+    initializers = {options_.init_op};
+  else
+    for (const auto& variable : shared_) initializers.push_back(variable.initializer());
+  session.run(std::vector<Output>{}, {}, initializers);
+}
+
+// False if the job was over, or training complete, before the model was ready.
+bool SessionMaker::await_chief(Session& session, Patience& patience) {
+  std::string chief = "the chief";
+  if (server_.cluster().contains(options_.chief))
+    chief += fmt::format(", {} at {},", options_.chief.to_string(),
+                         server_.cluster().address(options_.chief));
+  while (!is_over()) {
+    const auto missing = missing_variables(session);
+    if (missing.empty() && fence_->join_if_open(session)) return true;
+    patience.wait(fmt::format("for {} to initialise or restore {}", chief,
+                              missing.empty() ? "the model" : describe(missing)));
+  }
+  return false;
+}
+
+std::string SessionMaker::describe(const std::vector<std::string>& missing) const {
+  return fmt::format("{} of {} variables without a value ('{}', ...)", missing.size(), shared_.size(),
+                     missing.front());
+}
+
+}  // namespace actorflow

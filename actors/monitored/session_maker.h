@@ -1,0 +1,53 @@
+// Makes sessions whose model is ready: the start of a replica, and its return after a failure.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/epoch_fence.h"
+#include "actors/monitored/hook.h"
+#include "actors/monitored/monitored_session.h"
+#include "actors/monitored/patience.h"
+
+namespace actorflow {
+
+class SessionMaker {
+ public:
+  // Adds its nodes to the graph. REQUIRES: hooks have added theirs; everything outlives this.
+  SessionMaker(Server& server, const Scaffold& scaffold, const MonitoredOptions& options);
+
+  // Blocks until there is a session with a ready model. Returns nothing if the server's job is over, or
+  // training was complete before it began. Throws deadline_exceeded after max_wait_secs, naming whom it
+  // waited for.
+  std::shared_ptr<Session> make();
+
+  // Whether the chief has not given the model new values since the session was made.
+  bool is_current(Session& session) const { return fence_->is_current(session); }
+
+  const Saver* saver() const { return saver_; }
+  Storage& storage() const { return storage_; }
+  // Why there is nothing left to do, or "".
+  const std::string& over() const { return over_; }
+
+ private:
+  bool is_over();
+  void prepare(Session& session);
+  bool await_chief(Session& session, Patience& patience);
+  void give_values(Session& session, const std::vector<std::string>& missing);
+  std::vector<std::string> missing_variables(Session& session) const;
+  std::string describe(const std::vector<std::string>& missing) const;
+
+  Server& server_;
+  const Scaffold& scaffold_;
+  const MonitoredOptions& options_;
+  Storage& storage_;
+  std::vector<Variable> shared_;
+  std::vector<Output> probes_;  // bool scalars: which of the shared variables have a value
+  std::unique_ptr<EpochFence> fence_;
+  std::unique_ptr<Saver> own_saver_;
+  const Saver* saver_ = nullptr;
+  std::string over_;
+};
+
+}  // namespace actorflow

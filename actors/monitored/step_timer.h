@@ -1,0 +1,46 @@
+// Tells hooks that act every few steps or seconds when it is time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace actorflow {
+
+// How often a hook acts: every `steps` steps or every `seconds` seconds, whichever is not 0. Both 0:
+// never; both set: whichever comes first.
+struct Every {
+  std::int64_t steps = 0;
+  double seconds = 0;
+};
+
+// Not thread-safe.
+class StepTimer {
+ public:
+  explicit StepTimer(Every every) : every_(every) {}
+
+  // At the first step, and then as often as wanted. A step before the last one (training went back to a
+  // checkpoint) counts as first again.
+  bool is_due(std::int64_t step) const {
+    if (every_.steps <= 0 && every_.seconds <= 0) return false;
+    if (last_step_ < 0 || step < last_step_) return true;
+    if (every_.steps > 0 && step >= last_step_ + every_.steps) return true;
+    return every_.seconds > 0 && step > last_step_ && seconds_since_last() >= every_.seconds;
+  }
+  // It has been done at this step.
+  void done(std::int64_t step) {
+    last_step_ = step;
+    last_time_ = std::chrono::steady_clock::now();
+  }
+  // -1 before the first.
+  std::int64_t last_step() const { return last_step_; }
+  double seconds_since_last() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - last_time_).count();
+  }
+
+ private:
+  Every every_;
+  std::int64_t last_step_ = -1;
+  std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace actorflow

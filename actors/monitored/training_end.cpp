@@ -1,0 +1,47 @@
+#include "actors/monitored/training_end.h"
+
+#include <charconv>
+#include <span>
+#include <string_view>
+
+#include "actors/checkpoint.h"
+
+namespace actorflow {
+namespace {
+
+std::string path_in(const std::string& folder) { return folder + "/training-complete"; }
+
+}  // namespace
+
+void mark_complete(Storage& storage, const std::string& folder, std::int64_t global_step) {
+  const std::string text = std::to_string(global_step) + "\n";
+  storage.write_atomically(path_in(folder), std::as_bytes(std::span(text)));
+}
+
+std::optional<std::int64_t> completed_step(Storage& storage, const std::string& folder) {
+  if (!storage.exists(path_in(folder))) return std::nullopt;
+  const auto bytes = storage.read(path_in(folder));
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(text, text + bytes.size(), step);
+  if (error != std::errc()) return std::nullopt;
+  return step;
+}
+
+std::optional<std::int64_t> latest_step(Storage& storage, const std::string& folder) {
+  const auto path = latest_checkpoint(storage, folder);
+  if (!path) return std::nullopt;
+  const auto name = path->substr(path->rfind('/') + 1);
+  constexpr std::string_view prefix = "step-";
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
+  if (error != std::errc()) return std::nullopt;
+  return step;
+}
+
+bool is_complete(Storage& storage, const std::string& folder, std::int64_t last_step) {
+  if (folder.empty() || last_step <= 0) return false;
+  return completed_step(storage, folder).value_or(-1) >= last_step;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,116 @@
+#include "apps/training/evaluate.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <charconv>
+
+#include "actors/monitored/patience.h"
+#include "actors/monitored/training_end.h"
+#include "actors/saver.h"
+#include "actors/session.h"
+#include "apps/training/accuracy.h"
+#include "apps/training/mlp.h"
+#include "dataflow/error.h"
+#include "dataflow/replicate.h"
+
+namespace actorflow {
+namespace {
+
+// The step that an evaluator has dealt with last, in a file that outlives it.
+class LastEvaluated {
+ public:
+  LastEvaluated(Storage& storage, const std::string& folder)
+      : storage_(storage), path_(folder + "/last-evaluated") {
+    if (!storage_.exists(path_)) return;
+    const auto bytes = storage_.read(path_);
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    std::from_chars(text, text + bytes.size(), step_);
+  }
+
+  std::int64_t step() const { return step_; }
+  void set(std::int64_t step) {
+    step_ = step;
+    const std::string text = std::to_string(step) + "\n";
+    storage_.write_atomically(path_, std::as_bytes(std::span(text)));
+  }
+
+ private:
+  Storage& storage_;
+  std::string path_;
+  std::int64_t step_ = -1;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const Mnist& data, const TrainOptions& options)
+      : data_(data), folder_(options.checkpoint_folder) {
+    step_ = global_step(graph_);
+    model_ = make_mlp(graph_, data.test.pixels(), options.hidden, data.train.classes, options.seed);
+    auto saved = model_.variables;
+    saved.push_back(step_);
+    saver_.emplace(graph_, saved, step_);
+    session_.emplace(graph_);
+  }
+
+  // Whether there was a new checkpoint.
+  bool evaluate_newest();
+  std::int64_t last() const { return last_.step(); }
+
+ private:
+  const Mnist& data_;
+  std::string folder_;
+  Storage& storage_ = posix_storage();
+  LastEvaluated last_{storage_, folder_};
+  int failures_ = 0;  // to read the newest, one after the other
+
+  Graph graph_;
+  Variable step_;
+  Mlp model_;
+  std::optional<Saver> saver_;
+  std::optional<Session> session_;
+};
+
+bool Evaluator::evaluate_newest() {
+  constexpr int max_failures = 20;
+  const auto newest = latest_step(storage_, folder_);
+  if (!newest || *newest <= last_.step()) return false;
+  try {
+    const auto step = saver_->restore(*session_, storage_, folder_);
+    if (!step) return false;
+    const double accuracy = accuracy_on(*session_, model_, data_.test);
+    failures_ = 0;
+    last_.set(*step);
+    fmt::print("step {}: test accuracy {:.2f} %\n", *step, 100 * accuracy);
+    std::fflush(stdout);
+    return true;
+  } catch (const Error& error) {
+    // The chief may remove a checkpoint while it is read; there is a newer one then.
+    if (error.code() != Code::not_found && error.code() != Code::data_loss) throw;
+    if (latest_step(storage_, folder_) == newest && ++failures_ >= max_failures) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+void evaluate_checkpoints(const Mnist& data, const TrainOptions& options,
+                          const std::atomic<bool>& interrupted) {
+  Evaluator evaluator(data, options);
+  const auto fresh_patience = [] { return Patience("the evaluator", 0); };
+  Patience patience = fresh_patience();
+  while (!interrupted) {
+    // The sign comes after the last checkpoint: asked first, it makes sure that none is missed.
+    const auto completed = completed_step(posix_storage(), options.checkpoint_folder);
+    if (evaluator.evaluate_newest()) {
+      patience = fresh_patience();
+      continue;
+    }
+    if (completed.value_or(-1) >= options.train_steps && evaluator.last() >= *completed)
+      return fmt::print("training is complete: step {} has been evaluated\n", *completed);
+    patience.wait(fmt::format("for a checkpoint after step {} in {}", evaluator.last(),
+                              options.checkpoint_folder));
+  }
+}
+
+}  // namespace actorflow

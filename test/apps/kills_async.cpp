@@ -1,0 +1,69 @@
+// kill -9 of tasks of an asynchronous training job on MNIST, which learns the digits all the same.
+#include <boost/test/unit_test.hpp>
+
+#include "test/apps/support/supervised_job.h"
+#include "test/apps/support/trainers.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+constexpr std::int64_t last_step = 4000;
+
+template <class Disturb>
+void train_through(int kills, Disturb&& disturb) {
+  SupervisedJob job({"--train_steps=" + std::to_string(last_step)});
+  job.start_all();
+  disturb(job);
+  job.expect_success();
+  BOOST_TEST(job.restarts() >= kills);
+  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.97);
+  BOOST_TEST(std::stoll(report_value(job.report(), "global_step")) >= last_step);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(kills_async)
+
+BOOST_AUTO_TEST_CASE(of_a_worker) {
+  train_through(1, [](SupervisedJob& job) {
+    job.wait_for_step(500);
+    job.kill("worker", 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_parameter_server) {
+  train_through(2, [](SupervisedJob& job) {
+    job.wait_for_step(500);
+    job.kill("ps", 1);
+    job.wait_for_step(1500);
+    job.kill("ps", 0);  // that of the global step
+  });
+}
+
+BOOST_AUTO_TEST_CASE(of_the_chief) {
+  train_through(1, [](SupervisedJob& job) {
+    job.wait_for_step(500);
+    job.kill("chief", 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(of_all_at_once) {
+  train_through(5, [](SupervisedJob& job) {
+    job.wait_for_step(500);
+    job.kill_all();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_started_after_the_end_leaves_and_says_why) {
+  SupervisedJob job({"--train_steps=20"});
+  job.start_all();
+  job.expect_success();
+  for (const char* name : {"ps", "worker", "chief", "evaluator"}) {
+    Process& again = job.start(name, 0);
+    BOOST_TEST(again.wait() == 0, again.output());
+    BOOST_TEST(again.prints("training is complete"), again.output());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
