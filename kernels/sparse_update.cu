@@ -132,7 +132,7 @@ Tensor on_gpu(Device& device, const std::vector<T>& values) {
 template <class T>
 Tensor addresses_on_gpu(Device& device, const std::vector<const T*>& pointers) {
   static_assert(sizeof(const T*) == sizeof(std::int64_t));
-  Tensor tensor = Tensor::allocate(DType::int64, {std::ssize(pointers)});
+  Tensor tensor = Tensor::allocate(DType::int64, Shape{std::ssize(pointers)});
   std::memcpy(tensor.mutable_data(), pointers.data(), tensor.size_bytes());
   return device.to_device(tensor);
 }

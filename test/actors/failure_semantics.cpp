@@ -57,7 +57,7 @@ std::string through_port(const Server& server) {
 // A step that waits at a barrier of the ps that nobody opens.
 Output endless(Graph& g, const Variable& step) {
   return g.on(step.device(), [&] {
-    return g.add(take_token_op(), {},
+    return g.add(take_token_op(), {g.constant(std::int64_t{0}), g.constant(std::int64_t{0})},
                  {{"variable", step.name()},
                   {"accumulators", std::int64_t{1}},
                   {"replica", std::int64_t{0}},
