@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_step_on_a_killed_ps_fails_and_does_not_hang) {
   const Output started = g.assign_add(v, g.constant(std::int64_t{1}));
   const Output forever = g.on("/job:ps/task:0", [&] {
     return g.after({started}, [&] {
-      return g.add(take_token_op(), {g.constant(std::int64_t{1'000'000}), g.constant(std::int64_t{0})},
+      return g.add(take_token_op(), {g.constant(std::int64_t{6}), g.constant(std::int64_t{0})},
                    {{"variable", v.name()},
                     {"accumulators", std::int64_t{1}},
                     {"replica", std::int64_t{0}},
