@@ -20,6 +20,7 @@
 #include "actors/queues/queue_shard.h"
 #include "actors/rendezvous.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 #include "actors/threaded_runtime.h"
 #include "actors/worker.h"
 
@@ -126,6 +127,7 @@ void Server::Impl::spawn_actors() {
                      [this](const TaskIdentity& replica) { job.left(replica); }};
     task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
   }
+  forget_system();
 }
 
 Server::Impl::~Impl() {

@@ -1,6 +1,7 @@
 #include "actors/thread_unit.h"
 
 #include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
 #include <chrono>
 #include <utility>
 
@@ -133,8 +134,11 @@ Attendance::Attendance(Scheduler& scheduler, Duty duty)
   attended = unit_.get();
 }
 
+void forget_system() { caf::logger::set_current_actor_system(nullptr); }
+
 Attendance::~Attendance() {
   unit_->close();
+  forget_system();
   attended = outer_;
   scheduler_.put_back(std::move(unit_));
 }

@@ -66,6 +66,11 @@ class ThreadUnit final : public caf::execution_unit {
   std::atomic<bool> news_{false};  // something became ready, or stop() was called
 };
 
+// CAF keeps a system's logger with each thread that has made the system or spawned an actor, and the end of
+// the system waits until nobody keeps it. Threads that are not the system's forget it, or it could end on
+// none but themselves.
+void forget_system();
+
 // While it lives, its thread attends a unit.
 class Attendance {
  public:

@@ -2,7 +2,6 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
-#include <caf/logger.hpp>
 #include <mutex>
 #include <thread>
 
@@ -42,9 +41,7 @@ class UnitWaker final : public Waker {
 struct ThreadedRuntime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
       : options(runtime_options), config(options), system(config), local(make_local_network()) {
-    // CAF keeps the system's logger with the thread that has made the system, and the system's end waits
-    // until nobody keeps it: for ever, if it ends on another thread.
-    caf::logger::set_current_actor_system(nullptr);
+    forget_system();
   }
 
   RuntimeOptions options;
