@@ -107,6 +107,7 @@ void Server::Impl::listen(const std::string& address) {
 }
 
 void Server::Impl::spawn_actors() {
+  const SystemVisit visit;
   auto& system = runtime->system();
   const TaskRef ref = task;
   task->master = system.spawn(master_actor, ref);
@@ -127,7 +128,6 @@ void Server::Impl::spawn_actors() {
                      [this](const TaskIdentity& replica) { job.left(replica); }};
     task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
   }
-  forget_system();
 }
 
 Server::Impl::~Impl() {
@@ -270,6 +270,7 @@ void Server::shutdown_cluster(const std::string& reason) {
 }
 
 HeldState Server::held() const {
+  const SystemVisit visit;
   caf::scoped_actor self{impl_->runtime->system()};
   HeldState sum;
   for (const auto& actor : {impl_->task->master, impl_->task->worker, impl_->task->rendezvous})

@@ -134,11 +134,10 @@ Attendance::Attendance(Scheduler& scheduler, Duty duty)
   attended = unit_.get();
 }
 
-void forget_system() { caf::logger::set_current_actor_system(nullptr); }
+SystemVisit::~SystemVisit() { caf::logger::set_current_actor_system(nullptr); }
 
 Attendance::~Attendance() {
   unit_->close();
-  forget_system();
   attended = outer_;
   scheduler_.put_back(std::move(unit_));
 }

@@ -66,10 +66,16 @@ class ThreadUnit final : public caf::execution_unit {
   std::atomic<bool> news_{false};  // something became ready, or stop() was called
 };
 
-// CAF keeps a system's logger with each thread that has made the system or spawned an actor, and the end of
-// the system waits until nobody keeps it. Threads that are not the system's forget it, or it could end on
-// none but themselves.
-void forget_system();
+// For a thread that is not the system's, while it makes the system, spawns its actors or speaks with them.
+// CAF keeps the system's logger with such a thread, and the end of the system waits until nobody keeps it:
+// without this it could end on that thread only.
+class SystemVisit {
+ public:
+  SystemVisit() = default;
+  ~SystemVisit();
+  SystemVisit(const SystemVisit&) = delete;
+  SystemVisit& operator=(const SystemVisit&) = delete;
+};
 
 // While it lives, its thread attends a unit.
 class Attendance {
@@ -82,6 +88,7 @@ class Attendance {
   ThreadUnit& unit() const { return *unit_; }
 
  private:
+  const SystemVisit visit_;
   Scheduler& scheduler_;
   std::unique_ptr<ThreadUnit> unit_;
   ThreadUnit* outer_;  // that the thread attended before

@@ -40,9 +40,7 @@ class UnitWaker final : public Waker {
 
 struct ThreadedRuntime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
-      : options(runtime_options), config(options), system(config), local(make_local_network()) {
-    forget_system();
-  }
+      : options(runtime_options), config(options), system(config), local(make_local_network()) {}
 
   RuntimeOptions options;
   Config config;
@@ -53,8 +51,10 @@ struct ThreadedRuntime::Impl {
   std::unique_ptr<Network> rpc;
 };
 
-ThreadedRuntime::ThreadedRuntime(const RuntimeOptions& options)
-    : impl_(std::make_unique<Impl>(options)) {}
+ThreadedRuntime::ThreadedRuntime(const RuntimeOptions& options) {
+  const SystemVisit visit;
+  impl_ = std::make_unique<Impl>(options);
+}
 
 ThreadedRuntime::~ThreadedRuntime() = default;
 

@@ -1,6 +1,5 @@
 #include "actors/input/dataset_iterator.h"
 
-#include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
 #include <utility>
@@ -8,7 +7,6 @@
 #include "actors/ask.h"
 #include "actors/input/input_actor.h"
 #include "actors/server.h"
-#include "actors/storage.h"
 #include "actors/threaded_runtime.h"
 
 namespace actorflow {
@@ -24,8 +22,7 @@ struct Answer {
 struct DatasetIterator::Impl {
   Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset)
       : runtime(std::move(runs_on)),
-        actor(runtime->system().spawn(input_actor, dataset,
-                                      InputContext{&posix_storage(), &runtime->team()})) {}
+        actor(spawn_input(dataset, *runtime)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <caf/actor_system.hpp>
 #include <utility>
 
 #include "actors/ask.h"
+#include "actors/runtime.h"
 #include "actors/task_context.h"
+#include "actors/thread_unit.h"
 #include "dataflow/queue_ops.h"
 
 namespace actorflow {
@@ -111,6 +114,12 @@ void InputActor::schedule_read_ahead() {
 caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context) {
   self->state = std::make_unique<InputActor>(self, std::move(dataset), context);
   return self->state->behavior();
+}
+
+caf::actor spawn_input(const Dataset& dataset, Runtime& runtime) {
+  const SystemVisit visit;
+  return runtime.system().spawn(input_actor, dataset,
+                                InputContext{&runtime.storage(), &runtime.team()});
 }
 
 void skip_to(const caf::actor& input, std::int64_t position, Runtime& runtime) {

@@ -56,6 +56,9 @@ class InputActor {
 using InputActorBase = caf::stateful_actor<std::unique_ptr<InputActor>, PieceActor>;
 caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context);
 
+// For a thread that is no actor: an input of that dataset, which reads from the runtime's disk.
+caf::actor spawn_input(const Dataset& dataset, Runtime& runtime);
+
 // For a thread that is no actor: has the input go on with that element. Throws what reading throws,
 // invalid_argument for a negative position.
 void skip_to(const caf::actor& input, std::int64_t position, Runtime& runtime);

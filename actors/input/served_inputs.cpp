@@ -1,12 +1,10 @@
 #include "actors/input/served_inputs.h"
 
 #include <fmt/format.h>
-#include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
 #include "actors/input/input_actor.h"
 #include "actors/runtime.h"
-#include "actors/storage.h"
 
 namespace actorflow {
 
@@ -15,8 +13,7 @@ void ServedInputs::serve(const std::string& name, const Dataset& dataset, Runtim
   const std::scoped_lock lock(mutex_);
   if (inputs_.contains(name))
     throw Error(Code::already_exists, fmt::format("the server has an input '{}' already", name));
-  const InputContext context{&posix_storage(), &runtime.team()};
-  const auto input = runtime.system().spawn(input_actor, dataset, context);
+  const auto input = spawn_input(dataset, runtime);
   inputs_[name] = input;
   caf::anon_send(queues, ServeInput{name, input});
 }
