@@ -161,9 +161,7 @@ int main(int argc, char** argv) {
   app.add_option("--target", options.target, "A server of a cluster with jobs \"ps\" and \"worker\"");
   app.add_option("--data", options.data, "Folder with the four files of MNIST");
   const auto add = [&app](const char* name, auto& value, const char* what) {
-    app.add_option(both_spellings(name), value, what)
-        ->check(CLI::Range(1, 1 << 16))
-        ->capture_default_str();
+    add_count(app, name, value, what, 1 << 16);
   };
   add("ps", options.ps, "Tasks of job \"ps\"");
   add("workers", options.workers, "Tasks of job \"worker\", each with a copy of the model");

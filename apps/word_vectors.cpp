@@ -209,9 +209,7 @@ int main(int argc, char** argv) {
   app.add_option("words", options.words, "Words whose nearest neighbours are shown");
   app.add_option("--text", options.text, "The text; without it 200 KB of Shakespeare");
   const auto add = [&app](const char* name, auto& value, const char* what) {
-    app.add_option(both_spellings(name), value, what)
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+    add_count(app, name, value, what, 1 << 20);
   };
   add("ps", options.ps, "Parameter servers, and parts of each table");
   add("workers", options.workers, "Workers, all in this process");

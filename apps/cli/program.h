@@ -25,4 +25,10 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
 // "--batch-size,--batch_size" for "batch-size": the given spelling of a flag first.
 std::string both_spellings(const std::string& name);
 
+// An option that counts something: from 1 to `most`, in both spellings, with its default in the help.
+template <class Count>
+void add_count(CLI::App& app, const std::string& name, Count& value, const std::string& what, int most) {
+  app.add_option(both_spellings(name), value, what)->check(CLI::Range(1, most))->capture_default_str();
+}
+
 }  // namespace actorflow
