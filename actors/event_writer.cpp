@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "dataflow/error.h"
@@ -13,17 +12,15 @@
 
 namespace actorflow {
 
-double wall_time_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
 EventWriter::EventWriter(Storage& storage, std::string folder, EventWriterOptions options)
-    : storage_(storage), folder_(std::move(folder)), options_(std::move(options)) {}
+    : storage_(storage), folder_(std::move(folder)), options_(std::move(options)) {
+  if (!options_.now_s) options_.now_s = [&storage] { return storage.wall_time_s(); };
+}
 
 EventWriter::~EventWriter() {
   try {

@@ -12,12 +12,12 @@
 
 namespace actorflow {
 
-// The seams of an event writer to its machine, with their real sides.
-double wall_time_s();     // since 1970
-std::string host_name();  // a part of the file's name
+std::string host_name();
 
 struct EventWriterOptions {
-  std::function<double()> now_s = wall_time_s;
+  // The time of events, since 1970; the storage's by default.
+  std::function<double()> now_s = {};
+  // A part of the file's name.
   std::string host = host_name();
   // At the end of the file's name: tells the files of several writers of one folder apart.
   std::string suffix = {};

@@ -14,6 +14,15 @@ struct HeldState {
   std::size_t running = 0;            // partitions that the worker runs now
   std::size_t waiting_transfers = 0;  // of the rendezvous: tensors and Recvs that wait for each other
 
+  HeldState& operator+=(const HeldState& other) {
+    sessions += other.sessions;
+    plans += other.plans;
+    steps += other.steps;
+    graphs += other.graphs;
+    running += other.running;
+    waiting_transfers += other.waiting_transfers;
+    return *this;
+  }
   bool operator==(const HeldState&) const = default;
 };
 

@@ -40,7 +40,7 @@ caf::behavior Master::behavior() {
       },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const StopSteps& message) { steps_.abort_all(message.reason); },
-      [this](Census) { return census(); },
+      [this](const Census& message) { message.answer(census()); },
       [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
       [this](const PlanTimeout& timeout) {
         if (const auto plan = timeout.plan.lock())

@@ -126,7 +126,9 @@ struct Unclaimed {
   std::vector<StepId> steps;
 };
 // server -> master, worker, rendezvous: what do you hold?
-struct Census {};
+struct Census {
+  std::function<void(HeldState)> answer;
+};
 
 // client -> master.
 struct MasterCall {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -165,6 +166,10 @@ class PosixStorage final : public Storage {
 
   void remove(const std::string& path) override {
     if (unlink(path.c_str()) != 0 && errno != ENOENT) throw failure("remove", path, errno);
+  }
+
+  double wall_time_s() override {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
 
  private:

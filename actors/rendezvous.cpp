@@ -18,7 +18,7 @@ caf::behavior Rendezvous::behavior() {
       [this](const Sender&, TensorDelivery& delivery) { deliver(delivery); },
       [this](const AwaitTensor& request) { await(request); },
       [this](const GiveUp& message) { poison(message); },
-      [this](Census) { return census(); },
+      [this](const Census& message) { message.answer(census()); },
       [this](Tick) {
         on_tick();
         self_->delayed_send(self_, tick_interval, Tick{});

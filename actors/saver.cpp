@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "actors/checkpoint/folder.h"
@@ -13,11 +12,6 @@
 
 namespace actorflow {
 namespace {
-
-std::int64_t wall_clock_s() {
-  using namespace std::chrono;
-  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
-}
 
 // Variables of one task are saved together.
 std::string task_of(const Variable& variable) {
@@ -54,7 +48,6 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
 Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
              SaverOptions options)
     : global_step_(global_step), options_(std::move(options)) {
-  if (!options_.now_s) options_.now_s = wall_clock_s;
   std::vector<std::pair<std::string, Part>> parts;  // in the order of their first variables
   for (const auto& variable : variables) {
     saves_global_step_ |= variable.name() == global_step.name();
@@ -94,7 +87,7 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
   try {
     Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
-    manifest.saved_at_s = options_.now_s();
+    manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
     return commit_checkpoint(storage, folder, manifest, options_.keep);
   } catch (const Error&) {  // What other tasks have written would only fill the disk.
     for (const auto& file : files) storage.remove(folder + "/" + file);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,8 +27,6 @@ struct SaverOptions {
     std::int64_t full_rows = 0;
   };
   std::map<std::string, Slice> slices = {};
-  // The time of saving, in seconds since 1970; the wall clock by default.
-  std::function<std::int64_t()> now_s = {};
 };
 
 // Each task writes and reads its own variables, all at once, into a folder that all tasks share under

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/ask.h"
 #include "actors/checkpoint/io_actor.h"
 #include "actors/coordinator.h"
 #include "actors/input/served_inputs.h"
@@ -270,21 +271,13 @@ void Server::shutdown_cluster(const std::string& reason) {
 }
 
 HeldState Server::held() const {
-  const SystemVisit visit;
-  caf::scoped_actor self{impl_->runtime->system()};
   HeldState sum;
-  for (const auto& actor : {impl_->task->master, impl_->task->worker, impl_->task->rendezvous})
-    self->request(actor, caf::infinite, Census{})
-        .receive(
-            [&sum](const HeldState& held) {
-              sum.sessions += held.sessions;
-              sum.plans += held.plans;
-              sum.steps += held.steps;
-              sum.graphs += held.graphs;
-              sum.running += held.running;
-              sum.waiting_transfers += held.waiting_transfers;
-            },
-            [](const caf::error&) {});
+  for (const auto& actor : {impl_->task->master, impl_->task->worker, impl_->task->rendezvous}) {
+    const auto held = ask<HeldState>(*impl_->runtime, [&](std::function<void(HeldState)> answer) {
+      caf::anon_send(actor, Census{std::move(answer)});
+    });
+    if (held) sum += *held;
+  }
   return sum;
 }
 

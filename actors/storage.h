@@ -45,6 +45,8 @@ class Storage {
   virtual std::vector<std::string> list(const std::string& folder) = 0;
   // Not an error if there is no such file.
   virtual void remove(const std::string& path) = 0;
+  // What its machine's calendar shows, in seconds since 1970. It may jump: for people, not for measuring.
+  virtual double wall_time_s() = 0;
 
   // The whole file.
   std::vector<std::byte> read(const std::string& path);

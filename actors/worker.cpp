@@ -20,11 +20,8 @@ caf::behavior Worker::behavior() {
       [this](const LaneIdle& message) { on_idle(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const Unclaimed& message) { on_unclaimed(message); },
-      [this](Census) {
-        HeldState held;
-        held.graphs = graphs_.size();
-        held.running = running_.size();
-        return held;
+      [this](const Census& census) {
+        census.answer({.graphs = graphs_.size(), .running = running_.size()});
       },
   };
 }

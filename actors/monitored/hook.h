@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/runtime.h"
 #include "actors/session.h"
 #include "dataflow/graph.h"
 
@@ -29,13 +30,16 @@ struct RunArgs {
 
 class RunContext {
  public:
-  explicit RunContext(Session& session, std::span<const Output> fetches = {})
-      : session_(session), fetches_(fetches) {}
+  RunContext(Session& session, Runtime& runtime, std::span<const Output> fetches = {})
+      : session_(session), runtime_(runtime), fetches_(fetches) {}
 
   // What the program asks the step for.
   std::span<const Output> fetches() const { return fetches_; }
   // For steps of the hook's own; no hooks are called around them.
   Session& session() const { return session_; }
+  // A hook asks these for the time, and sleeps with runtime().sleep(), so that it can be simulated.
+  Runtime& runtime() const { return runtime_; }
+  Clock::time_point now() const { return runtime_.clock().now(); }
   // In after_run(): what was recorded, if a hook wanted that.
   const StepTrace& trace() const { return metadata_.trace; }
   RunMetadata& metadata() { return metadata_; }
@@ -45,6 +49,7 @@ class RunContext {
 
  private:
   Session& session_;
+  Runtime& runtime_;
   std::span<const Output> fetches_;
   RunMetadata metadata_;
   bool stop_requested_ = false;

@@ -85,7 +85,7 @@ Session* MonitoredSession::Impl::ready() {
         stop = true;
         break;
       }
-      RunContext context(*session);
+      RunContext context(*session, *server.runtime());
       for (const auto& hook : hooks) hook->after_create_session(context);
       if (context.stop_requested()) stop = true;
     } catch (const Error& error) {
@@ -114,7 +114,7 @@ void MonitoredSession::Impl::survive(const Error& error) {
 std::vector<Tensor> MonitoredSession::Impl::run(Session& in, const std::vector<Output>& own_fetches,
                                                 const Feeds& own_feeds,
                                                 const std::vector<Output>& targets) {
-  RunContext context(in, own_fetches);
+  RunContext context(in, *server.runtime(), own_fetches);
   Fetches fetches(own_fetches);
   Feeds feeds = own_feeds;
   RunOptions run_options;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <thread>
-
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -16,7 +14,7 @@ constexpr std::chrono::seconds report_interval{5};
 }  // namespace
 
 void Patience::wait(const std::string& for_what) {
-  const auto now = Clock::now();
+  const auto now = runtime_->clock().now();
   const double waited = std::chrono::duration<double>(now - began_).count();
   if (limit_secs_ > 0 && waited >= limit_secs_)
     throw Error(Code::deadline_exceeded,
@@ -27,7 +25,7 @@ void Patience::wait(const std::string& for_what) {
     spdlog::info("{} waits {}, since {:.0f} s", who_, for_what, waited);
     next_report_ = now + report_interval;
   }
-  std::this_thread::sleep_for(poll_interval);
+  runtime_->sleep(poll_interval);
 }
 
 }  // namespace actorflow

@@ -4,23 +4,26 @@
 #include <chrono>
 #include <string>
 
+#include "actors/runtime.h"
+
 namespace actorflow {
 
 // Of one wait of a blocking thread.
 class Patience {
  public:
-  // `limit_secs` 0 = without end.
-  Patience(std::string who, double limit_secs) : who_(std::move(who)), limit_secs_(limit_secs) {}
+  // `limit_secs` 0 = without end. REQUIRES: the runtime outlives this.
+  Patience(Runtime& runtime, std::string who, double limit_secs)
+      : runtime_(&runtime), who_(std::move(who)), limit_secs_(limit_secs) {}
 
   // Sleeps for a moment. Logs "<who> waits <for_what>, since <n> s" every few seconds. Throws
   // deadline_exceeded with that when the limit is over.
   void wait(const std::string& for_what);
 
  private:
-  using Clock = std::chrono::steady_clock;
+  Runtime* runtime_;
   std::string who_;
   double limit_secs_;
-  Clock::time_point began_ = Clock::now();
+  Clock::time_point began_ = runtime_->clock().now();
   Clock::time_point next_report_ = began_ + std::chrono::seconds(2);
 };
 

@@ -62,7 +62,7 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
     : server_(server),
       scaffold_(scaffold),
       options_(options),
-      storage_(options.storage ? *options.storage : posix_storage()),
+      storage_(options.storage ? *options.storage : server.runtime()->storage()),
       shared_(shared_variables(scaffold)),
       saver_(options.saver) {
   Graph& graph = scaffold.graph;
@@ -89,7 +89,7 @@ bool SessionMaker::is_over() {
 }
 
 std::shared_ptr<Session> SessionMaker::make() {
-  Patience patience(server_.name().to_string(), options_.max_wait_secs);
+  Patience patience(*server_.runtime(), server_.name().to_string(), options_.max_wait_secs);
   while (!is_over()) {
     try {
       const auto session = std::make_shared<Session>(server_.target(), scaffold_.graph, SessionOptions{},

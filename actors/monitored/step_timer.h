@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "actors/clock.h"
+
 namespace actorflow {
 
 // How often a hook acts: every `steps` steps or every `seconds` seconds, whichever is not 0. Both 0:
@@ -20,27 +22,28 @@ class StepTimer {
 
   // At the first step, and then as often as wanted. A step before the last one (training went back to a
   // checkpoint) counts as first again.
-  bool is_due(std::int64_t step) const {
+  bool is_due(std::int64_t step, Clock::time_point now) const {
     if (every_.steps <= 0 && every_.seconds <= 0) return false;
     if (last_step_ < 0 || step < last_step_) return true;
     if (every_.steps > 0 && step >= last_step_ + every_.steps) return true;
-    return every_.seconds > 0 && step > last_step_ && seconds_since_last() >= every_.seconds;
+    return every_.seconds > 0 && step > last_step_ && seconds_since_last(now) >= every_.seconds;
   }
   // It has been done at this step.
-  void done(std::int64_t step) {
+  void done(std::int64_t step, Clock::time_point now) {
     last_step_ = step;
-    last_time_ = std::chrono::steady_clock::now();
+    last_time_ = now;
   }
   // -1 before the first.
   std::int64_t last_step() const { return last_step_; }
-  double seconds_since_last() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - last_time_).count();
+  // REQUIRES: it has been done once.
+  double seconds_since_last(Clock::time_point now) const {
+    return std::chrono::duration<double>(now - last_time_).count();
   }
 
  private:
   Every every_;
   std::int64_t last_step_ = -1;
-  std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
+  Clock::time_point last_time_{};
 };
 
 }  // namespace actorflow

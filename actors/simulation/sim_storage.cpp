@@ -122,6 +122,11 @@ void SimStorage::remove(const std::string& path) {
   files_.erase(found);
 }
 
+double SimStorage::wall_time_s() {
+  constexpr double year_2000 = 946'684'800;
+  return year_2000 + std::chrono::duration<double>(world_.elapsed()).count();
+}
+
 void SimStorage::tear_appended() {
   for (auto& [path, file] : files_) {
     if (file.appended == World::Time{} || world_.now() - file.appended > 5s) continue;

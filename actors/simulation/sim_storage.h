@@ -24,6 +24,8 @@ class SimStorage final : public Storage {
   bool exists(const std::string& path) override;
   std::vector<std::string> list(const std::string& folder) override;
   void remove(const std::string& path) override;
+  // Begins on 1 January 2000.
+  double wall_time_s() override;
 
   // Writes that would need more fail with resource_exhausted.
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }

@@ -7,7 +7,9 @@
 
 #include "actors/monitored/patience.h"
 #include "actors/monitored/training_end.h"
+#include "actors/runtime.h"
 #include "actors/saver.h"
+#include "actors/server.h"
 #include "actors/session.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/mlp.h"
@@ -43,14 +45,14 @@ class LastEvaluated {
 
 class Evaluator {
  public:
-  Evaluator(const Mnist& data, const TrainOptions& options)
-      : data_(data), folder_(options.checkpoint_folder) {
+  Evaluator(Server& server, const Mnist& data, const TrainOptions& options)
+      : data_(data), folder_(options.checkpoint_folder), storage_(server.runtime()->storage()) {
     step_ = global_step(graph_);
     model_ = make_mlp(graph_, data.test.pixels(), options.hidden, data.train.classes, options.seed);
     auto saved = model_.variables;
     saved.push_back(step_);
     saver_.emplace(graph_, saved, step_);
-    session_.emplace(graph_);
+    session_.emplace(server.target(), graph_);
   }
 
   // Whether there was a new checkpoint.
@@ -60,7 +62,7 @@ class Evaluator {
  private:
   const Mnist& data_;
   std::string folder_;
-  Storage& storage_ = posix_storage();
+  Storage& storage_;
   LastEvaluated last_{storage_, folder_};
   int failures_ = 0;  // to read the newest, one after the other
 
@@ -96,12 +98,14 @@ bool Evaluator::evaluate_newest() {
 
 void evaluate_checkpoints(const Mnist& data, const TrainOptions& options,
                           const std::atomic<bool>& interrupted) {
-  Evaluator evaluator(data, options);
-  const auto fresh_patience = [] { return Patience("the evaluator", 0); };
+  Server server = Server::local();
+  Runtime& runtime = *server.runtime();
+  Evaluator evaluator(server, data, options);
+  const auto fresh_patience = [&] { return Patience(runtime, "the evaluator", 0); };
   Patience patience = fresh_patience();
   while (!interrupted) {
     // The sign comes after the last checkpoint: asked first, it makes sure that none is missed.
-    const auto completed = completed_step(posix_storage(), options.checkpoint_folder);
+    const auto completed = completed_step(runtime.storage(), options.checkpoint_folder);
     if (evaluator.evaluate_newest()) {
       patience = fresh_patience();
       continue;

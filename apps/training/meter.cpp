@@ -1,13 +1,14 @@
 #include "apps/training/meter.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace actorflow {
 
 void Meter::record(std::int64_t step, double loss, double accuracy) {
   constexpr std::size_t window = 100;
   step_ = step;
-  last_ = std::chrono::steady_clock::now();
+  last_ = clock_.now();
   recent_.push_back({loss, accuracy});
   if (recent_.size() > window) recent_.pop_front();
 }

@@ -1,17 +1,19 @@
 // Measures a replica's training: loss, accuracy and speed. Not thread-safe.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
+
+#include "actors/clock.h"
 
 namespace actorflow {
 
 class Meter {
  public:
   // From global step `start` to `end`; a global step takes `examples_per_step` of all replicas.
-  Meter(std::int64_t start, std::int64_t end, std::int64_t examples_per_step)
-      : start_(start), step_(start), end_(end), examples_per_step_(examples_per_step) {}
+  // REQUIRES: the clock outlives this.
+  Meter(Clock& clock, std::int64_t start, std::int64_t end, std::int64_t examples_per_step)
+      : clock_(clock), start_(start), step_(start), end_(end), examples_per_step_(examples_per_step) {}
 
   void record(std::int64_t step, double loss, double accuracy);
 
@@ -32,10 +34,11 @@ class Meter {
   };
   double mean(double Sample::*value) const;
 
+  Clock& clock_;
   std::int64_t start_, step_, end_, examples_per_step_;
   std::deque<Sample> recent_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = began_;
+  Clock::time_point began_ = clock_.now();
+  Clock::time_point last_ = began_;
 };
 
 }  // namespace actorflow

@@ -12,6 +12,7 @@
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
+#include "actors/runtime.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/mlp.h"
 #include "dataflow/error.h"
@@ -49,6 +50,7 @@ class Replica {
     return options_.sync && (options_.replicas_to_aggregate == 0 ||
                              options_.replicas_to_aggregate == task_.num_replicas());
   }
+  Storage& storage() const { return server_.runtime()->storage(); }
   std::int64_t batches_per_step() const { return options_.sync ? task_.num_replicas() : 1; }
 
   Server& server_;
@@ -132,7 +134,7 @@ HookRef Replica::feed_batches() {
   return feed_fn({.begin =
                       [this](std::int64_t step) {
                         if (!meter_)
-                          meter_.emplace(step, options_.train_steps,
+                          meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
                                          options_.batch_size * batches_per_step());
                         begin_batches(step);
                       },
@@ -197,8 +199,8 @@ std::optional<TrainReport> Replica::end_as_chief(MonitoredSession& session) {
   session.close();
   const TrainReport result = report(session);
   if (options_.mark_end && !options_.checkpoint_folder.empty())
-    mark_complete(posix_storage(), options_.checkpoint_folder,
-                  latest_step(posix_storage(), options_.checkpoint_folder).value());
+    mark_complete(storage(), options_.checkpoint_folder,
+                  latest_step(storage(), options_.checkpoint_folder).value());
   server_.shutdown_cluster("training is complete");
   return result;
 }

@@ -39,6 +39,7 @@ class FullStorage final : public Storage {
   bool exists(const std::string& path) override { return disk.exists(path); }
   std::vector<std::string> list(const std::string& folder) override { return disk.list(folder); }
   void remove(const std::string& path) override { disk.remove(path); }
+  double wall_time_s() override { return disk.wall_time_s(); }
 
   MemoryStorage disk;
   bool full = false;

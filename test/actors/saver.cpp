@@ -146,6 +146,7 @@ class GatedStorage final : public Storage {
   bool exists(const std::string& path) override { return disk.exists(path); }
   std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
   void remove(const std::string& path) override { disk.remove(path); }
+  double wall_time_s() override { return disk.wall_time_s(); }
 
   MemoryStorage disk;
   std::latch reached{1}, gate{1};

@@ -2,12 +2,12 @@
 
 #include <boost/test/unit_test.hpp>
 
-using actorflow::Meter;
+using actorflow::Meter, actorflow::steady_clock;
 
 BOOST_AUTO_TEST_SUITE(meter)
 
 BOOST_AUTO_TEST_CASE(without_a_step_there_is_nothing) {
-  const Meter meter(5, 10, 64);
+  const Meter meter(steady_clock(), 5, 10, 64);
   BOOST_TEST(meter.step() == 5);
   BOOST_TEST(meter.loss() == 0);
   BOOST_TEST(meter.examples_per_second() == 0);
@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(without_a_step_there_is_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(means_are_over_the_last_hundred_steps) {
-  Meter meter(0, 200, 64);
+  Meter meter(steady_clock(), 0, 200, 64);
   for (int i = 0; i < 50; ++i) meter.record(i, 1000, 0);
   for (int i = 50; i < 100; ++i) meter.record(i, 1, 0.5);
   for (int i = 100; i < 150; ++i) meter.record(i, 3, 1);
@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(means_are_over_the_last_hundred_steps) {
 }
 
 BOOST_AUTO_TEST_CASE(speed_counts_every_replica_since_the_start) {
-  Meter meter(100, 400, 128);
+  Meter meter(steady_clock(), 100, 400, 128);
   while (meter.seconds() <= 0) meter.record(200, 1, 1);
   BOOST_TEST(meter.examples_per_second() * meter.seconds() == 100.0 * 128,
              boost::test_tools::tolerance(1e-9));

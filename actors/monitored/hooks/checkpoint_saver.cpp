@@ -29,17 +29,17 @@ class CheckpointSaver : public SessionHook {
   // What was restored need not be saved again.
   void after_create_session(RunContext& context) override {
     const auto step = present_step(context.session());
-    if (latest_step(storage_, folder_) != step) return save_if_possible(context.session(), step);
-    timer_.done(step);
+    if (latest_step(storage_, folder_) != step) return save_if_possible(context, step);
+    timer_.done(step, context.now());
     saved_step_ = step;
   }
 
   RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
 
   void after_run(RunContext& context, std::span<const Tensor> results) override {
-    if (!timer_.is_due(results[0].scalar<std::int64_t>() + 1)) return;
+    if (!timer_.is_due(results[0].scalar<std::int64_t>() + 1, context.now())) return;
     const auto step = present_step(context.session());
-    if (timer_.is_due(step)) save_if_possible(context.session(), step);
+    if (timer_.is_due(step, context.now())) save_if_possible(context, step);
   }
 
   void end(Session& session) override {
@@ -60,10 +60,10 @@ class CheckpointSaver : public SessionHook {
     for (const auto& listener : listeners_) listener->after_save(session, step, path);
   }
 
-  void save_if_possible(Session& session, std::int64_t step) {
-    timer_.done(step);
+  void save_if_possible(RunContext& context, std::int64_t step) {
+    timer_.done(step, context.now());
     try {
-      save(session, step);
+      save(context.session(), step);
     } catch (const Error& error) {
       if (!is_of_storage(error.code())) throw;
       spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step, error.what());

@@ -1,7 +1,6 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <thread>
 
 #include "actors/monitored/hooks.h"
 
@@ -23,11 +22,11 @@ class GlobalStepWaiter : public SessionHook {
       const auto step = context.session().run(global_step_).scalar<std::int64_t>();
       reached_ = step >= wait_until_;
       if (reached_) break;
-      if (timer.is_due(polls)) {
-        timer.done(polls);
+      if (timer.is_due(polls, context.now())) {
+        timer.done(polls, context.now());
         spdlog::info("waiting for global step {} before the first step; it is {}", wait_until_, step);
       }
-      std::this_thread::sleep_for(poll_interval);
+      context.runtime().sleep(poll_interval);
     }
     return {};
   }

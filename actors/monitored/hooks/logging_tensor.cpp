@@ -33,20 +33,20 @@ class LoggingTensor : public SessionHook {
   LoggingTensor(std::vector<std::pair<std::string, Output>> tensors, Every every, Format format)
       : tensors_(std::move(tensors)), timer_(every), format_(std::move(format)) {}
 
-  RunArgs before_run(RunContext&) override {
+  RunArgs before_run(RunContext& context) override {
     RunArgs args;
-    if (timer_.is_due(steps_))
+    if (timer_.is_due(steps_, context.now()))
       for (const auto& entry : tensors_) args.fetches.push_back(entry.second);
     return args;
   }
 
-  void after_run(RunContext&, std::span<const Tensor> results) override {
+  void after_run(RunContext& context, std::span<const Tensor> results) override {
     if (!results.empty()) {
       NamedTensors values;
       for (std::size_t i = 0; i < results.size(); ++i)
         values.emplace_back(tensors_[i].first, results[i]);
       spdlog::info("{}", format_(values));
-      timer_.done(steps_);
+      timer_.done(steps_, context.now());
     }
     ++steps_;
   }

@@ -18,18 +18,18 @@ class Profiler : public SessionHook {
 
   // The first step plans and connects; what it takes says little.
   void after_create_session(RunContext& context) override {
-    timer_.done(context.session().run(global_step_).scalar<std::int64_t>());
+    timer_.done(context.session().run(global_step_).scalar<std::int64_t>(), context.now());
   }
 
-  RunArgs before_run(RunContext&) override {
-    return {.fetches = {global_step_}, .trace = timer_.is_due(next_)};
+  RunArgs before_run(RunContext& context) override {
+    return {.fetches = {global_step_}, .trace = timer_.is_due(next_, context.now())};
   }
 
   void after_run(RunContext& context, std::span<const Tensor> results) override {
     const auto step = results[0].scalar<std::int64_t>();
-    if (timer_.is_due(next_)) {
+    if (timer_.is_due(next_, context.now())) {
       write_chrome_trace(context.trace(), fmt::format("{}/timeline-{}.json", folder_, step));
-      timer_.done(step);
+      timer_.done(step, context.now());
     }
     next_ = step + 1;
   }

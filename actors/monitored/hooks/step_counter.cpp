@@ -13,16 +13,17 @@ class StepCounter : public SessionHook {
 
   void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
   void after_create_session(RunContext& context) override {
-    timer_.done(context.session().run(global_step_).scalar<std::int64_t>());
+    timer_.done(context.session().run(global_step_).scalar<std::int64_t>(), context.now());
   }
   RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
 
-  void after_run(RunContext&, std::span<const Tensor> results) override {
+  void after_run(RunContext& context, std::span<const Tensor> results) override {
     const auto step = results[0].scalar<std::int64_t>();
-    if (!timer_.is_due(step)) return;
+    const auto now = context.now();
+    if (!timer_.is_due(step, now)) return;
     const auto steps = static_cast<double>(step - timer_.last_step());
-    report_(step, steps / timer_.seconds_since_last());
-    timer_.done(step);
+    report_(step, steps / timer_.seconds_since_last(now));
+    timer_.done(step, now);
   }
 
  private:
