@@ -42,6 +42,8 @@ void EventWriter::graph(const GraphDef& graph) {
   add(0, Event::GraphEvent{encode_tensorflow_graph(graph)});
 }
 
+void EventWriter::session_start(std::int64_t step) { add(step, Event::SessionStart()); }
+
 void EventWriter::add(std::int64_t step, decltype(Event::what) what) {
   constexpr std::size_t max_waiting_bytes = 1 << 20;
   const double now_s = options_.now_s();

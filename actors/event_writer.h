@@ -42,6 +42,8 @@ class EventWriter {
   void write(std::int64_t step, std::vector<Summary> summaries);
   void scalar(std::int64_t step, std::string tag, double value);
   void graph(const GraphDef& graph);
+  // Training begins at this step, perhaps anew: TensorBoard drops what it has of it and later ones.
+  void session_start(std::int64_t step);
   // Brings everything into the file.
   void flush();
 

@@ -35,6 +35,9 @@ void fill(events::Summary::Value& out, const ImageSummary& image) {
 
 void fill(events::Event& out, const Event::Version& version) { out.set_file_version(version.name); }
 void fill(events::Event& out, const Event::GraphEvent& graph) { out.set_graph_def(graph.def); }
+void fill(events::Event& out, const Event::SessionStart&) {
+  out.mutable_session_log()->set_status(events::SessionLog::START);
+}
 void fill(events::Event& out, const std::vector<Summary>& summaries) {
   auto& written = *out.mutable_summary();
   for (const auto& summary : summaries) {
@@ -95,6 +98,8 @@ Event decode_event(std::span<const std::byte> bytes) {
     event.what = Event::Version{in.file_version()};
   else if (in.what_case() == events::Event::kGraphDef)
     event.what = Event::GraphEvent{in.graph_def()};
+  else if (in.session_log().status() == events::SessionLog::START)
+    event.what = Event::SessionStart();
   else
     event.what = read(in.summary());
   return event;

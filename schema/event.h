@@ -42,10 +42,13 @@ struct Event {
   struct GraphEvent {
     std::string def;  // what encode_tensorflow_graph() gives
   };
+  // A session begins, or begins again, at the event's step: what readers have of that step and later
+  // ones, from before, counts no longer.
+  struct SessionStart {};
 
   double wall_time_s = 0;  // since 1970
   std::int64_t step = 0;
-  std::variant<Version, GraphEvent, std::vector<Summary>> what;
+  std::variant<Version, GraphEvent, SessionStart, std::vector<Summary>> what;
 };
 
 // Runs of empty buckets of a histogram are written as one.

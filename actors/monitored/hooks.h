@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "actors/event_writer.h"
 #include "actors/monitored/hook.h"
 #include "actors/monitored/step_timer.h"
 #include "actors/saver.h"
 #include "actors/storage.h"
+#include "actors/summaries.h"
 #include "dataflow/replicate.h"
 
 namespace actorflow {
@@ -41,8 +43,15 @@ HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folde
 
 // StepCounterHook: hands on how many global steps a second there were, of all replicas together; without
 // `report` it logs them.
-HookRef step_counter(Every every,
-                     std::function<void(std::int64_t global_step, double steps_per_second)> report = {});
+using StepRate = std::function<void(std::int64_t global_step, double steps_per_second)>;
+HookRef step_counter(Every every, StepRate report = {});
+// Writes them as the scalar "global_step/sec".
+HookRef step_counter(Every every, std::shared_ptr<EventWriter> writer);
+
+// SummarySaverHook: writes the graph, then the summaries of each session's first step, and of steps as
+// often as `every` says; those of others are not fetched. Readers are told where training goes back to a
+// checkpoint. `summaries` must outlive the hook. An error of the storage is logged, and training goes on.
+HookRef summary_saver(const Summaries& summaries, std::shared_ptr<EventWriter> writer, Every every);
 
 // LoggingTensorHook: logs the values under these names at the first step, then as often as `every` says.
 // `format` makes the line, without it "name = value, ...".

@@ -9,6 +9,7 @@
 
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/session_maker.h"
+#include "actors/runtime.h"
 #include "dataflow/error.h"
 #include "dataflow/replicate.h"
 
@@ -37,6 +38,10 @@ class Fetches {
 struct MonitoredSession::Impl {
   Impl(std::optional<Server> own_server, Server* other_server, Graph& graph, MonitoredOptions given);
 
+  void add_reporting_hooks();
+  Storage& storage() const {
+    return options.storage ? *options.storage : server.runtime()->storage();
+  }
   bool over() const { return stop || server.stopping(); }
   Session* ready();
   void survive(const Error& error);
@@ -64,8 +69,7 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
   if (options.is_chief) hooks = options.chief_only_hooks;
   hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
   if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step));
-  if (options.is_chief && options.log_step_count_steps > 0)
-    hooks.push_back(step_counter({.steps = options.log_step_count_steps}));
+  if (options.is_chief) add_reporting_hooks();
   for (const auto& hook : hooks) hook->begin(scaffold);
   maker = std::make_unique<SessionMaker>(server, scaffold, options);
   const Every& every = options.save_checkpoint;
@@ -73,6 +77,20 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
     hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every));
     hooks.back()->begin(scaffold);
   }
+}
+
+// What people are told of the training.
+void MonitoredSession::Impl::add_reporting_hooks() {
+  if (options.log_step_count_steps > 0)
+    hooks.push_back(step_counter({.steps = options.log_step_count_steps}));
+  if (options.summary_dir.empty()) {
+    if (options.summaries) throw invalid_argument("summaries need a summary_dir to be written to");
+    return;
+  }
+  const auto writer = std::make_shared<EventWriter>(storage(), options.summary_dir);
+  hooks.push_back(step_counter(options.save_summaries, writer));
+  if (options.summaries)
+    hooks.push_back(summary_saver(*options.summaries, writer, options.save_summaries));
 }
 
 // The session of the next step; null if training is over.

@@ -18,6 +18,7 @@
 #include "actors/saver.h"
 #include "actors/server.h"
 #include "actors/storage.h"
+#include "actors/summaries.h"
 
 namespace actorflow {
 
@@ -38,6 +39,11 @@ struct MonitoredOptions {
   // What the chief does besides its hooks.
   Every save_checkpoint{0, 600};
   std::int64_t log_step_count_steps = 100;  // 0 = not
+  // Where the chief writes event files for TensorBoard; "" = nowhere.
+  std::string summary_dir{};
+  // What it writes there besides the steps per second; must outlive the session.
+  const Summaries* summaries = nullptr;
+  Every save_summaries{.steps = 100};
 
   // How long to wait for the chief, or for tasks that are lost; 0 = as long as it takes.
   double max_wait_secs = 7200;
@@ -45,8 +51,13 @@ struct MonitoredOptions {
   std::int64_t last_step = 0;
 
   // The model, where it is not to be found in the graph by itself.
-  Output init_op{};                  // none: the initializers of the shared variables
-  std::vector<Output> local_init{};  // run in each new session, before the first step
+  Output init_op{};                           // none: the initializers of the shared variables
+  Feeds init_feeds{};                         // of init_op
+  std::function<void(Session&)> init_fn{};    // called by the chief after init_op
+  std::vector<Output> local_init{};           // run in each new session, before the first step
+  // Booleans, run after that: a session whose model is not ready by them, too, waits until all are true.
+  // None: it is ready when every shared variable has a value.
+  Output ready_op{};
   const Saver* saver = nullptr;      // none: one of the shared variables
   int max_to_keep = 5;               // checkpoints, of the session's own saver
   Storage* storage = nullptr;        // none: real files

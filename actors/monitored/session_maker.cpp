@@ -66,6 +66,9 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
       shared_(shared_variables(scaffold)),
       saver_(options.saver) {
   Graph& graph = scaffold.graph;
+  if (options.ready_op && options.ready_op.dtype() != DType::boolean)
+    throw invalid_argument(fmt::format("ready_op must be of type bool, got {}",
+                                       to_string(options.ready_op.dtype())));
   for (const auto& variable : shared_)
     probes_.push_back(graph.on(task_of(variable, server.name()), [&] {
       return graph.add(is_initialized_op(), {}, {{"variable", variable.name()}},
@@ -99,7 +102,7 @@ std::shared_ptr<Session> SessionMaker::make() {
       else if (!await_chief(*session, patience))
         continue;
       if (!scaffold_.local_init.empty()) session->run(std::vector<Output>{}, {}, scaffold_.local_init);
-      return session;
+      if (await_ready(*session, patience)) return session;
     } catch (const Error& error) {
       if (server_.stopping()) continue;
       if (!is_preemption(error.code())) throw;
@@ -145,7 +148,8 @@ void SessionMaker::give_values(Session& session, const std::vector<std::string>&
     initializers = {options_.init_op};
   else
     for (const auto& variable : shared_) initializers.push_back(variable.initializer());
-  session.run(std::vector<Output>{}, {}, initializers);
+  session.run(std::vector<Output>{}, options_.init_feeds, initializers);
+  if (options_.init_fn) options_.init_fn(session);
 }
 
 // False if the job was over, or training complete, before the model was ready.
@@ -159,6 +163,18 @@ bool SessionMaker::await_chief(Session& session, Patience& patience) {
     if (missing.empty() && fence_->join_if_open(session)) return true;
     patience.wait(fmt::format("for {} to initialise or restore {}", chief,
                               missing.empty() ? "the model" : describe(missing)));
+  }
+  return false;
+}
+
+// The same for what the program calls ready.
+bool SessionMaker::await_ready(Session& session, Patience& patience) {
+  if (!options_.ready_op) return true;
+  while (!is_over()) {
+    const Tensor ready = session.run(options_.ready_op);
+    if (std::ranges::all_of(ready.values<bool>(), std::identity())) return true;
+    patience.wait(fmt::format("until ready_op, {}, is true",
+                              scaffold_.graph.def().node(options_.ready_op.edge.node).name));
   }
   return false;
 }

@@ -34,6 +34,7 @@ class SessionMaker {
   bool is_over();
   void prepare(Session& session);
   bool await_chief(Session& session, Patience& patience);
+  bool await_ready(Session& session, Patience& patience);
   void give_values(Session& session, const std::vector<std::string>& missing);
   std::vector<std::string> missing_variables(Session& session) const;
   std::string describe(const std::vector<std::string>& missing) const;

@@ -28,6 +28,11 @@ Mnist load_from(const std::string& folder) {
   }
 }
 
+// "" as it is.
+std::string absolute(const std::string& folder) {
+  return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
+}
+
 }  // namespace
 
 void TrainFlags::add_to(CLI::App& app) {
@@ -58,6 +63,10 @@ void TrainFlags::add_to(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   add("save-checkpoint-steps", save_checkpoint_steps, "Steps between checkpoints, in place of seconds")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--summary-dir,--summary_dir", summary_folder,
+                 "Folder for TensorBoard's event files, which the chief writes; an evaluator's are in eval/");
+  add("save-summaries-steps", save_summaries_steps, "Steps between summaries")
+      ->check(CLI::PositiveNumber);
   app.add_option("--report", report, "File for a report in JSON; - for standard output");
   app.add_option(
          both_spellings("replicas-to-aggregate"), replicas_to_aggregate,
@@ -93,8 +102,9 @@ TrainOptions TrainFlags::options(bool sync) const {
   if (staleness_bound >= 0) options.staleness_bound = staleness_bound;
   options.seed = seed;
   // Every task finds it by this path, wherever it was started.
-  if (!checkpoint_folder.empty())
-    options.checkpoint_folder = std::filesystem::absolute(checkpoint_folder).lexically_normal().string();
+  options.checkpoint_folder = absolute(checkpoint_folder);
+  options.summary_folder = absolute(summary_folder);
+  options.save_summaries = {.steps = save_summaries_steps};
   options.save_checkpoint = {save_checkpoint_steps,
                              save_checkpoint_steps > 0 ? 0 : save_checkpoint_secs};
   options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);

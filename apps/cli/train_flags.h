@@ -22,6 +22,8 @@ struct TrainFlags {
   std::string checkpoint_folder;
   double save_checkpoint_secs = 600;
   std::int64_t save_checkpoint_steps = 0;
+  std::string summary_folder;
+  std::int64_t save_summaries_steps = 100;
   std::string report;
   double connect_timeout_s = 60;
   int replicas_to_aggregate = 0;

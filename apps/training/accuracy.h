@@ -6,7 +6,12 @@
 
 namespace actorflow {
 
-// The share of the images that the model, with its present variables, classifies rightly.
-double accuracy_on(Session& session, const Mlp& model, const LabelledImages& images);
+struct Score {
+  double accuracy = 0;  // the share of the images that are classified rightly
+  double loss = 0;      // the mean of the model's loss
+};
+
+// Of the model with its present variables.
+Score score_on(Session& session, const Mlp& model, const LabelledImages& images);
 
 }  // namespace actorflow

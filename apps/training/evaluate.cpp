@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "actors/monitored/event_log.h"
 #include "actors/monitored/patience.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime.h"
@@ -53,6 +54,9 @@ class Evaluator {
     saved.push_back(step_);
     saver_.emplace(graph_, saved, step_);
     session_.emplace(server.target(), graph_);
+    if (!options.summary_folder.empty())
+      events_.emplace(std::make_shared<EventWriter>(storage_, options.summary_folder + "/eval",
+                                                    EventWriterOptions{.flush_interval_s = 0}));
   }
 
   // Whether there was a new checkpoint.
@@ -71,6 +75,7 @@ class Evaluator {
   Mlp model_;
   std::optional<Saver> saver_;
   std::optional<Session> session_;
+  std::optional<EventLog> events_;
 };
 
 bool Evaluator::evaluate_newest() {
@@ -80,10 +85,14 @@ bool Evaluator::evaluate_newest() {
   try {
     const auto step = saver_->restore(*session_, storage_, folder_);
     if (!step) return false;
-    const double accuracy = accuracy_on(*session_, model_, data_.test);
+    const Score score = score_on(*session_, model_, data_.test);
     failures_ = 0;
+    if (events_)
+      events_->write([&](EventWriter& to) {
+        to.write(*step, {{"accuracy", ScalarSummary{score.accuracy}}, {"loss", ScalarSummary{score.loss}}});
+      });
     last_.set(*step);
-    fmt::print("step {}: test accuracy {:.2f} %\n", *step, 100 * accuracy);
+    fmt::print("step {}: test accuracy {:.2f} %\n", *step, 100 * score.accuracy);
     std::fflush(stdout);
     return true;
   } catch (const Error& error) {

@@ -13,6 +13,7 @@
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime.h"
+#include "actors/summaries.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/mlp.h"
 #include "dataflow/error.h"
@@ -33,6 +34,7 @@ class Replica {
 
  private:
   void build();
+  void summarise();
   MonitoredOptions monitored();
   void begin_batches(std::int64_t step);
   HookRef feed_batches();
@@ -44,6 +46,7 @@ class Replica {
   void wait_for_others();
   TrainReport report(MonitoredSession& session);
   std::vector<std::int64_t> dropped_gradients(Session& session) const;
+  bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   bool is_interrupted() const { return task_.is_chief() && interrupted_; }
   // Every replica makes each step: the step says which batch is next.
   bool is_lockstep() const {
@@ -64,6 +67,7 @@ class Replica {
   Mlp model_;
   Variable global_step_;
   TrainOp train_;
+  Summaries summaries_;
   Output greeting_;   // does nothing, on the chief
   Output staleness_;  // float64 [3]: steps, mean, maximum
   std::optional<DatasetIterator> batches_;
@@ -100,7 +104,14 @@ void Replica::build() {
   staleness_ = graph_.on(global_step_.device(), [&] {
     return graph_.add(staleness_op(), {}, {{"variable", global_step_.name()}});
   });
+  if (has_summaries()) summarise();
   greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
+}
+
+void Replica::summarise() {
+  summaries_.scalar("loss", model_.loss);
+  summaries_.scalar("accuracy", model_.accuracy);
+  for (const auto& variable : model_.variables) summaries_.histogram(variable.name(), variable);
 }
 
 MonitoredOptions Replica::monitored() {
@@ -110,6 +121,9 @@ MonitoredOptions Replica::monitored() {
   options.checkpoint_dir = options_.checkpoint_folder;
   options.save_checkpoint = options_.save_checkpoint;
   options.log_step_count_steps = 0;  // `progress` says more
+  options.summary_dir = options_.summary_folder;
+  options.save_summaries = options_.save_summaries;
+  if (has_summaries()) options.summaries = &summaries_;
   options.hooks = {nan_tensor(model_.loss), sync_replicas(train_), feed_batches()};
   if (options_.mark_end)
     options.last_step = options_.train_steps;
@@ -231,7 +245,7 @@ TrainReport Replica::report(MonitoredSession& monitored_session) {
   const auto values = session.run({model_.variables.begin(), model_.variables.end()});
   for (std::size_t i = 0; i < values.size(); ++i) weights[model_.variables[i].name()] = values[i];
   const Tensor staleness = session.run(staleness_);
-  return {.test_accuracy = accuracy_on(session, model_, data_.test),
+  return {.test_accuracy = score_on(session, model_, data_.test).accuracy,
           .loss = meter_->loss(),
           .global_step = session.run(global_step_).scalar<std::int64_t>(),
           .examples_per_second = meter_->examples_per_second(),

@@ -35,6 +35,8 @@ struct TrainOptions {
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
   Every save_checkpoint{0, 600};  // and at the end
+  std::string summary_folder;     // where the chief writes event files, the evaluator in eval/; "" = none
+  Every save_summaries{.steps = 100};
   // Tasks are processes that may be started again after the end: it is marked in the checkpoint folder.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;

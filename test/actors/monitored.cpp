@@ -8,7 +8,10 @@
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
+#include "actors/summaries.h"
+#include "dataflow/state_ops.h"
 #include "test/actors/status_of.h"
+#include "test/actors/support/memory_storage.h"
 #include "test/apps/support/folder.h"
 
 using namespace actorflow;
@@ -315,6 +318,49 @@ BOOST_AUTO_TEST_CASE(final_ops_step_counter_and_logging_see_the_steps) {
   BOOST_TEST(last == -2.5F);
   BOOST_TEST(counted == (std::vector<std::int64_t>{2, 4, 6}), boost::test_tools::per_element());
   BOOST_TEST(lines == 3);  // steps 0, 3 and 6
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_loses_summaries_but_no_training) {
+  MemoryStorage disk;
+  disk.commits_left = 0;
+  Job job;
+  Program p;
+  Summaries summaries;
+  summaries.scalar("loss", p.loss);
+  auto options = job.chief();
+  options.checkpoint_dir = "";
+  options.storage = &disk;
+  options.summaries = &summaries;
+  options.last_step = 3;
+  BOOST_TEST((status_of([&] { MonitoredSession(job.worker(0), p.g, options); }).message.find(
+                  "summary_dir") != std::string::npos));
+  options.summary_dir = "events";
+  MonitoredSession session(job.worker(0), p.g, options);
+  while (!session.should_stop()) session.run(p.train, p.feed(1));
+  session.close();
+  BOOST_TEST(weight(session, p) == -0.5F);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_may_say_how_to_initialise_and_what_is_ready) {
+  Job job;
+  Program p, q(1);
+  const Output start = p.g.placeholder(DType::float32, {1}, "start");
+  auto options = job.chief();
+  options.checkpoint_dir = "";
+  options.init_op = p.g.group({p.step.initializer(), p.g.assign(p.w, start)}, "init");
+  options.init_feeds = {{start, Tensor::of<float>({1}, {5.0F})}};
+  float seen = 0;
+  options.init_fn = [&](Session& session) { seen = session.run(p.w).values<float>()[0]; };
+  MonitoredSession chief(job.worker(0), p.g, options);
+  BOOST_TEST(seen == 5.0F);
+
+  options = job.other();
+  options.checkpoint_dir = "";
+  options.ready_op = q.g.add(is_initialized_op(), {}, {{"variable", std::string("elsewhere")}}, "ready");
+  options.max_wait_secs = 0.2;
+  const Status status = status_of([&] { MonitoredSession(job.worker(1), q.g, options); });
+  BOOST_TEST((status.code == Code::deadline_exceeded));
+  BOOST_TEST(status.message.find("until ready_op, ready, is true") != std::string::npos, status.message);
 }
 
 BOOST_AUTO_TEST_CASE(a_replica_can_wait_for_a_global_step) {

@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "actors/event_writer.h"
+#include "actors/monitored/monitored_session.h"
 #include "actors/session.h"
 #include "actors/summaries.h"
+#include "dataflow/replicate.h"
 #include "kernels/ops.h"
 #include "test/apps/support/folder.h"
 #include "test/apps/support/python.h"
+#include "test/apps/support/trainers.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -88,6 +91,17 @@ class Run {
   Json expected_;
 };
 
+// Checks which steps of these scalars and histograms TensorBoard finds in a folder.
+using Steps = std::map<std::string, std::vector<std::int64_t>>;
+void check_steps(const std::string& folder, const Steps& scalars, const Steps& histograms = {}) {
+  Json expected{{"scalars", Json::object()}, {"histograms", Json::object()}, {"images", Json::object()},
+                {"graph", Json::object()},   {"histogram_steps", histograms}};
+  for (const auto& [tag, steps] : scalars)
+    for (const auto step : steps) expected["scalars"][tag].push_back({{"step", step}});
+  write_file(folder + "/expected.json", expected.dump());
+  check_with_python("read_events.py", {folder});
+}
+
 // Multiples of a power of two: sums are exact in any order.
 std::vector<float> random_values(std::size_t count) {
   std::mt19937 random(7);
@@ -147,6 +161,56 @@ BOOST_AUTO_TEST_CASE(tensorboard_reads_a_file_whose_writer_was_killed) {
   const std::string whole = read_file(run.path());
   write_file(run.path(), whole + whole.substr(0, whole.size() - 3));
   check_with_python("read_events.py", {folder.path()});
+}
+
+BOOST_AUTO_TEST_CASE(tensorboard_shows_what_training_writes) {
+  Folder folder;
+  for (const char* steps : {"--train-steps=25", "--train-steps=45"})
+    train_in_one_process({"--ps=2", "--workers=2", "--hidden=16", steps, "--save-summaries-steps=10",
+                          "--checkpoint-dir=" + folder.file("model"),
+                          "--summary-dir=" + folder.file("events")});
+  const std::vector<std::int64_t> shown{0, 10, 20, 25, 35};  // it went on from the checkpoint of step 25
+  check_steps(folder.file("events"),
+              {{"loss", shown}, {"accuracy", shown}, {"global_step/sec", {10, 20, 35}}},
+              {{"hidden1/weights", shown}, {"hidden1/biases", shown}});
+}
+
+BOOST_AUTO_TEST_CASE(tensorboard_drops_the_steps_that_a_recovery_takes_back) {
+  Folder folder;
+  Graph graph;
+  const Variable step = global_step(graph);
+  const Output next = graph.assign_add(step, graph.constant(std::int64_t{1}));
+  Summaries summaries;
+  summaries.scalar("next", next);
+  MonitoredOptions options;
+  options.checkpoint_dir = folder.file("model");
+  options.save_checkpoint = {.steps = 2};
+  options.summary_dir = folder.file("events");
+  options.summaries = &summaries;
+  options.save_summaries = {.steps = 1};
+  MonitoredSession session(graph, options);
+  for (int i = 0; i < 5; ++i) session.run(next);  // saved at steps 0, 2 and 4
+  int attempts = 0;
+  session.run_step([&](StepContext& context) {
+    if (++attempts == 1) throw Error(Code::aborted, "a task is lost");
+    context.run(next);  // from step 4 on
+  });
+  session.close();
+  check_steps(folder.file("events"),
+              {{"next", {0, 1, 2, 3, 4}}, {"global_step/sec", {1, 2, 3}}});
+}
+
+BOOST_AUTO_TEST_CASE(tensorboard_shows_what_an_evaluator_finds) {
+  Folder folder;
+  train_in_one_process({"--train-steps=20", "--checkpoint-dir=" + folder.path()});
+  write_file(folder.file("training-complete"), "20\n");
+  Process evaluator({"/usr/bin/env",
+                     R"(TF_CONFIG={"cluster": {"ps": ["127.0.0.1:1"], "worker": ["127.0.0.1:2"]},
+                                   "task": {"type": "evaluator", "index": 0}})",
+                     ACTORFLOW_BIN_DIR "/trainer", "--checkpoint_dir=" + folder.path(), "--train_steps=20",
+                     "--summary_dir=" + folder.file("events")});
+  BOOST_TEST(evaluator.wait() == 0, evaluator.output());
+  check_steps(folder.file("events/eval"), {{"accuracy", {20}}, {"loss", {20}}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,18 +1,13 @@
 #include <spdlog/spdlog.h>
 
 #include "actors/monitored/hooks.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
-#include "dataflow/error.h"
 
 namespace actorflow {
 namespace {
 
 using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
-
-// What a folder may answer while training goes on all the same.
-bool is_of_storage(Code code) {
-  return code == Code::resource_exhausted || code == Code::permission_denied || code == Code::not_found;
-}
 
 class CheckpointSaver : public SessionHook {
  public:

@@ -1,15 +1,14 @@
 #include <spdlog/spdlog.h>
 
+#include "actors/monitored/event_log.h"
 #include "actors/monitored/hooks.h"
 
 namespace actorflow {
 namespace {
 
-using Report = std::function<void(std::int64_t, double)>;
-
 class StepCounter : public SessionHook {
  public:
-  StepCounter(Every every, Report report) : timer_(every), report_(std::move(report)) {}
+  StepCounter(Every every, StepRate report) : timer_(every), report_(std::move(report)) {}
 
   void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
   void after_create_session(RunContext& context) override {
@@ -28,18 +27,24 @@ class StepCounter : public SessionHook {
 
  private:
   StepTimer timer_;
-  Report report_;
+  StepRate report_;
   Variable global_step_;
 };
 
 }  // namespace
 
-HookRef step_counter(Every every, Report report) {
+HookRef step_counter(Every every, StepRate report) {
   if (!report)
     report = [](std::int64_t step, double rate) {
       spdlog::info("global_step/sec: {:.1f}, step = {}", rate, step);
     };
   return std::make_shared<StepCounter>(every, std::move(report));
+}
+
+HookRef step_counter(Every every, std::shared_ptr<EventWriter> writer) {
+  return step_counter(every, [log = EventLog(std::move(writer))](std::int64_t step, double rate) mutable {
+    log.write([&](EventWriter& to) { to.scalar(step, "global_step/sec", rate); });
+  });
 }
 
 }  // namespace actorflow

@@ -31,6 +31,7 @@ class MemoryStorage final : public Storage {
   }
   void append(const std::string& path, std::span<const std::byte> bytes) override {
     const std::scoped_lock lock(mutex);
+    expect_room(path);
     auto& file = files[path];
     file.insert(file.end(), bytes.begin(), bytes.end());
   }
@@ -56,6 +57,9 @@ class MemoryStorage final : public Storage {
   int commits_left = std::numeric_limits<int>::max();  // before the disk is full
 
  private:
+  void expect_room(const std::string& path) const {
+    if (commits_left == 0) throw Error(Code::resource_exhausted, path + ": no space left on device");
+  }
   struct New final : NewFile {
     New(MemoryStorage& to, std::string name) : storage(to), path(std::move(name)) {}
     void write(std::span<const std::byte> more) override {
@@ -63,8 +67,7 @@ class MemoryStorage final : public Storage {
     }
     void commit() override {
       const std::scoped_lock lock(storage.mutex);
-      if (storage.commits_left == 0)
-        throw Error(Code::resource_exhausted, path + ": no space left on device");
+      storage.expect_room(path);
       --storage.commits_left;
       storage.files[path] = std::move(bytes);
     }
