@@ -22,12 +22,17 @@ std::string task_of(const Variable& variable) {
 }
 
 VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& options) {
-  const std::string& name = variable.name();
-  if (const auto slice = options.slices.find(name); slice != options.slices.end())
-    return {name, slice->second.name, slice->second.first_row, slice->second.full_rows,
-            variable.type().shape[0]};
+  const Node& node = variable.value().node();
+  const auto& whole = attr<std::string>(node, "slice_of");
+  const bool is_slice = !whole.empty();
+  const std::string& name = is_slice ? whole : variable.name();
   const auto renamed = options.names.find(name);
-  return {name, renamed == options.names.end() ? name : renamed->second, 0, -1, -1};
+  VariableInCheckpoint place{variable.name(), renamed == options.names.end() ? name : renamed->second};
+  if (!is_slice) return place;
+  place.first_row = attr<std::vector<std::int64_t>>(node, "slice_offset")[0];
+  place.full_rows = attr<Shape>(node, "slice_shape")[0];
+  place.rows = variable.type().shape[0];
+  return place;
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }

@@ -17,21 +17,15 @@ namespace actorflow {
 
 struct SaverOptions {
   KeepOptions keep = {};
-  // The name in the checkpoint of a variable that has another name there.
+  // The name in the checkpoint of a variable, or of a partitioned one, that has another name there.
   std::map<std::string, std::string> names = {};
-  // Variables that hold rows of a larger tensor: its name in the checkpoint, where the rows begin in
-  // it, and how many it has. Such a tensor can be restored however it is sliced.
-  struct Slice {
-    std::string name;
-    std::int64_t first_row = 0;
-    std::int64_t full_rows = 0;
-  };
-  std::map<std::string, Slice> slices = {};
 };
 
 // Each task writes and reads its own variables, all at once, into a folder that all tasks share under
 // one path. Training may go on while a checkpoint is saved: the variables of a task are saved as they are
-// at one instant. A graph may have several savers, for instance one of some of the variables.
+// at one instant. The parts of a partitioned variable are rows of one tensor in the checkpoint, so that it
+// can be restored into any number of parts, with its slots. A graph may have several savers, for instance
+// one of some of the variables.
 // Thread-safe after construction, but save one checkpoint of a folder at a time.
 class Saver {
  public:

@@ -107,21 +107,20 @@ struct Table {
       : tasks(std::make_unique<LocalCluster>(
             std::vector<LocalCluster::Job>{{"ps", static_cast<int>(rows.size())}}, runtime_on(storage))) {
     step = g.on("/job:ps/task:0", [&] { return global_step(g); });
-    SaverOptions options;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::string name = rows.size() == 1 ? "table" : "table/part_" + std::to_string(i);
       std::vector<std::int32_t> values;
       for (auto k = 3 * first; k < 3 * (first + rows[i]); ++k) values.push_back(static_cast<int>(k));
       slices.push_back(g.on("/job:ps/task:" + std::to_string(i), [&] {
-        return g.variable(name, g.constant(Tensor::of({rows[i], 3}, values)));
+        const VariableSlice slice{rows.size() == 1 ? "" : "table", {10, 3}, {first, 0}};
+        return g.variable(name, g.constant(Tensor::of({rows[i], 3}, values)), slice);
       }));
-      if (rows.size() > 1) options.slices[name] = {"table", first, 10};
       first += rows[i];
     }
     auto variables = slices;
     variables.push_back(step);
-    saver = std::make_unique<Saver>(g, variables, step, options);
+    saver = std::make_unique<Saver>(g, variables, step);
     session = std::make_unique<Session>(tasks->server("ps", 0).target(), g);
   }
 
