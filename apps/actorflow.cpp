@@ -1,4 +1,4 @@
-// The command line of Actorflow: train, server, checkpoint, export, summaries, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, place, summaries, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   add_server_command(app, command);
   add_checkpoint_command(app, command);
   add_export_command(app, command);
+  add_place_command(app, command);
   add_summaries_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/program.h"
+#include "apps/training/conv_models.h"
+#include "apps/training/mlp.h"
+#include "dataflow/place.h"
+#include "dataflow/replica_device_setter.h"
+#include "dataflow/replicate.h"
+
+namespace actorflow {
+namespace {
+
+struct PlaceCommand {
+  std::string model;
+  int ps = 2, workers = 2, worker = 0;
+  bool sync = false, dot = false;
+  std::string ps_strategy = "round_robin";
+};
+
+// What is trained of a model.
+struct Trained {
+  Output loss;
+  std::vector<Variable> variables;
+};
+
+using Maker = std::function<Trained(Graph&)>;
+
+Trained trained(const ImageClassifier& model) { return {model.loss, model.variables}; }
+
+const std::map<std::string, Maker>& models() {
+  static const std::map<std::string, Maker> all = {
+      {"mnist",
+       [](Graph& g) {
+         const Mlp model = make_mlp(g, 784, {256}, 10, 1);
+         return Trained{model.loss, model.variables};
+       }},
+      {"lenet", [](Graph& g) { return trained(make_lenet(g, 1)); }},
+      {"resnet20", [](Graph& g) { return trained(make_resnet20(g, 1)); }},
+  };
+  return all;
+}
+
+std::vector<DeviceName> devices_of(const PlaceCommand& command) {
+  std::vector<DeviceName> devices;
+  const auto add = [&devices](const char* job, int tasks) {
+    for (int i = 0; i < tasks; ++i)
+      devices.push_back(DeviceName::parse(fmt::format("/job:{}/replica:0/task:{}/device:CPU:0", job, i)));
+  };
+  add("ps", command.ps);
+  add("worker", command.workers);
+  return devices;
+}
+
+// The graph of one worker, as `trainer` builds it.
+std::unique_ptr<Graph> replica_of(const PlaceCommand& command) {
+  auto graph = std::make_unique<Graph>();
+  const std::string self = TaskName{"worker", command.worker}.to_string();
+  graph->on(replica_device_setter(command.ps, "ps", self,
+                                  make_ps_strategy(command.ps_strategy, command.ps)),
+            [&] {
+              const Variable step = global_step(*graph);
+              const Trained model = models().at(command.model)(*graph);
+              minimize(*graph, model.loss, model.variables, step, Adam{},
+                       {.replica = command.worker, .replicas = command.workers, .sync = command.sync});
+            });
+  return graph;
+}
+
+void print_loads(const Graph& graph) {
+  struct Load {
+    int variables = 0;
+    std::int64_t bytes = 0;
+  };
+  std::map<std::string, Load> loads;
+  for (const auto& variable : graph.variables()) {
+    Load& load = loads[variable.device()];
+    ++load.variables;
+    load.bytes += variable.type().shape.elements() *
+                  static_cast<std::int64_t>(size_of(variable.type().dtype));
+  }
+  fmt::print("\n{:<24}  {:>9}  {:>12}\n", "task", "variables", "bytes");
+  for (const auto& [device, load] : loads)
+    fmt::print("{:<24}  {:>9}  {:>12}\n", device, load.variables, load.bytes);
+}
+
+int run(const PlaceCommand& command) {
+  if (command.worker >= command.workers)
+    throw UsageError(fmt::format("--worker is {}, but there are {} workers, from 0 on", command.worker,
+                                 command.workers));
+  check_usage([&] { make_ps_strategy(command.ps_strategy, command.ps); });
+  const auto graph = replica_of(command);
+  const auto devices = devices_of(command);
+  GraphDef placed = graph->def();
+  place(placed, devices, devices[static_cast<std::size_t>(command.ps + command.worker)]);
+  if (command.dot) {
+    fmt::print("{}", to_dot(placed));
+    return success;
+  }
+  fmt::print("{}", placement_table(placed));
+  print_loads(*graph);
+  return success;
+}
+
+}  // namespace
+
+void add_place_command(CLI::App& app, Command& chosen) {
+  auto command = std::make_shared<PlaceCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "place", "Show on which tasks the nodes and variables of a worker's training step are");
+  std::vector<std::string> names;
+  for (const auto& entry : models()) names.push_back(entry.first);
+  sub->add_option("model", command->model, "lenet, mnist or resnet20")
+      ->required()
+      ->check(CLI::IsMember(names));
+  add_count(*sub, "ps", command->ps, "Parameter servers", 1024);
+  add_count(*sub, "workers", command->workers, "Workers", 1024);
+  sub->add_option("--worker", command->worker, "Whose graph is shown")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_flag("--sync", command->sync, "Synchronous training");
+  sub->add_option(both_spellings("ps-strategy"), command->ps_strategy,
+                  "How variables go to the parameter servers: round_robin or greedy")
+      ->capture_default_str();
+  sub->add_flag("--dot", command->dot, "A picture for Graphviz, in place of a table");
+  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
+}  // namespace actorflow
