@@ -78,7 +78,8 @@ struct StateCall {
   FencingEpoch epoch = 0;  // of the step
   std::vector<Tensor> inputs;
 };
-// shard -> coordinator: the task's epoch has been raised; barriers and tokens start anew.
+// shard -> coordinator, queues: the task's epoch has been raised; barriers and tokens start anew, and
+// nobody of an earlier epoch waits any longer.
 struct EpochRaised {
   FencingEpoch epoch = 0;
 };

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "actors/fence.h"
 #include "dataflow/containers.h"
 
 namespace actorflow {
@@ -16,22 +17,24 @@ constexpr std::chrono::seconds report_interval{5};
 
 using Action = void (*)(TensorQueue& queue, StateCall& call);
 
+TensorQueue::Asker asker(const StateCall& call) { return {call.reply_to, call.epoch}; }
+
 const std::unordered_map<const OpDef*, Action>& actions() {
   static const std::unordered_map<const OpDef*, Action> table = {
       {&queue_enqueue_op(),
-       [](TensorQueue& queue, StateCall& call) { queue.enqueue(call.reply_to, std::move(call.inputs)); }},
+       [](TensorQueue& queue, StateCall& call) { queue.enqueue(asker(call), std::move(call.inputs)); }},
       {&queue_enqueue_many_op(),
        [](TensorQueue& queue, StateCall& call) {
-         queue.enqueue_many(call.reply_to, std::move(call.inputs));
+         queue.enqueue_many(asker(call), std::move(call.inputs));
        }},
-      {&queue_dequeue_op(), [](TensorQueue& queue, StateCall& call) { queue.dequeue(call.reply_to); }},
+      {&queue_dequeue_op(), [](TensorQueue& queue, StateCall& call) { queue.dequeue(asker(call)); }},
       {&queue_dequeue_many_op(),
        [](TensorQueue& queue, StateCall& call) {
-         queue.dequeue_many(call.reply_to, attr<std::int64_t>(*call.node, "count"), false);
+         queue.dequeue_many(asker(call), attr<std::int64_t>(*call.node, "count"), false);
        }},
       {&queue_dequeue_up_to_op(),
        [](TensorQueue& queue, StateCall& call) {
-         queue.dequeue_many(call.reply_to, attr<std::int64_t>(*call.node, "count"), true);
+         queue.dequeue_many(asker(call), attr<std::int64_t>(*call.node, "count"), true);
        }},
       {&queue_close_op(),
        [](TensorQueue& queue, StateCall& call) {
@@ -57,14 +60,17 @@ caf::behavior QueueShard::behavior() {
   return {
       [this](StateCall& call) {
         try {
+          // Sessions that belong to no job are of epoch 0: they may feed queues, which outlive jobs.
+          if (call.epoch != 0) check_fence(call, epoch_, *task_);
           run(call);
         } catch (const Error& error) {
-          fail(call.reply_to,
-               {error.code(), fmt::format("node '{}' ({}): {}", call.node->name, call.node->op->name,
-                                          error.what())});
+          fail(call.reply_to, error.status());
         }
       },
-      [this](const GiveUp& message) { give_up(message); },
+      [this](const GiveUp& message) {
+        for (auto& [name, entry] : queues_) entry.queue.give_up(message.step);
+      },
+      [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const ClearContainers& message) { clear(message); },
       [this](const ServeInput& message) { inputs_[message.name] = message.input; },
       [this](Tick) { report_waiting(); },
@@ -72,10 +78,15 @@ caf::behavior QueueShard::behavior() {
 }
 
 void QueueShard::run(StateCall& call) {
-  if (call.node->op == &iterator_get_next_op()) return get_next(call);
-  const auto action = actions().find(call.node->op);
-  if (action == actions().end()) throw Error(Code::unimplemented, "a queue shard cannot do this");
-  action->second(queue_of(*call.node), call);
+  const Node& node = *call.node;
+  try {
+    if (node.op == &iterator_get_next_op()) return get_next(call);
+    const auto action = actions().find(node.op);
+    if (action == actions().end()) throw Error(Code::unimplemented, "a queue shard cannot do this");
+    action->second(queue_of(node), call);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("node '{}' ({}): {}", node.name, node.op->name, error.what()));
+  }
 }
 
 TensorQueue& QueueShard::queue_of(const Node& node) {
@@ -103,8 +114,10 @@ void QueueShard::get_next(StateCall& call) {
   caf::anon_send(found->second, std::move(call));
 }
 
-void QueueShard::give_up(const GiveUp& message) {
-  for (auto& [name, entry] : queues_) entry.queue.give_up(message.step);
+void QueueShard::raise(FencingEpoch epoch) {
+  epoch_ = epoch;
+  const Status reason = fenced("a step waited at a queue", epoch, *task_);
+  for (auto& [name, entry] : queues_) entry.queue.fence(epoch, reason);
 }
 
 void QueueShard::clear(const ClearContainers& message) {

@@ -29,16 +29,17 @@ class QueueShard {
     bool waited = false;
   };
 
-  // Throws Error.
+  // Throws Error that names the node.
   void run(StateCall& call);
   void get_next(StateCall& call);
   TensorQueue& queue_of(const Node& node);
-  void give_up(const GiveUp& message);
+  void raise(FencingEpoch epoch);
   void clear(const ClearContainers& message);
   void report_waiting();
 
   caf::event_based_actor* self_;
   TaskRef task_;
+  FencingEpoch epoch_ = 0;
   std::map<std::string, Entry, std::less<>> queues_;
   std::map<std::string, caf::actor, std::less<>> inputs_;
 };

@@ -19,33 +19,33 @@ void TensorQueue::check_open() const {
   if (closed_) throw Error(Code::cancelled, fmt::format("{} is closed", spec_.to_string()));
 }
 
-void TensorQueue::enqueue(const ReplyTo& reply_to, Tuple element) {
+void TensorQueue::enqueue(const Asker& asker, Tuple element) {
   check_open();
   if (!fits(element, spec_.options.components))
     throw invalid_argument(
         fmt::format("{} was given an element of {}", spec_.to_string(), describe(element)));
-  enqueues_.push_back({reply_to, std::move(element)});
+  enqueues_.push_back({asker, std::move(element)});
   advance();
 }
 
-void TensorQueue::enqueue_many(const ReplyTo& reply_to, Tuple columns) {
+void TensorQueue::enqueue_many(const Asker& asker, Tuple columns) {
   check_open();
   const std::int64_t rows = rows_of(columns);
-  if (rows == 0) return complete(reply_to, {});
+  if (rows == 0) return complete(asker.reply_to, {});
   if (!fits(row_of(columns, 0), spec_.options.components))
     throw invalid_argument(
         fmt::format("{} was given elements in rows of {}", spec_.to_string(), describe(columns)));
-  enqueues_.push_back({reply_to, std::move(columns), rows});
+  enqueues_.push_back({asker, std::move(columns), rows});
   advance();
 }
 
-void TensorQueue::dequeue(const ReplyTo& reply_to) {
-  dequeues_.push_back({reply_to});
+void TensorQueue::dequeue(const Asker& asker) {
+  dequeues_.push_back({asker});
   advance();
 }
 
-void TensorQueue::dequeue_many(const ReplyTo& reply_to, std::int64_t count, bool fewer) {
-  dequeues_.push_back({reply_to, count, true, fewer});
+void TensorQueue::dequeue_many(const Asker& asker, std::int64_t count, bool fewer) {
+  dequeues_.push_back({asker, count, true, fewer});
   advance();
 }
 
@@ -53,7 +53,7 @@ void TensorQueue::close(bool cancel_pending_enqueues) {
   closed_ = true;
   if (cancel_pending_enqueues) {
     for (const auto& waiting : enqueues_)
-      fail(waiting.reply_to,
+      fail(waiting.asker.reply_to,
            {Code::cancelled, fmt::format("{} was closed, and what waited to be put in was cancelled",
                                          spec_.to_string())});
     enqueues_.clear();
@@ -62,9 +62,21 @@ void TensorQueue::close(bool cancel_pending_enqueues) {
 }
 
 void TensorQueue::give_up(StepId step) {
-  std::erase_if(enqueues_, [step](const Enqueue& waiting) { return waiting.reply_to.step == step; });
-  std::erase_if(dequeues_, [this, step](Dequeue& waiting) {
-    if (waiting.reply_to.step != step) return false;
+  drop([step](const Asker& asker) { return asker.reply_to.step == step; });
+}
+
+void TensorQueue::fence(FencingEpoch epoch, const Status& reason) {
+  drop([&](const Asker& asker) {
+    if (asker.epoch == 0 || asker.epoch >= epoch) return false;
+    fail(asker.reply_to, reason);
+    return true;
+  });
+}
+
+void TensorQueue::drop(const std::function<bool(const Asker&)>& which) {
+  std::erase_if(enqueues_, [&which](const Enqueue& waiting) { return which(waiting.asker); });
+  std::erase_if(dequeues_, [this, &which](Dequeue& waiting) {
+    if (!which(waiting.asker)) return false;
     put_back(waiting.taken);
     return true;
   });
@@ -72,8 +84,8 @@ void TensorQueue::give_up(StepId step) {
 }
 
 void TensorQueue::abandon(const Status& reason) const {
-  for (const auto& waiting : enqueues_) fail(waiting.reply_to, reason);
-  for (const auto& waiting : dequeues_) fail(waiting.reply_to, reason);
+  for (const auto& waiting : enqueues_) fail(waiting.asker.reply_to, reason);
+  for (const auto& waiting : dequeues_) fail(waiting.asker.reply_to, reason);
 }
 
 std::string TensorQueue::waiting() const {
@@ -96,7 +108,7 @@ bool TensorQueue::take_in() {
   Enqueue& first = enqueues_.front();
   elements_.push_back(first.rows == 0 ? std::move(first.values) : row_of(first.values, first.next));
   if (++first.next >= first.rows) {
-    complete(first.reply_to, {});
+    complete(first.asker.reply_to, {});
     enqueues_.pop_front();
     ++served_;
   }
@@ -136,14 +148,14 @@ Tuple TensorQueue::draw() {
 }
 
 void TensorQueue::finish(Dequeue& first) {
-  if (!first.stacked) return complete(first.reply_to, std::move(first.taken.front()));
+  if (!first.stacked) return complete(first.asker.reply_to, std::move(first.taken.front()));
   const bool pads = spec_.kind == QueueKind::padding_fifo;
-  complete(first.reply_to, pads ? stack_padded(first.taken) : stack(first.taken));
+  complete(first.asker.reply_to, pads ? stack_padded(first.taken) : stack(first.taken));
 }
 
 void TensorQueue::refuse(Dequeue& first) {
   put_back(first.taken);
-  fail(first.reply_to, {Code::out_of_range, fmt::format("{} is closed and has {} elements, but {} are "
+  fail(first.asker.reply_to, {Code::out_of_range, fmt::format("{} is closed and has {} elements, but {} are "
                                                         "wanted",
                                                         spec_.to_string(), size(), first.count)});
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,17 +21,26 @@ class TensorQueue {
 
   const QueueSpec& spec() const { return spec_; }
 
+  // Who waits: `epoch` is that of its step's session.
+  struct Asker {
+    ReplyTo reply_to;
+    FencingEpoch epoch = 0;
+  };
+
   // The element waits for room. Throws cancelled if the queue is closed, invalid_argument if the element
   // is not of the queue's types.
-  void enqueue(const ReplyTo& reply_to, Tuple element);
+  void enqueue(const Asker& asker, Tuple element);
   // The same for the rows of `columns`.
-  void enqueue_many(const ReplyTo& reply_to, Tuple columns);
-  void dequeue(const ReplyTo& reply_to);
+  void enqueue_many(const Asker& asker, Tuple columns);
+  void dequeue(const Asker& asker);
   // `fewer`: takes what there is when the queue is closed.
-  void dequeue_many(const ReplyTo& reply_to, std::int64_t count, bool fewer);
+  void dequeue_many(const Asker& asker, std::int64_t count, bool fewer);
   void close(bool cancel_pending_enqueues);
   // Forgets what a step waits for; elements that it had already taken go back.
   void give_up(StepId step);
+  // The same for all steps of an earlier life of the job: of epochs below `epoch`, but for 0, which is
+  // that of sessions that belong to no job. They are told the reason.
+  void fence(FencingEpoch epoch, const Status& reason);
   // Tells everybody who waits; the queue is not used again.
   void abandon(const Status& reason) const;
 
@@ -43,13 +53,13 @@ class TensorQueue {
 
  private:
   struct Enqueue {
-    ReplyTo reply_to;
+    Asker asker;
     Tuple values;
     std::int64_t rows = 0;  // 0: `values` is one element
     std::int64_t next = 0;
   };
   struct Dequeue {
-    ReplyTo reply_to;
+    Asker asker;
     std::int64_t count = 1;
     bool stacked = false;
     bool fewer = false;
@@ -57,6 +67,8 @@ class TensorQueue {
   };
 
   void check_open() const;
+  // Those for whose askers `which` is true wait no longer.
+  void drop(const std::function<bool(const Asker&)>& which);
   void advance();
   // Each does one thing, if it can.
   bool take_in();

@@ -24,8 +24,9 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
     variable.waiting_ticks = 0;
   }
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
-  // Before any step of the new epoch can reach the coordinator: whoever starts one has our answer.
-  caf::anon_send(shard.task->coordinator, EpochRaised{epoch});
+  // Before any step of the new epoch can reach them: whoever starts one has our answer.
+  for (const auto& actor : {shard.task->coordinator, shard.task->queues})
+    caf::anon_send(actor, EpochRaised{epoch});
   return Outputs{};
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "dataflow/queue_ops.h"
 #include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
 #include "test/actors/status_of.h"
@@ -121,6 +122,28 @@ BOOST_AUTO_TEST_CASE(an_epoch_only_rises) {
   const Output lower = g.on(ps, [&] { return g.add(raise_epoch_op(), {g.constant(std::int64_t{3})}); });
   Session other(job.tasks.server("worker", 1).target(), g);
   check_fenced(status_of([&] { other.run(std::vector<Output>{}, {}, {lower}); }));
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_at_a_queue_is_cancelled_and_what_it_had_taken_goes_back) {
+  Job job;
+  job.program(0).fence->raise(job.session(0));
+  Graph g;
+  const Queue queue = g.on(ps, [&] {
+    return fifo_queue(g, {.name = "numbers", .components = {{DType::int64, {}}}, .capacity = 10});
+  });
+  const Output put = queue.enqueue({g.constant(std::int64_t{7})}), pair = queue.dequeue_many(2)[0];
+  const Output size = queue.size();
+  Session earlier(job.tasks.server("worker", 1).target(), g), of_no_job(job.tasks.server("worker", 0).target(), g);
+  earlier.set_epoch(1);
+  of_no_job.run(std::vector<Output>{}, {}, {put});
+  Status status;
+  std::jthread waiting([&] { status = status_of([&] { earlier.run(pair); }); });
+  while (of_no_job.run(size).scalar<std::int64_t>() != 0) std::this_thread::yield();
+  BOOST_TEST(job.program(0).fence->raise(job.session(0)) == 2);
+  waiting.join();
+  check_fenced(status);
+  BOOST_TEST(of_no_job.run(size).scalar<std::int64_t>() == 1);
+  check_fenced(status_of([&] { earlier.run(pair); }));
 }
 
 // The step waits at a gate of another task, which is not fenced, between its start and its update.
