@@ -37,7 +37,7 @@ void ClockBarrier::join(const StateCall& call) {
 void ClockBarrier::advance(const StateCall& call) {
   const auto replica = replica_of(call);
   clocks_of(call).advance(replica, call.inputs[0].scalar<std::int64_t>() + 1);
-  waiting_.push_back({call.reply_to, replica});
+  waiting_.add({call.reply_to, replica});
   release();
 }
 
@@ -68,41 +68,26 @@ void ClockBarrier::on_peer_lost(TaskId task) {
 
 void ClockBarrier::remove(std::int64_t replica) {
   clocks_->leave(replica);
-  std::erase_if(waiting_, [replica](const Waiting& waiting) {
-    if (waiting.replica != replica) return false;
-    fail(waiting.reply_to, {Code::aborted, fmt::format("replica {} has left the training", replica)});
-    return true;
-  });
+  waiting_.fail_if([replica](const Waiting& waiting) { return waiting.replica == replica; },
+                   {Code::aborted, fmt::format("replica {} has left the training", replica)});
   release();
 }
 
 void ClockBarrier::release() {
-  std::erase_if(waiting_, [this](const Waiting& waiting) {
+  waiting_.serve([this](const Waiting& waiting) {
     if (!clocks_->may_go_on(waiting.replica)) return false;
     complete(waiting.reply_to, {Tensor::scalar(clocks_->clocks().at(waiting.replica))});
-    waited_a_tick_ = false;
     return true;
   });
 }
 
-void ClockBarrier::give_up(StepId step) {
-  std::erase_if(waiting_, [step](const Waiting& waiting) { return waiting.reply_to.step == step; });
-}
-
-void ClockBarrier::fail_waiting(const Status& reason) {
-  for (const auto& waiting : waiting_) fail(waiting.reply_to, reason);
-  waiting_.clear();
-}
-
 void ClockBarrier::report_waiting() {
-  if (!waiting_.empty() && waited_a_tick_) {
-    std::vector<std::int64_t> ahead;
-    for (const auto& waiting : waiting_) ahead.push_back(waiting.replica);
-    spdlog::warn("{}: replicas {} are {} steps ahead and wait for replicas {}",
-                 task_->self.name.to_string(), fmt::join(ahead, ", "), clocks_->bound() + 1,
-                 fmt::join(clocks_->slowest(), ", "));
-  }
-  waited_a_tick_ = !waiting_.empty();
+  if (!waiting_.tick()) return;
+  std::vector<std::int64_t> ahead;
+  for (const auto& waiting : waiting_) ahead.push_back(waiting.replica);
+  spdlog::warn("{}: replicas {} are {} steps ahead and wait for replicas {}",
+               task_->self.name.to_string(), fmt::join(ahead, ", "), clocks_->bound() + 1,
+               fmt::join(clocks_->slowest(), ", "));
 }
 
 }  // namespace actorflow

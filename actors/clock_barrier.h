@@ -1,7 +1,6 @@
 // The barrier of training with bounded staleness: replicas wait here that are too far ahead.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include "actors/messages.h"
 #include "actors/replica_clocks.h"
 #include "actors/task_context.h"
+#include "actors/waiters.h"
 
 namespace actorflow {
 
@@ -28,8 +28,8 @@ class ClockBarrier {
   // The replicas of a task that is gone are waited for no longer.
   void on_peer_lost(TaskId task);
   // The step of a session has ended without its answer.
-  void give_up(StepId step);
-  void fail_waiting(const Status& reason);
+  void give_up(StepId step) { waiting_.give_up(step); }
+  void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
   // Says for whom replicas have waited since the last call.
   void report_waiting();
 
@@ -47,8 +47,7 @@ class ClockBarrier {
   TaskRef task_;
   std::optional<ReplicaClocks> clocks_;   // from the first call on
   std::map<std::int64_t, TaskId> homes_;  // the tasks of replicas, where they have one
-  std::deque<Waiting> waiting_;
-  bool waited_a_tick_ = false;
+  Waiters<Waiting> waiting_;
 };
 
 }  // namespace actorflow

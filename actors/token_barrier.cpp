@@ -52,15 +52,12 @@ void TokenBarrier::take_token(const StateCall& call) {
   check_settings(*call.node);
   const auto replica = attr<std::int64_t>(*call.node, "replica");
   // A replica that asks anew has given up what it waited for in an earlier life.
-  std::erase_if(waiting_, [replica](const Waiting& old) {
-    if (old.replica != replica) return false;
-    fail(old.reply_to, {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has "
-                                                   "not restarted, two replicas have this number",
-                                                   replica)});
-    return true;
-  });
+  waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
+                   {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
+                                               "restarted, two replicas have this number",
+                                               replica)});
   const Contribution last{call.inputs[0].scalar<std::int64_t>(), call.inputs[1].scalar<std::int64_t>()};
-  waiting_.push_back({call.reply_to, replica, last});
+  waiting_.add({call.reply_to, replica, last});
   release();
 }
 
@@ -85,31 +82,19 @@ void TokenBarrier::release() {
     tokens_ = StepTokens(step, settings_->tokens_per_step());
     applied_.erase(applied_.begin());
   }
-  std::erase_if(waiting_, [this](const Waiting& waiting) {
+  waiting_.serve([this](const Waiting& waiting) {
     const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
     if (!next) return false;
     complete(waiting.reply_to, {Tensor::scalar(next->step), Tensor::scalar(next->serial)});
-    waited_a_tick_ = false;
     return true;
   });
 }
 
-void TokenBarrier::give_up(StepId step) {
-  std::erase_if(waiting_, [step](const Waiting& waiting) { return waiting.reply_to.step == step; });
-}
-
-void TokenBarrier::fail_waiting(const Status& reason) {
-  for (const auto& waiting : waiting_) fail(waiting.reply_to, reason);
-  waiting_.clear();
-}
-
 void TokenBarrier::report_waiting() {
-  if (!waiting_.empty() && waited_a_tick_) {
-    const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
-    spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
-                 task_->self.name.to_string(), waiting_.size(), name_, done, settings_->accumulators);
-  }
-  waited_a_tick_ = !waiting_.empty();
+  if (!waiting_.tick()) return;
+  const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
+  spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
+               task_->self.name.to_string(), waiting_.size(), name_, done, settings_->accumulators);
 }
 
 }  // namespace actorflow

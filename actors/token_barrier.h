@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "actors/messages.h"
 #include "actors/task_context.h"
+#include "actors/waiters.h"
 
 namespace actorflow {
 
@@ -78,8 +78,8 @@ class TokenBarrier {
   void on_applied(GradientApplied& message);
   void on_global_step(std::int64_t value);
   // The step of a session has ended without its token.
-  void give_up(StepId step);
-  void fail_waiting(const Status& reason);
+  void give_up(StepId step) { waiting_.give_up(step); }
+  void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
   // Says for what the replicas have waited since the last call.
   void report_waiting();
 
@@ -102,8 +102,7 @@ class TokenBarrier {
   // training starts.
   std::optional<StepTokens> tokens_;
   std::map<std::int64_t, std::set<std::string>> applied_;  // accumulators that are done, by global step
-  std::deque<Waiting> waiting_;
-  bool waited_a_tick_ = false;
+  Waiters<Waiting> waiting_;
 };
 
 }  // namespace actorflow
