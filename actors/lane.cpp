@@ -209,9 +209,9 @@ void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
   for (auto& input : inputs_) input = {};
-  // A token or an element that we wait for must go to somebody else, and tensors that are on their way to
+  // A token, gradient or element that we wait for must go to somebody else, and tensors that are on their way to
   // nobody.
-  for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues})
+  for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues, task_->shard})
     caf::anon_send(owner, GiveUp{step_, status_});
   finish();
 }

@@ -203,15 +203,17 @@ void update_groups([[maybe_unused]] Device& device, Team* team, const Rule& rule
   throw invalid_argument("expected " + expected + ", got " + actual);
 }
 
-void check_rows(const Tensor& value, const GradientRows& rows, Device& device) {
-  const Shape& shape = value.shape();
-  if (shape.rank() == 0) refuse("a variable with rows for a row-sparse gradient", value.describe());
+TensorType type_of(const Tensor& tensor) { return {tensor.dtype(), tensor.shape()}; }
+
+void check_rows(const TensorType& variable, const GradientRows& rows, Device& device) {
+  const Shape& shape = variable.shape;
+  if (shape.rank() == 0) refuse("a variable with rows for a row-sparse gradient", variable.to_string());
   if (rows.indices.dtype() != DType::int64 || rows.indices.shape().rank() != 1)
     refuse("indices int64[n]", rows.indices.describe());
   Shape expected{rows.indices.elements()};
   for (int i = 1; i < shape.rank(); ++i) expected.push_back(shape[i]);
-  if (rows.values.dtype() != value.dtype() || rows.values.shape() != expected)
-    refuse("rows of a gradient as " + std::string(to_string(value.dtype())) + expected.to_string(),
+  if (type_of(rows.values) != TensorType{variable.dtype, expected})
+    refuse("rows of a gradient as " + TensorType{variable.dtype, expected}.to_string(),
            rows.values.describe());
   const Tensor host = device.to_host(rows.indices);
   const auto indices = host.values<std::int64_t>();
@@ -224,8 +226,8 @@ void check_rows(const Tensor& value, const GradientRows& rows, Device& device) {
 
 }  // namespace
 
-void check_sparse_gradient(const Tensor& value, const SparseGradient& gradient, Device& device) {
-  for (const auto& rows : gradient) check_rows(value, rows, device);
+void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device) {
+  for (const auto& rows : gradient) check_rows(variable, rows, device);
 }
 
 void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
@@ -237,7 +239,7 @@ void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
                        std::span<const SparseGradient> gradients, Device& device, Team* team) {
   check_state(optimizer, state);
   if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
-  for (const auto& gradient : gradients) check_sparse_gradient(state.value, gradient, device);
+  for (const auto& gradient : gradients) check_sparse_gradient(type_of(state.value), gradient, device);
   const std::vector<Part> sorted = parts_of(gradients, device);
   const std::int64_t elements = state.value.elements(), row = row_elements(state.value.shape());
   with_optimizer(optimizer, state.value.dtype(), [&]<class T>(const auto& o) {

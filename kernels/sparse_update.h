@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataflow/op.h"
 #include "kernels/optimizer_update.h"
 
 namespace actorflow {
@@ -33,9 +34,9 @@ struct Gradient {
   SparseGradient rows;
 };
 
-// Throws invalid_argument unless the gradient fits the variable's value: dtype, shapes, and indices from
-// 0 to rows - 1. The message names neither node nor variable.
-void check_sparse_gradient(const Tensor& value, const SparseGradient& gradient, Device& device);
+// Throws invalid_argument unless the gradient fits a variable of this type: dtype, shapes, and indices
+// from 0 to rows - 1. The message names neither node nor variable.
+void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device);
 
 // Applies a gradient on `device`, as the state and the gradient are. Rows are added in their order
 // before the formula sees them, so that the same calls give the same bits on any number of threads.

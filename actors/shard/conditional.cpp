@@ -17,21 +17,14 @@ using Outputs = std::vector<Tensor>;
 
 // The accumulator of a node, made if it is the first to name it.
 ConditionalState& accumulator_of(ShardState& shard, const Node& node) {
-  const TensorType type{attr<DType>(node, "dtype"), attr<Shape>(node, "shape")};
-  const bool mean = attr<std::string>(node, "reduction") == "mean";
+  const auto kind = ConditionalState::Kind::of(node);
   const auto [found, is_new] = shard.conditional.try_emplace(variable_of(node));
   ConditionalState& accumulator = found->second;
-  if (is_new) {
-    accumulator.type = type;
-    accumulator.mean = mean;
-  }
-  const auto describe = [](const TensorType& of, bool as_mean) {
-    return fmt::format("{} by {}", of.to_string(), as_mean ? "mean" : "sum");
-  };
-  if (accumulator.type != type || accumulator.mean != mean)
-    throw invalid_argument(fmt::format(
-        "node '{}' ({}): accumulator '{}' is {}, but this node wants {}", node.name, node.op->name,
-        variable_of(node), describe(accumulator.type, accumulator.mean), describe(type, mean)));
+  if (is_new) accumulator.kind = kind;
+  if (accumulator.kind != kind)
+    throw invalid_argument(fmt::format("node '{}' ({}): accumulator '{}' is {}, but this node wants {}",
+                                       node.name, node.op->name, variable_of(node),
+                                       accumulator.kind.to_string(), kind.to_string()));
   return accumulator;
 }
 
@@ -40,42 +33,70 @@ void divide(Tensor& tensor, std::int64_t divisor) {
   for (T& value : tensor.mutable_values<T>()) value /= static_cast<T>(divisor);
 }
 
-Tensor take(ConditionalState& accumulator) {
-  Tensor result = std::move(accumulator.sum);
-  accumulator.sum = {};
-  if (accumulator.mean && accumulator.count > 1) {
-    // A single gradient may still be somebody else's, a sum is ours.
-    if (result.dtype() == DType::float32)
-      divide<float>(result, accumulator.count);
-    else
-      divide<double>(result, accumulator.count);
-  }
-  accumulator.count = 0;
-  ++accumulator.global_step;
-  return result;
+Outputs take_dense(ConditionalState& accumulator) {
+  Tensor result = std::exchange(accumulator.sum, {});
+  // A single gradient may still be somebody else's, a sum is ours.
+  if (!accumulator.kind.mean || accumulator.count == 1) return {result};
+  if (result.dtype() == DType::float32)
+    divide<float>(result, accumulator.count);
+  else
+    divide<double>(result, accumulator.count);
+  return {result};
+}
+
+Outputs take_sparse(ConditionalState& accumulator) {
+  auto taken = accumulator.rows.take(accumulator.kind.type, accumulator.kind.mean);
+  return {std::move(taken.values), std::move(taken.indices)};
 }
 
 void serve_takers(ConditionalState& accumulator) {
-  while (!accumulator.takers.empty() && accumulator.count >= accumulator.takers.front().required) {
-    complete(accumulator.takers.front().reply_to, {take(accumulator)});
-    accumulator.takers.pop_front();
-  }
+  accumulator.takers.serve_in_order([&](const ConditionalState::Taker& taker) {
+    if (accumulator.count < taker.required) return false;
+    complete(taker.reply_to, accumulator.kind.sparse ? take_sparse(accumulator) : take_dense(accumulator));
+    accumulator.count = 0;
+    ++accumulator.global_step;
+    return true;
+  });
 }
 
-StateResult apply(ShardState& shard, StateCall& call) {
+// Whether the gradient that `add` adds counts.
+template <class Add>
+StateResult apply(ConditionalState& accumulator, const Tensor& local_step, Add&& add) {
+  const bool counts = local_step.scalar<std::int64_t>() >= accumulator.global_step;
+  if (counts) {
+    add();
+    ++accumulator.count;
+    serve_takers(accumulator);
+  }
+  return Outputs{Tensor::scalar(counts)};
+}
+
+StateResult apply_dense(ShardState& shard, StateCall& call) {
   const Node& node = *call.node;
   ConditionalState& accumulator = accumulator_of(shard, node);
   const Tensor& gradient = call.inputs[0];
-  if (gradient.shape() != accumulator.type.shape)
+  if (gradient.shape() != accumulator.kind.type.shape)
     throw invalid_argument(fmt::format("node '{}' ({}): accumulator '{}' is {}, but got {}", node.name,
-                                       node.op->name, variable_of(node), accumulator.type.to_string(),
-                                       gradient.describe()));
-  if (call.inputs[1].scalar<std::int64_t>() < accumulator.global_step)
-    return Outputs{Tensor::scalar(false)};
-  accumulator.sum = accumulator.count == 0 ? gradient : add_tensors(shard, {accumulator.sum, gradient});
-  ++accumulator.count;
-  serve_takers(accumulator);
-  return Outputs{Tensor::scalar(true)};
+                                       node.op->name, variable_of(node),
+                                       accumulator.kind.type.to_string(), gradient.describe()));
+  return apply(accumulator, call.inputs[1], [&] {
+    Tensor& sum = accumulator.sum;
+    sum = accumulator.count == 0 ? gradient : add_tensors(shard, {sum, gradient});
+  });
+}
+
+StateResult apply_sparse(ShardState& shard, StateCall& call) {
+  const Node& node = *call.node;
+  ConditionalState& accumulator = accumulator_of(shard, node);
+  const GradientRows gradient{call.inputs[0], call.inputs[1]};
+  try {
+    check_sparse_gradient(accumulator.kind.type, {gradient}, cpu_device());
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("node '{}' ({}): accumulator '{}' is {}: {}", node.name,
+                                          node.op->name, variable_of(node),
+                                          accumulator.kind.type.to_string(), error.what()));
+  }
+  return apply(accumulator, call.inputs[2], [&] { accumulator.rows.add(gradient); });
 }
 
 StateResult take_when_there(ShardState& shard, StateCall& call) {
@@ -84,7 +105,7 @@ StateResult take_when_there(ShardState& shard, StateCall& call) {
   if (required < 1)
     throw invalid_argument(fmt::format("node '{}' ({}): expected to take 1 or more gradients, got {}",
                                        call.node->name, call.node->op->name, required));
-  accumulator.takers.push_back({call.reply_to, required, call.node->name});
+  accumulator.takers.add({call.reply_to, required, call.node->name});
   serve_takers(accumulator);
   return std::nullopt;
 }
@@ -100,10 +121,22 @@ StateResult set_step(ShardState& shard, StateCall& call) {
 
 }  // namespace
 
+ConditionalState::Kind ConditionalState::Kind::of(const Node& node) {
+  return {{attr<DType>(node, "dtype"), attr<Shape>(node, "shape")},
+          attr<std::string>(node, "reduction") == "mean",
+          attr<bool>(node, "sparse")};
+}
+
+std::string ConditionalState::Kind::to_string() const {
+  return fmt::format("{}{} by {}", sparse ? "sparse " : "", type.to_string(), mean ? "mean" : "sum");
+}
+
 std::span<const StateOp> conditional_handlers() {
   static const std::array all = {
-      StateOp{&accumulator_apply_op(), apply},
+      StateOp{&accumulator_apply_op(), apply_dense},
       StateOp{&accumulator_take_op(), take_when_there},
+      StateOp{&accumulator_apply_sparse_op(), apply_sparse},
+      StateOp{&accumulator_take_sparse_op(), take_when_there},
       StateOp{&accumulator_size_op(), size, Effect::reads},
       StateOp{&accumulator_set_step_op(), set_step},
   };
@@ -111,29 +144,28 @@ std::span<const StateOp> conditional_handlers() {
 }
 
 void give_up_takers(ShardState& shard, StepId step) {
-  for (auto& entry : shard.conditional)
-    std::erase_if(entry.second.takers,
-                  [step](const ConditionalState::Taker& taker) { return taker.reply_to.step == step; });
+  for (auto& entry : shard.conditional) entry.second.takers.give_up(step);
 }
 
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which) {
-  std::erase_if(shard.conditional, [&](const auto& entry) {
-    if (which && !which(entry.first)) return false;
-    for (const auto& taker : entry.second.takers) fail(taker.reply_to, reason);
-    return true;
-  });
+  for (auto entry = shard.conditional.begin(); entry != shard.conditional.end();) {
+    if (which && !which(entry->first)) {
+      ++entry;
+      continue;
+    }
+    entry->second.takers.fail_all(reason);
+    entry = shard.conditional.erase(entry);
+  }
 }
 
 void report_waiting_takers(ShardState& shard) {
-  for (auto& [name, accumulator] : shard.conditional)
-    for (auto& taker : accumulator.takers) {
-      if (taker.waited_a_tick)
-        spdlog::warn("{}: node '{}' waits for {} gradients in accumulator '{}', which has {}",
-                     shard.task->self.name.to_string(), taker.node, taker.required, name,
-                     accumulator.count);
-      taker.waited_a_tick = true;
-    }
+  for (auto& [name, accumulator] : shard.conditional) {
+    if (!accumulator.takers.tick()) continue;
+    const auto& first = *accumulator.takers.begin();
+    spdlog::warn("{}: node '{}' waits for {} gradients in accumulator '{}', which has {}",
+                 shard.task->self.name.to_string(), first.node, first.required, name, accumulator.count);
+  }
 }
 
 }  // namespace actorflow

@@ -1,10 +1,12 @@
-// The conditional accumulator of a shard: what dataflow/conditional_accumulator.h describes.
+// The conditional accumulators of a shard: what dataflow/conditional_accumulator.h describes.
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <string>
 
 #include "actors/messages.h"
+#include "actors/shard/row_sums.h"
+#include "actors/waiters.h"
 
 namespace actorflow {
 
@@ -13,15 +15,25 @@ struct ConditionalState {
     ReplyTo reply_to;
     std::int64_t required = 1;
     std::string node;
-    bool waited_a_tick = false;
+  };
+  // What everybody who names it must agree upon.
+  struct Kind {
+    TensorType type;
+    bool mean = true;
+    bool sparse = false;
+
+    static Kind of(const Node& node);
+    std::string to_string() const;
+    bool operator==(const Kind&) const = default;
   };
 
-  Tensor sum;  // of the gradients, in the order in which they came; empty if there is none
+  Kind kind;
+  // Of the gradients, in the order in which they came.
+  Tensor sum;    // dense; empty if there is none
+  RowSums rows;  // sparse
   std::int64_t count = 0;
   std::int64_t global_step = 0;
-  bool mean = true;
-  TensorType type;
-  std::deque<Taker> takers;  // first come, first served
+  Waiters<Taker> takers;  // first come, first served
 };
 
 }  // namespace actorflow

@@ -62,7 +62,8 @@ SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
   SparseGradient gradient;
   for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
   try {
-    check_sparse_gradient(variable.state.value, gradient, cpu_device());
+    const Tensor& value = variable.state.value;
+    check_sparse_gradient({value.dtype(), value.shape()}, gradient, cpu_device());
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("node '{}' ({}): gradient of variable '{}', {}: {}", node.name,
                                           node.op->name, variable_of(node),
