@@ -150,6 +150,17 @@ Dataset Dataset::map(Map function, const MapOptions& options) const {
   });
 }
 
+Dataset Dataset::parse_examples(std::vector<ExampleFeature> features, const MapOptions& options) const {
+  check_features(features);
+  const auto parse = [features = std::move(features)](const Tuple& element) {
+    if (element.size() != 1 || element[0].dtype() != DType::string || element[0].shape().rank() != 0)
+      throw invalid_argument("Dataset::parse_examples: expected records, a string each, got " +
+                             describe(element));
+    return parse_example(element[0].scalar<std::string>(), features);
+  };
+  return map(parse, options);
+}
+
 Dataset Dataset::filter(Predicate keeps) const {
   return then([keeps = std::move(keeps)](StageRef input, const InputContext&) {
     return filter_stage(std::move(input), keeps);

@@ -15,6 +15,7 @@
 
 #include "actors/input/stage.h"
 #include "dataflow/tensor_types.h"
+#include "schema/example.h"
 #include "schema/formats/element_reader.h"
 
 namespace actorflow {
@@ -78,6 +79,9 @@ class Dataset {
   // The functions must be pure: skipping does not call them.
   Dataset map(Map function, const MapOptions& options = {}) const;
   Dataset filter(Predicate keeps) const;
+  // The features of records that are tf.train.Examples (schema/example.h), as those of tfrecords() mostly
+  // are.
+  Dataset parse_examples(std::vector<ExampleFeature> features, const MapOptions& options = {}) const;
   Dataset take(std::int64_t count) const;
   Dataset skip(std::int64_t count) const;
   // Computes up to so many elements before they are asked for. The last stage.

@@ -17,15 +17,15 @@ install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FIL
 # What actors/actorflow.h reaches. Everything else is internal.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
 foreach(header
-    actors/actorflow.h actors/checkpoint.h actors/epoch_fence.h actors/event_reader.h
+    actors/actorflow.h actors/checkpoint.h actors/clock.h actors/epoch_fence.h actors/event_reader.h
     actors/event_writer.h actors/held_state.h actors/input/dataset.h
     actors/input/dataset_iterator.h actors/input/rows.h actors/input/stage.h
     actors/monitored/hook.h actors/monitored/hooks.h actors/monitored/monitored_session.h
     actors/monitored/step_timer.h actors/onnx_export.h actors/queues/queue_runner.h actors/saver.h
-    actors/server.h actors/session.h actors/storage.h actors/summaries.h
+    actors/random.h actors/runtime.h actors/server.h actors/session.h actors/storage.h actors/summaries.h
     kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/event.h
     schema/formats/byte_source.h schema/formats/element_reader.h schema/link.h schema/master.h
-    schema/message.h schema/tfrecord.h)
+    schema/example.h schema/message.h schema/tfrecord.h)
   get_filename_component(layer ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
 endforeach()

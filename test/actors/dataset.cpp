@@ -1,13 +1,16 @@
 #include "actors/input/dataset.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "actors/storage.h"
+#include "schema/tfrecord.h"
 #include "test/actors/status_of.h"
 #include "test/apps/support/folder.h"
 
@@ -250,8 +253,49 @@ BOOST_AUTO_TEST_CASE(real_data_are_read) {
                             {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}}),
                context());
   BOOST_TEST(describe(flowers) == "float32[150,4] int64[150]");
-  const auto labels = flowers[1].values<std::int64_t>();
-  for (const std::int64_t label : {0, 1, 2}) BOOST_TEST(std::ranges::count(labels, label) == 50);
+  const auto kinds = flowers[1].values<std::int64_t>();
+  for (const std::int64_t kind : {0, 1, 2}) BOOST_TEST(std::ranges::count(kinds, kind) == 50);
+}
+
+// What NumPy finds in the file.
+BOOST_AUTO_TEST_CASE(real_images_of_cifar10_are_read) {
+  const Tuple images =
+      read_all(Dataset::cifar10({ACTORFLOW_SOURCE_DIR "/apps/data/cifar10/test_batch.bin.gz"}), context());
+  BOOST_TEST(describe(images) == "uint8[10,3,32,32] uint8[10]");
+  BOOST_TEST(images[1].values<std::uint8_t>() ==
+                 (std::vector<std::uint8_t>{9, 7, 2, 8, 4, 4, 0, 6, 0, 9}),
+             boost::test_tools::per_element());
+  const auto pixels = images[0].values<std::uint8_t>();
+  std::array<std::int64_t, 3> colours{};
+  for (std::size_t i = 0; i < pixels.size(); ++i) colours[i / 1024 % 3] += pixels[i];
+  BOOST_TEST(colours == (std::array<std::int64_t, 3>{1423608, 1388219, 1332014}),
+             boost::test_tools::per_element());
+  BOOST_TEST(pixels[3 * 3072 + 1024 + 33] == 132);
+}
+
+BOOST_AUTO_TEST_CASE(examples_in_records_become_tensors) {
+  const test::Folder folder;
+  std::vector<std::byte> file;
+  for (std::int64_t i = 0; i < 5; ++i) {
+    std::map<std::string, Tensor> features{{"label", Tensor::scalar(i)}};
+    if (i != 3) features["image"] = Tensor::of<float>({2}, {static_cast<float>(i), 0.5F});
+    const std::string example = encode_example(features);
+    append_record(file, std::as_bytes(std::span(example)));
+  }
+  test::write_file(folder.file("train.tfrecord"), {reinterpret_cast<const char*>(file.data()), file.size()});
+  const Dataset records = Dataset::tfrecords({folder.file("train.tfrecord")});
+  const Tuple all = read_all(
+      records.parse_examples({{"image", DType::float32, {2}, Tensor::of<float>({2}, {-1, -1})},
+                              {"label", DType::int64}},
+                             {.parallel = 2}),
+      context());
+  BOOST_TEST(describe(all) == "float32[5,2] int64[5]");
+  BOOST_TEST(all[0].values<float>() == (std::vector<float>{0, 0.5, 1, 0.5, 2, 0.5, -1, -1, 4, 0.5}),
+             boost::test_tools::per_element());
+  const Status status = test::status_of(
+      [&] { read_all(records.parse_examples({{"image", DType::float32, {2}}}), context()); });
+  BOOST_TEST((status.code == Code::invalid_argument));
+  BOOST_TEST(contains(status.message, "feature 'image'"));
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_found_when_the_pipeline_is_described) {

@@ -1,0 +1,39 @@
+// tf.train.Example: named lists of strings, floats or integers, a record of many a TFRecord file.
+// Everything here is thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dataflow/tensor_types.h"
+
+namespace actorflow {
+
+// What to take from each example: TensorFlow's FixedLenFeature, or, where the first dimension of the
+// shape is unknown, FixedLenSequenceFeature: as many as there are.
+struct ExampleFeature {
+  std::string name;
+  DType dtype = DType::float32;  // float32, int64 or string: the three that examples have
+  Shape shape = {};
+  // For examples that lack the feature; none: that is an error.
+  std::optional<Tensor> default_value = std::nullopt;
+};
+
+// Throws invalid_argument for features that can be in no example: another dtype, a shape with an unknown
+// dimension that is not the first, a default value of another type.
+void check_features(std::span<const ExampleFeature> features);
+
+// A tensor for each of the features, in their order; what else is in the example is passed over. Throws
+// data_loss if the bytes are no example, and invalid_argument, naming the feature, if one is missing, is
+// of another type or has another number of values. REQUIRES: check_features() has passed.
+Tuple parse_example(std::string_view bytes, std::span<const ExampleFeature> features);
+
+// The inverse. Shapes do not travel. Throws invalid_argument for other dtypes.
+std::string encode_example(const std::map<std::string, Tensor>& features);
+
+}  // namespace actorflow
