@@ -94,8 +94,8 @@ void Master::extend_session(ExtendSession& request, const MasterReplyFn& reply) 
 void Master::run_step(RunStep& request, MasterReplyFn& reply) {
   MasterSession& owner = session(request.session);
   const std::string key = signature(request);
-  PlanRef plan = owner.plan(key);
-  if (!plan || plan->dropped) plan = plan_of(owner, key, kind_of(request));
+  PlanRef plan = owner.find_plan(key);
+  if (!plan) plan = plan_of(owner, key, kind_of(request));
   StepRequest step{std::move(request.session),
                    {},
                    request.fetches.size(),
@@ -142,11 +142,11 @@ void Master::release_callable(const ReleaseCallable& request, const MasterReplyF
 }
 
 PlanRef Master::plan_of(MasterSession& owner, const std::string& key, const StepKind& kind) {
-  PlanRef& plan = owner.plan(key);
-  if (!plan || plan->dropped) {
-    plan = planner_.make(owner.settings(), owner.graph(), kind);
-    plan->incarnations = owner.incarnations();
-  }
+  if (PlanRef kept = owner.find_plan(key)) return kept;
+  PlanRef plan = planner_.make(owner.settings(), owner.graph(), kind);
+  plan->incarnations = owner.incarnations();
+  if (const PlanRef old = owner.keep_plan(key, plan))
+    planner_.drop(*old, {Code::aborted, "the session has run too many other kinds of steps since"});
   return plan;
 }
 

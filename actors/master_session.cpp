@@ -21,6 +21,27 @@ std::int64_t MasterSession::extend(std::vector<Node> nodes, std::int64_t version
   return ++version_;
 }
 
+PlanRef MasterSession::find_plan(const std::string& signature) {
+  const auto found = plans_.find(signature);
+  if (found == plans_.end() || found->second.plan->dropped) return nullptr;
+  found->second.last_use = ++uses_;
+  return found->second.plan;
+}
+
+PlanRef MasterSession::keep_plan(const std::string& signature, PlanRef plan) {
+  plans_[signature] = {std::move(plan), ++uses_};
+  if (plans_.size() <= max_plans) return nullptr;
+  auto oldest = plans_.end();
+  for (auto entry = plans_.begin(); entry != plans_.end(); ++entry)
+    if (entry->second.plan.use_count() == 1 &&
+        (oldest == plans_.end() || entry->second.last_use < oldest->second.last_use))
+      oldest = entry;
+  if (oldest == plans_.end()) return nullptr;
+  PlanRef dropped = std::move(oldest->second.plan);
+  plans_.erase(oldest);
+  return dropped;
+}
+
 std::uint64_t MasterSession::add_callable(Callable callable) {
   callables_.emplace(next_callable_, std::move(callable));
   return next_callable_++;

@@ -29,12 +29,17 @@ class MasterSession {
   // Where an isolated session may have variables.
   std::set<TaskId>& tasks() { return tasks_; }
 
-  // The plan for steps of this signature; null at first.
-  PlanRef& plan(const std::string& signature) { return plans_[signature]; }
+  // The plans for steps of a signature that are kept, besides those of callables.
+  static constexpr std::size_t max_plans = 256;
+
+  // Null if there is none that is not dropped.
+  PlanRef find_plan(const std::string& signature);
+  // Takes the place of an earlier one. Returns one that is to be dropped, if there are too many now: that
+  // which was used least recently, of those that nobody else holds.
+  PlanRef keep_plan(const std::string& signature, PlanRef plan);
   template <class Action>
   void for_each_plan(Action&& action) {
-    for (auto& [signature, plan] : plans_)
-      if (plan) action(*plan);
+    for (auto& entry : plans_) action(*entry.second.plan);
   }
 
   struct Callable {
@@ -51,7 +56,12 @@ class MasterSession {
   std::shared_ptr<const SessionSettings> settings_;
   GraphDef graph_;
   std::int64_t version_ = 0;
-  std::unordered_map<std::string, PlanRef> plans_;
+  struct KeptPlan {
+    PlanRef plan;
+    std::uint64_t last_use = 0;
+  };
+  std::unordered_map<std::string, KeptPlan> plans_;  // by signature
+  std::uint64_t uses_ = 0;
   std::set<TaskId> tasks_;
   std::shared_ptr<Incarnations> incarnations_ = std::make_shared<Incarnations>();
   std::unordered_map<std::uint64_t, Callable> callables_;

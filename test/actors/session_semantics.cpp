@@ -137,6 +137,26 @@ BOOST_AUTO_TEST_CASE(a_step_that_asks_for_nothing_ends) {
   BOOST_TEST(s.run(std::vector<Output>{}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(plans_of_old_kinds_of_steps_are_forgotten_but_those_of_callables) {
+  Server server = test::single_server();
+  Graph g;
+  const Output x = g.placeholder(DType::int32, {}, "x");
+  std::vector<Output> kinds;
+  for (int i = 0; i < 300; ++i) kinds.push_back(x + i);
+  Session session(server.target(), g);
+  const Callable callable = session.make_callable({kinds[0]}, {x});
+  const auto run = [&](const Output& kind) {
+    return session.run(kind, {{x, Tensor::scalar(1)}}).scalar<int>();
+  };
+  for (int i = 1; i < 300; ++i) BOOST_TEST(run(kinds[static_cast<std::size_t>(i)]) == i + 1);
+  BOOST_TEST(server.held().plans == 256u);
+  BOOST_TEST(run(kinds[1]) == 2);  // planned again
+  BOOST_TEST(callable.run({Tensor::scalar(5)})[0].scalar<int>() == 5);
+  BOOST_TEST((status_of([&] { session.run(std::vector<Output>{}, {}, {x}); }).code ==
+              Code::invalid_argument));
+  BOOST_TEST(server.held().plans == 256u);
+}
+
 BOOST_AUTO_TEST_CASE(closing_ends_what_waits_and_what_comes_later_as_cancelled) {
   Server server = single_server();
   Graph g;
