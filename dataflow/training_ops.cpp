@@ -1,10 +1,10 @@
 #include "dataflow/training_ops.h"
 
-#include <algorithm>
 #include <array>
 
 #include "dataflow/op_attrs.h"
 #include "dataflow/optimizer.h"
+#include "dataflow/replica_attrs.h"
 
 namespace actorflow {
 namespace {
@@ -13,11 +13,6 @@ std::vector<AttrDef> update_attrs() {
   return {required_text("variable"), required_text("optimizer"),
           required("hyperparameters", std::vector<double>())};
 }
-std::vector<AttrDef> replica_attrs() {
-  return {required_int("replica"), required_int("replicas_to_aggregate"),
-          required_int("total_num_replicas")};
-}
-
 std::vector<AttrDef> accumulate_attrs() {
   return update_attrs() + replica_attrs() +
          std::vector{required_text("coordinator"), required_text("global_step")};
@@ -69,20 +64,6 @@ void infer_apply_gradient(InferContext& c) {
   if (c.inputs() > 1) expect_learning_rate(c, 1);
 }
 
-void expect_replica(const InferContext& c) {
-  const auto replica = c.attr<std::int64_t>("replica");
-  const auto total = c.attr<std::int64_t>("total_num_replicas");
-  if (total < 1 || replica < 0 || replica >= total)
-    c.fail("a replica below total_num_replicas",
-           "replica " + std::to_string(replica) + " of " + std::to_string(total));
-}
-
-void expect_replicas(const InferContext& c) {
-  expect_replica(c);
-  const auto wanted = c.attr<std::int64_t>("replicas_to_aggregate");
-  if (wanted < 1) c.fail("replicas_to_aggregate of 1 or more", std::to_string(wanted));
-}
-
 void infer_accumulate_gradient(InferContext& c) {
   expect_optimizer(c);
   expect_gradient(c, 0);
@@ -125,54 +106,6 @@ void infer_staleness(InferContext& c) {
   expect_variable(c);
   c.add_output(DType::float64, {3});
   c.add_output(DType::int64, {staleness_buckets});
-}
-
-// Each step puts max(total, aggregate) tokens into the queue but needs `aggregate` gradients: with fewer
-// tokens to start with than the difference, no first step could ever be complete.
-void infer_take_token(InferContext& c) {
-  expect_variable(c);
-  expect_replicas(c);
-  expect_scalar(c, 0, DType::int64);
-  expect_scalar(c, 1, DType::int64);
-  const auto tokens = c.attr<std::int64_t>("initial_tokens");
-  const auto needed =
-      c.attr<std::int64_t>("replicas_to_aggregate") - c.attr<std::int64_t>("total_num_replicas");
-  if (tokens < 0 || tokens < needed)
-    c.fail("at least " + std::to_string(std::max<std::int64_t>(needed, 0)) +
-               " initial_tokens (replicas_to_aggregate - total_num_replicas)",
-           std::to_string(tokens));
-  if (c.attr<std::int64_t>("accumulators") < 1)
-    c.fail("1 or more accumulators", std::to_string(c.attr<std::int64_t>("accumulators")));
-  for (int i = 0; i < 2; ++i) c.add_output(DType::int64, {});
-}
-
-std::vector<AttrDef> clock_attrs() {
-  return variable_attrs() + std::vector{required_int("replica"), required_int("total_num_replicas"),
-                                        required_int("staleness_bound")};
-}
-
-void expect_clock(const InferContext& c) {
-  expect_variable(c);
-  expect_replica(c);
-  const auto bound = c.attr<std::int64_t>("staleness_bound");
-  if (bound < 0) c.fail("a staleness_bound of 0 or more", std::to_string(bound));
-}
-
-void infer_join_clocks(InferContext& c) {
-  expect_clock(c);
-  c.add_output(DType::int64, {});
-}
-
-void infer_advance_clock(InferContext& c) {
-  expect_clock(c);
-  expect_scalar(c, 0, DType::int64);
-  c.add_output(DType::int64, {});
-}
-
-void infer_clock_statistics(InferContext& c) {
-  expect_clock(c);
-  c.add_output(DType::int64, {});
-  c.add_output(DType::int64, {c.attr<std::int64_t>("total_num_replicas")});
 }
 
 }  // namespace
@@ -261,57 +194,6 @@ const OpDef& staleness_op() {
                         .attrs = variable_attrs(),
                         .infer = infer_staleness,
                         .home = Home::shard,
-                        .stateful = true};
-  return op;
-}
-
-const OpDef& take_token_op() {
-  static const OpDef op{
-      .name = "TakeToken",
-      .min_inputs = 2,
-      .max_inputs = 2,
-      .attrs = variable_attrs() + replica_attrs() +
-               std::vector{required_int("accumulators"), required_int("initial_tokens")},
-      .infer = infer_take_token,
-      .home = Home::coordinator,
-      .stateful = true};
-  return op;
-}
-
-const OpDef& join_clocks_op() {
-  static const OpDef op{.name = "JoinClocks",
-                        .attrs = clock_attrs() + std::vector{required_text("task")},
-                        .infer = infer_join_clocks,
-                        .home = Home::coordinator,
-                        .stateful = true};
-  return op;
-}
-
-const OpDef& advance_clock_op() {
-  static const OpDef op{.name = "AdvanceClock",
-                        .min_inputs = 1,
-                        .max_inputs = 1,
-                        .attrs = clock_attrs(),
-                        .infer = infer_advance_clock,
-                        .home = Home::coordinator,
-                        .stateful = true};
-  return op;
-}
-
-const OpDef& leave_clocks_op() {
-  static const OpDef op{.name = "LeaveClocks",
-                        .attrs = clock_attrs(),
-                        .infer = [](InferContext& c) { expect_clock(c); },
-                        .home = Home::coordinator,
-                        .stateful = true};
-  return op;
-}
-
-const OpDef& clock_statistics_op() {
-  static const OpDef op{.name = "ClockStatistics",
-                        .attrs = clock_attrs(),
-                        .infer = infer_clock_statistics,
-                        .home = Home::coordinator,
                         .stateful = true};
   return op;
 }
