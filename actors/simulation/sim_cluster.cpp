@@ -106,7 +106,7 @@ SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
       log(world),
       network(world, builtin_ops().registry(), cpu_device().allocator()),
       storage(world),
-      runtime(world, network, storage) {
+      runtime(world, network, storage, options.longest_kernel) {
   network.set_model(options.links);
   for (const auto& task : cluster.all_tasks()) machines.push_back(std::make_unique<Machine>(*this, task));
 }

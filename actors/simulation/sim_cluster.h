@@ -35,6 +35,8 @@ class World;
 struct SimOptions {
   std::uint64_t seed = 1;
   LinkModel links{};
+  // How long a kernel takes at most; how long it does is drawn from the seed.
+  std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40);
   // A run that takes longer, in simulated time, has failed: it hangs.
   std::chrono::nanoseconds time_limit = std::chrono::hours(1);
   // A program that ends with an error begins anew after so long, as under a supervisor; 0 = never.

@@ -147,7 +147,7 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message,
   const bool large = size_bytes >= large_bytes;
   const auto transfer = Nanoseconds(
       static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
-  World::Time time = world_.now();
+  World::Time time = handled(from, size_bytes);
   if (large) {
     time = sending_until_[from] = std::max(time, sending_until_[from]) + transfer;
     time += latency(from, to);
@@ -163,14 +163,31 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message,
   return last = time;
 }
 
+World::Time SimNetwork::handled(TrackId machine, std::size_t size_bytes) {
+  const auto cost = model_.message_cost + Nanoseconds(static_cast<Nanoseconds::rep>(
+                                              model_.byte_cost_ns * static_cast<double>(size_bytes)));
+  if (cost <= 0ns) return world_.now();
+  Processor& processor = processors_[machine];
+  processor.busy += cost;
+  return processor.busy_until = std::max(processor.busy_until, world_.now()) + cost;
+}
+
+Nanoseconds SimNetwork::handling(TrackId machine) const {
+  const auto found = processors_.find(machine);
+  return found == processors_.end() ? 0ns : found->second.busy;
+}
+
 void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
   auto bytes = std::make_shared<std::vector<std::byte>>(encode_message(message));
   const World::Time time = arrival(*connection, message, bytes->size());
   const World::Time sent = world_.now();
   const auto pass_on = [&](World::Time when) {
-    pass(connection->caller, connection->port->machine, when,
-         [this, connection, bytes, sent] { deliver(connection, bytes, sent); });
+    pass(connection->caller, connection->port->machine, when, [this, connection, bytes, sent] {
+      const World::Time done = handled(connection->port->machine, bytes->size());
+      if (done == world_.now()) return deliver(connection, bytes, sent);
+      world_.at(done, [this, connection, bytes, sent] { deliver(connection, bytes, sent); });
+    });
   };
   pass_on(time);
   if (world_.random().chance(model_.duplication)) pass_on(time + latency(connection->caller, outside));

@@ -42,6 +42,8 @@ class SimNetwork final : public Network {
   void process_died(TrackId machine);
 
   std::uint64_t messages() const { return messages_; }
+  // How long the machine has been handling messages so far, as the model has it.
+  std::chrono::nanoseconds handling(TrackId machine) const;
 
  private:
   class LinkEnd;
@@ -54,6 +56,8 @@ class SimNetwork final : public Network {
   void shake_hands(const ConnectionRef& connection, const std::string& address, const TaskName& peer);
   void send(const ConnectionRef& connection, const Message& message);
   World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
+  // When the machine has handled a message that is there now.
+  World::Time handled(TrackId machine, std::size_t size_bytes);
   void deliver(const ConnectionRef& connection, const std::shared_ptr<std::vector<std::byte>>& bytes,
                World::Time sent);
   // Happens when the two machines can reach each other, after the latency.
@@ -77,6 +81,11 @@ class SimNetwork final : public Network {
   std::vector<Held> held_;
   std::map<TrackId, std::chrono::nanoseconds> delays_;
   std::map<TrackId, World::Time> sending_until_, receiving_until_;
+  struct Processor {
+    World::Time busy_until{};
+    std::chrono::nanoseconds busy{0};
+  };
+  std::map<TrackId, Processor> processors_;
   std::uint16_t next_port_ = 1024;
   std::uint64_t messages_ = 0;
 };

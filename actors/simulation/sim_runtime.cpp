@@ -85,16 +85,17 @@ class OneThread final : public Team {
 // make of it differs from seed to seed, and a task is busy while it computes.
 class SimClock final : public Clock {
  public:
-  explicit SimClock(World& world) : world_(world) {}
+  SimClock(World& world, std::chrono::nanoseconds longest)
+      : world_(world), longest_ns_(static_cast<std::uint64_t>(longest.count())) {}
   time_point now() override {
-    constexpr std::uint64_t longest_ns = 40'000;
-    if (world_.current() != outside)
-      world_.charge(std::chrono::nanoseconds(world_.random().below(longest_ns)));
+    if (world_.current() != outside && longest_ns_ > 0)
+      world_.charge(std::chrono::nanoseconds(world_.random().below(longest_ns_)));
     return world_.local_now();
   }
 
  private:
   World& world_;
+  const std::uint64_t longest_ns_;
 };
 
 class SimRandom final : public Random {
@@ -109,7 +110,8 @@ class SimRandom final : public Random {
 }  // namespace
 
 struct SimRuntime::Impl {
-  explicit Impl(World& world) : config(world), system(config), clock(world), random(world) {
+  Impl(World& world, std::chrono::nanoseconds longest_kernel)
+      : config(world), system(config), clock(world, longest_kernel), random(world) {
     system.await_actors_before_shutdown(false);
   }
 
@@ -120,8 +122,12 @@ struct SimRuntime::Impl {
   SimRandom random;
 };
 
-SimRuntime::SimRuntime(World& world, Network& network, Storage& storage)
-    : world_(world), network_(network), storage_(storage), impl_(std::make_unique<Impl>(world)) {}
+SimRuntime::SimRuntime(World& world, Network& network, Storage& storage,
+                       std::chrono::nanoseconds longest_kernel)
+    : world_(world),
+      network_(network),
+      storage_(storage),
+      impl_(std::make_unique<Impl>(world, longest_kernel)) {}
 
 SimRuntime::~SimRuntime() = default;
 

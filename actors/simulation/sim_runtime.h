@@ -12,8 +12,9 @@ namespace actorflow {
 // All tasks of the world share it. Not thread-safe.
 class SimRuntime final : public Runtime {
  public:
-  // REQUIRES: they outlive it.
-  SimRuntime(World& world, Network& network, Storage& storage);
+  // A kernel takes up to `longest_kernel` by its clock. REQUIRES: the others outlive it.
+  SimRuntime(World& world, Network& network, Storage& storage,
+             std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40));
   ~SimRuntime() override;
 
   caf::actor_system& system() override;

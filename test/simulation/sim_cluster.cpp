@@ -6,6 +6,7 @@
 #include <set>
 
 #include "actors/session.h"
+#include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_storage.h"
 #include "dataflow/graph.h"
 #include "kernels/ops.h"
@@ -79,6 +80,18 @@ BOOST_AUTO_TEST_CASE(time_is_virtual) {
   auto run = sim.start([](SimTask& task) { task.sleep(30min); });
   run.finish();
   BOOST_TEST((sim.statistics().simulated >= 30min));
+}
+
+BOOST_AUTO_TEST_CASE(messages_cost_the_processors_at_both_ends) {
+  SimOptions options;
+  options.links.message_cost = 10ms;
+  SimCluster sim({{"worker", 2}}, options);
+  auto run = sim.start(equations);
+  run.finish();
+  const auto handled = sim.network().handling(0) + sim.network().handling(1);
+  BOOST_TEST((handled >= 2 * sim.network().messages() * 10ms));
+  // A step is two messages at least, one after the other.
+  BOOST_TEST((sim.statistics().simulated >= 40ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_waits_for_ever_is_found) {

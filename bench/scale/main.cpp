@@ -1,0 +1,151 @@
+// How jobs of 1 to 1,000 workers scale, on paper: production actors on a modelled network and processors,
+// in virtual time. Prints a table in Markdown; draws it as SVG.
+//
+//   actorflow_scale --svg bench/scale.svg > bench/SCALE.md
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "bench/harness.h"
+#include "bench/scale/parameter_servers.h"
+#include "bench/scale/plot.h"
+#include "bench/scale/ring.h"
+#include "dataflow/error.h"
+
+namespace {
+
+using namespace actorflow;
+using namespace actorflow::bench;
+
+struct Options {
+  std::vector<int> workers{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+  int ps = 16;
+  int steps = 10;
+  double latency_us = 100, gigabits = 10, message_us = 2, gigabytes_handled = 5;
+  double compute_ms = 100, spread = 0.1;
+  std::int64_t variable_kib = 64, ring_mib = 16;
+  std::string svg;
+
+  LinkModel links() const {
+    LinkModel model;
+    model.latency = std::chrono::nanoseconds(static_cast<std::int64_t>(latency_us * 1000));
+    model.bytes_per_second = gigabits * 1e9 / 8;
+    model.message_cost = std::chrono::nanoseconds(static_cast<std::int64_t>(message_us * 1000));
+    model.byte_cost_ns = 1 / gigabytes_handled;
+    return model;
+  }
+  PsJob null_job(bool sync) const {
+    return {.ps = ps, .sync = sync, .steps = steps, .links = links()};
+  }
+  PsJob training_job(bool sync) const {
+    PsJob job = null_job(sync);
+    job.bytes_per_ps = variable_kib << 10;
+    job.compute = std::chrono::nanoseconds(static_cast<std::int64_t>(compute_ms * 1e6));
+    job.spread = spread;
+    return job;
+  }
+};
+
+using Curve = std::vector<std::pair<double, double>>;
+
+// One kind of job, over numbers of workers.
+Curve tabulate(const Options& options, const std::string& title, PsJob job) {
+  fmt::print("\n## {}\n\n| workers | step, ms | global steps/s | coordinator busy | another server "
+             "busy | messages a step and worker | simulated in, s | peak MiB |\n"
+             "|---|---|---|---|---|---|---|---|\n",
+             title);
+  Curve curve;
+  for (const int workers : options.workers) {
+    job.workers = workers;
+    const PsJobTimes times = simulate(job);
+    fmt::print("| {} | {:.2f} | {:.1f} | {:.0f} % | {:.0f} % | {:.1f} | {:.1f} | {:.0f} |\n", workers,
+               1e3 * times.step_s, times.steps_per_s, 100 * times.coordinator_busy,
+               100 * times.other_ps_busy, times.messages, times.simulated_in_s, times.peak_mib);
+    std::fflush(stdout);
+    curve.emplace_back(workers, 1e3 * times.step_s);
+  }
+  return curve;
+}
+
+// Besides the ring, its lower bound: each port carries 2 (n - 1) / n of the tensor, and 2 (n - 1)
+// messages come one after the other.
+Curve tabulate_ring(const Options& options) {
+  const std::int64_t bytes = options.ring_mib << 20;
+  const LinkModel links = options.links();
+  fmt::print("\n## Ring all-reduce of {} MiB\n\n| workers | ms | bandwidth alone, ms | latency alone, ms | "
+             "bus bandwidth, GB/s | simulated in, s |\n|---|---|---|---|---|---|\n",
+             options.ring_mib);
+  Curve curve;
+  for (const int workers : options.workers) {
+    if (workers == 1) continue;
+    double time_s = 0;
+    const double real_s = seconds_of([&] { time_s = simulate_ring(workers, bytes, links); });
+    const double carried = 2.0 * (workers - 1) / workers * static_cast<double>(bytes);
+    const double latency_s = 2.0 * (workers - 1) * static_cast<double>(links.latency.count()) / 1e9;
+    fmt::print("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} |\n", workers, 1e3 * time_s,
+               1e3 * carried / links.bytes_per_second, 1e3 * latency_s, carried / time_s / 1e9, real_s);
+    std::fflush(stdout);
+    curve.emplace_back(workers, 1e3 * time_s);
+  }
+  return curve;
+}
+
+int run(const Options& options) {
+  fmt::print("# Scale on paper\n\nOne way {} us and up to half as much again, {} Gbit/s a port; a message "
+             "costs the processor at each end {} us, and its bytes {} GB/s. {} parameter servers, {} steps "
+             "after 2.\n",
+             options.latency_us, options.gigabits, options.message_us, options.gigabytes_handled,
+             options.ps, options.steps);
+  const std::string training = fmt::format("{} KiB on each parameter server, {} ms (+-{:.0f} %) of computing",
+                                           options.variable_kib, options.compute_ms, 100 * options.spread);
+  Plot plot{"Step time over workers (simulated)", "workers", "ms",
+            {{"null step, synchronous",
+              tabulate(options, "Null step, synchronous: a scalar on each parameter server",
+                       options.null_job(true))},
+             {"null step, asynchronous",
+              tabulate(options, "Null step, asynchronous", options.null_job(false))},
+             {"training, synchronous",
+              tabulate(options, "Training, synchronous: " + training, options.training_job(true))},
+             {"training, asynchronous",
+              tabulate(options, "Training, asynchronous: " + training, options.training_job(false))},
+             {fmt::format("ring all-reduce of {} MiB", options.ring_mib), tabulate_ring(options)},
+             {"TensorFlow, null step (published)", {{1, 1.8}, {100, 8.8}}, false}}};
+  if (!options.svg.empty()) std::ofstream(options.svg) << to_svg(plot);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Step times of jobs of many workers, simulated", "actorflow_scale");
+  Options options;
+  bool quick = false;
+  app.add_option("--workers", options.workers, "Numbers of workers, with commas")->delimiter(',');
+  app.add_option("--ps", options.ps, "Parameter servers")->capture_default_str();
+  app.add_option("--steps", options.steps, "Steps that are measured")->capture_default_str();
+  app.add_option("--latency-us", options.latency_us, "Of the network, one way")->capture_default_str();
+  app.add_option("--gigabits", options.gigabits, "Of a machine's port, a second")->capture_default_str();
+  app.add_option("--message-us", options.message_us, "What a message costs a processor at each end")
+      ->capture_default_str();
+  app.add_option("--gigabytes-handled", options.gigabytes_handled,
+                 "What a processor encodes, decodes or adds in a second")
+      ->capture_default_str();
+  app.add_option("--compute-ms", options.compute_ms, "Of a worker's step of training")
+      ->capture_default_str();
+  app.add_option("--svg", options.svg, "A file for the picture");
+  app.add_flag("--quick", quick, "A few workers, to show that it runs");
+  CLI11_PARSE(app, argc, argv);
+  if (quick) {
+    options.workers = {1, 4};
+    options.steps = 2;
+  }
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    std::cerr << "actorflow_scale: error: " << error.what() << "\n";
+    return 1;
+  }
+}
