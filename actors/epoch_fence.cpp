@@ -44,8 +44,8 @@ std::int64_t EpochFence::join(Session& session) const {
   return epoch;
 }
 
-std::int64_t EpochFence::close(Session& session) const {
-  const std::int64_t odd = (highest(session) + 1) | 1;
+std::int64_t EpochFence::close(Session& session, std::int64_t above) const {
+  const std::int64_t odd = (std::max(highest(session), above) + 1) | 1;
   raise_to(odd, session, raised_at_home_);
   raise_to(odd, session, raised_);
   session.set_epoch(odd);

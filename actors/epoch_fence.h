@@ -28,8 +28,9 @@ class EpochFence {
   std::int64_t join(Session& session) const;
 
   // While a chief restores one variable after the other, a replica may find all of them with a value, of
-  // which some are old. So odd epochs are those in which a model is made ready: raises to one,
-  std::int64_t close(Session& session) const;
+  // which some are old. So odd epochs are those in which a model is made ready: raises to one, `above` that
+  // of a folder of checkpoints,
+  std::int64_t close(Session& session, std::int64_t above = 0) const;
   // and, when the model is ready, from there to the even one after it, at the home last.
   void open(Session& session) const;
   // The others' way in: false, and nothing changed, while the epoch is odd.

@@ -11,6 +11,19 @@ void JobState::stop(const std::string& reason) {
   changed();
 }
 
+void JobState::replace(const std::string& reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (replaced_.empty()) replaced_ = reason;
+  }
+  stop(reason);
+}
+
+std::string JobState::replaced() const {
+  const std::scoped_lock lock(mutex_);
+  return replaced_;
+}
+
 bool JobState::stopped() const {
   const std::scoped_lock lock(mutex_);
   return reason_.has_value();

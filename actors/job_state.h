@@ -26,6 +26,10 @@ class JobState {
   // The same, at most for so long. Whether it has stopped.
   bool wait_for_stop(Clock::time_point::duration timeout);
 
+  // Stops because another process has taken this one's place.
+  void replace(const std::string& reason);
+  std::string replaced() const;  // why, or ""
+
   // A replica is there. If it is another incarnation than the one that has left, it counts anew.
   void present(const TaskIdentity& replica);
   // It has finished its part, or has gone. Incarnation 0: whichever, it cannot be reached.
@@ -49,6 +53,7 @@ class JobState {
   mutable std::mutex mutex_;
   std::map<Waker*, std::function<bool()>> waiting_;  // for what
   std::optional<std::string> reason_;
+  std::string replaced_;
   std::map<TaskName, Replica> replicas_;
 };
 

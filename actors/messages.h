@@ -143,6 +143,9 @@ struct Met {
   std::uint64_t incarnation = 0;
 };
 
+// server -> peer: the task wants to hear of us, and there is no connection to it.
+struct SayAlive {};
+
 // server -> peer: find out whether the task is there, from now on (PeerOptions::presence).
 struct Attend {};
 
@@ -174,6 +177,7 @@ ACTORFLOW_LOCAL_MESSAGE(Unclaimed)
 ACTORFLOW_LOCAL_MESSAGE(Census)
 ACTORFLOW_LOCAL_MESSAGE(HeldState)
 ACTORFLOW_LOCAL_MESSAGE(Met)
+ACTORFLOW_LOCAL_MESSAGE(SayAlive)
 ACTORFLOW_LOCAL_MESSAGE(Attend)
 ACTORFLOW_LOCAL_MESSAGE(MasterCall)
 ACTORFLOW_LOCAL_MESSAGE(Leave)

@@ -26,12 +26,23 @@ struct LinkDown {
   std::uint64_t attempt;
   Status reason;
 };
+// To itself: time to say that we are alive, and to look whether the task is.
+struct Beat {
+  std::uint64_t attempt;
+};
+
+constexpr int beats_per_timeout = 5;
+
+double seconds(caf::actor_clock::duration_type duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace
 }  // namespace actorflow
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkDown)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Beat)
 
 namespace actorflow {
 
@@ -40,9 +51,13 @@ caf::behavior Peer::behavior() {
       [this](Message& message) { on_message(message); },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
+      [this](const Beat& event) { beat(event.attempt); },
       [this](Tick) { attempt(); },
       [this](const Met& message) { meet(message.incarnation); },
       [this](Attend) { attend(); },
+      [this](SayAlive) {
+        if (state_ == State::idle) begin();
+      },
       [this](Leave) { leave(); },
   };
 }
@@ -56,8 +71,7 @@ void Peer::on_message(Message& message) {
 // What is said from now on is for the new incarnation: a dead link would swallow it.
 void Peer::meet(std::uint64_t incarnation) {
   if (state_ != State::up || incarnation == incarnation_) return;
-  ++attempt_;
-  link_.reset();
+  drop_link();
   lose({Code::unavailable, fmt::format("{} has restarted", who())});
 }
 
@@ -99,10 +113,40 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
     spdlog::info("{}: {} has restarted", task_->self.name.to_string(), who());
   incarnation_ = identity.incarnation;
   state_ = State::up;
+  options_.signs->connected = true;
   for (auto& message : waiting_) link_->send(std::move(message));
   waiting_.clear();
   if (attending_) options_.present(identity);
-  if (leaving_) self_->quit();
+  if (leaving_) return self_->quit();
+  if (options_.heartbeat_timeout.count() == 0) return;
+  options_.signs->heard = true;
+  beat(attempt);
+}
+
+void Peer::beat(std::uint64_t attempt) {
+  if (attempt != attempt_ || state_ != State::up) return;
+  const auto now = self_->clock().now();
+  if (options_.signs->heard.exchange(false)) {
+    silent_beats_ = 0;
+    heard_at_ = now;
+  } else if (++silent_beats_ == beats_per_timeout - 1) {
+    drop_link();
+    const std::string self = task_->self.name.to_string();
+    Status silent{Code::unavailable,
+                  fmt::format("{} is connected, but has said nothing for {:.1f} s: it is stopped or cut "
+                              "off, or cannot reach {}",
+                              who(), seconds(now - heard_at_), self)};
+    spdlog::warn("{}: {}", self, silent.message);
+    return lose(std::move(silent));
+  }
+  link_->send(Heartbeat{});
+  self_->delayed_send(self_, options_.heartbeat_timeout / beats_per_timeout, Beat{attempt});
+}
+
+// What it still says is of no interest.
+void Peer::drop_link() {
+  ++attempt_;
+  link_.reset();
 }
 
 void Peer::on_down(std::uint64_t attempt, const Status& reason) {
@@ -116,21 +160,25 @@ void Peer::on_down(std::uint64_t attempt, const Status& reason) {
 
 void Peer::retry_or_give_up(const Status& reason) {
   const auto now = self_->clock().now();
-  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - connecting_since_);
-  const double seconds = static_cast<double>(waited.count()) / 1000;
+  const auto waited = now - connecting_since_;
+  if (reason.code == Code::aborted) options_.replaced(reason);
   // Another program or version at that address will not go away by waiting.
   if (reason.code != Code::unavailable)
     return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
   if (attending_ && now - attending_since_ >= std::min(attention, options_.connect_timeout)) report_left();
-  const bool nothing_to_say = attending_ && waiting_.empty() && !leaving_;
+  const bool nothing_to_say = waiting_.empty() && !leaving_;
+  if (nothing_to_say && !attending_) {  // nor is there a hurry: it will call again
+    state_ = State::idle;
+    return;
+  }
   if (waited >= options_.connect_timeout && !nothing_to_say)
     return lose({Code::unavailable,
                  fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
-                             seconds, who(), reason.message)});
+                             seconds(waited), who(), reason.message)});
   if (now - last_report_ >= report_interval && !nothing_to_say) {
     last_report_ = now;
-    spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(), seconds,
-                 reason.message);
+    spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(),
+                 seconds(waited), reason.message);
   }
   self_->delayed_send(self_, retry_interval, Tick{});
 }
@@ -138,6 +186,7 @@ void Peer::retry_or_give_up(const Status& reason) {
 void Peer::lose(Status reason) {
   const bool only_attending = state_ == State::connecting && waiting_.empty();
   state_ = State::idle;
+  options_.signs->connected = false;
   waiting_.clear();
   if (leaving_) return self_->quit();
   if (!only_attending) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/folder_epoch.h"
 #include "actors/checkpoint/reader.h"
 #include "dataflow/device_name.h"
 #include "dataflow/error.h"
@@ -84,6 +85,7 @@ void Saver::add_part(Graph& graph, const std::string& device, Part part) {
 
 std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
   const auto step = session.run(global_step_).scalar<std::int64_t>();
+  check_folder_epoch(storage, folder, session.epoch());
   remove_leftovers(storage, folder);
   const std::string prefix = free_file_prefix(storage, folder, step);
   std::vector<std::string> files;
@@ -93,9 +95,11 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
     Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
+    check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
     return commit_checkpoint(storage, folder, manifest, options_.keep);
-  } catch (const Error&) {  // What other tasks have written would only fill the disk.
-    for (const auto& file : files) storage.remove(folder + "/" + file);
+  } catch (const Error& error) {  // What other tasks have written would only fill the disk.
+    if (error.code() != Code::aborted)  // else they may be those of another chief by now
+      for (const auto& file : files) storage.remove(folder + "/" + file);
     throw;
   }
 }

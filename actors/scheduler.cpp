@@ -14,6 +14,7 @@ namespace {
 
 // Between two kernels of a step there is less than this.
 constexpr std::chrono::microseconds search_time{500};
+constexpr std::chrono::milliseconds rescue_interval{50};
 
 caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) {
   if (queue.empty()) return nullptr;
@@ -129,11 +130,38 @@ void Scheduler::work(int index) {
   system().thread_terminates();
 }
 
+void Scheduler::rescue_light_actors() {
+  system().thread_started();
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, rescue_interval, [this] { return stopping_; })) {
+    const auto rescued = stranded();
+    if (rescued.empty()) continue;
+    lock.unlock();
+    {
+      const Attendance attendance(*this, Duty::light);
+      for (auto* actor : rescued) attendance.unit().exec_later(actor);
+      attendance.unit().run_ready();
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  system().thread_terminates();
+}
+
+std::vector<caf::resumable*> Scheduler::stranded() {
+  std::vector<caf::resumable*> all;
+  for (auto* unit : units_in_use_) unit->give_up_stranded(all);
+  const bool all_busy = std::ranges::all_of(workers_, [](const auto& w) { return w->state == State::busy; });
+  if (all_busy) num_actors_.fetch_sub(take_light_actors(actors_, all), std::memory_order_relaxed);
+  return all;
+}
+
 void Scheduler::start() {
   for (std::size_t i = 0; i < num_workers(); ++i) workers_.push_back(std::make_unique<Worker>());
   for (std::size_t i = 0; i < num_workers(); ++i)
     workers_[i]->thread = std::thread([this, i] { work(static_cast<int>(i)); });
   timer_ = std::thread([this] { clock_.run_dispatch_loop(); });
+  rescuer_ = std::thread([this] { rescue_light_actors(); });
   abstract_coordinator::start();
 }
 
@@ -143,8 +171,10 @@ void Scheduler::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     for (const auto& worker : workers_) worker->woken.notify_one();
+    stopped_.notify_one();
   }
   for (const auto& worker : workers_) worker->thread.join();
+  rescuer_.join();
   for (auto* left : actors_) cleanup_and_release(left);
   for (auto* left : pieces_) cleanup_and_release(left);
   clock_.cancel_dispatch_loop();
@@ -154,14 +184,20 @@ void Scheduler::stop() {
 std::unique_ptr<ThreadUnit> Scheduler::take_unit(Duty duty) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(idle_units_, duty, [](const auto& unit) { return unit->duty(); });
-  if (found == idle_units_.end()) return std::make_unique<ThreadUnit>(*this, duty);
-  auto unit = std::move(*found);
-  idle_units_.erase(found);
+  std::unique_ptr<ThreadUnit> unit;
+  if (found == idle_units_.end()) {
+    unit = std::make_unique<ThreadUnit>(*this, duty);
+  } else {
+    unit = std::move(*found);
+    idle_units_.erase(found);
+  }
+  units_in_use_.push_back(unit.get());
   return unit;
 }
 
 void Scheduler::put_back(std::unique_ptr<ThreadUnit> unit) {
   const std::lock_guard lock(mutex_);
+  std::erase(units_in_use_, unit.get());
   idle_units_.push_back(std::move(unit));
 }
 

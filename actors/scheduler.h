@@ -38,7 +38,8 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
 // computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
 // once as there are workers: a client's thread that computes takes the place of the last of them. A
 // worker looks for more for a moment before it sleeps, since waking it costs more than a small kernel.
-// Thread-safe.
+// Light actors that wait behind long kernels are taken out of the queues and run by a thread that does
+// nothing else: who asks whether this task is alive does not wait for a kernel. Thread-safe.
 class Scheduler final : public TaskScheduler {
  public:
   explicit Scheduler(caf::actor_system& system);
@@ -90,6 +91,9 @@ class Scheduler final : public TaskScheduler {
   caf::resumable* take(int index);
   bool may_have(int index) const;
   void wake_one(int workers);
+  void rescue_light_actors();
+  // Those that were there a while ago, in any queue. REQUIRES: mutex_ is held.
+  std::vector<caf::resumable*> stranded();
 
   Unit actor_unit_, piece_unit_;
   std::atomic<int> clients_{0};
@@ -99,8 +103,10 @@ class Scheduler final : public TaskScheduler {
   bool stopping_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<ThreadUnit>> idle_units_;
+  std::vector<ThreadUnit*> units_in_use_;
+  std::condition_variable stopped_;
   caf::detail::thread_safe_actor_clock clock_;
-  std::thread timer_;
+  std::thread timer_, rescuer_;
 };
 
 }  // namespace actorflow

@@ -4,9 +4,12 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "actors/ask.h"
@@ -49,7 +52,10 @@ struct Server::Impl {
   MasterHandler master() const;
   void listen(const std::string& address);
   void receive(const TaskIdentity& from, Message message);
-  void meet(const Sender& sender);
+  Status admit(const TaskIdentity& from);
+  bool meet(const Sender& sender);
+  void on_heartbeat(const Sender& from);
+  void on_replaced(const Status& reason);
   void peer_gone(const TaskIdentity& from);
   std::vector<caf::actor> own_actors() const;
   template <class M>
@@ -59,7 +65,13 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
-  std::vector<std::uint64_t> met;  // incarnations by TaskId; the network thread's
+  // The incarnations of another task that have spoken; the network thread's.
+  struct Known {
+    std::uint64_t present = 0;
+    std::set<std::uint64_t> past;
+  };
+  std::vector<Known> known;                       // by TaskId
+  std::vector<std::shared_ptr<PeerSigns>> signs;  // the same
   JobState job;
   std::string target;
   ServedInputs inputs;
@@ -73,7 +85,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
   task->tasks = options.cluster.all_tasks();
   task->own = task->id_of(name);
-  met.resize(task->tasks.size());
+  known.resize(task->tasks.size());
   task->self = {name, runtime->random().next()};
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
@@ -103,7 +115,11 @@ MasterHandler Server::Impl::master() const {
 
 void Server::Impl::listen(const std::string& address) {
   Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
-              [this](const TaskIdentity& from) { peer_gone(from); }, master()};
+              [this](const TaskIdentity& from) { peer_gone(from); }, master(),
+              [this](const TaskIdentity& from) { return admit(from); },
+              [this](const TaskIdentity& from) {
+                signs[static_cast<std::size_t>(task->id_of(from.name))]->heard = true;
+              }};
   listener = network->listen(address, task->self, std::move(inbox));
 }
 
@@ -119,14 +135,18 @@ void Server::Impl::spawn_actors() {
   task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
   task->queues = system.spawn(queue_shard_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
+    signs.push_back(std::make_shared<PeerSigns>());
     if (static_cast<TaskId>(i) == task->own) {
       task->peers.emplace_back();
       continue;
     }
     PeerOptions peer{static_cast<TaskId>(i), options.cluster.address(task->tasks[i]),
                      std::chrono::milliseconds(options.connect_timeout_ms),
+                     std::chrono::milliseconds(options.heartbeat_timeout_ms),
+                     signs.back(),
                      [this](const TaskIdentity& replica) { job.present(replica); },
-                     [this](const TaskIdentity& replica) { job.left(replica); }};
+                     [this](const TaskIdentity& replica) { job.left(replica); },
+                     [this](const Status& reason) { on_replaced(reason); }};
     task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
   }
 }
@@ -165,7 +185,10 @@ std::vector<caf::actor> Server::Impl::own_actors() const {
 
 void Server::Impl::receive(const TaskIdentity& from, Message message) {
   const Sender sender{task->id_of(from.name), from.incarnation};
-  if (sender.task != task->own) meet(sender);
+  if (sender.task != task->own) {
+    if (!meet(sender)) return;
+    signs[static_cast<std::size_t>(sender.task)]->heard.store(true, std::memory_order_relaxed);
+  }
   std::visit(
       [&](auto& content) {
         using M = std::decay_t<decltype(content)>;
@@ -174,6 +197,8 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
           job.left(from);
         } else if constexpr (std::is_same_v<M, Shutdown>) {
           job.stop(content.reason);
+        } else if constexpr (std::is_same_v<M, Heartbeat>) {
+          on_heartbeat(sender);
         } else {
           caf::anon_send(task->recipient(content), sender, std::move(content));
         }
@@ -181,11 +206,37 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
       message);
 }
 
-// Before the message itself: the answer to it comes to the peer later than this.
-void Server::Impl::meet(const Sender& sender) {
+Status Server::Impl::admit(const TaskIdentity& from) {
+  const TaskId id = task->id_of(from.name);
+  if (id == task->own || meet({id, from.incarnation})) return {};
+  return {Code::aborted,
+          fmt::format("another process has taken the place of {} since; this one has been replaced and "
+                      "must end",
+                      from.name.to_string())};
+}
+
+// False if it has been replaced. Before the message itself: the answer to it comes to the peer later than
+// this.
+bool Server::Impl::meet(const Sender& sender) {
   const auto position = static_cast<std::size_t>(sender.task);
-  if (std::exchange(met[position], sender.incarnation) != sender.incarnation)
-    caf::anon_send(task->peers[position], Met{sender.incarnation});
+  auto& [present, past] = known[position];
+  if (present == sender.incarnation) return true;
+  if (past.contains(sender.incarnation)) return false;
+  if (present != 0) past.insert(present);
+  present = sender.incarnation;
+  caf::anon_send(task->peers[position], Met{present});
+  return true;
+}
+
+void Server::Impl::on_heartbeat(const Sender& from) {
+  const auto position = static_cast<std::size_t>(from.task);
+  if (!signs[position]->connected) caf::anon_send(task->peers[position], SayAlive{});
+}
+
+void Server::Impl::on_replaced(const Status& reason) {
+  const std::string why = fmt::format("{}: {}", task->self.name.to_string(), reason.message);
+  job.replace(why);
+  caf::anon_send(task->master, StopSteps{{Code::failed_precondition, why}});
 }
 
 void Server::Impl::peer_gone(const TaskIdentity& from) {
@@ -251,6 +302,11 @@ void Server::stop(const std::string& reason) {
                  StopSteps{{Code::cancelled, name().to_string() + " was stopped: " + reason}});
 }
 bool Server::stopping() const { return impl_->job.stopped(); }
+std::string Server::replaced() const { return impl_->job.replaced(); }
+
+void check_not_replaced(const Server& server) {
+  if (const auto why = server.replaced(); !why.empty()) throw Error(Code::failed_precondition, why);
+}
 
 void Server::announce_done(const TaskName& chief) {
   impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{});
@@ -265,6 +321,7 @@ std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& repli
 }
 
 void Server::shutdown_cluster(const std::string& reason) {
+  if (!replaced().empty()) return;
   for (std::size_t i = 0; i < impl_->task->tasks.size(); ++i)
     if (static_cast<TaskId>(i) != impl_->task->own)
       impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
@@ -295,6 +352,7 @@ LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<R
     options.job = task.job;
     options.task = task.index;
     options.runtime = runtime;
+    options.heartbeat_timeout_ms = 0;  // they live and die together
     auto impl = std::make_unique<Server::Impl>(std::move(options), Server::Impl::Reach::process);
     servers_.push_back(std::unique_ptr<Server>(new Server(std::move(impl))));
   }

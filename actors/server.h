@@ -24,6 +24,9 @@ struct ServerOptions {
   int task = 0;
   // How long a message to a task that cannot be reached is kept, and the connection tried again.
   std::int64_t connect_timeout_ms = 60'000;
+  // A task of which nothing is heard for so long, while there is a connection to it, is lost: its steps
+  // fail as unavailable. Tasks say that they are alive five times as often. 0 = never, and they do not.
+  std::int64_t heartbeat_timeout_ms = 5'000;
   // A listening address that is not a loopback one is refused unless this is set.
   bool allow_remote = false;
   // Threads that compute; 0 = one per core. Fewer where several tasks share a machine: each then has
@@ -73,6 +76,10 @@ class Server {
   // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
   void stop(const std::string& reason);
   bool stopping() const;
+  // Another process has taken this task's place while this one was stopped or cut off: why it must end,
+  // and leave the job alone; "" as long as that is not so. The job is over for it, and the others hear
+  // nothing of it any more.
+  std::string replaced() const;
 
   // The end of a training job, in the order of calls. A replica says that its part is done:
   void announce_done(const TaskName& chief);
@@ -92,6 +99,9 @@ class Server {
   explicit Server(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// Throws failed_precondition if the server's process has been replaced.
+void check_not_replaced(const Server& server);
 
 // Several tasks in this process, on one pool of threads, that pass tensors by handle.
 // `num_threads` 0 = one per core.

@@ -1,10 +1,12 @@
 #include "actors/thread_unit.h"
 
+#include <algorithm>
 #include <caf/actor_system.hpp>
 #include <caf/logger.hpp>
 #include <chrono>
 #include <utility>
 
+#include "actors/placement.h"
 #include "actors/scheduler.h"
 
 namespace actorflow {
@@ -21,6 +23,15 @@ constexpr std::chrono::microseconds search_time{20};
 thread_local ThreadUnit* attended = nullptr;
 
 }  // namespace
+
+int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to) {
+  const auto light = std::stable_partition(
+      queue.begin(), queue.end(), [](auto* actor) { return !dynamic_cast<LightActor*>(actor); });
+  const auto count = queue.end() - light;
+  to.insert(to.end(), light, queue.end());
+  queue.erase(light, queue.end());
+  return static_cast<int>(count);
+}
 
 ThreadUnit::ThreadUnit(Scheduler& scheduler, Duty duty)
     : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), duty_(duty) {}
@@ -56,7 +67,13 @@ caf::resumable* ThreadUnit::take() {
   if (stopped_ || ready_.empty()) return nullptr;
   auto* actor = ready_.front();
   ready_.pop_front();
+  ++taken_;
   return actor;
+}
+
+void ThreadUnit::give_up_stranded(std::vector<caf::resumable*>& to) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(taken_before_, taken_) == taken_) take_light_actors(ready_, to);
 }
 
 void ThreadUnit::run_ready() {

@@ -1,3 +1,6 @@
+// Takes the light actors out of the queue; returns how many there were.
+int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to);
+
 // A thread that is not the scheduler's and runs actors all the same: a client's while it waits for its
 // step, and the network's. What such a thread wakes it runs itself, without waking another.
 #pragma once
@@ -7,9 +10,11 @@
 #include <caf/resumable.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace actorflow {
 
@@ -35,6 +40,8 @@ class ThreadUnit final : public caf::execution_unit {
   void exec_later(caf::resumable* actor) override;
   // Any thread: ends run_until_stopped(), now or when it is called next.
   void stop();
+  // Any thread: its light actors, if nothing has been taken from the queue since the last call.
+  void give_up_stranded(std::vector<caf::resumable*>& to);
 
   // The rest: the attending thread. Runs what is ready until nothing is.
   void run_ready();
@@ -59,7 +66,8 @@ class ThreadUnit final : public caf::execution_unit {
   const Duty duty_;
   std::mutex mutex_;
   std::condition_variable woken_;
-  std::deque<caf::resumable*> ready_;  // these four guarded by mutex_
+  std::deque<caf::resumable*> ready_;  // these six guarded by mutex_
+  std::uint64_t taken_ = 0, taken_before_ = 0;
   bool open_ = false;
   bool stopped_ = false;
   bool asleep_ = false;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "actors/monitored/training_end.h"
 #include "apps/cli/cluster_flags.h"
@@ -23,6 +24,7 @@ struct TrainerFlags {
   bool sync_replicas = false;
   bool allow_remote = false;
   int threads = 0;
+  double heartbeat_timeout_s = 5;
   TrainFlags train;
 
   void add_to(CLI::App& app) {
@@ -36,6 +38,10 @@ struct TrainerFlags {
                    "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    app.add_option(both_spellings("heartbeat_timeout"), heartbeat_timeout_s,
+                   "Seconds of silence after which a connected task counts as lost; 0 = never")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     train.add_to(app);
   }
 
@@ -45,6 +51,7 @@ struct TrainerFlags {
     options.job = config.task.job;
     options.task = config.task.index;
     options.connect_timeout_ms = connect_timeout_ms;
+    options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
     options.allow_remote = allow_remote;
     options.num_threads = threads;
     return options;
@@ -61,6 +68,7 @@ int serve(Server& server, const TrainOptions& options, const Interrupts& interru
                  options.checkpoint_folder, options.train_steps);
       return success;
     }
+  check_not_replaced(server);
   return interrupts.requested() ? interrupted_run : success;
 }
 

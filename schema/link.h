@@ -51,7 +51,7 @@ struct LinkEvents {
   // The handshake is done: who answered.
   std::function<void(const TaskIdentity&)> up;
   // The link could not be made or broke: the last event. unavailable if the peer is not there,
-  // failed_precondition if it is the wrong task or speaks another version.
+  // failed_precondition if it is the wrong task or speaks another version, and what Inbox::admit says.
   std::function<void(const Status&)> down;
 };
 
@@ -59,10 +59,14 @@ struct LinkEvents {
 // must not block.
 struct Inbox {
   std::function<void(const TaskIdentity& from, Message)> received;
-  // The connection on which `from` sent has closed.
+  // The connection on which `from` sent has closed, or it has opened a new one.
   std::function<void(const TaskIdentity& from)> gone;
   // Requests of clients to this task's master.
   MasterHandler master;
+  // Before anything else of it: whether `from` may connect. Anything but ok is its answer. Empty: it may.
+  std::function<Status(const TaskIdentity& from)> admit{};
+  // A part of a message of `from` has come, the rest of which is on its way. May be empty.
+  std::function<void(const TaskIdentity& from)> heard{};
 };
 
 // Stops listening, and closes what it accepted, when destroyed.

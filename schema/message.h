@@ -118,8 +118,12 @@ struct Shutdown {
   std::string reason;
 };
 
+// Either way, every second or so while there is a connection: the sender is alive, and wants to hear the
+// same of the receiver.
+struct Heartbeat {};
+
 using Message = std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone,
                              AbortStep, TensorDelivery, GradientApplied, ReplicaDone, Shutdown,
-                             GetStatus, TaskStatus, ClearContainers, ContainersCleared>;
+                             GetStatus, TaskStatus, ClearContainers, ContainersCleared, Heartbeat>;
 
 }  // namespace actorflow

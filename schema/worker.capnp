@@ -40,7 +40,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 3;
+const protocolVersion :UInt32 = 4;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -49,7 +49,8 @@ interface Task {
   connect @0 (protocolVersion :UInt32, self :TaskIdentity, expected :TaskName)
       -> (status :Status, self :TaskIdentity, inbox :Inbox, bulk :BulkLane);
   # Opens the way for messages. failed_precondition, naming both, if the version is another or the task
-  # here is not the expected one. Once per connection.
+  # here is not the expected one; aborted if a newer incarnation of `self` has been here: the caller has been
+  # replaced. Once per connection; a new one ends those that the same task has opened before.
 
   master @1 (protocolVersion :UInt32) -> (status :Status, master :Master);
   status @2 () -> (self :TaskIdentity, protocolVersion :UInt32, connections :UInt32);
@@ -160,6 +161,10 @@ struct Envelope {
     }
     containersCleared @33 :UInt64;
     # The request.
+    heartbeat @34 :Void;
+    # The sender is alive. A task that has a connection to another says so every second, and one that hears it
+    # opens a connection of its own to say the same. A task of which nothing is heard for 5 s is lost. Both
+    # times are the tasks' to choose.
   }
 }
 

@@ -115,6 +115,8 @@ Session* MonitoredSession::Impl::ready() {
 
 // What a failed step means. Throws the error again unless training ends or goes on.
 void MonitoredSession::Impl::survive(const Error& error) {
+  if (!server.replaced().empty()) failed = true;
+  check_not_replaced(server);
   if (server.stopping()) return;  // the step was cancelled, or others have left before us
   if (error.code() == Code::out_of_range) {
     spdlog::info("{}: the input has ended: {}", server.name().to_string(), error.what());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/error.h"
 #include "dataflow/state_ops.h"
@@ -129,11 +130,24 @@ std::vector<std::string> SessionMaker::missing_variables(Session& session) const
 
 void SessionMaker::prepare(Session& session) {
   const auto missing = missing_variables(session);
-  fence_->close(session);
+  close_epoch(session);
   give_values(session, missing);
   fence_->open(session);
   if (const auto left = missing_variables(session); !left.empty())
     throw Error(Code::failed_precondition, "the initialiser has left " + describe(left));
+}
+
+// Neither the tasks nor the folder take anything of an earlier chief from here on.
+void SessionMaker::close_epoch(Session& session) {
+  const std::string& folder = options_.checkpoint_dir;
+  const auto epoch = fence_->close(session, folder.empty() ? 0 : folder_epoch(storage_, folder));
+  if (folder.empty()) return;
+  try {
+    raise_folder_epoch(storage_, folder, epoch);
+  } catch (const Error& error) {  // the tasks' own epoch guards all but the folder
+    spdlog::warn("{}: cannot note epoch {} in {}: {}", server_.name().to_string(), epoch, folder,
+                 error.what());
+  }
 }
 
 void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {

@@ -33,6 +33,7 @@ class SessionMaker {
  private:
   bool is_over();
   void prepare(Session& session);
+  void close_epoch(Session& session);
   bool await_chief(Session& session, Patience& patience);
   bool await_ready(Session& session, Patience& patience);
   void give_values(Session& session, const std::vector<std::string>& missing);

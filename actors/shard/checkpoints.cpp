@@ -24,7 +24,9 @@ void add_slots(const VariableInCheckpoint& place, const ShardVariable& variable,
   }
 }
 
+// What a chief of an earlier epoch saved would be of no life of the job. Epoch 0 belongs to no chief.
 StateResult save(ShardState& shard, StateCall& call) {
+  if (call.epoch != 0) check_fence(call, shard.epoch, *shard.task);
   SaveTensors job{call.reply_to, call.inputs[0].scalar<std::string>(), call.inputs[1].scalar<std::string>(),
                   call.inputs[2].scalar<std::int64_t>(), {}};
   for (const auto& place : variables_in_checkpoint(*call.node)) {

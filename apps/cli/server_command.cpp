@@ -18,6 +18,7 @@ struct ServerCommand {
   std::optional<int> task;
   ServerOptions options;
   double connect_timeout_s = 60;
+  double heartbeat_timeout_s = 5;
 };
 
 // The task of the flags if any is given, else that of TF_CONFIG.
@@ -48,12 +49,14 @@ int run(ServerCommand& command) {
     options.task = config.task.index;
   });
   options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
+  options.heartbeat_timeout_ms = static_cast<std::int64_t>(command.heartbeat_timeout_s * 1000);
   Server server(options);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   fmt::print("{} is listening on {}\n", server.name().to_string(), server.target());
   std::fflush(stdout);
   const std::string reason = server.join();
   interrupts.on_overdue(nullptr);
+  check_not_replaced(server);
   fmt::print("{} has stopped: {}\n", server.name().to_string(), reason);
   return success;
 }
@@ -71,6 +74,11 @@ void add_server_command(CLI::App& app, Command& chosen) {
       ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
                    "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  server
+      ->add_option(both_spellings("heartbeat-timeout"), command->heartbeat_timeout_s,
+                   "Seconds of silence after which a connected task counts as lost; 0 = never")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   server->add_flag(
       both_spellings("allow-remote"), command->options.allow_remote,

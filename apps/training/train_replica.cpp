@@ -163,6 +163,7 @@ std::optional<TrainReport> Replica::run() {
   MonitoredSession session(server_, graph_, monitored());
   if (!session.why_over().empty()) return std::nullopt;
   train(session);
+  check_not_replaced(server_);
   if (task_.is_chief()) return end_as_chief(session);
   end_as_worker(session);
   return std::nullopt;
@@ -285,6 +286,7 @@ std::optional<TrainReport> train_replica(Server& server, const Mnist& data, cons
     report = Replica(server, data, options, interrupted, progress).run();
     if (!report && is_chief && interrupted) server.shutdown_cluster("the chief was interrupted");
   } catch (const Error& error) {
+    check_not_replaced(server);
     const bool is_loss = is_derived(error.code()) || error.code() == Code::unavailable;
     const bool told_to_leave = is_loss && server.stopping();
     // A chief that is started again finds the others waiting for it.
@@ -294,6 +296,7 @@ std::optional<TrainReport> train_replica(Server& server, const Mnist& data, cons
     server.stop("the replica has failed");
     if (!told_to_leave) throw;
   }
+  check_not_replaced(server);
   server.stop("the replica has ended");
   return report;
 }

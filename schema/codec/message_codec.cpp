@@ -96,6 +96,7 @@ struct MessageWriter {
     body.setSession(to_text(message.session));
   }
   void operator()(const ContainersCleared& message) { to.setContainersCleared(message.request); }
+  void operator()(const Heartbeat&) { to.setHeartbeat(); }
 };
 
 std::size_t estimated_bytes(const std::vector<Slot>& slots) {
@@ -209,6 +210,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
     }
     case wire::Envelope::CONTAINERS_CLEARED:
       return ContainersCleared{from.getContainersCleared()};
+    case wire::Envelope::HEARTBEAT:
+      return Heartbeat{};
   }
   throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
 }

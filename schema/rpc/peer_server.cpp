@@ -72,10 +72,12 @@ class TaskService final : public wire::Task::Server {
     const auto params = context.getParams();
     auto results = context.getResults();
     write_identity(connection_->server.self(), results.initSelf());
-    const Status status = check_hello(params);
+    const TaskIdentity peer = read_identity(params.getSelf());
+    Status status = check_hello(params);
+    if (status.ok()) status = connection_->server.admit(peer);
     write_status(status, results.initStatus());
     if (!status.ok()) return kj::READY_NOW;
-    connection_->peer = read_identity(params.getSelf());
+    connection_->peer = peer;
     connection_->rpc->stream.trust();
     results.setInbox(kj::heap<InboxService>(connection_));
     write_terms(results.initBulk());
@@ -193,6 +195,7 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
 
 void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (closed_) return;
+  if (!local) keep_alive(*io);
   // Whoever is here may still open a bulk lane.
   const auto lanes_to_come = std::ranges::count_if(
       connections_, [](const auto& entry) { return entry.second->peer && !entry.second->bulk; });
@@ -244,8 +247,11 @@ kj::Promise<void> PeerServer::receive_first_bytes(Connection& connection, kj::Ow
 
 void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
   const auto shared = connections_.at(connection.id);
+  const auto progress = [this, &connection] {
+    if (connection.open && connection.peer && inbox_.heard) inbox_.heard(*connection.peer);
+  };
   connection.rpc = kj::heap<RpcEnd>(kj::mv(visitor.io), visitor.head,
-                                    wire::Task::Client(kj::heap<TaskService>(shared)));
+                                    wire::Task::Client(kj::heap<TaskService>(shared)), progress);
   connection.disconnected =
       connection.rpc->network.onDisconnect()
           .then([this, &connection] {
@@ -290,6 +296,18 @@ void PeerServer::attach_bulk(Connection& owner, Visitor& visitor) {
                            },
                            [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
   owner.bulk->start();
+}
+
+Status PeerServer::admit(const TaskIdentity& peer) {
+  Status status;
+  if (inbox_.admit) guard([&] { status = inbox_.admit(peer); });
+  if (!status.ok()) return status;
+  // What it has said there is of before a failure; whoever waits for more must learn that none comes.
+  std::vector<std::shared_ptr<Connection>> older;
+  for (const auto& [id, connection] : connections_)
+    if (connection->peer && connection->peer->name == peer.name) older.push_back(connection);
+  for (const auto& connection : older) drop(*connection, "");
+  return status;
 }
 
 void PeerServer::watch(const std::shared_ptr<Connection>& connection) {

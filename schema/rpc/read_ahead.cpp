@@ -13,7 +13,7 @@ kj::Promise<std::size_t> ReadAhead::tryRead(void* buffer, std::size_t min_bytes,
   min_bytes -= ready;
   max_bytes -= ready;
   if (min_bytes >= buffer_.size())
-    return stream_->tryRead(to, min_bytes, max_bytes).then([ready](std::size_t size) {
+    return read_in_parts(to, min_bytes, max_bytes).then([ready](std::size_t size) {
       return ready + size;
     });
   return stream_->tryRead(buffer_.data(), min_bytes, buffer_.size())
@@ -21,6 +21,18 @@ kj::Promise<std::size_t> ReadAhead::tryRead(void* buffer, std::size_t min_bytes,
         begin_ = 0;
         end_ = size;
         return ready + take(to, max_bytes);
+      });
+}
+
+kj::Promise<std::size_t> ReadAhead::read_in_parts(std::byte* to, std::size_t min_bytes,
+                                                  std::size_t max_bytes) {
+  if (!progress_) return stream_->tryRead(to, min_bytes, max_bytes);
+  return stream_->tryRead(to, 1, max_bytes)
+      .then([this, to, min_bytes, max_bytes](std::size_t size) -> kj::Promise<std::size_t> {
+        if (size == 0 || size >= min_bytes) return size;
+        progress_();
+        return read_in_parts(to + size, min_bytes - size, max_bytes - size)
+            .then([size](std::size_t rest) { return size + rest; });
       });
 }
 

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <utility>
 
 namespace actorflow {
 
@@ -12,7 +14,9 @@ namespace actorflow {
 // without a copy, but for its beginning.
 class ReadAhead final : public kj::AsyncIoStream {
  public:
-  explicit ReadAhead(kj::Own<kj::AsyncIoStream> stream) : stream_(kj::mv(stream)) {}
+  // `progress` is called for each part of what comes in several.
+  explicit ReadAhead(kj::Own<kj::AsyncIoStream> stream, std::function<void()> progress = {})
+      : stream_(kj::mv(stream)), progress_(std::move(progress)) {}
 
   kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes, std::size_t max_bytes) override;
 
@@ -27,10 +31,12 @@ class ReadAhead final : public kj::AsyncIoStream {
   void abortRead() override { stream_->abortRead(); }
 
  private:
+  kj::Promise<std::size_t> read_in_parts(std::byte* to, std::size_t min_bytes, std::size_t max_bytes);
   // Moves up to `max_bytes` of what has been read; returns how many.
   std::size_t take(std::byte* to, std::size_t max_bytes);
 
   kj::Own<kj::AsyncIoStream> stream_;
+  const std::function<void()> progress_;
   std::array<std::byte, 8192> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what lies in the buffer
 };

@@ -1,5 +1,7 @@
 #include "schema/rpc/rpc_core.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "dataflow/error.h"
@@ -24,6 +26,16 @@ wire::Task::Client RpcEnd::task() {
   return system.bootstrap(server).castAs<wire::Task>();
 }
 
+void keep_alive(kj::AsyncIoStream& tcp) {
+  const auto set = [&tcp](int level, int option, int value) {
+    tcp.setsockopt(level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);  // seconds
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
 kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address) {
   const std::string checked = Address::parse(address).to_string();
   return loop.network()
@@ -33,6 +45,7 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address)
         return connected.attach(kj::mv(found));
       })
       .then([&loop](kj::Own<kj::AsyncIoStream> io) {
+        keep_alive(*io);
         auto peer = peer_address(loop, *io);
         auto rpc = kj::heap<RpcEnd>(kj::mv(io));
         rpc->peer_address = kj::mv(peer);

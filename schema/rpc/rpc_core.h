@@ -61,9 +61,11 @@ struct RpcCore {
 struct RpcEnd {
   using Side = capnp::rpc::twoparty::Side;
 
-  // The end that was called; offers `bootstrap`. The first 8 bytes have been read.
-  RpcEnd(kj::Own<kj::AsyncIoStream> io, GuardedStream::Head head, capnp::Capability::Client bootstrap)
-      : stream(kj::heap<ReadAhead>(kj::mv(io)), false, head),
+  // The end that was called; offers `bootstrap`. The first 8 bytes have been read. `progress` is called
+  // for parts of messages.
+  RpcEnd(kj::Own<kj::AsyncIoStream> io, GuardedStream::Head head, capnp::Capability::Client bootstrap,
+         std::function<void()> progress)
+      : stream(kj::heap<ReadAhead>(kj::mv(io), std::move(progress)), false, head),
         network(stream, Side::SERVER),
         system(capnp::makeRpcServer(network, kj::mv(bootstrap))) {
     limit_calls();
@@ -89,6 +91,9 @@ struct RpcEnd {
   // Calls under way hold their parameters: reading stops while they are more than two messages.
   void limit_calls() { system.setFlowLimit(2 * GuardedStream::max_message_bytes / sizeof(capnp::word)); }
 };
+
+// A machine that has gone without a word is noticed within about a minute.
+void keep_alive(kj::AsyncIoStream& tcp);
 
 // A TCP connection to "host:port", without delays for small packets (kj sees to that).
 kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address);

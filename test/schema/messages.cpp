@@ -202,6 +202,7 @@ BOOST_AUTO_TEST_CASE(questions_about_a_task_and_their_answers_arrive) {
   BOOST_TEST((clear.containers == std::vector<std::string>{"", "a"}));
   BOOST_TEST(clear.session == "session-1");
   BOOST_TEST(round_trip_as(ContainersCleared{8}).request == 8u);
+  round_trip_as(Heartbeat{});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

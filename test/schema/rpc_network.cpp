@@ -277,4 +277,34 @@ BOOST_AUTO_TEST_CASE(connections_beyond_the_limit_are_refused_and_others_stay) {
   BOOST_TEST(receiver.messages.take().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_new_connection_of_a_task_ends_its_older_one) {
+  Receiver receiver(*network, task("ps", 0));
+  Sender older(*network, receiver.address(), task("worker", 0), {"ps", 0});
+  BOOST_REQUIRE(older.up.take());
+  Sender newer(*network, receiver.address(), {{"worker", 0}, 7}, {"ps", 0});
+  BOOST_REQUIRE(newer.up.take());
+  BOOST_TEST(older.down.take().has_value());
+  const auto gone = receiver.gone.take();
+  BOOST_TEST((gone && gone->incarnation == task("worker", 0).incarnation));
+  newer.link->send(ReplicaDone{});
+  const auto from = receiver.senders.take();
+  BOOST_TEST((from && from->incarnation == 7u));
+}
+
+BOOST_AUTO_TEST_CASE(whom_the_listener_does_not_admit_hears_why) {
+  const auto listener = network->listen(
+      "127.0.0.1:0", task("ps", 0),
+      {[](const TaskIdentity&, const Message&) {}, [](const TaskIdentity&) {}, {},
+       [](const TaskIdentity& from) {
+         return from.incarnation == 7 ? Status{Code::aborted, "seven is not welcome"} : Status{};
+       }});
+  Sender seven(*network, listener->address(), {{"worker", 0}, 7}, {"ps", 0});
+  const auto refused = seven.down.take();
+  BOOST_REQUIRE(refused);
+  BOOST_TEST((refused->code == Code::aborted));
+  BOOST_TEST(refused->message.find("seven is not welcome") != std::string::npos, refused->message);
+  Sender eight(*network, listener->address(), {{"worker", 0}, 8}, {"ps", 0});
+  BOOST_TEST(eight.up.take().has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

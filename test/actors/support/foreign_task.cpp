@@ -31,6 +31,7 @@ ForeignChief::ForeignChief()
   ServerOptions options;
   options.cluster = ClusterSpec{{"chief", {mailbox_->address()}}, {"worker", {"127.0.0.1:0"}}};
   options.job = "worker";
+  options.heartbeat_timeout_ms = 0;  // the chief says what the test says, and nothing else
   server_ = std::make_unique<Server>(options);
   const std::string address = server_->target().substr(std::string("actorflow://").size());
   link_ = std::make_unique<test::Sender>(*network_, address, chief, TaskName{"worker", 0});

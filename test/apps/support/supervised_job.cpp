@@ -47,15 +47,22 @@ std::int64_t newest_step(const std::string& folder) {
 
 }  // namespace
 
-SupervisedJob::SupervisedJob(std::vector<std::string> flags) : flags_(std::move(flags)) {
-  const auto addresses = free_addresses(4);
+SupervisedJob::SupervisedJob(std::vector<std::string> flags, const Lan* machines, int save_steps)
+    : machines_(machines), flags_(std::move(flags)) {
+  std::vector<std::string> addresses;
+  if (machines)
+    for (int i = 0; i < num_machines; ++i) addresses.push_back(machines->address(i) + ":2222");
+  else
+    addresses = free_addresses(num_machines);
   tasks_.push_back({"ps", 0, addresses[0], nullptr});
   tasks_.push_back({"ps", 1, addresses[1], nullptr});
   tasks_.push_back({"chief", 0, addresses[2], nullptr});
   tasks_.push_back({"worker", 0, addresses[3], nullptr});
   tasks_.push_back({"evaluator", 0, "", nullptr});
   flags_.insert(flags_.end(), {"--checkpoint_dir=" + folder_.file("checkpoints"),
-                               "--save_checkpoint_steps=50", "--report=" + folder_.file("report.json")});
+                               "--save_checkpoint_steps=" + std::to_string(save_steps),
+                               "--report=" + folder_.file("report.json")});
+  if (machines) flags_.emplace_back("--allow_remote");
 }
 
 std::string SupervisedJob::tf_config(const Task& task) const {
@@ -71,6 +78,8 @@ Process& SupervisedJob::start(const std::string& job, int index) {
       "/usr/bin/env", "TF_CONFIG=" + tf_config(task), ACTORFLOW_SOURCE_DIR "/apps/supervise", "-d",
       "0.1",          ACTORFLOW_BIN_DIR "/trainer"};
   command.insert(command.end(), flags_.begin(), flags_.end());
+  if (machines_ && !task.address.empty())
+    command = machines_->on(static_cast<int>(&task - tasks_.data()), std::move(command));
   task.process = std::make_unique<Process>(std::move(command));
   return *task.process;
 }
@@ -81,21 +90,29 @@ void SupervisedJob::start_all() {
 
 void SupervisedJob::wait_for_step(std::int64_t step) {
   const auto end = Clock::now() + limit;
-  while (newest_step(folder_.file("checkpoints")) < step) {
+  while (saved_step() < step) {
     BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no checkpoint of step " << step);
     std::this_thread::sleep_for(poll_interval);
   }
 }
 
-void SupervisedJob::kill(const std::string& job, int index) {
+std::int64_t SupervisedJob::saved_step() const { return newest_step(folder_.file("checkpoints")); }
+
+void SupervisedJob::expect_output(const std::string& job, int index, const std::string& text) {
+  Process& process = *find(job, index).process;
+  BOOST_TEST(process.prints(text), job << " " << index << " has not printed '" << text << "' but\n"
+                                       << process.output());
+}
+
+void SupervisedJob::signal(const std::string& job, int index, int number) {
   const pid_t supervisor = find(job, index).process->id();
   const auto end = Clock::now() + limit;
   pid_t trainer = -1;
   while ((trainer = child_of(supervisor)) < 0 || name_of(trainer) != "trainer") {
-    BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no trainer to kill");
+    BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no trainer to send a signal to");
     std::this_thread::sleep_for(poll_interval);
   }
-  ::kill(trainer, SIGKILL);
+  ::kill(trainer, number);
 }
 
 void SupervisedJob::kill_all() {
@@ -109,7 +126,7 @@ void SupervisedJob::expect_success() {
                                      << task.process->output());
   }
   const std::string evaluated =
-      "\nstep " + std::to_string(newest_step(folder_.file("checkpoints"))) + ": test accuracy";
+      "\nstep " + std::to_string(saved_step()) + ": test accuracy";
   const std::string output = "\n" + find("evaluator", 0).process->output();
   const auto found = output.find(evaluated);
   BOOST_TEST(found != std::string::npos, output);

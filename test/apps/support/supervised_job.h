@@ -1,11 +1,13 @@
 // A training job whose tasks are started again when they die.
 #pragma once
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "test/apps/support/folder.h"
+#include "test/apps/support/lan.h"
 #include "test/apps/support/process.h"
 
 namespace actorflow::test {
@@ -21,15 +23,25 @@ class SupervisedJob {
     std::unique_ptr<Process> process;
   };
 
-  // Every trainer gets `flags`, and a checkpoint every 50 steps.
-  explicit SupervisedJob(std::vector<std::string> flags);
+  // The machines of the tasks on a Lan; the evaluator talks to nobody.
+  enum Machine : int { ps_0, ps_1, chief_0, worker_0, num_machines };
+
+  // Every trainer gets `flags`, and saves a checkpoint every `save_steps`. With `machines`, which must
+  // outlive this, each runs on its own; else all are on loopback.
+  explicit SupervisedJob(std::vector<std::string> flags, const Lan* machines = nullptr, int save_steps = 50);
 
   void start_all();
   // Waits until there is a checkpoint of this global step or later.
   void wait_for_step(std::int64_t step);
-  // kill -9 of the trainers of a job's task, or of all tasks; their supervisors go on.
-  void kill(const std::string& job, int index);
+  // To the trainer of a task, not to its supervisor.
+  void signal(const std::string& job, int index, int number);
+  void kill(const std::string& job, int index) { signal(job, index, SIGKILL); }
   void kill_all();
+  // Waits until the task has printed this, and checks that it has.
+  void expect_output(const std::string& job, int index, const std::string& text);
+  std::string output(const std::string& job, int index) { return find(job, index).process->output(); }
+  // The global step of the newest checkpoint, or -1.
+  std::int64_t saved_step() const;
 
   // Waits for all, and checks that each ends with status 0, and that the evaluator has evaluated the
   // last checkpoint, once.
@@ -44,6 +56,7 @@ class SupervisedJob {
   Task& find(const std::string& job, int index);
   std::string tf_config(const Task& task) const;
 
+  const Lan* machines_;
   Folder folder_;
   std::vector<std::string> flags_;
   std::vector<Task> tasks_;

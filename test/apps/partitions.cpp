@@ -1,0 +1,73 @@
+// A training job on MNIST whose tasks are on machines of their own, between which the wire is cut or bad.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+
+#include "test/apps/support/lan.h"
+#include "test/apps/support/supervised_job.h"
+#include "test/apps/support/trainers.h"
+
+using namespace actorflow::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string unheard = " is connected, but has said nothing for ";
+const std::string waits = "waits for tasks that cannot be reached";
+
+std::string undisturbed_hash(const std::vector<std::string>& flags) {
+  std::vector<std::string> all{"--sync", "--ps=2", "--workers=2"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  return report_value(train_in_one_process(all), "weights_hash");
+}
+
+// Cuts the machines off from the others, until those who cannot do without each other say so.
+void train_through_a_partition(const std::vector<int>& machines) {
+  const std::vector<std::string> steps{"--train_steps=400"};
+  Lan lan(SupervisedJob::num_machines);
+  SupervisedJob job({steps[0], "--sync_replicas", "--heartbeat_timeout=1"}, &lan);
+  job.start_all();
+  job.wait_for_step(100);
+  lan.cut_off(machines);
+  job.expect_output("chief", 0, unheard);
+  job.expect_output("worker", 0, unheard);
+  const auto saved = job.saved_step();
+  job.expect_output("worker", 0, waits);
+  // The chief's session goes on without a worker, but its steps do not.
+  BOOST_TEST(job.saved_step() <= saved + 50);
+  lan.join_all();
+  job.expect_success();
+  BOOST_TEST(job.restarts() == 0);
+  BOOST_TEST(report_value(job.report(), "global_step") == "400");
+  BOOST_TEST(report_value(job.report(), "weights_hash") == undisturbed_hash(steps));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(partitions, *boost::unit_test::precondition(has_machines))
+
+BOOST_AUTO_TEST_CASE(of_a_worker_from_the_others) {
+  train_through_a_partition({SupervisedJob::worker_0});
+}
+
+BOOST_AUTO_TEST_CASE(of_the_chief_and_a_parameter_server_from_the_others) {
+  train_through_a_partition({SupervisedJob::chief_0, SupervisedJob::ps_0});
+}
+
+// 200 ms each way, and 1 % of the packets are lost.
+BOOST_AUTO_TEST_CASE(a_bad_wire_makes_training_slow_and_nothing_else) {
+  const std::vector<std::string> model{"--train_steps=10", "--hidden=16", "--batch_size=16"};
+  Lan lan(SupervisedJob::num_machines);
+  for (int machine = 0; machine < SupervisedJob::num_machines; ++machine)
+    lan.set_wire(machine, {100ms, 0.005});
+  auto flags = model;
+  flags.insert(flags.end(), {"--sync_replicas", "--heartbeat_timeout=5"});
+  SupervisedJob job(flags, &lan);
+  job.start_all();
+  job.expect_success();
+  BOOST_TEST(job.restarts() == 0);
+  for (const auto& [name, index] : {std::pair{"ps", 0}, {"ps", 1}, {"chief", 0}, {"worker", 0}})
+    BOOST_TEST(job.output(name, index).find(unheard) == std::string::npos, job.output(name, index));
+  BOOST_TEST(report_value(job.report(), "weights_hash") == undisturbed_hash(model));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

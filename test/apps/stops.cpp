@@ -1,0 +1,66 @@
+// SIGSTOP, then SIGCONT, of tasks of a training job on MNIST: noticed, waited for by name, and fenced.
+#include <boost/test/unit_test.hpp>
+
+#include "test/apps/support/supervised_job.h"
+#include "test/apps/support/trainers.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+const std::vector<std::string> synchronous = {"--train_steps=600", "--sync_replicas",
+                                              "--heartbeat_timeout=1"};
+const std::string unheard = " is connected, but has said nothing for ";
+
+// What the same training comes to when nobody is stopped.
+const std::string& undisturbed_hash() {
+  static const std::string hash = report_value(
+      train_in_one_process({"--sync", "--ps=2", "--workers=2", "--train-steps=600"}), "weights_hash");
+  return hash;
+}
+
+struct Task {
+  std::string job;
+  int index;
+  std::string port() const { return "/job:" + job + "/task:" + std::to_string(index) + " at "; }
+};
+
+// Stops one task, waits until another names it, and lets it go on.
+void train_through_a_stop_of(const Task& stopped, const Task& witness) {
+  SupervisedJob job(synchronous);
+  job.start_all();
+  job.wait_for_step(100);
+  job.signal(stopped.job, stopped.index, SIGSTOP);
+  job.expect_output(witness.job, witness.index, unheard);
+  BOOST_TEST(job.output(witness.job, witness.index).find(stopped.port()) != std::string::npos);
+  job.signal(stopped.job, stopped.index, SIGCONT);
+  job.expect_success();
+  BOOST_TEST(job.restarts() == 0);
+  BOOST_TEST(report_value(job.report(), "global_step") == "600");
+  BOOST_TEST(report_value(job.report(), "weights_hash") == undisturbed_hash());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(stops)
+
+BOOST_AUTO_TEST_CASE(of_a_worker) { train_through_a_stop_of({"worker", 0}, {"chief", 0}); }
+
+BOOST_AUTO_TEST_CASE(of_a_parameter_server) { train_through_a_stop_of({"ps", 1}, {"worker", 0}); }
+
+BOOST_AUTO_TEST_CASE(of_the_chief) { train_through_a_stop_of({"chief", 0}, {"worker", 0}); }
+
+BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
+  SupervisedJob job({"--train_steps=2000", "--heartbeat_timeout=1"});
+  job.start_all();
+  job.wait_for_step(200);
+  job.signal("worker", 0, SIGSTOP);
+  job.expect_output("chief", 0, unheard);
+  job.wait_for_step(job.saved_step() + 200);
+  job.signal("worker", 0, SIGCONT);
+  job.expect_success();
+  BOOST_TEST(job.restarts() == 0);
+  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.95);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
