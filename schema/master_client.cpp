@@ -19,8 +19,10 @@ constexpr std::int64_t retry_ms = 100;
 }  // namespace
 
 struct MasterClient::Impl {
-  Impl(const std::string& master_address, Allocator& memory)
-      : address(Address::parse(master_address).to_string()), allocator(memory) {}
+  Impl(const std::string& master_address, Allocator& memory, std::int64_t silence_ms)
+      : address(Address::parse(master_address).to_string()),
+        allocator(memory),
+        silence_timeout_ms(silence_ms) {}
   ~Impl() {
     loop.run([this] {
       calls = nullptr;
@@ -31,6 +33,8 @@ struct MasterClient::Impl {
 
   void connect(std::int64_t timeout_ms);
   kj::Promise<void> try_to_connect(Clock::time_point deadline);
+  kj::Promise<void> watch();
+  void lose(std::string why);
   void start(const MasterRequest& request, const std::shared_ptr<std::promise<MasterReply>>& answer);
 
   struct IgnoreErrors final : kj::TaskSet::ErrorHandler {
@@ -39,6 +43,7 @@ struct MasterClient::Impl {
 
   const std::string address;
   Allocator& allocator;
+  const std::int64_t silence_timeout_ms;
   IgnoreErrors ignore_errors;  // every call reports its own
   IoLoop loop{[](const std::string&) {}};
   kj::Own<RpcEnd> rpc;  // the rest: the loop's
@@ -46,11 +51,12 @@ struct MasterClient::Impl {
   kj::Own<kj::TaskSet> calls;
   Status refusal;
   std::string last_failure = "no answer";
+  std::string lost;  // why we have hung up; "" if we have not
 };
 
 MasterClient::MasterClient(const std::string& address, Allocator& allocator,
-                           std::int64_t connect_timeout_ms)
-    : impl_(std::make_unique<Impl>(address, allocator)) {
+                           std::int64_t connect_timeout_ms, std::int64_t silence_timeout_ms)
+    : impl_(std::make_unique<Impl>(address, allocator, silence_timeout_ms)) {
   impl_->connect(connect_timeout_ms);
 }
 
@@ -84,8 +90,9 @@ kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline)
                     })
                     .then([this](capnp::Response<wire::Task::MasterResults> results) {
                       refusal = read_status(results.getStatus());
-                      if (refusal.ok())
-                        caller = kj::heap<MasterCaller>(results.getMaster(), *rpc, allocator);
+                      if (!refusal.ok()) return;
+                      caller = kj::heap<MasterCaller>(results.getMaster(), *rpc, allocator);
+                      calls->add(watch());
                     });
   return loop.timer()
       .timeoutAfter(left_ms * kj::MILLISECONDS, kj::mv(opened))
@@ -98,14 +105,41 @@ kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline)
       });
 }
 
+// Asks the task now and then whether it is there. What it says comes from its network's thread, however
+// long its steps take.
+kj::Promise<void> MasterClient::Impl::watch() {
+  const auto third = silence_timeout_ms * kj::MILLISECONDS / 3;
+  return loop.timer()
+      .afterDelay(third)
+      .then([this, third] {
+        return loop.timer().timeoutAfter(2 * third, rpc->task().statusRequest().send().ignoreResult());
+      })
+      .then([this] { return watch(); },
+            [this](kj::Exception&& exception) -> kj::Promise<void> {
+              if (exception.getType() == kj::Exception::Type::OVERLOADED)
+                lose("it has answered nothing for " + std::to_string(silence_timeout_ms) +
+                     " ms: it is stopped or cut off");
+              return kj::READY_NOW;
+            });
+}
+
+// Calls under way end with the connection.
+void MasterClient::Impl::lose(std::string why) {
+  lost = std::move(why);
+  rpc = nullptr;
+}
+
 void MasterClient::Impl::start(const MasterRequest& request,
                                const std::shared_ptr<std::promise<MasterReply>>& answer) {
+  const auto unavailable = [this](const std::string& why) {
+    return Status{Code::unavailable, "lost the connection to the master at " + address + ": " + why};
+  };
+  if (!lost.empty()) return answer->set_value({.status = unavailable(lost)});
   try {
     calls->add(
         caller->call(request)
-            .catch_([this](kj::Exception&& exception) {
-              return failure({Code::unavailable, "lost the connection to the master at " + address +
-                                                     ": " + exception.getDescription().cStr()});
+            .catch_([this, unavailable](kj::Exception&& exception) {
+              return failure(unavailable(lost.empty() ? exception.getDescription().cStr() : lost));
             })
             .then([answer](kj::Own<MasterReply> reply) { answer->set_value(std::move(*reply)); }));
   } catch (const Error& error) {

@@ -16,8 +16,11 @@ class MasterClient {
  public:
   // Tries until the task answers. Throws unavailable, naming it, after `connect_timeout_ms`;
   // failed_precondition if it speaks another version; invalid_argument unless `address` is "host:port".
-  // Fetched tensors come from `allocator`, which must outlive them.
-  MasterClient(const std::string& address, Allocator& allocator, std::int64_t connect_timeout_ms);
+  // Fetched tensors come from `allocator`, which must outlive them. A task that is connected, but
+  // answers nothing for `silence_timeout_ms`, not even that it is there, is stopped or cut off: the
+  // connection is lost.
+  MasterClient(const std::string& address, Allocator& allocator, std::int64_t connect_timeout_ms,
+               std::int64_t silence_timeout_ms = 30'000);
   // Ends calls under way as unavailable; none may begin.
   ~MasterClient();
 
