@@ -99,7 +99,7 @@ void Coordinator::clear(const ClearContainers& message) {
 }
 
 void Coordinator::on_tick() {
-  for (auto& entry : barriers_) entry.second.report_waiting();
+  for (auto& entry : barriers_) entry.second.report_waiting(report_interval);
   for (auto& entry : clocks_) entry.second.report_waiting();
   self_->delayed_send(self_, report_interval, Tick{});
 }

@@ -51,6 +51,9 @@ void TokenBarrier::check_settings(const Node& node) {
 void TokenBarrier::take_token(const StateCall& call) {
   check_settings(*call.node);
   const auto replica = attr<std::int64_t>(*call.node, "replica");
+  if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
+    homes_[replica] = std::get<std::string>(task->second);
+  watch_.arrived(replica, settings_->total_num_replicas, task_->clock->now());
   // A replica that asks anew has given up what it waited for in an earlier life.
   waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
                    {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
@@ -90,11 +93,33 @@ void TokenBarrier::release() {
   });
 }
 
-void TokenBarrier::report_waiting() {
-  if (!waiting_.tick()) return;
-  const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
-  spdlog::warn("{}: {} replicas wait for the next '{}'; {} of {} variables have been updated",
-               task_->self.name.to_string(), waiting_.size(), name_, done, settings_->accumulators);
+std::string TokenBarrier::who(std::int64_t replica) const {
+  const auto home = homes_.find(replica);
+  return home == homes_.end() || home->second.empty() ? fmt::format("replica {}", replica)
+                                                      : fmt::format("replica {} ({})", replica, home->second);
+}
+
+std::string TokenBarrier::missing() const {
+  std::string text;
+  for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
+    if (std::ranges::find(waiting_, replica, &Waiting::replica) == waiting_.end())
+      text += (text.empty() ? "" : ", ") + who(replica);
+  return text.empty() ? "nobody" : text;
+}
+
+void TokenBarrier::report_waiting(std::chrono::seconds interval) {
+  if (waiting_.tick()) {
+    const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
+    spdlog::warn("{}: {} replicas wait for the next '{}', for {}; {} of {} variables have been updated",
+                 task_->self.name.to_string(), waiting_.size(), name_, missing(), done,
+                 settings_->accumulators);
+  }
+  const auto worst = watch_.take_worst();
+  if (worst && worst->waited > interval / 2)
+    spdlog::warn("{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
+                 "for it alone",
+                 task_->self.name.to_string(), name_, who(worst->replica),
+                 std::chrono::duration<double>(worst->waited).count(), interval.count());
 }
 
 }  // namespace actorflow

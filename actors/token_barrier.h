@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <compare>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "actors/messages.h"
+#include "actors/straggler_watch.h"
 #include "actors/task_context.h"
 #include "actors/waiters.h"
 
@@ -80,8 +82,8 @@ class TokenBarrier {
   // The step of a session has ended without its token.
   void give_up(StepId step) { waiting_.give_up(step); }
   void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
-  // Says for what the replicas have waited since the last call.
-  void report_waiting();
+  // Says for whom the replicas have waited since the last call, which was `interval` ago.
+  void report_waiting(std::chrono::seconds interval);
 
  private:
   struct Waiting {
@@ -93,6 +95,8 @@ class TokenBarrier {
   void check_settings(const Node& node);
   // Moves the global step on while a step is complete, then hands out tokens.
   void release();
+  std::string who(std::int64_t replica) const;
+  std::string missing() const;
 
   std::string name_;
   TaskRef task_;
@@ -103,6 +107,8 @@ class TokenBarrier {
   std::optional<StepTokens> tokens_;
   std::map<std::int64_t, std::set<std::string>> applied_;  // accumulators that are done, by global step
   Waiters<Waiting> waiting_;
+  std::map<std::int64_t, std::string> homes_;  // the tasks of replicas
+  StragglerWatch watch_;
 };
 
 }  // namespace actorflow

@@ -64,7 +64,8 @@ const OpDef& take_token_op() {
       .min_inputs = 2,
       .max_inputs = 2,
       .attrs = variable_attrs() + replica_attrs() +
-               std::vector{required_int("accumulators"), required_int("initial_tokens")},
+               std::vector{required_int("accumulators"), required_int("initial_tokens"),
+                           AttrDef{"task", std::string()}},
       .infer = infer_take_token,
       .home = Home::coordinator,
       .stateful = true};

@@ -193,6 +193,7 @@ class SynchronousTraining {
     attrs["variable"] = t_.global_step.name();
     attrs["accumulators"] = static_cast<std::int64_t>(t_.updates.size());
     attrs["initial_tokens"] = std::int64_t{t_.replication.initial_tokens};
+    attrs["task"] = task_of(t_.worker);
     return t_.graph.on(t_.global_step.device(), [&] {
       return t_.graph.after(after,
                             [&] { return t_.graph.add(take_token_op(), last, std::move(attrs), name); });

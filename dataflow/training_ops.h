@@ -43,7 +43,8 @@ const OpDef& staleness_op();
 // (local_step int64, serial int64) -> (local_step, serial): waits at the barrier until the replica may
 // make the contribution after that one, its serial-th of a step. local_step = -1: none yet. Asked again
 // it answers the same again. Attrs: variable (the global step's name), accumulators (how many variables
-// take part), replica, replicas_to_aggregate, total_num_replicas, initial_tokens.
+// take part), replica, replicas_to_aggregate, total_num_replicas, initial_tokens; and perhaps task, that
+// of the replica, by which others name it while they wait.
 const OpDef& take_token_op();
 
 // Bounded staleness; attrs of all four: variable (the global step's name), replica, total_num_replicas,
