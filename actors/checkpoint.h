@@ -3,6 +3,7 @@
 //
 //   step-<n>.<k>-of-<m>.safetensors    of the k-th task
 //   step-<n>.manifest                  schema/checkpoint.capnp
+//   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
 //
 // A step that is saved once more goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first
 // files stay whole until the new manifest stands. Tensors have the name of their variable; a slot is

@@ -5,10 +5,15 @@
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "actors/checkpoint.h"
+#include "actors/checkpoint/folder_epoch.h"
+#include "actors/saver.h"
+#include "actors/threaded_runtime.h"
 #include "dataflow/queue_ops.h"
 #include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
 #include "test/actors/status_of.h"
+#include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;
 using test::status_of;
@@ -229,6 +234,32 @@ BOOST_AUTO_TEST_CASE(gathered_gradients_and_barriers_start_anew) {
   replica.join();
   BOOST_TEST(other == 11);
   BOOST_TEST(job.weight() == 5.0F - 0.5F * 3.0F);  // the mean of 2 and 4 only
+}
+
+// A chief that was stopped while it saved comes back when another has taken over.
+BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
+  MemoryStorage disk;
+  LocalCluster tasks({{"ps", 1}, {"worker", 2}}, std::make_shared<ThreadedRuntime>(
+                                                     RuntimeOptions{.num_threads = 2, .storage = &disk}));
+  Program older(0, false), newer(1, false);
+  const Saver saver(older.g, {older.w, older.step}, older.step);
+  const Saver other_saver(newer.g, {newer.w, newer.step}, newer.step);
+  Session chief(tasks.server("worker", 0).target(), older.g);
+  Session other(tasks.server("worker", 1).target(), newer.g);
+  chief.initialize_variables();
+  older.fence->raise(chief);
+  saver.save(chief, disk, "run");
+
+  newer.fence->raise(other);
+  check_fenced(status_of([&] { saver.save(chief, disk, "run"); }));
+  raise_folder_epoch(disk, "run", other.epoch() + 1);
+  const Status refused = status_of([&] { other_saver.save(other, disk, "run"); });
+  BOOST_TEST((refused.code == Code::aborted), refused.to_string());
+  BOOST_TEST(refused.message.find("another chief has taken over") != std::string::npos, refused.message);
+  BOOST_TEST(verify_checkpoint(disk, latest_checkpoint(disk, "run").value()).empty());
+
+  Session of_no_chief(tasks.server("worker", 0).target(), older.g);
+  saver.save(of_no_chief, disk, "run");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

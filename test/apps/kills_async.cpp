@@ -11,8 +11,10 @@ namespace {
 constexpr std::int64_t last_step = 4000;
 
 template <class Disturb>
-void train_through(int kills, Disturb&& disturb) {
-  SupervisedJob job({"--train_steps=" + std::to_string(last_step)});
+void train_through(int kills, Disturb&& disturb, const std::vector<std::string>& flags = {}) {
+  std::vector<std::string> all{"--train_steps=" + std::to_string(last_step)};
+  all.insert(all.end(), flags.begin(), flags.end());
+  SupervisedJob job(all);
   job.start_all();
   disturb(job);
   job.expect_success();
@@ -30,6 +32,16 @@ BOOST_AUTO_TEST_CASE(of_a_worker) {
     job.wait_for_step(500);
     job.kill("worker", 0);
   });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_worker_for_which_others_would_wait) {
+  train_through(
+      1,
+      [](SupervisedJob& job) {
+        job.wait_for_step(500);
+        job.kill("worker", 0);
+      },
+      {"--staleness_bound=3"});
 }
 
 BOOST_AUTO_TEST_CASE(of_a_parameter_server) {

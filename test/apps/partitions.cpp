@@ -53,6 +53,36 @@ BOOST_AUTO_TEST_CASE(of_the_chief_and_a_parameter_server_from_the_others) {
   train_through_a_partition({SupervisedJob::chief_0, SupervisedJob::ps_0});
 }
 
+// A chief that was stopped and cut off, and whose place another has taken, must not take it back.
+BOOST_AUTO_TEST_CASE(a_chief_that_returns_after_another_has_taken_over_ends) {
+  const std::vector<std::string> steps{"--train_steps=600"};
+  Lan lan(SupervisedJob::num_machines + 1);
+  SupervisedJob job({steps[0], "--sync_replicas", "--heartbeat_timeout=1"}, &lan);
+  job.start_all();
+  job.wait_for_step(100);
+  job.signal("chief", 0, SIGSTOP);
+  const pid_t stopped = job.trainer("chief", 0);
+  const auto earlier = job.start_elsewhere("chief", 0, SupervisedJob::num_machines);
+  job.wait_for_step(job.saved_step() + 50);
+  ::kill(stopped, SIGCONT);
+  BOOST_TEST(earlier->prints("has been replaced"), earlier->output());
+  BOOST_TEST(earlier->prints("starting it again"), earlier->output());  // it has ended
+  job.expect_success();
+  BOOST_TEST(job.restarts() == 0);
+  BOOST_TEST(report_value(job.report(), "global_step") == "600");
+  BOOST_TEST(report_value(job.report(), "weights_hash") == undisturbed_hash(steps));
+}
+
+// The coordinator knows for whom the others wait.
+BOOST_AUTO_TEST_CASE(a_slow_worker_is_named) {
+  Lan lan(SupervisedJob::num_machines);
+  lan.set_wire(SupervisedJob::worker_0, {300ms, 0});
+  SupervisedJob job({"--train_steps=20", "--hidden=16", "--sync_replicas"}, &lan);
+  job.start_all();
+  job.expect_output("ps", 0, "are as slow as replica 1 (/job:worker/task:0)");
+  job.expect_success();
+}
+
 // 200 ms each way, and 1 % of the packets are lost.
 BOOST_AUTO_TEST_CASE(a_bad_wire_makes_training_slow_and_nothing_else) {
   const std::vector<std::string> model{"--train_steps=10", "--hidden=16", "--batch_size=16"};

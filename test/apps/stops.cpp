@@ -1,6 +1,8 @@
 // SIGSTOP, then SIGCONT, of tasks of a training job on MNIST: noticed, waited for by name, and fenced.
 #include <boost/test/unit_test.hpp>
 
+#include "schema/master_client.h"
+#include "test/apps/support/ports.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
@@ -51,7 +53,7 @@ BOOST_AUTO_TEST_CASE(of_a_parameter_server) { train_through_a_stop_of({"ps", 1},
 BOOST_AUTO_TEST_CASE(of_the_chief) { train_through_a_stop_of({"chief", 0}, {"worker", 0}); }
 
 BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
-  SupervisedJob job({"--train_steps=2000", "--heartbeat_timeout=1"});
+  SupervisedJob job({"--train_steps=2000", "--staleness_bound=5", "--heartbeat_timeout=1"});
   job.start_all();
   job.wait_for_step(200);
   job.signal("worker", 0, SIGSTOP);
@@ -61,6 +63,23 @@ BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
   job.expect_success();
   BOOST_TEST(job.restarts() == 0);
   BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.95);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_of_a_stopped_server_does_not_hang) {
+  const auto address = free_addresses(1).front();
+  Process server({"actorflow", "server", "--cluster", R"({"ps": [")" + address + R"("]})", "--job", "ps",
+                  "--task", "0"});
+  BOOST_REQUIRE(server.prints("listening"));
+  actorflow::MasterClient client(address, actorflow::heap(), 60'000, 1'000);
+  BOOST_TEST(client.call(actorflow::ListDevices{}).status.ok());
+  server.send_signal(SIGSTOP);
+  const auto status = client.call(actorflow::ListDevices{}).status;
+  BOOST_TEST((status.code == actorflow::Code::unavailable), status.to_string());
+  BOOST_TEST(status.message.find("has answered nothing for 1000 ms") != std::string::npos, status.message);
+  BOOST_TEST(status.message.find(address) != std::string::npos, status.message);
+  server.send_signal(SIGCONT);
+  actorflow::MasterClient again(address, actorflow::heap(), 60'000);
+  BOOST_TEST(again.call(actorflow::ListDevices{}).status.ok());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,7 @@
 #include "test/apps/support/lan.h"
 
+#include "test/apps/support/folder.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -124,6 +126,9 @@ struct Lan::Impl {
   std::mutex mutex;  // guards the rest
   std::vector<Wire> wires;
   std::vector<bool> is_cut_off;
+  std::map<std::string, int> names;
+  const Folder folder;
+  const std::string hosts_file = folder.file("hosts");
   std::thread carrier;
 };
 
@@ -135,18 +140,29 @@ Lan::Lan(int machines, int mtu) : impl_(std::make_unique<Impl>()) {
     if (const auto why = make_machine(impl_->machines[static_cast<std::size_t>(i)], ip_of(i), mtu);
         !why.empty())
       throw std::runtime_error("cannot make a machine: " + why);
+  write_file(impl_->hosts_file, "127.0.0.1 localhost\n");
   impl_->carrier = std::thread([this] { impl_->carry(); });
 }
 
 Lan::~Lan() = default;
 
-std::string Lan::address(int machine) const { return "10.77.0." + std::to_string(machine + 1); }
+// In place: the machines have mounted this file.
+void Lan::set_name(const std::string& name, int machine) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->names[name] = machine;
+  std::string hosts = "127.0.0.1 localhost\n";
+  for (const auto& [known, number] : impl_->names)
+    hosts += "10.77.0." + std::to_string(number + 1) + " " + known + "\n";
+  write_file(impl_->hosts_file, hosts);
+}
 
 std::vector<std::string> Lan::on(int machine, std::vector<std::string> command) const {
   const int name_space = impl_->machines.at(static_cast<std::size_t>(machine)).name_space;
   command.insert(command.begin(),
-                 {"/usr/bin/nsenter", "--net=/proc/" + std::to_string(getpid()) + "/fd/" +
-                                          std::to_string(name_space)});
+                 {"/usr/bin/nsenter",
+                  "--net=/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(name_space),
+                  "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+                  "mount --bind " + impl_->hosts_file + " /etc/hosts && exec \"$0\" \"$@\""});
   return command;
 }
 

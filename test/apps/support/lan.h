@@ -11,7 +11,7 @@
 
 namespace actorflow::test {
 
-// Everything is gone with the object, or with this process. Thread-safe.
+// Machines are numbered from 0. Everything is gone with the object, or with this process. Thread-safe.
 class Lan {
  public:
   // What happens to each packet that a machine sends or receives.
@@ -24,8 +24,8 @@ class Lan {
   explicit Lan(int machines, int mtu = 9000);
   ~Lan();
 
-  // IPv4.
-  std::string address(int machine) const;
+  // All machines find this one under the name from now on, as by a name server.
+  void set_name(const std::string& name, int machine);
   // The same command on that machine. Its loopback device is its own, its files are ours.
   std::vector<std::string> on(int machine, std::vector<std::string> command) const;
 

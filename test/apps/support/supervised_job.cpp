@@ -47,18 +47,21 @@ std::int64_t newest_step(const std::string& folder) {
 
 }  // namespace
 
-SupervisedJob::SupervisedJob(std::vector<std::string> flags, const Lan* machines, int save_steps)
+SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int save_steps)
     : machines_(machines), flags_(std::move(flags)) {
-  std::vector<std::string> addresses;
-  if (machines)
-    for (int i = 0; i < num_machines; ++i) addresses.push_back(machines->address(i) + ":2222");
-  else
-    addresses = free_addresses(num_machines);
-  tasks_.push_back({"ps", 0, addresses[0], nullptr});
-  tasks_.push_back({"ps", 1, addresses[1], nullptr});
-  tasks_.push_back({"chief", 0, addresses[2], nullptr});
-  tasks_.push_back({"worker", 0, addresses[3], nullptr});
-  tasks_.push_back({"evaluator", 0, "", nullptr});
+  std::vector<std::string> addresses = free_addresses(num_machines);
+  if (machines) {
+    const std::vector<std::string> names{"ps-0", "ps-1", "chief-0", "worker-0"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      machines->set_name(names[i], static_cast<int>(i));
+      addresses[i] = names[i] + ":2222";
+    }
+  }
+  tasks_.push_back({"ps", 0, addresses[0], ps_0});
+  tasks_.push_back({"ps", 1, addresses[1], ps_1});
+  tasks_.push_back({"chief", 0, addresses[2], chief_0});
+  tasks_.push_back({"worker", 0, addresses[3], worker_0});
+  tasks_.push_back({"evaluator", 0, ""});
   flags_.insert(flags_.end(), {"--checkpoint_dir=" + folder_.file("checkpoints"),
                                "--save_checkpoint_steps=" + std::to_string(save_steps),
                                "--report=" + folder_.file("report.json")});
@@ -78,10 +81,18 @@ Process& SupervisedJob::start(const std::string& job, int index) {
       "/usr/bin/env", "TF_CONFIG=" + tf_config(task), ACTORFLOW_SOURCE_DIR "/apps/supervise", "-d",
       "0.1",          ACTORFLOW_BIN_DIR "/trainer"};
   command.insert(command.end(), flags_.begin(), flags_.end());
-  if (machines_ && !task.address.empty())
-    command = machines_->on(static_cast<int>(&task - tasks_.data()), std::move(command));
+  if (machines_ && task.machine >= 0) command = machines_->on(task.machine, std::move(command));
   task.process = std::make_unique<Process>(std::move(command));
   return *task.process;
+}
+
+std::unique_ptr<Process> SupervisedJob::start_elsewhere(const std::string& job, int index, int machine) {
+  Task& task = find(job, index);
+  std::unique_ptr<Process> earlier = std::move(task.process);
+  machines_->set_name(job + "-" + std::to_string(index), machine);
+  task.machine = machine;
+  start(job, index);
+  return earlier;
 }
 
 void SupervisedJob::start_all() {
@@ -105,14 +116,18 @@ void SupervisedJob::expect_output(const std::string& job, int index, const std::
 }
 
 void SupervisedJob::signal(const std::string& job, int index, int number) {
+  ::kill(trainer(job, index), number);
+}
+
+pid_t SupervisedJob::trainer(const std::string& job, int index) {
   const pid_t supervisor = find(job, index).process->id();
   const auto end = Clock::now() + limit;
-  pid_t trainer = -1;
-  while ((trainer = child_of(supervisor)) < 0 || name_of(trainer) != "trainer") {
+  pid_t process = -1;
+  while ((process = child_of(supervisor)) < 0 || name_of(process) != "trainer") {
     BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no trainer to send a signal to");
     std::this_thread::sleep_for(poll_interval);
   }
-  ::kill(trainer, number);
+  return process;
 }
 
 void SupervisedJob::kill_all() {

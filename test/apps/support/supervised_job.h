@@ -20,19 +20,22 @@ class SupervisedJob {
     std::string job;
     int index = 0;
     std::string address;
-    std::unique_ptr<Process> process;
+    int machine = -1;
+    std::unique_ptr<Process> process{};
   };
 
-  // The machines of the tasks on a Lan; the evaluator talks to nobody.
+  // The machines of the tasks on a Lan, and their names there; the evaluator talks to nobody.
   enum Machine : int { ps_0, ps_1, chief_0, worker_0, num_machines };
 
   // Every trainer gets `flags`, and saves a checkpoint every `save_steps`. With `machines`, which must
   // outlive this, each runs on its own; else all are on loopback.
-  explicit SupervisedJob(std::vector<std::string> flags, const Lan* machines = nullptr, int save_steps = 50);
+  explicit SupervisedJob(std::vector<std::string> flags, Lan* machines = nullptr, int save_steps = 50);
 
   void start_all();
   // Waits until there is a checkpoint of this global step or later.
   void wait_for_step(std::int64_t step);
+  // The process of a task, which its supervisor has started.
+  pid_t trainer(const std::string& job, int index);
   // To the trainer of a task, not to its supervisor.
   void signal(const std::string& job, int index, int number);
   void kill(const std::string& job, int index) { signal(job, index, SIGKILL); }
@@ -40,6 +43,8 @@ class SupervisedJob {
   // Waits until the task has printed this, and checks that it has.
   void expect_output(const std::string& job, int index, const std::string& text);
   std::string output(const std::string& job, int index) { return find(job, index).process->output(); }
+  // Gives the task's name to another machine, and starts it there, too. Returns the earlier process.
+  std::unique_ptr<Process> start_elsewhere(const std::string& job, int index, int machine);
   // The global step of the newest checkpoint, or -1.
   std::int64_t saved_step() const;
 
@@ -56,7 +61,7 @@ class SupervisedJob {
   Task& find(const std::string& job, int index);
   std::string tf_config(const Task& task) const;
 
-  const Lan* machines_;
+  Lan* machines_;
   Folder folder_;
   std::vector<std::string> flags_;
   std::vector<Task> tasks_;
