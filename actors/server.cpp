@@ -207,8 +207,12 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
 }
 
 Status Server::Impl::admit(const TaskIdentity& from) {
-  const TaskId id = task->id_of(from.name);
-  if (id == task->own || meet({id, from.incarnation})) return {};
+  try {
+    const TaskId id = task->id_of(from.name);
+    if (id == task->own || meet({id, from.incarnation})) return {};
+  } catch (const Error& error) {  // there is no such task
+    return error.status();
+  }
   return {Code::aborted,
           fmt::format("another process has taken the place of {} since; this one has been replaced and "
                       "must end",

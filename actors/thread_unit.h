@@ -1,6 +1,3 @@
-// Takes the light actors out of the queue; returns how many there were.
-int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to);
-
 // A thread that is not the scheduler's and runs actors all the same: a client's while it waits for its
 // step, and the network's. What such a thread wakes it runs itself, without waking another.
 #pragma once
@@ -22,6 +19,9 @@ class Scheduler;
 
 // Whether a thread may compute kernels, or must soon be back at its own work.
 enum class Duty { light, compute };
+
+// Takes the light actors out of the queue; returns how many there were.
+int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to);
 
 // One thread at a time attends it (Attendance). Actors that come while nobody does go to the scheduler,
 // so that none is ever lost.
