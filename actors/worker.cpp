@@ -42,7 +42,7 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
   GraphRegistered answer{message.request, {}, handle};
   try {
     auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_);
-    for (auto& node : executable->nodes()) node.actor = self_->spawn(node_actor);
+    for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
     graphs_[handle] = {std::move(executable), from, message.request, {}};
   } catch (const Error& error) {
     answer.status = {error.code(), fmt::format("{}: {}", task_->self.name.to_string(), error.what())};
@@ -65,8 +65,9 @@ void Worker::on_run(const Sender& from, RunGraph& message) {
 }
 
 void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
+  // Lazy, or its first step would be computed where it was spawned: on the network's thread.
   if (graph.free_lanes.empty())
-    graph.free_lanes.push_back(self_->spawn(lane_actor, task_, graph.executable));
+    graph.free_lanes.push_back(self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
   caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),

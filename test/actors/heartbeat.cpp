@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/actorflow.h"
+#include "kernels/kernel.h"
 #include "test/actors/status_of.h"
 #include "test/actors/support/foreign_task.h"
 
@@ -41,7 +42,7 @@ Output long_kernel(Graph& g, Output x) {
 BOOST_AUTO_TEST_SUITE(heartbeat)
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_connected_and_says_nothing_is_lost_and_named) {
-  const auto network = make_rpc_network(test::ops(), heap());
+  const auto network = make_rpc_network(builtin_ops().registry(), heap());
   const test::Receiver mute(*network, test::task("ps", 0));
   Server worker(options_of({{"ps", {mute.address()}}, {"worker", {"127.0.0.1:0"}}}, "worker", 500));
   Graph g;
