@@ -9,7 +9,8 @@ constexpr std::string_view scheme = "actorflow://";
 
 }  // namespace
 
-MasterConnection::MasterConnection(const std::string& target, std::int64_t connect_timeout_ms)
+MasterConnection::MasterConnection(const std::string& target, std::int64_t connect_timeout_ms,
+                                   const std::string& credentials)
     : local_(local_servers().find(target)) {
   if (local_) return;
   if (!target.starts_with(scheme))
@@ -17,7 +18,7 @@ MasterConnection::MasterConnection(const std::string& target, std::int64_t conne
         "unknown session target '" + target +
         "'; expected actorflow://host:port, or the target of a server of this process");
   remote_ = std::make_unique<MasterClient>(target.substr(scheme.size()), cpu_device().allocator(),
-                                           connect_timeout_ms);
+                                           connect_timeout_ms, credentials);
 }
 
 MasterReply MasterConnection::call(MasterRequest request) const {

@@ -14,8 +14,9 @@ namespace actorflow {
 // Thread-safe.
 class MasterConnection {
  public:
-  // Throws invalid_argument for what is no target, unavailable if there is no answer in time.
-  MasterConnection(const std::string& target, std::int64_t connect_timeout_ms);
+  // Throws invalid_argument for what is no target, and what MasterClient does, which has the credentials.
+  MasterConnection(const std::string& target, std::int64_t connect_timeout_ms,
+                   const std::string& credentials);
 
   // Blocks for the answer; what goes wrong is its status.
   MasterReply call(MasterRequest request) const;

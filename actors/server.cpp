@@ -260,9 +260,11 @@ void Server::Impl::tell_task(TaskId to, M message) {
 }
 
 Server::Server(ServerOptions options) {
+  if (options.runtime && (!options.credentials.empty() || options.insecure))
+    throw invalid_argument("a server in a shared runtime has the credentials of that runtime");
   if (!options.runtime)
-    options.runtime = std::make_shared<ThreadedRuntime>(
-        RuntimeOptions{options.num_threads, options.allow_remote, options.spin_us});
+    options.runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{
+        options.num_threads, options.credentials, options.insecure, options.spin_us});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }

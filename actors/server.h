@@ -27,8 +27,11 @@ struct ServerOptions {
   // A task of which nothing is heard for so long, while there is a connection to it, is lost: its steps
   // fail as unavailable. Tasks say that they are alive five times as often. 0 = never, and they do not.
   std::int64_t heartbeat_timeout_ms = 5'000;
-  // A listening address that is not a loopback one is refused unless this is set.
-  bool allow_remote = false;
+  // A folder of `actorflow keygen`: the task proves by it who it is, and takes only connections with tasks
+  // and clients that do so too. Empty: no proof, and a listening address that other machines can reach is
+  // refused, unless `insecure` accepts that whoever reaches it can read and change everything.
+  std::string credentials = {};
+  bool insecure = false;
   // Threads that compute; 0 = one per core. Fewer where several tasks share a machine: each then has
   // cores of its own to divide large kernels among.
   int num_threads = 0;
@@ -43,7 +46,8 @@ struct ServerOptions {
 class Server {
  public:
   // Starts the task, listening on its address in the cluster. Throws invalid_argument if the task is
-  // not in the cluster, unavailable if the port is taken.
+  // not in the cluster, unavailable if the port is taken, permission_denied for an address that others
+  // reach without credentials, not_found or failed_precondition for credentials that are of no use.
   explicit Server(ServerOptions options);
   // A cluster of one task, "/job:local/task:0", without a port.
   static Server local();

@@ -10,14 +10,14 @@ namespace actorflow {
 
 Session::Session(const std::string& target, const Graph& graph, SessionOptions options,
                  std::int64_t connect_timeout_ms)
-    : impl_(std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, graph)) {
+    : impl_(std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, options.credentials, graph)) {
   impl_->create(std::move(options));
 }
 
 Session::Session(const Graph& graph, SessionOptions options) {
   Server server = Server::local();
   const std::string target = server.target();
-  impl_ = std::make_shared<Impl>(std::move(server), target, 0, graph);
+  impl_ = std::make_shared<Impl>(std::move(server), target, 0, std::string(), graph);
   impl_->create(std::move(options));
 }
 
@@ -106,8 +106,9 @@ void Session::close() {
 }
 
 void Session::reset(const std::string& target, const std::vector<std::string>& containers,
-                    const std::vector<std::string>& device_filters, std::int64_t connect_timeout_ms) {
-  const MasterConnection connection(target, connect_timeout_ms);
+                    const std::vector<std::string>& device_filters, std::int64_t connect_timeout_ms,
+                    const std::string& credentials) {
+  const MasterConnection connection(target, connect_timeout_ms, credentials);
   throw_if_error(connection.call(Reset{containers, device_filters}).status);
 }
 

@@ -56,7 +56,8 @@ class Callable {
 // Runs parts of a graph on the cluster of the server at `target`, from inside or outside of that
 // cluster. The graph may grow: a call that finds new nodes sends them first. What it had may not change,
 // and it must outlive the session. Calls block; they throw Error with the root cause if the step fails,
-// unavailable if the server is not reached within the connect timeout, aborted if the server does not
+// unavailable if the server is not reached within the connect timeout, permission_denied if it or this
+// program refuses the other's credentials (SessionOptions::credentials), aborted if the server does not
 // know the session any more, cancelled if it was closed here. Thread-safe: several threads may run steps
 // at once, while none adds to the graph.
 class Session {
@@ -103,7 +104,7 @@ class Session {
   // no containers, none.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
                     const std::vector<std::string>& device_filters = {},
-                    std::int64_t connect_timeout_ms = 60'000);
+                    std::int64_t connect_timeout_ms = 60'000, const std::string& credentials = {});
 
  private:
   friend class Callable;

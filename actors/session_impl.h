@@ -18,8 +18,10 @@ std::string probe_name(const Variable& variable);
 // The session's graph on the master is the program's with probes in between.
 struct Session::Impl {
   Impl(std::optional<Server> own_server, const std::string& target, std::int64_t connect_timeout_ms,
-       const Graph& program)
-      : server(std::move(own_server)), connection(target, connect_timeout_ms), graph(program) {}
+       const std::string& credentials, const Graph& program)
+      : server(std::move(own_server)),
+        connection(target, connect_timeout_ms, credentials),
+        graph(program) {}
 
   void create(SessionOptions options);
   MasterReply call(MasterRequest request, RunMetadata* metadata = nullptr) const;

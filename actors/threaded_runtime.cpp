@@ -74,7 +74,8 @@ Network& ThreadedRuntime::local_network() { return *impl_->local; }
 Network& ThreadedRuntime::rpc_network() {
   std::call_once(impl_->rpc_made, [this] {
     RpcOptions options;
-    options.allow_remote = impl_->options.allow_remote;
+    options.credentials = impl_->options.credentials;
+    options.insecure = impl_->options.insecure;
     options.spin_us = impl_->options.spin_us;
     // Light actors that a message wakes run on the network's thread: to wake another one for them takes
     // longer than their work.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "actors/runtime.h"
 
@@ -11,8 +12,10 @@ namespace actorflow {
 class Scheduler;
 
 struct RuntimeOptions {
-  int num_threads = 0;        // 0 = one per core
-  bool allow_remote = false;  // listen on other than loopback addresses
+  int num_threads = 0;  // 0 = one per core
+  // Of the network's connections; see RpcOptions.
+  std::string credentials = {};
+  bool insecure = false;
   // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
   // Where its tasks keep checkpoints; null = real files. Must outlive the runtime.

@@ -1,4 +1,5 @@
-// The command line of Actorflow: train, server, checkpoint, export, place, summaries, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, place, summaries, keygen, help,
+// version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   add_export_command(app, command);
   add_place_command(app, command);
   add_summaries_command(app, command);
+  add_keygen_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);
   return run_program(app, argc, argv, [&] {

@@ -9,12 +9,14 @@
 
 #include "actors/actorflow.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
 
 using namespace actorflow;
 
 namespace {
 
-int solve(std::string target, bool two_tasks, const std::string& placement) {
+int solve(std::string target, const std::string& credentials, bool two_tasks,
+          const std::string& placement) {
   std::unique_ptr<LocalCluster> cluster;
   if (two_tasks) {
     cluster = std::make_unique<LocalCluster>(std::vector<LocalCluster::Job>{{"local", 2}});
@@ -27,7 +29,7 @@ int solve(std::string target, bool two_tasks, const std::string& placement) {
   Output y2 = graph.on(distributed ? "/job:local/task:1" : "", [&] { return x - 66; });
   Output y = graph.on(distributed ? "/job:local/task:0" : "", [&] { return x + 300 + y2; });
 
-  Session session = distributed ? Session(target, graph) : Session(graph);
+  Session session = distributed ? Session(target, graph, {.credentials = credentials}) : Session(graph);
   if (placement == "table") std::cout << session.placement().table();
   if (placement == "dot") std::cout << session.placement().dot();
   std::cout << session.run(y).scalar<int>() << "\n";
@@ -38,12 +40,13 @@ int solve(std::string target, bool two_tasks, const std::string& placement) {
 
 int main(int argc, char** argv) {
   CLI::App app("Solves two equations, in one process or on two tasks", "equations");
-  std::string target, placement;
+  std::string target, credentials, placement;
   bool two_tasks = false;
   app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
+  add_credentials(app, credentials);
   app.add_flag(both_spellings("two-tasks"), two_tasks, "Two tasks in this process")
       ->excludes("--target");
   app.add_option("--placement", placement, "Print where the nodes are placed, too: \"table\" or \"dot\"")
       ->check(CLI::IsMember({"table", "dot"}));
-  return run_program(app, argc, argv, [&] { return solve(target, two_tasks, placement); });
+  return run_program(app, argc, argv, [&] { return solve(target, credentials, two_tasks, placement); });
 }

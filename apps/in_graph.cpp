@@ -12,6 +12,7 @@
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
 #include "apps/training/mnist.h"
 
 using namespace actorflow;
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   std::string target;
+  std::string credentials;
   std::string data;
   int ps = 2;
   int workers = 2;
@@ -146,7 +148,7 @@ int run(Options options) {
     options.target = cluster->server("worker", 0).target();
   }
   const Model model(options);
-  Session session(options.target, model.graph);
+  Session session(options.target, model.graph, {.credentials = options.credentials});
   session.initialize_variables();
   train(session, model, data, options);
   fmt::print("test accuracy {:.2f} %\n", 100 * test_accuracy(session, model, data));
@@ -159,6 +161,7 @@ int main(int argc, char** argv) {
   CLI::App app("In-graph replication: one graph with a copy of the model on each worker", "in_graph");
   Options options;
   app.add_option("--target", options.target, "A server of a cluster with jobs \"ps\" and \"worker\"");
+  add_credentials(app, options.credentials);
   app.add_option("--data", options.data, "Folder with the four files of MNIST");
   const auto add = [&app](const char* name, auto& value, const char* what) {
     add_count(app, name, value, what, 1 << 16);

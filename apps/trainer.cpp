@@ -12,6 +12,7 @@
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
 #include "apps/cli/train_flags.h"
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
@@ -22,7 +23,8 @@ namespace {
 struct TrainerFlags {
   ClusterFlags cluster;
   bool sync_replicas = false;
-  bool allow_remote = false;
+  std::string credentials;
+  bool insecure = false;
   int threads = 0;
   double heartbeat_timeout_s = 5;
   TrainFlags train;
@@ -32,8 +34,7 @@ struct TrainerFlags {
     app.add_flag(
         both_spellings("sync_replicas"), sync_replicas,
         "Average the workers' gradients for each step; without it they are applied as they come");
-    app.add_flag(both_spellings("allow_remote"), allow_remote,
-                 "Listen on an address that other machines reach; anyone there can then use this task");
+    add_security(app, credentials, insecure);
     app.add_option("--threads", threads,
                    "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
         ->check(CLI::NonNegativeNumber)
@@ -52,7 +53,8 @@ struct TrainerFlags {
     options.task = config.task.index;
     options.connect_timeout_ms = connect_timeout_ms;
     options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
-    options.allow_remote = allow_remote;
+    options.credentials = credentials;
+    options.insecure = insecure;
     options.num_threads = threads;
     return options;
   }

@@ -19,10 +19,13 @@ constexpr std::int64_t retry_ms = 100;
 }  // namespace
 
 struct MasterClient::Impl {
-  Impl(const std::string& master_address, Allocator& memory, std::int64_t silence_ms)
+  Impl(const std::string& master_address, Allocator& memory, const std::string& credentials,
+       std::int64_t silence_ms)
       : address(Address::parse(master_address).to_string()),
         allocator(memory),
-        silence_timeout_ms(silence_ms) {}
+        silence_timeout_ms(silence_ms) {
+    security.tls = KeyRing(credentials, [](const std::string&) {}).context({});
+  }
   ~Impl() {
     loop.run([this] {
       calls = nullptr;
@@ -44,6 +47,7 @@ struct MasterClient::Impl {
   const std::string address;
   Allocator& allocator;
   const std::int64_t silence_timeout_ms;
+  CallSecurity security;
   IgnoreErrors ignore_errors;  // every call reports its own
   IoLoop loop{[](const std::string&) {}};
   kj::Own<RpcEnd> rpc;  // the rest: the loop's
@@ -55,8 +59,9 @@ struct MasterClient::Impl {
 };
 
 MasterClient::MasterClient(const std::string& address, Allocator& allocator,
-                           std::int64_t connect_timeout_ms, std::int64_t silence_timeout_ms)
-    : impl_(std::make_unique<Impl>(address, allocator, silence_timeout_ms)) {
+                           std::int64_t connect_timeout_ms, const std::string& credentials,
+                           std::int64_t silence_timeout_ms)
+    : impl_(std::make_unique<Impl>(address, allocator, credentials, silence_timeout_ms)) {
   impl_->connect(connect_timeout_ms);
 }
 
@@ -70,6 +75,9 @@ void MasterClient::Impl::connect(std::int64_t timeout_ms) {
     calls->add(try_to_connect(deadline).then([finished] { finished->set_value(); }));
   });
   finished->get_future().wait();
+  if (!security.refusal->empty())
+    throw Error(Code::permission_denied,
+                "no connection to the master at " + address + ": " + *security.refusal);
   throw_if_error(refusal);
   if (!caller)
     throw Error(Code::unavailable, "no master answered at " + address + " within " +
@@ -81,7 +89,7 @@ kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline)
   const auto left_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (left_ms <= 0) return kj::READY_NOW;
-  auto opened = call_task(loop, address)
+  auto opened = call_task(loop, address, security)
                     .then([this](kj::Own<RpcEnd> end) {
                       rpc = kj::mv(end);
                       auto request = rpc->task().masterRequest();
@@ -97,6 +105,7 @@ kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline)
   return loop.timer()
       .timeoutAfter(left_ms * kj::MILLISECONDS, kj::mv(opened))
       .catch_([this, deadline](kj::Exception&& exception) {
+        if (!security.refusal->empty()) return kj::Promise<void>(kj::READY_NOW);
         const bool late = exception.getType() == kj::Exception::Type::OVERLOADED;
         if (!late) last_failure = exception.getDescription().cStr();
         return loop.timer().afterDelay(retry_ms * kj::MILLISECONDS).then([this, deadline] {

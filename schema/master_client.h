@@ -15,12 +15,13 @@ namespace actorflow {
 class MasterClient {
  public:
   // Tries until the task answers. Throws unavailable, naming it, after `connect_timeout_ms`;
-  // failed_precondition if it speaks another version; invalid_argument unless `address` is "host:port".
-  // Fetched tensors come from `allocator`, which must outlive them. A task that is connected, but
-  // answers nothing for `silence_timeout_ms`, not even that it is there, is stopped or cut off: the
-  // connection is lost.
+  // failed_precondition if it speaks another version; permission_denied if either end refuses the other's
+  // certificate, or only one has any; invalid_argument unless `address` is "host:port". Fetched tensors
+  // come from `allocator`, which must outlive them. `credentials`: the folder with ca.crt, client.crt and
+  // client.key; empty: a plain connection. A task that is connected, but answers nothing for
+  // `silence_timeout_ms`, not even that it is there, is stopped or cut off: the connection is lost.
   MasterClient(const std::string& address, Allocator& allocator, std::int64_t connect_timeout_ms,
-               std::int64_t silence_timeout_ms = 30'000);
+               const std::string& credentials = {}, std::int64_t silence_timeout_ms = 30'000);
   // Ends calls under way as unavailable; none may begin.
   ~MasterClient();
 

@@ -50,7 +50,13 @@ class RpcNetwork final : public Network {
 
   std::unique_ptr<Listener> listen(const std::string& address, const TaskIdentity& self,
                                    Inbox inbox) override {
-    const ListenSocket socket = listen_on(Address::parse(address), core_->options.allow_remote);
+    core_->keys.context(self.name);  // throws now rather than at the first connection
+    const Reach reach =
+        core_->keys.empty() && !core_->options.insecure ? Reach::loopback_only : Reach::everyone;
+    const ListenSocket socket = listen_on(Address::parse(address), reach);
+    if (!socket.loopback && core_->keys.empty())
+      core_->options.on_warning("INSECURE: whoever reaches " + socket.address.to_string() +
+                                " can read and change everything; there are no credentials");
     auto server = std::make_shared<PeerServer>(*core_, self, std::move(inbox));
     core_->loop.run([&] {
       server->start(core_->loop.sockets().wrapListenSocketFd(

@@ -19,8 +19,12 @@
 namespace actorflow {
 
 struct RpcOptions {
-  // Listening addresses that other machines can reach are refused unless this is set.
-  bool allow_remote = false;
+  // A folder of `actorflow keygen`: every connection is then one of mutual TLS, and none is anything else
+  // (README.md, "Mutual TLS"). Empty: plain connections.
+  std::string credentials = {};
+  // Without credentials, addresses that other machines can reach are refused unless this is set: whoever
+  // reaches them can read and change everything.
+  bool insecure = false;
   int max_connections = 1024;                  // per listener
   std::int64_t handshake_timeout_ms = 10'000;  // for connecting and introducing oneself, at both ends
   // How long a destroyed link goes on delivering what was sent before.

@@ -18,11 +18,22 @@ ClusterSpec::Tasks tasks_of(const char* flag, const std::string& value) {
   return tasks;
 }
 
+ClusterSpec::Jobs jobs_of(const std::string& ps_hosts, const std::string& worker_hosts) {
+  ClusterSpec::Jobs jobs;
+  if (!ps_hosts.empty()) jobs["ps"] = tasks_of("--ps_hosts", ps_hosts);
+  jobs["worker"] = tasks_of("--worker_hosts", worker_hosts);
+  return jobs;
+}
+
 }  // namespace
 
 std::optional<std::string> tf_config() {
   const char* value = std::getenv("TF_CONFIG");
   return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts) {
+  return ClusterSpec(jobs_of(ps_hosts, worker_hosts));
 }
 
 void ClusterFlags::add_to(CLI::App& app) {
@@ -62,10 +73,7 @@ TaskConfig ClusterFlags::from_flags() const {
     throw UsageError(fmt::format("missing {}; each is required where TF_CONFIG does not name the task", missing));
   TaskConfig config;
   check_usage([&] {
-    ClusterSpec::Jobs jobs;
-    if (!ps_hosts_->empty()) jobs["ps"] = tasks_of("--ps_hosts", *ps_hosts_);
-    jobs["worker"] = tasks_of("--worker_hosts", *worker_hosts_);
-    config = TaskConfig::make(std::move(jobs), {*job_name_, *task_index_});
+    config = TaskConfig::make(jobs_of(*ps_hosts_, *worker_hosts_), {*job_name_, *task_index_});
   });
   return config;
 }

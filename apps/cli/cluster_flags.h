@@ -12,6 +12,9 @@ namespace actorflow {
 // The value of the environment variable TF_CONFIG, if it is set and not empty.
 std::optional<std::string> tf_config();
 
+// The jobs ps and worker. Throws invalid_argument that lists every mistake.
+ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts);
+
 // --ps_hosts --worker_hosts --job_name --task_index, as distributed TensorFlow's programs have them.
 class ClusterFlags {
  public:

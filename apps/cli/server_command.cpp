@@ -8,6 +8,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
 #include "schema/cluster_json.h"
 
 namespace actorflow {
@@ -80,9 +81,7 @@ void add_server_command(CLI::App& app, Command& chosen) {
                    "Seconds of silence after which a connected task counts as lost; 0 = never")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  server->add_flag(
-      both_spellings("allow-remote"), command->options.allow_remote,
-      "Listen on an address that other machines reach; anyone there can then use this task");
+  add_security(*server, command->options.credentials, command->options.insecure);
   server
       ->add_option("--threads", command->options.num_threads,
                    "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")

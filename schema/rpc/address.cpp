@@ -100,13 +100,16 @@ std::string Address::to_string() const {
   return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-ListenSocket listen_on(const Address& address, bool allow_remote) {
+ListenSocket listen_on(const Address& address, Reach reach) {
   const AddressInfo list = resolve(address);
   const addrinfo& info = preferred(*list);
-  if (!allow_remote && !is_loopback(*info.ai_addr))
-    throw Error(Code::permission_denied, "will not listen on " + address.to_string() +
-                                             ": others can reach it, and there are no credentials yet; "
-                                             "use 127.0.0.1, or allow remote connections explicitly");
+  if (reach == Reach::loopback_only && !is_loopback(*info.ai_addr))
+    throw Error(Code::permission_denied,
+                "will not listen on " + address.to_string() +
+                    ": other machines can reach it, and there are no credentials. Either make some with "
+                    "'actorflow keygen' and start every task with --credentials=FOLDER; or listen on "
+                    "127.0.0.1; or, in a network that nobody else has a way into, accept with --insecure "
+                    "that whoever reaches the port can read and change everything");
   const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) fail(address, errno);
   const int on = 1;
@@ -116,7 +119,7 @@ ListenSocket listen_on(const Address& address, bool allow_remote) {
     close(fd);
     fail(address, error);
   }
-  return {fd, {address.host, port_of(fd)}};
+  return {fd, {address.host, port_of(fd)}, is_loopback(*info.ai_addr)};
 }
 
 }  // namespace actorflow

@@ -19,10 +19,13 @@ struct Address {
 struct ListenSocket {
   int fd = -1;
   Address address;
+  bool loopback = true;  // else other machines can reach it
 };
 
+enum class Reach { loopback_only, everyone };
+
 // Throws invalid_argument for an address that is not this machine's, permission_denied if others could
-// reach it and `allow_remote` is not set, unavailable if the port is taken.
-ListenSocket listen_on(const Address& address, bool allow_remote);
+// reach it and must not, unavailable if the port is taken.
+ListenSocket listen_on(const Address& address, Reach reach);
 
 }  // namespace actorflow

@@ -90,9 +90,13 @@ kj::Promise<BulkConnection> open_local(IoLoop& loop, FileDescriptor socket, Hell
   });
 }
 
-kj::Promise<BulkConnection> open_tcp(kj::Own<kj::NetworkAddress> address, Hello hello) {
-  auto connected = address->connect();
-  return connected.attach(kj::mv(address)).then([hello](kj::Own<kj::AsyncIoStream> stream) {
+kj::Promise<BulkConnection> open_tcp(IoLoop& loop, kj::Own<kj::NetworkAddress> address,
+                                     const CallSecurity& security, Hello hello) {
+  auto connected = address->connect().attach(kj::mv(address)).then(
+      [&loop, security](kj::Own<kj::AsyncIoStream> socket) {
+        return secure_call(loop, kj::mv(socket), security);
+      });
+  return connected.then([hello](kj::Own<kj::AsyncIoStream> stream) {
     auto bytes = kj::heap(hello);
     auto written = stream->write(bytes.get(), sizeof(Hello));
     return written.attach(kj::mv(bytes)).then([stream = kj::mv(stream)]() mutable {
@@ -129,10 +133,11 @@ kj::Promise<BulkConnection> open_bulk(IoLoop& loop, BulkAddress address) {
   const Hello hello{.token = address.token};
   FileDescriptor socket;
   if (address.arena) socket = connect_locally(address.local_socket);
-  if (!socket) return open_tcp(kj::mv(address.tcp), hello);
+  if (!socket) return open_tcp(loop, kj::mv(address.tcp), address.security, hello);
   return open_local(loop, std::move(socket), hello, std::move(address.arena))
-      .catch_([tcp = kj::mv(address.tcp), hello](kj::Exception&&) mutable {
-        return open_tcp(kj::mv(tcp), hello);
+      .catch_([&loop, tcp = kj::mv(address.tcp), security = address.security,
+               hello](kj::Exception&&) mutable {
+        return open_tcp(loop, kj::mv(tcp), security, hello);
       });
 }
 

@@ -10,8 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "schema/rpc/guarded_stream.h"
-#include "schema/rpc/io_loop.h"
+#include "schema/rpc/rpc_core.h"
 #include "schema/rpc/shared_memory.h"
 
 namespace actorflow {
@@ -43,10 +42,12 @@ struct BulkAddress {
   BulkToken token;
   std::string local_socket;                  // empty: none
   kj::Own<kj::NetworkAddress> tcp;           // where the RPC connection leads to
+  CallSecurity security;                     // as there
   std::shared_ptr<const SharedArena> arena;  // null: none to share
 };
 
-// Over the local socket if that can be, else over TCP.
+// Over the local socket if that can be, else over TCP. The local one is without TLS: the kernel says who is at
+// its other end, and the token, which only the RPC connection tells, which link it belongs to.
 kj::Promise<BulkConnection> open_bulk(IoLoop& loop, BulkAddress address);
 
 // Lets the loop look for other I/O before the next part of a large tensor.

@@ -61,6 +61,7 @@ void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
   address_.local_socket = to_string(terms.getLocalSocket());
   address_.arena = core_.arena;
   address_.tcp = rpc.peer_address->clone();
+  address_.security = rpc.security;
   window_bytes_ = terms.getWindowBytes();
   max_bytes_ = terms.getMaxBytes();
   started_ = true;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "schema/tls/tls_record.h"
+
 namespace actorflow {
 namespace {
 
@@ -34,6 +36,7 @@ kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage
   return head.then(
       [this, options, frame = kj::mv(frame)](std::size_t size) mutable -> kj::Promise<Result> {
         if (size == 0) return Result(nullptr);
+        check_plain(frame->head);
         KJ_REQUIRE(size == sizeof frame->head, "the connection ended within a message") {
           return Result(nullptr);
         }
@@ -52,6 +55,13 @@ kj::Promise<std::size_t> GuardedStream::read_head(Frame& frame) {
   if (!head_) return stream_->tryRead(frame.head.data(), sizeof frame.head, sizeof frame.head);
   frame.head = *std::exchange(head_, {});
   return sizeof frame.head;
+}
+
+// A task that takes TLS alone answers with an alert.
+void GuardedStream::check_plain(const Head& head) const {
+  if (!refusal_ || !is_tls_record(head, TlsRecord::alert)) return;
+  *refusal_ = "it takes connections with TLS only; give this one credentials, too ('actorflow keygen')";
+  KJ_FAIL_REQUIRE("the other end speaks TLS");
 }
 
 kj::Promise<void> GuardedStream::read_table(Frame& frame) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "schema/codec/tensor_codec.h"
 
@@ -31,6 +32,9 @@ class GuardedStream final : public capnp::MessageStream {
   // `trusted`: the peer is one that we have called. `head`: has been read from the stream already.
   GuardedStream(kj::Own<kj::AsyncIoStream> stream, bool trusted, std::optional<Head> head = {})
       : stream_(kj::mv(stream)), trusted_(trusted), head_(head) {}
+  // Of one that we have called. `refusal` gets to know if TLS is spoken here.
+  GuardedStream(kj::Own<kj::AsyncIoStream> stream, std::shared_ptr<std::string> refusal)
+      : stream_(kj::mv(stream)), trusted_(true), refusal_(std::move(refusal)) {}
 
   // The peer has introduced itself: only the limit per message counts from now on.
   void trust() { trusted_ = true; }
@@ -59,10 +63,12 @@ class GuardedStream final : public capnp::MessageStream {
   kj::Promise<void> read_table(Frame& frame);
   kj::Promise<void> read_body(Frame& frame);
   void account(std::size_t bytes);
+  void check_plain(const Head& head) const;
 
   kj::Own<kj::AsyncIoStream> stream_;
   bool trusted_;
   std::optional<Head> head_;
+  const std::shared_ptr<std::string> refusal_;  // or null
   std::size_t untrusted_bytes_ = 0;
   std::shared_ptr<BufferKeeper> keeper_ = std::make_shared<BufferKeeper>();
 };

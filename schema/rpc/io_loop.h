@@ -48,6 +48,7 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
   kj::Timer& timer() { return io_->provider->getTimer(); }
   kj::Network& network() { return io_->provider->getNetwork(); }
   kj::LowLevelAsyncIoProvider& sockets() { return *io_->lowLevelProvider; }
+  kj::UnixEventPort& events() { return io_->unixEventPort; }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -22,8 +22,14 @@ void PeerLink::send(Message message) {
 
 void PeerLink::start() {
   const auto limit_ms = core_.options.handshake_timeout_ms;
+  try {
+    security_.tls = core_.keys.context(self_.name);
+    security_.expected = peer_;
+  } catch (const Error& error) {
+    return fail(error.status());
+  }
   auto opened = kj::evalNow([&] {
-    return call_task(core_.loop, address_).then([this](kj::Own<RpcEnd> rpc) {
+    return call_task(core_.loop, address_, security_).then([this](kj::Own<RpcEnd> rpc) {
       return introduce(kj::mv(rpc));
     });
   });
@@ -31,6 +37,8 @@ void PeerLink::start() {
       core_.loop.timer()
           .timeoutAfter(limit_ms * kj::MILLISECONDS, kj::mv(opened))
           .catch_([this, limit_ms](kj::Exception&& exception) {
+            if (!security_.refusal->empty())
+              return fail({Code::permission_denied, "no connection to " + name() + ": " + *security_.refusal});
             const bool late = exception.getType() == kj::Exception::Type::OVERLOADED;
             fail({Code::unavailable, "cannot reach " + name() + ": " +
                                          (late ? "no answer within " + std::to_string(limit_ms) + " ms"

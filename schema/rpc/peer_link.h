@@ -56,6 +56,7 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   const LinkEvents events_;
   Outbox outbox_;
   const std::shared_ptr<BulkSender> bulk_;
+  CallSecurity security_;  // the loop's
 
   bool closed_ = false;  // the rest: the loop's
   bool down_ = false;

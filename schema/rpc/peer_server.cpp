@@ -113,6 +113,9 @@ class TaskService final : public wire::Task::Server {
       return {Code::failed_precondition, "expected " + expected.to_string() + ", but " +
                                              actual.to_string() +
                                              " answers here; check the addresses in the cluster"};
+    if (const TaskName claimed = read_identity(hello.getSelf()).name; !connection_->may_be(claimed))
+      return {Code::permission_denied, "the caller says that it is " + claimed.to_string() +
+                                           ", but its certificate is for " + connection_->names.front()};
     if (connection_->peer) return {Code::failed_precondition, "this connection is in use already"};
     return {};
   }
@@ -135,19 +138,20 @@ constexpr auto socket_flags = kj::LowLevelAsyncIoProvider::TAKE_OWNERSHIP |
 
 }  // namespace
 
-// A connection before it is known what it is for.
-struct PeerServer::Visitor {
-  kj::Own<kj::AsyncIoStream> io;
-  bool local = false;  // may bring shared memory
-  GuardedStream::Head head{};
-  BulkToken token{};
-  kj::AutoCloseFd file;
-};
-
 Connection::Connection(PeerServer& accepted_by, std::uint64_t number)
     : server(accepted_by),
       id(number),
       transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes) {}
+
+bool Connection::may_be(const TaskName& task) const {
+  return server.core().keys.empty() || std::ranges::find(names, holder_name(task)) != names.end();
+}
+
+std::string Connection::who() const {
+  if (peer) return peer->name.to_string();
+  const std::string name = names.empty() ? "an unknown peer" : names.front();
+  return address.empty() ? name : name + " at " + address;
+}
 
 void Connection::receive(Message&& message) {
   if (open) server.inbox().received(*peer, std::move(message));
@@ -202,15 +206,25 @@ void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (connections_.size() >= max_connections() + static_cast<std::size_t>(lanes_to_come))
     return core_.options.on_warning(too_many());
   auto visitor = kj::heap<Visitor>();
-  visitor->io = kj::mv(io);
-  visitor->local = local;
   const auto connection = std::make_shared<Connection>(*this, next_id_++);
+  if (!local) connection->address = peer_name(*io);
+  visitor->socket = kj::mv(io);
+  visitor->local = local;
   connections_.emplace(connection->id, connection);
   watch(connection);
   Connection& it = *connection;
-  it.opening = receive_first_bytes(it, kj::mv(visitor)).eagerlyEvaluate([this, &it](kj::Exception&&) {
-    drop(it, "the peer left, or sent no valid message, before it introduced itself");
-  });
+  auto greeted = kj::evalNow(
+      [&] { return greet(core_.loop, core_.keys.context(self_.name), *visitor); });
+  it.opening =
+      greeted
+          .then([this, &it, visitor = kj::mv(visitor)](const std::string& refusal) mutable {
+            if (refusal.empty()) return open(it, kj::mv(visitor));
+            drop(it, refusal);
+            return kj::Promise<void>(kj::READY_NOW);
+          })
+          .eagerlyEvaluate([this, &it](kj::Exception&&) {
+            drop(it, "the peer left, or sent no valid message, before it introduced itself");
+          });
 }
 
 std::size_t PeerServer::max_connections() const {
@@ -221,28 +235,16 @@ std::string PeerServer::too_many() const {
   return "refused a connection: there are " + std::to_string(max_connections()) + " already";
 }
 
-// The first 8 bytes tell a bulk lane, which may bring a file with them, from Cap'n Proto.
-kj::Promise<void> PeerServer::receive_first_bytes(Connection& connection, kj::Own<Visitor> visitor) {
-  Visitor& it = *visitor;
-  kj::Promise<void> read = kj::READY_NOW;
-  if (it.local) {
-    auto& stream = dynamic_cast<kj::AsyncCapabilityStream&>(*it.io);
-    read = stream.tryReadWithFds(it.head.data(), sizeof it.head, sizeof it.head, &it.file, 1)
-               .then([](kj::AsyncCapabilityStream::ReadResult result) {
-                 KJ_REQUIRE(result.byteCount == sizeof(GuardedStream::Head));
-               });
-  } else {
-    read = it.io->read(it.head.data(), sizeof it.head);
-  }
-  return read.then([this, &connection, visitor = kj::mv(visitor)]() mutable -> kj::Promise<void> {
-    if (visitor->head == bulk_magic) return open_bulk(connection, kj::mv(visitor));
-    KJ_REQUIRE(!visitor->local, "a local connection is for large messages only");
-    if (connections_.size() > max_connections())
-      drop(connection, too_many());
-    else
-      open_rpc(connection, *visitor);
-    return kj::READY_NOW;
-  });
+// The first 8 bytes tell a bulk lane from Cap'n Proto.
+kj::Promise<void> PeerServer::open(Connection& connection, kj::Own<Visitor> visitor) {
+  connection.names = visitor->names;
+  if (visitor->head == bulk_magic) return open_bulk(connection, kj::mv(visitor));
+  KJ_REQUIRE(!visitor->local, "a local connection is for large messages only");
+  if (connections_.size() > max_connections())
+    drop(connection, too_many());
+  else
+    open_rpc(connection, *visitor);
+  return kj::READY_NOW;
 }
 
 void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
@@ -273,6 +275,7 @@ kj::Promise<void> PeerServer::open_bulk(Connection& connection, kj::Own<Visitor>
       return entry.second->peer && !entry.second->bulk && entry.second->token == visitor->token;
     });
     KJ_REQUIRE(owner != connections_.end(), "no connection has this token");
+    KJ_REQUIRE(visitor->local || owner->second->names == visitor->names, "another peer's token");
     attach_bulk(*owner->second, *visitor);
     drop(connection, "");
   });
@@ -337,8 +340,7 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
     kept->rpc = nullptr;
   });
   if (!reason.empty()) {
-    const std::string who = connection.peer ? connection.peer->name.to_string() : "an unknown peer";
-    core_.options.on_warning("closed the connection from " + who + ": " + reason);
+    core_.options.on_warning("closed the connection from " + connection.who() + ": " + reason);
   }
   if (!closed_) close_sessions(connection);
   if (!closed_ && connection.peer) guard([&] { inbox_.gone(*connection.peer); });

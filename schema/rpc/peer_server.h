@@ -7,12 +7,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "schema/codec/transfer.h"
-#include "schema/rpc/bulk_connection.h"
 #include "schema/rpc/bulk_order.h"
 #include "schema/rpc/bulk_receiver.h"
 #include "schema/rpc/rpc_core.h"
+#include "schema/rpc/visitor.h"
 
 namespace actorflow {
 
@@ -22,12 +23,17 @@ class PeerServer;
 struct Connection {
   Connection(PeerServer& accepted_by, std::uint64_t number);
   bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
+  // Does its certificate allow the peer to be this task? Without credentials everyone may.
+  bool may_be(const TaskName& task) const;
+  std::string who() const;
   // Hands a message of the peer over, unless the connection has been closed.
   void receive(Message&& message);
 
   PeerServer& server;  // only while open
   std::uint64_t id;
   bool open = true;
+  std::string address;               // of its other end, as far as it is known
+  std::vector<std::string> names;    // in its certificate; none without credentials
   std::optional<TaskIdentity> peer;  // set by its `connect`
   BulkToken token{};                 // the same
   std::set<std::string> sessions;    // that its client has made: closed when it leaves
@@ -62,14 +68,12 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   std::size_t connections() const { return connections_.size(); }
 
  private:
-  struct Visitor;
-
   void start_local();
   kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
   std::size_t max_connections() const;
   std::string too_many() const;
-  kj::Promise<void> receive_first_bytes(Connection& connection, kj::Own<Visitor> visitor);
+  kj::Promise<void> open(Connection& connection, kj::Own<Visitor> visitor);
   void open_rpc(Connection& connection, Visitor& visitor);
   kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
   void attach_bulk(Connection& owner, Visitor& visitor);

@@ -36,7 +36,14 @@ void keep_alive(kj::AsyncIoStream& tcp) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address) {
+kj::Promise<kj::Own<kj::AsyncIoStream>> secure_call(IoLoop& loop, kj::Own<kj::AsyncIoStream> socket,
+                                                    const CallSecurity& security) {
+  if (!security.tls) return kj::mv(socket);
+  return TlsStream::call(loop.events(), *security.tls, *socket, security.expected, security.refusal)
+      .then([](kj::Own<TlsStream> stream) -> kj::Own<kj::AsyncIoStream> { return kj::mv(stream); });
+}
+
+kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address, CallSecurity security) {
   const std::string checked = Address::parse(address).to_string();
   return loop.network()
       .parseAddress(checked.c_str())
@@ -44,12 +51,15 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address)
         auto connected = found->connect();
         return connected.attach(kj::mv(found));
       })
-      .then([&loop](kj::Own<kj::AsyncIoStream> io) {
-        keep_alive(*io);
-        auto peer = peer_address(loop, *io);
-        auto rpc = kj::heap<RpcEnd>(kj::mv(io));
-        rpc->peer_address = kj::mv(peer);
-        return rpc;
+      .then([&loop, security](kj::Own<kj::AsyncIoStream> socket) {
+        keep_alive(*socket);
+        auto peer = peer_address(loop, *socket);
+        return secure_call(loop, kj::mv(socket), security)
+            .then([security, peer = kj::mv(peer)](kj::Own<kj::AsyncIoStream> io) mutable {
+              auto rpc = kj::heap<RpcEnd>(kj::mv(io), std::move(security));
+              rpc->peer_address = kj::mv(peer);
+              return rpc;
+            });
       });
 }
 

@@ -12,6 +12,8 @@
 #include "schema/rpc/read_ahead.h"
 #include "schema/rpc/shared_memory.h"
 #include "schema/rpc_network.h"
+#include "schema/tls/key_ring.h"
+#include "schema/tls/tls_stream.h"
 #include "schema/worker.capnp.h"
 
 namespace actorflow {
@@ -46,6 +48,7 @@ struct RpcCore {
         options(std::move(chosen)),
         arena(options.shared_memory_bytes > 0 ? SharedArena::create(options.shared_memory_bytes)
                                               : nullptr),
+        keys(options.credentials, options.on_warning),
         loop(options.on_warning, options.spin_us) {}
   ~RpcCore() { lingering.wait(); }
 
@@ -53,9 +56,21 @@ struct RpcCore {
   Allocator& allocator;
   const RpcOptions options;
   const std::shared_ptr<SharedArena> arena;  // null: nothing is shared
+  KeyRing keys;
   Lingering lingering;
   IoLoop loop;
 };
+
+// How a caller proves who it is, and whom it takes for the task that it wants.
+struct CallSecurity {
+  std::shared_ptr<const TlsContext> tls;  // null: plain connections
+  Holder expected;                        // nothing: any task
+  // Why the task will not be reached by trying again; "" while that is not known.
+  TlsStream::Refusal refusal = std::make_shared<std::string>();
+};
+// A socket as it is without credentials, else with TLS on it.
+kj::Promise<kj::Own<kj::AsyncIoStream>> secure_call(IoLoop& loop, kj::Own<kj::AsyncIoStream> socket,
+                                                    const CallSecurity& security);
 
 // One end of a connection: Cap'n Proto's RPC over a guarded stream. The loop's.
 struct RpcEnd {
@@ -71,10 +86,11 @@ struct RpcEnd {
     limit_calls();
   }
   // The end that called.
-  explicit RpcEnd(kj::Own<kj::AsyncIoStream> io)
-      : stream(kj::heap<ReadAhead>(kj::mv(io)), true),
+  RpcEnd(kj::Own<kj::AsyncIoStream> io, CallSecurity with)
+      : stream(kj::heap<ReadAhead>(kj::mv(io)), with.refusal),
         network(stream, Side::CLIENT),
-        system(capnp::makeRpcClient(network)) {
+        system(capnp::makeRpcClient(network)),
+        security(std::move(with)) {
     limit_calls();
   }
 
@@ -85,7 +101,9 @@ struct RpcEnd {
   capnp::TwoPartyVatNetwork network;
   capnp::RpcSystem<capnp::rpc::twoparty::VatId> system;
   std::uint64_t next_transfer = 0;
-  kj::Own<kj::NetworkAddress> peer_address;  // of the end that called
+  // Of the end that called, for its bulk lane:
+  CallSecurity security;
+  kj::Own<kj::NetworkAddress> peer_address;
 
  private:
   // Calls under way hold their parameters: reading stops while they are more than two messages.
@@ -96,7 +114,7 @@ struct RpcEnd {
 void keep_alive(kj::AsyncIoStream& tcp);
 
 // A TCP connection to "host:port", without delays for small packets (kj sees to that).
-kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address);
+kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address, CallSecurity security);
 
 // failed_precondition, naming both, unless the versions are the same.
 Status check_version(std::uint32_t theirs);

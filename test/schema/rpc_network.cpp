@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(addresses_that_make_no_sense_are_invalid) {
 BOOST_AUTO_TEST_CASE(an_address_that_others_can_reach_is_refused_unless_allowed) {
   const auto listen = [&] { network->listen("0.0.0.0:0", task("ps", 0), {}); };
   BOOST_TEST((code_of(listen, "0.0.0.0") == Code::permission_denied));
-  const auto open = make_rpc_network(ops(), heap(), {.allow_remote = true});
+  const auto open = make_rpc_network(ops(), heap(), {.insecure = true});
   Receiver receiver(*open, task("ps", 0), {}, "0.0.0.0:0");
   const std::string port = receiver.address().substr(receiver.address().rfind(':'));
   Sender sender(*open, "127.0.0.1" + port, task("worker", 0), {"ps", 0});

@@ -1,0 +1,99 @@
+#include "schema/rpc/visitor.h"
+
+#include <arpa/inet.h>
+#include <kj/debug.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cstring>
+
+#include "schema/rpc/address.h"
+#include "schema/tls/tls_record.h"
+
+namespace actorflow {
+namespace {
+
+// From here on nothing is read that has not come through TLS.
+kj::Promise<void> secure(IoLoop& loop, const TlsContext* tls, Visitor& visitor) {
+  if (!tls || visitor.local) {
+    visitor.io = kj::mv(visitor.socket);
+    return kj::READY_NOW;
+  }
+  return TlsStream::answer(loop.events(), *tls, *visitor.socket, visitor.refusal)
+      .then([&visitor](kj::Own<TlsStream> stream) {
+        visitor.names = stream->peer_names();
+        visitor.io = kj::mv(stream);
+      });
+}
+
+kj::Promise<void> read_head(Visitor& visitor) {
+  auto& head = visitor.head;
+  if (!visitor.local) return visitor.io->read(head.data(), sizeof head);
+  auto& stream = dynamic_cast<kj::AsyncCapabilityStream&>(*visitor.io);
+  return stream.tryReadWithFds(head.data(), sizeof head, sizeof head, &visitor.file, 1)
+      .then([](kj::AsyncCapabilityStream::ReadResult result) {
+        KJ_REQUIRE(result.byteCount == sizeof(GuardedStream::Head));
+      });
+}
+
+// What the peer has sent must be read before its socket is closed, or TCP may take our last words back.
+kj::Promise<void> read_rest(kj::AsyncIoStream& socket, std::size_t most_bytes) {
+  auto dropped = kj::heapArray<kj::byte>(4096);
+  auto read = socket.tryRead(dropped.begin(), 1, dropped.size());
+  return read.attach(kj::mv(dropped)).then([&socket, most_bytes](std::size_t size) -> kj::Promise<void> {
+    if (size == 0 || size >= most_bytes) return kj::READY_NOW;
+    return read_rest(socket, most_bytes - size);
+  });
+}
+
+kj::Promise<std::string> send_off(IoLoop& loop, kj::AsyncIoStream& socket,
+                                  kj::ArrayPtr<const kj::byte> last_words, std::string reason) {
+  constexpr auto patience = 1 * kj::SECONDS;
+  constexpr std::size_t most_bytes = 64 << 10;
+  auto left = socket.write(last_words.begin(), last_words.size()).then([&socket] {
+    socket.shutdownWrite();
+    return read_rest(socket, most_bytes);
+  });
+  return loop.timer()
+      .timeoutAfter(patience, kj::mv(left))
+      .catch_([](kj::Exception&&) {})
+      .then([reason = std::move(reason)]() mutable { return std::move(reason); });
+}
+
+}  // namespace
+
+std::string peer_name(kj::AsyncIoStream& socket) {
+  sockaddr_storage address{};
+  kj::uint size = sizeof address;
+  socket.getpeername(reinterpret_cast<sockaddr*>(&address), &size);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  sockaddr_in ipv4{};
+  sockaddr_in6 ipv6{};
+  std::memcpy(&ipv4, &address, sizeof ipv4);
+  std::memcpy(&ipv6, &address, sizeof ipv6);
+  if (address.ss_family == AF_INET)
+    inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
+  else
+    inet_ntop(AF_INET6, &ipv6.sin6_addr, text.data(), text.size());
+  return Address{text.data(), ntohs(ipv4.sin_port)}.to_string();  // at the same place for both families
+}
+
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor) {
+  const bool secured = tls != nullptr;
+  auto begun = kj::evalNow([&] { return secure(loop, tls.get(), visitor); }).then([&visitor] {
+    return read_head(visitor);
+  });
+  return begun.then(
+      [&loop, &visitor, secured]() -> kj::Promise<std::string> {
+        if (secured || visitor.local || !is_tls_record(visitor.head, TlsRecord::handshake))
+          return std::string();
+        return send_off(loop, *visitor.io, {no_tls_here.data(), no_tls_here.size()},
+                        "it speaks TLS, but this task was started without credentials");
+      },
+      [&loop, &visitor](kj::Exception&& exception) -> kj::Promise<std::string> {
+        if (visitor.refusal->empty()) return kj::mv(exception);
+        return send_off(loop, *visitor.socket, nullptr, *visitor.refusal);
+      });
+}
+
+}  // namespace actorflow

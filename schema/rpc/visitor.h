@@ -1,0 +1,35 @@
+// A connection that has been accepted, before it is known what it is for. Internal to schema/: includes
+// kj.
+#pragma once
+
+#include <kj/async-io.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schema/rpc/bulk_connection.h"
+
+namespace actorflow {
+
+// The loop's.
+struct Visitor {
+  kj::Own<kj::AsyncIoStream> socket;  // null where `io` is the socket
+  kj::Own<kj::AsyncIoStream> io;      // what is said; null before greet()
+  bool local = false;                 // over a Unix socket: may bring shared memory
+  std::vector<std::string> names;     // in its certificate
+  TlsStream::Refusal refusal = std::make_shared<std::string>();
+  GuardedStream::Head head{};
+  BulkToken token{};
+  kj::AutoCloseFd file;
+};
+
+// Whose port a visitor has come to, for people: "10.0.0.7:40312".
+std::string peer_name(kj::AsyncIoStream& socket);
+
+// Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. The result
+// is why the visitor may not stay, or "": the other end has been told then, and has left or been given a
+// second to. Fails if the visitor leaves.
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor);
+
+}  // namespace actorflow

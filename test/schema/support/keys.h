@@ -1,0 +1,63 @@
+// Credentials for tests, made by what makes them for users.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "schema/keygen.h"
+
+namespace actorflow::test {
+
+inline std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A folder of certificates for two parameter servers, two workers and clients, as long as the object.
+class Keys {
+ public:
+  // `age_days` ago, for a year.
+  explicit Keys(int age_days = 0) {
+    std::string name = (std::filesystem::temp_directory_path() / "actorflow-keys-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    options.folder = name;
+    options.tasks = {{"ps", 0}, {"ps", 1}, {"worker", 0}, {"worker", 1}};
+    options.now = seconds_now() - age_days * std::int64_t{86'400};
+    generate_keys(options);
+  }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+  ~Keys() {
+    std::error_code ignored;
+    std::filesystem::remove_all(options.folder, ignored);
+  }
+
+  const std::string& folder() const { return options.folder; }
+  std::string file(const std::string& name) const { return options.folder + "/" + name; }
+  Credentials of(const Holder& holder) const { return read_credentials(folder(), holder); }
+
+  KeygenOptions options;
+};
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline int mode_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 0777U) : -1;
+}
+
+}  // namespace actorflow::test
