@@ -345,7 +345,7 @@ HeldState Server::held() const {
 }
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads)
-    : LocalCluster(jobs, std::make_shared<ThreadedRuntime>(RuntimeOptions{num_threads, false})) {}
+    : LocalCluster(jobs, std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = num_threads})) {}
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<Runtime>& runtime) {
   ClusterSpec::Jobs spec;
