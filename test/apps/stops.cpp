@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_client_of_a_stopped_server_does_not_hang) {
   Process server({"actorflow", "server", "--cluster", R"({"ps": [")" + address + R"("]})", "--job", "ps",
                   "--task", "0"});
   BOOST_REQUIRE(server.prints("listening"));
-  actorflow::MasterClient client(address, actorflow::heap(), 60'000, 1'000);
+  actorflow::MasterClient client(address, actorflow::heap(), 60'000, {}, 1'000);
   BOOST_TEST(client.call(actorflow::ListDevices{}).status.ok());
   server.send_signal(SIGSTOP);
   const auto status = client.call(actorflow::ListDevices{}).status;

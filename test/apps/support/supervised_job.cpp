@@ -65,7 +65,7 @@ SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int 
   flags_.insert(flags_.end(), {"--checkpoint_dir=" + folder_.file("checkpoints"),
                                "--save_checkpoint_steps=" + std::to_string(save_steps),
                                "--report=" + folder_.file("report.json")});
-  if (machines) flags_.emplace_back("--allow_remote");
+  if (machines) flags_.emplace_back("--insecure");
 }
 
 std::string SupervisedJob::tf_config(const Task& task) const {
