@@ -1,5 +1,7 @@
 #include "dataflow/replica_training.h"
 
+#include <set>
+
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 #include "dataflow/gradient.h"
@@ -30,6 +32,17 @@ std::string task_of(const std::string& device) {
 // The name of a node beside a variable, outside of the scope that the variable's own name begins with.
 std::string beside(const GradientAndVariable& update, const char* what) {
   return std::string(what) + "/" + update.variable.name();
+}
+
+// The updates as what the task of the global step waits for. Where they are on many tasks the replica
+// hears of them first and tells it once: it would hear from every task for every replica, and is the first
+// to be busy all the time when there are many.
+std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
+  constexpr std::size_t few = 2;
+  std::set<std::string> tasks;
+  for (const auto& update : updates) tasks.insert(task_of(update.node().device));
+  if (tasks.size() <= few) return updates;
+  return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
 }
 
 // A variable of the replica's own, on its device.
@@ -65,7 +78,7 @@ TrainOp apply_as_they_come(const Training& t) {
                        update_attrs(update.variable, t.optimizer), beside(update, "apply"));
     }));
   const Output counted = graph.on(t.global_step.device(), [&] {
-    return graph.after(applied, [&] {
+    return graph.after(gathered(t, applied), [&] {
       return graph.add(count_step_op(), {t.global_step.value()}, {{"variable", t.global_step.name()}},
                        "count_step");
     });
@@ -129,7 +142,7 @@ class SynchronousTraining {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(update));
     }
-    const Output token = take_token(accumulated, {local_step_, local_serial_}, "take_token");
+    const Output token = take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
     const Output advanced = move_to(token);
     const Output after = t_.graph.on(t_.worker, [&] {
       return t_.graph.after({advanced},

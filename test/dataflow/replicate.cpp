@@ -56,6 +56,36 @@ BOOST_AUTO_TEST_CASE(variables_go_round_the_parameter_servers) {
   BOOST_TEST(m.loss.node().device == "/job:worker/task:1");
 }
 
+// The task of the global step hears from each replica once, not from each parameter server for each
+// replica.
+BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
+  for (const bool sync : {false, true}) {
+    Graph g;
+    TrainOp train;
+    g.on(replica_device_setter(4, "ps", "/job:worker/task:1"), [&] {
+      const Variable step = global_step(g);
+      std::vector<Variable> variables;
+      Output loss = g.constant(1.0);
+      for (const char* name : {"a", "b", "c"}) {
+        variables.push_back(g.variable(name, g.constant(2.0)));
+        loss = multiply(loss, variables.back());
+      }
+      train = minimize(g, loss, variables, step, Sgd{},
+                       {.replica = 1, .replicas = 2, .sync = sync});
+    });
+    const OpDef& last = sync ? take_token_op() : count_step_op();
+    const auto found = std::ranges::find_if(g.def().nodes, [&](const Node& node) {
+      return node.op == &last && !node.controls.empty();
+    });
+    BOOST_TEST_REQUIRE((found != g.def().nodes.end()));
+    BOOST_TEST(found->device == "/job:ps/task:0");
+    BOOST_TEST_REQUIRE(found->controls.size() == 1U);
+    const Node& gathered = g.def().node(found->controls[0]);
+    BOOST_TEST(gathered.device == "/job:worker/task:1");
+    BOOST_TEST(gathered.controls.size() == 3U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_global_step_is_made_once) {
   Graph g;
   const Variable step = global_step(g);
