@@ -147,7 +147,8 @@ void Server::Impl::spawn_actors() {
                      [this](const TaskIdentity& replica) { job.present(replica); },
                      [this](const TaskIdentity& replica) { job.left(replica); },
                      [this](const Status& reason) { on_replaced(reason); }};
-    task->peers.push_back(system.spawn(peer_actor, ref, network, std::move(peer)));
+    // A task of a large cluster talks to few others: a peer begins with its first message.
+    task->peers.push_back(system.spawn<caf::lazy_init>(peer_actor, ref, network, std::move(peer)));
   }
 }
 
