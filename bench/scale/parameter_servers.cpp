@@ -92,8 +92,9 @@ class Simulation {
 
   void live(SimTask& task) {
     if (task.server().name().job == "worker") work(task);
-    // Nobody leaves while others still train.
+    // Nobody leaves while others still train; then one after the other.
     while (m_.done < job_.workers) task.sleep(1s);
+    task.sleep(100ms * ++leaving_);
   }
 
   void work(SimTask& task) {
@@ -144,6 +145,7 @@ class Simulation {
   const PsJob& job_;
   Measured m_;
   Traffic begin_, end_;
+  int leaving_ = 0;
   SimCluster sim_;
 };
 
