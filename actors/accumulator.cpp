@@ -3,17 +3,27 @@
 #include <algorithm>
 #include <tuple>
 
+#include "actors/point.h"
+
 namespace actorflow {
+namespace {
+
+Point stale_gradient("a stale gradient dropped");
+Point repeated_gradient("a gradient handed in again");
+
+}  // namespace
 
 bool Accumulator::add(int replica, const Contribution& contribution, Gradient gradient,
                       Tensor learning_rate) {
   auto& [counts, last] = this->replica(replica);
   if (contribution <= last) {
     ++counts.repeated;
+    repeated_gradient.hit();
     return true;
   }
   if (contribution.step < global_step_) {
     ++counts.stale;
+    stale_gradient.hit();
     return false;
   }
   ++counts.counted;

@@ -2,7 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "actors/point.h"
+
 namespace actorflow {
+namespace {
+
+Point fenced_step("a step fenced off");
+
+}  // namespace
 
 Status fenced(std::string_view what, FencingEpoch epoch, const TaskContext& task) {
   return {Code::aborted,
@@ -13,6 +20,7 @@ Status fenced(std::string_view what, FencingEpoch epoch, const TaskContext& task
 
 void check_fence(const StateCall& call, FencingEpoch epoch, const TaskContext& task) {
   if (call.epoch >= epoch) return;
+  fenced_step.hit();
   throw Error(fenced(fmt::format("node '{}' ({}) belongs to a step of epoch {}", call.node->name,
                                  call.node->op->name, call.epoch),
                      epoch, task));

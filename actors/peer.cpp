@@ -5,8 +5,12 @@
 
 #include <algorithm>
 
+#include "actors/point.h"
+
 namespace actorflow {
 namespace {
+
+Point restarted("a task met in another life");
 
 using namespace std::chrono_literals;
 
@@ -72,6 +76,7 @@ void Peer::on_message(Message& message) {
 void Peer::meet(std::uint64_t incarnation) {
   if (state_ != State::up || incarnation == incarnation_) return;
   drop_link();
+  restarted.hit();
   lose({Code::unavailable, fmt::format("{} has restarted", who())});
 }
 

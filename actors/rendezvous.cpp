@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "actors/point.h"
+
 namespace actorflow {
 namespace {
+
+Point late_tensor("a tensor came for a step given up");
 
 // How many given-up steps are remembered; what arrives for one given up longer ago waits for a tick.
 constexpr std::size_t max_poisoned = 4096;
@@ -27,7 +31,7 @@ caf::behavior Rendezvous::behavior() {
 }
 
 void Rendezvous::deliver(TensorDelivery& delivery) {
-  if (poisoned_.contains(delivery.step)) return;
+  if (poisoned_.contains(delivery.step)) return late_tensor.hit();
   steps_[delivery.step].channels[delivery.channel].tensors.push_back(std::move(delivery.tensor));
   settle(delivery.step, delivery.channel);
 }

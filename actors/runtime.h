@@ -45,7 +45,9 @@ class Runtime {
   virtual Network& local_network() = 0;
 
   // For a client's thread, never for an actor. Calls `begin`, then blocks until the waker is woken, and
-  // returns true, or until `end`, calls `give_up` and returns false. Nobody may use the waker later.
+  // returns true, or until `end`, calls `give_up` and returns false. Nobody may use the waker later. A
+  // simulation throws something that is no std::exception to end the client of a killed task; a destructor
+  // that waits must keep it in.
   virtual bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
                           const std::function<void(Waker&)>& give_up) = 0;
   void wait(const std::function<void(Waker&)>& begin) { wait_until(Clock::never, begin, nobody); }

@@ -100,6 +100,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
     if (network) listen(address);
   } catch (...) {
     end_actors();
+    *task = {};
     throw;
   }
   static std::atomic<int> count{0};
@@ -156,7 +157,11 @@ Server::Impl::~Impl() {
   local_servers().remove(target);
   job.stop("the server was destroyed");
   listener.reset();
-  end_actors();
+  try {
+    end_actors();
+  } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
+  }
+  *task = {};  // The context and its actors refer to each other.
 }
 
 // Waits for them, so that what they said before has been sent.
@@ -174,7 +179,6 @@ void Server::Impl::end_actors() {
       if (peer) caf::anon_send(peer, Leave{});
     for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   });
-  *task = {};  // The context and its actors refer to each other.
 }
 
 std::vector<caf::actor> Server::Impl::own_actors() const {

@@ -32,8 +32,8 @@ Session::~Session() {
   if (!impl_) return;
   try {
     close();
-  } catch (const Error&) {
-    // The server has gone, and the session with it.
+  } catch (...) {
+    // The server has gone, and the session with it; or a simulation has ended this client.
   }
 }
 

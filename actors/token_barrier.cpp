@@ -5,7 +5,14 @@
 
 #include <algorithm>
 
+#include "actors/point.h"
+
 namespace actorflow {
+namespace {
+
+Point applied_twice("a step announced twice");
+
+}  // namespace
 
 BarrierSettings BarrierSettings::of(const Node& node) {
   const auto number = [&node](std::string_view name) { return attr<std::int64_t>(node, name); };
@@ -66,7 +73,7 @@ void TokenBarrier::take_token(const StateCall& call) {
 
 // One that comes twice may come when its step has long been over.
 void TokenBarrier::on_applied(GradientApplied& message) {
-  if (tokens_ && message.global_step <= tokens_->global_step()) return;
+  if (tokens_ && message.global_step <= tokens_->global_step()) return applied_twice.hit();
   applied_[message.global_step].insert(std::move(message.accumulator));
   release();
 }

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "actors/monitored/training_end.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -60,16 +59,9 @@ struct TrainerFlags {
   }
 };
 
-// A parameter server: serves until the chief ends the job, or has done so while this task was away. A
-// signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
+// A signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
 int serve(Server& server, const TrainOptions& options, const Interrupts& interrupts) {
-  constexpr std::int64_t poll_ms = 1000;
-  while (!server.join_for(poll_ms))
-    if (is_complete(posix_storage(), options.checkpoint_folder, options.train_steps)) {
-      fmt::print("{}: training is complete: {} has reached step {}\n", server.name().to_string(),
-                 options.checkpoint_folder, options.train_steps);
-      return success;
-    }
+  fmt::print("{}: {}\n", server.name().to_string(), serve_parameters(server, options));
   check_not_replaced(server);
   return interrupts.requested() ? interrupted_run : success;
 }

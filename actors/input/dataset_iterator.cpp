@@ -26,10 +26,13 @@ struct DatasetIterator::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    runtime->wait([this](Waker& waker) {
-      actor->attach_functor([&waker] { waker.wake(); });
-      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-    });
+    try {
+      runtime->wait([this](Waker& waker) {
+        actor->attach_functor([&waker] { waker.wake(); });
+        caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+      });
+    } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
+    }
   }
 
   std::shared_ptr<Runtime> runtime;

@@ -37,9 +37,11 @@ class CheckpointListener {
 
 // CheckpointSaverHook: saves into `folder` at the first step, then as often as `every` says, and at the
 // end. Saver and storage must outlive the hook. An error of the storage is logged, and training goes on
-// with the earlier checkpoints; at the end it comes out.
+// with the earlier checkpoints. At the end it comes out, a full disk after `max_wait_secs` (0 = never) in
+// which there was no room.
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
-                         std::vector<std::shared_ptr<CheckpointListener>> listeners = {});
+                         std::vector<std::shared_ptr<CheckpointListener>> listeners = {},
+                         double max_wait_secs = 60);
 
 // StepCounterHook: hands on how many global steps a second there were, of all replicas together; without
 // `report` it logs them.

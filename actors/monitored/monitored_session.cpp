@@ -9,12 +9,15 @@
 
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/session_maker.h"
+#include "actors/point.h"
 #include "actors/runtime.h"
 #include "dataflow/error.h"
 #include "dataflow/replicate.h"
 
 namespace actorflow {
 namespace {
+
+Point lost_step("a step lost and made again");
 
 // The fetches of a program and of hooks as one list, in which every tensor is once.
 class Fetches {
@@ -74,7 +77,8 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
   maker = std::make_unique<SessionMaker>(server, scaffold, options);
   const Every& every = options.save_checkpoint;
   if (options.is_chief && !options.checkpoint_dir.empty() && (every.steps > 0 || every.seconds > 0)) {
-    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every));
+    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every, {},
+                                     options.max_wait_secs));
     hooks.back()->begin(scaffold);
   }
 }
@@ -127,6 +131,7 @@ void MonitoredSession::Impl::survive(const Error& error) {
     failed = true;
     throw error;
   }
+  lost_step.hit();
   spdlog::warn("{}: a step was lost, making a new session: {}", server.name().to_string(), error.what());
   session.reset();
 }

@@ -8,11 +8,14 @@
 
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/training_end.h"
+#include "actors/point.h"
 #include "dataflow/error.h"
 #include "dataflow/state_ops.h"
 
 namespace actorflow {
 namespace {
+
+Point restored("a model restored");
 
 // How long a task may take to say whether its variables have a value before we say for whom we wait.
 constexpr std::int64_t probe_timeout_ms = 5000;
@@ -153,6 +156,7 @@ void SessionMaker::close_epoch(Session& session) {
 void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {
   if (saver_ && !options_.checkpoint_dir.empty()) {
     const auto step = saver_->restore(session, storage_, options_.checkpoint_dir);
+    if (step) restored.hit();
     if (step) return spdlog::info("restored step {} from {}", *step, options_.checkpoint_dir);
   }
   if (missing.empty())

@@ -42,13 +42,17 @@ std::string seconds(Nanoseconds time) {
   return fmt::format("{}s", static_cast<double>(time.count()) / 1e9);
 }
 
-Error not_understood(std::string_view fault, std::string_view why) {
+std::string known_kinds() {
   std::string known;
   for (const auto& kind : kinds) known += fmt::format(" {}", kind.name);
+  return known;
+}
+
+Error not_understood(std::string_view fault, std::string_view why) {
   return invalid_argument(
       fmt::format("cannot read the fault '{}': {}; expected for example '30s kill /job:ps/task:0' or "
                   "'12.5s pause /job:ps/task:0 for 3s', with one of:{}",
-                  fault, why, known));
+                  fault, why, known_kinds()));
 }
 
 Nanoseconds parse_seconds(std::string_view word, std::string_view fault) {
@@ -80,6 +84,13 @@ Fault parse_fault(const std::string& text) {
 }  // namespace
 
 std::string_view to_string(FaultKind kind) { return describe(kind).name; }
+
+FaultKind parse_fault_kind(std::string_view name) {
+  const auto found = std::ranges::find(kinds, name, &KindName::name);
+  if (found == kinds.end())
+    throw invalid_argument(fmt::format("'{}' is no kind of fault; expected one of:{}", name, known_kinds()));
+  return found->kind;
+}
 
 std::string Fault::to_string() const {
   const KindName& name = describe(kind);

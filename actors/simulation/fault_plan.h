@@ -27,6 +27,8 @@ enum class FaultKind : std::uint8_t {
 };
 
 std::string_view to_string(FaultKind kind);
+// The inverse. Throws invalid_argument that lists the kinds.
+FaultKind parse_fault_kind(std::string_view name);
 
 struct Fault {
   std::chrono::nanoseconds at{0};  // since the world began

@@ -80,6 +80,15 @@ SeedRange seeds(std::uint64_t first, std::uint64_t last) {
   return {first, last};
 }
 
+SimOptions of_this_seed(SimOptions options) {
+  if (const auto* scope = SeedScope::current()) {
+    options.seed = scope->options().seed;
+    options.only = scope->options().only;
+    options.record = scope->options().record;
+  }
+  return options;
+}
+
 std::string SeedFailure::to_string() const {
   return fmt::format("seed {} fails with {}: {}\nto see it again: {} and the same program", seed,
                      faults.empty() ? "no fault at all"

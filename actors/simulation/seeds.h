@@ -34,6 +34,9 @@ struct SeedFailure {
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
 
+// `options` with the seed, the faults and the recording of the seed that runs; as they are outside of all.
+SimOptions of_this_seed(SimOptions options);
+
 // The seed that runs: its options, and the faults that its body has asked for.
 class SeedScope {
  public:

@@ -252,7 +252,7 @@ std::string SimCluster::Impl::describe_tasks() const {
 }
 
 SimCluster::SimCluster(const std::vector<Job>& jobs)
-    : SimCluster(jobs, SeedScope::current() ? SeedScope::current()->options() : SimOptions{}) {}
+    : SimCluster(jobs, of_this_seed({})) {}
 
 SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
     : impl_(std::make_unique<Impl>(jobs, std::move(options))) {}

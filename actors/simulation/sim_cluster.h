@@ -81,7 +81,7 @@ class SimCluster {
   class Run;
   class Moment;
 
-  // With the options of the seed that runs (seeds.h), or those that a SimOptions has by itself.
+  // With the options of the seed that runs (of_this_seed() in seeds.h).
   explicit SimCluster(const std::vector<Job>& jobs);
   SimCluster(const std::vector<Job>& jobs, SimOptions options);
   ~SimCluster();

@@ -5,6 +5,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace actorflow {
@@ -122,7 +123,9 @@ bool World::wait_until(Time end, const std::function<void(Waker&)>& begin,
     nobody = std::make_shared<Sleeper>(*this, 0, 0, nullptr);
     client = nobody.get();
   } else if (client->unwinding()) {
-    return false;  // There is nobody left who could answer.
+    // There is nobody left who could answer. In a destructor it goes on; elsewhere it ends here.
+    if (std::uncaught_exceptions() > 0) return false;
+    throw Fiber::Unwind{};
   }
   ++client->waits_;
   client->woken_ = false;

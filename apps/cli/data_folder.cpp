@@ -14,4 +14,11 @@ std::string default_data_folder(const std::string& name) {
   return {};
 }
 
+std::string data_folder(const std::string& given) {
+  if (given.empty()) return default_data_folder();
+  if (given.find('/') != std::string::npos || std::filesystem::is_directory(given)) return given;
+  const std::string own = default_data_folder(given);
+  return own.empty() ? given : own;
+}
+
 }  // namespace actorflow

@@ -55,7 +55,8 @@ void TrainFlags::add_to(CLI::App& app) {
   add("ps-strategy", ps_strategy,
       "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)");
   app.add_option("--data,--data_dir,--data-dir", data,
-                 "Folder with the four files of MNIST, gzip or plain; without it the project's own");
+                 "Folder with four files as MNIST has, gzip or plain; mnist (the default) and digits are the "
+                 "project's own");
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
                  "Folder to restore the newest checkpoint from and to save to");
   add("save-checkpoint-secs", save_checkpoint_secs,
@@ -112,7 +113,7 @@ TrainOptions TrainFlags::options(bool sync) const {
 }
 
 Mnist TrainFlags::load(TrainOptions& options, int workers) const {
-  const std::string folder = data.empty() ? default_data_folder() : data;
+  const std::string folder = data_folder(data);
   if (folder.empty())
     throw UsageError("the project's images are not beside the program; name their folder with --data");
   Mnist mnist = load_from(folder);

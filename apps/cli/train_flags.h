@@ -18,13 +18,13 @@ struct TrainFlags {
   std::int64_t train_steps = 0;  // 0 = as many as `epochs` take
   std::uint64_t seed = 1;
   std::string ps_strategy = "round_robin";
-  std::string data;
-  std::string checkpoint_folder;
+  std::string data{};
+  std::string checkpoint_folder{};
   double save_checkpoint_secs = 600;
   std::int64_t save_checkpoint_steps = 0;
-  std::string summary_folder;
+  std::string summary_folder{};
   std::int64_t save_summaries_steps = 100;
-  std::string report;
+  std::string report{};
   double connect_timeout_s = 60;
   int replicas_to_aggregate = 0;
   int staleness_bound = -1;  // none

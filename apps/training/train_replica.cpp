@@ -278,6 +278,15 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(examples) / per_step));
 }
 
+std::string serve_parameters(Server& server, const TrainOptions& options) {
+  constexpr std::int64_t poll_ms = 1000;
+  while (!server.join_for(poll_ms))
+    if (is_complete(server.runtime()->storage(), options.checkpoint_folder, options.train_steps))
+      return fmt::format("training is complete: {} has reached step {}", options.checkpoint_folder,
+                         options.train_steps);
+  return server.join();
+}
+
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress) {
   const bool is_chief = TaskConfig::make(server.cluster(), server.name()).is_chief();

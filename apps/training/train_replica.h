@@ -54,4 +54,8 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 
+// What a parameter server does: serves until the job is over, or was completed while this task was away. Returns
+// what it was.
+std::string serve_parameters(Server& server, const TrainOptions& options);
+
 }  // namespace actorflow

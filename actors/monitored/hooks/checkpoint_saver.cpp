@@ -1,28 +1,36 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "actors/monitored/hooks.h"
+#include "actors/monitored/patience.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
+#include "actors/point.h"
+#include "dataflow/error.h"
 
 namespace actorflow {
 namespace {
+
+Point not_saved("a checkpoint not saved");
 
 using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
 
 class CheckpointSaver : public SessionHook {
  public:
   CheckpointSaver(const Saver& saver, Storage& storage, std::string folder, Every every,
-                  Listeners listeners)
+                  Listeners listeners, double max_wait_secs)
       : saver_(saver),
         storage_(storage),
         folder_(std::move(folder)),
         timer_(every),
-        listeners_(std::move(listeners)) {}
+        listeners_(std::move(listeners)),
+        max_wait_secs_(max_wait_secs) {}
 
   void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
 
   // What was restored need not be saved again.
   void after_create_session(RunContext& context) override {
+    runtime_ = &context.runtime();
     const auto step = present_step(context.session());
     if (latest_step(storage_, folder_) != step) return save_if_possible(context, step);
     timer_.done(step, context.now());
@@ -39,7 +47,7 @@ class CheckpointSaver : public SessionHook {
 
   void end(Session& session) override {
     const auto step = present_step(session);
-    if (saved_step_ != step) save(session, step);
+    if (saved_step_ != step) save_at_last(session, step);
   }
 
  private:
@@ -61,8 +69,20 @@ class CheckpointSaver : public SessionHook {
       save(context.session(), step);
     } catch (const Error& error) {
       if (!is_of_storage(error.code())) throw;
+      not_saved.hit();
       spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step, error.what());
     }
+  }
+
+  // Nothing is trained after this: room on the disk is worth waiting for.
+  void save_at_last(Session& session, std::int64_t step) {
+    Patience patience(*runtime_, "the last checkpoint", max_wait_secs_);
+    while (true) try {
+        return save(session, step);
+      } catch (const Error& error) {
+        if (error.code() != Code::resource_exhausted) throw;
+        patience.wait(fmt::format("for room on the disk: {}", error.what()));
+      }
   }
 
   const Saver& saver_;
@@ -70,6 +90,8 @@ class CheckpointSaver : public SessionHook {
   std::string folder_;
   StepTimer timer_;
   Listeners listeners_;
+  double max_wait_secs_;
+  Runtime* runtime_ = nullptr;
   Variable global_step_;
   std::int64_t saved_step_ = -1;
 };
@@ -77,9 +99,9 @@ class CheckpointSaver : public SessionHook {
 }  // namespace
 
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
-                         Listeners listeners) {
+                         Listeners listeners, double max_wait_secs) {
   return std::make_shared<CheckpointSaver>(saver, storage, std::move(folder), every,
-                                           std::move(listeners));
+                                           std::move(listeners), max_wait_secs);
 }
 
 }  // namespace actorflow

@@ -1,0 +1,122 @@
+#include "apps/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "apps/cli/data_folder.h"
+#include "apps/cli/program.h"
+
+namespace actorflow {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, std::int64_t> time_units{
+    {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+
+void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& what) {
+  app.add_option(both_spellings(name), value, what + ", as in 20ms or 5s")
+      ->transform(CLI::AsNumberWithUnit(time_units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+}
+
+}  // namespace
+
+void ScenarioFlags::add_to(CLI::App& app) {
+  app.add_option("--ps", ps, "Parameter servers")->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_option("--workers", workers, "Workers")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_flag("--sync", sync, "Average the workers' gradients for each step");
+  train.add_to(app);
+  app.add_option("--fault,--faults", faults, "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
+  app.add_option(both_spellings("random-faults"), random_faults,
+                 "So many faults more, which heal, drawn from the seed")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--kinds", kinds, "Kinds of random faults; without it all that heal")->delimiter(',');
+  add_time(app, "faults-until", faults_until, "When the last random fault begins, at most");
+  add_time(app, "longest-fault", longest_fault, "How long a random fault lasts, at most");
+  add_time(app, "latency", latency, "Simulated: from one task to another");
+  app.add_option(both_spellings("bytes-per-second"), bytes_per_second,
+                 "Simulated: what a task sends or receives")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_time(app, "kernel-time", kernel_time, "Simulated: what a kernel takes, at most");
+  add_time(app, "time-limit", time_limit, "A job that takes longer has failed: it hangs");
+  app.add_flag(both_spellings("same-weights"), same_weights,
+               "The weights must be those of the undisturbed job, bit by bit");
+  app.add_option(both_spellings("accuracy-within"), accuracy_within,
+                 "The test accuracy must be within so many percentage points of the undisturbed job's")
+      ->check(CLI::NonNegativeNumber);
+}
+
+Scenario::Scenario(std::string name, const ScenarioFlags& flags)
+    : name_(std::move(name)), flags_(flags), train_(flags.train.options(flags.sync)) {
+  if (flags.same_weights && !flags.sync)
+    throw UsageError("--same_weights is for synchronous training: without --sync every run differs");
+  check_usage([&] {
+    for (const auto& text : flags.faults)
+      for (auto& fault : parse_fault_plan(text)) fixed_.push_back(std::move(fault));
+    const auto known = tasks();
+    for (const auto& fault : fixed_)
+      for (const auto& task : {fault.task, fault.other})
+        if (!task.job.empty() && std::ranges::find(known, task) == known.end())
+          throw invalid_argument(fmt::format("the fault '{}' is about {}, but there are {} ps and {} workers",
+                                             fault.to_string(), task.to_string(), flags.ps, flags.workers));
+    random_ = {.count = flags.random_faults,
+               .until = std::chrono::nanoseconds(flags.faults_until),
+               .longest = std::chrono::nanoseconds(flags.longest_fault)};
+    if (!flags.kinds.empty()) random_.kinds.clear();
+    for (const auto& kind : flags.kinds) random_.kinds.push_back(parse_fault_kind(kind));
+  });
+  train_.checkpoint_folder.clear();
+  train_.mark_end = true;
+  data_ = flags.train.load(train_, flags.workers);
+}
+
+Scenario Scenario::read(const std::string& path) {
+  ScenarioFlags flags;
+  CLI::App app("A scenario");
+  flags.add_to(app);
+  app.set_config("--scenario", path, "", true);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  try {
+    app.parse(std::vector<std::string>{});
+    return {fs::path(path).stem().string(), flags};
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}: {}; `actorflow help simulate` lists what a scenario may say", path,
+                                 error.what()));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+std::vector<SimCluster::Job> Scenario::jobs() const {
+  return {{"ps", flags_.ps}, {"worker", flags_.workers}};
+}
+
+std::vector<TaskName> Scenario::tasks() const {
+  std::vector<TaskName> tasks;
+  for (const auto& job : jobs())
+    for (int i = 0; i < job.tasks; ++i) tasks.push_back({job.name, i});
+  return tasks;
+}
+
+FaultPlan Scenario::faults(std::uint64_t seed) const {
+  FaultPlan plan = fixed_;
+  if (random_.count > 0) std::ranges::move(random_fault_plan(seed, tasks(), random_), std::back_inserter(plan));
+  std::ranges::stable_sort(plan, {}, &Fault::at);
+  return plan;
+}
+
+std::vector<std::string> own_scenarios() {
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(default_data_folder("../scenarios")))
+    if (entry.path().extension() == ".scenario") paths.push_back(entry.path().string());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace actorflow

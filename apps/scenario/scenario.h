@@ -1,0 +1,70 @@
+// A training job, what goes wrong meanwhile, and what must come out of it all the same: in a file, as the
+// options of `actorflow simulate`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/simulation/sim_cluster.h"
+#include "apps/cli/train_flags.h"
+
+namespace actorflow {
+
+// What a scenario file says. Times are in nanoseconds.
+struct ScenarioFlags {
+  int ps = 2;
+  int workers = 4;
+  bool sync = false;
+  TrainFlags train{.save_checkpoint_steps = 20};
+
+  std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"
+  int random_faults = 0;            // so many more, drawn from the seed
+  std::vector<std::string> kinds;   // of the random ones; none: all that heal
+  std::int64_t faults_until = 5'000'000'000;
+  std::int64_t longest_fault = 10'000'000'000;
+
+  std::int64_t latency = 100'000;
+  double bytes_per_second = 1.25e9;
+  std::int64_t kernel_time = 2'000'000;  // at most; real processes take what they take
+  std::int64_t time_limit = 600'000'000'000;
+
+  bool same_weights = false;    // as without faults, bit by bit
+  double accuracy_within = -1;  // of the undisturbed run's, in percentage points
+
+  void add_to(CLI::App& app);
+};
+
+// The options in the form in which they are used. Immutable.
+class Scenario {
+ public:
+  // Throws UsageError for what does not make sense, and what reading the data throws.
+  Scenario(std::string name, const ScenarioFlags& flags);
+  // From a file: lines "option = value". Throws UsageError that names the file and what is wrong.
+  static Scenario read(const std::string& path);
+
+  const std::string& name() const { return name_; }
+  const ScenarioFlags& flags() const { return flags_; }
+  const Mnist& data() const { return data_; }
+  // Without a folder for checkpoints: that is up to who runs it.
+  const TrainOptions& train() const { return train_; }
+  std::vector<SimCluster::Job> jobs() const;
+  std::vector<TaskName> tasks() const;
+  // All faults of a seed, in the order of their times.
+  FaultPlan faults(std::uint64_t seed) const;
+
+ private:
+  std::string name_;
+  ScenarioFlags flags_;
+  TrainOptions train_;
+  Mnist data_;
+  FaultPlan fixed_;
+  RandomFaults random_;
+};
+
+// The project's own scenarios, by path.
+std::vector<std::string> own_scenarios();
+
+}  // namespace actorflow

@@ -1,0 +1,38 @@
+// Runs a body for a range of seeds on all cores, each seed in a process of its own kind: what one does cannot
+// change another.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/simulation/seeds.h"
+
+namespace actorflow {
+
+// What the runs of many seeds came to.
+struct SeedSummary {
+  std::uint64_t seeds = 0;
+  std::chrono::nanoseconds simulated{0};
+  std::uint64_t messages = 0;
+  std::map<std::string, std::uint64_t> faults;  // by kind
+  std::map<std::string, std::uint64_t> points;  // hit, by name
+  std::vector<std::string> failures;            // one text each
+
+  void add(const SimStatistics& statistics);
+  void add(const SeedSummary& other);
+};
+
+// Runs `body` for every seed in `processes` forked processes, and calls `progress` with the sum so far from
+// time to time. `body` throws to fail, and returns what happened. After a failure no new seeds begin.
+// The process must have no other threads.
+SeedSummary run_seeds_in_processes(SeedRange range, int processes,
+                                   const std::function<SimStatistics()>& body,
+                                   const std::string& trace_path,
+                                   const std::function<void(const SeedSummary&)>& progress);
+
+}  // namespace actorflow

@@ -1,0 +1,80 @@
+#include "apps/scenario/simulate.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "actors/simulation/seeds.h"
+#include "apps/training/train_replica.h"
+#include "dataflow/error.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+// As supervise does.
+constexpr auto restart_pause = 1s;
+
+SimOptions options_of(const Scenario& scenario) {
+  SimOptions options;
+  options.links.latency = std::chrono::nanoseconds(scenario.flags().latency);
+  options.links.bytes_per_second = scenario.flags().bytes_per_second;
+  options.longest_kernel = std::chrono::nanoseconds(scenario.flags().kernel_time);
+  options.time_limit = std::chrono::nanoseconds(scenario.flags().time_limit);
+  options.restart_failed = restart_pause;
+  return options;
+}
+
+SimulatedJob run(const Scenario& scenario, const SimOptions& options, const FaultPlan& faults) {
+  static const std::atomic<bool> never{false};
+  TrainOptions train = scenario.train();
+  train.checkpoint_folder = "checkpoints";
+  SimulatedJob job;
+  bool reported = false;
+  SimCluster sim(scenario.jobs(), options);
+  auto programs = sim.start([&](SimTask& task) {
+    if (task.server().name().job == "ps") {
+      serve_parameters(task.server(), train);
+    } else if (auto report = train_replica(task.server(), scenario.data(), train, never, nullptr)) {
+      job.report = std::move(*report);
+      reported = true;
+    }
+  });
+  sim.apply(faults);
+  programs.finish();
+  if (!reported) throw Error(Code::internal, "all tasks have ended, but no chief has reported");
+  job.statistics = sim.statistics();
+  job.trace_hash = sim.trace_hash();
+  return job;
+}
+
+void check(const Scenario& scenario, const TrainReport& report, const TrainReport& undisturbed) {
+  if (report.global_step < scenario.train().train_steps)
+    throw Error(Code::internal, fmt::format("training ended at step {} of {}", report.global_step,
+                                            scenario.train().train_steps));
+  if (scenario.flags().same_weights && report.weights_hash != undisturbed.weights_hash)
+    throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
+                                            report.weights_hash, undisturbed.weights_hash));
+  const double points = 100 * std::abs(report.test_accuracy - undisturbed.test_accuracy);
+  if (scenario.flags().accuracy_within >= 0 && points > scenario.flags().accuracy_within)
+    throw Error(Code::internal,
+                fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",
+                            100 * report.test_accuracy, 100 * undisturbed.test_accuracy));
+}
+
+}  // namespace
+
+SimulatedJob simulate_undisturbed(const Scenario& scenario) {
+  return run(scenario, options_of(scenario), {});
+}
+
+SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed) {
+  const SimOptions options = of_this_seed(options_of(scenario));
+  SimulatedJob job = run(scenario, options, scenario.faults(options.seed));
+  check(scenario, job.report, undisturbed.report);
+  return job;
+}
+
+}  // namespace actorflow

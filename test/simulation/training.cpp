@@ -1,0 +1,48 @@
+// The project's own training jobs on simulated clusters: actorflow simulate's scenarios, with fewer seeds.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/simulation/simulation_test.h"
+#include "apps/scenario/simulate.h"
+
+using namespace actorflow;
+
+namespace {
+
+// One of apps/scenarios, and what comes out of it without faults.
+struct Prepared {
+  explicit Prepared(const std::string& name)
+      : scenario(Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/" + name + ".scenario")),
+        undisturbed(simulate_undisturbed(scenario)) {}
+
+  Scenario scenario;
+  SimulatedJob undisturbed;
+};
+
+const Prepared& synchronous_job() {
+  static const Prepared prepared("digits_sync");
+  return prepared;
+}
+
+const Prepared& asynchronous_job() {
+  static const Prepared prepared("digits_async");
+  return prepared;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(training)
+
+SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1, 100)) {
+  simulate(synchronous_job().scenario, synchronous_job().undisturbed);
+}
+
+SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 20)) {
+  simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
+}
+
+SIMULATION_TEST(the_same_seed_is_the_same_run, seeds(1, 10)) {
+  const auto& [scenario, undisturbed] = synchronous_job();
+  BOOST_TEST(simulate(scenario, undisturbed).trace_hash == simulate(scenario, undisturbed).trace_hash);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
