@@ -66,16 +66,17 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
   std::string json_file, only, peer_of;
-  std::int64_t peer_spin_us = 0;
+  PeerOptions peer;
   bool quick = false;
   app.add_option("--json", json_file, "Write the results there, as a list of objects");
   app.add_option("--only", only, "Run the benchmarks whose name contains this");
   app.add_flag("--quick", quick, "Small sizes: shows that they run, not how fast");
-  app.add_option("--peer", peer_of)->group("");  // these two not for people: see peer.h
-  app.add_option("--peer_spin_us", peer_spin_us)->group("");
+  app.add_option("--peer", peer_of)->group("");  // these three not for people: see peer.h
+  app.add_option("--peer_spin_us", peer.spin_us)->group("");
+  app.add_option("--peer_credentials", peer.credentials)->group("");
   CLI11_PARSE(app, argc, argv);
   try {
-    if (!peer_of.empty()) run_peer(peer_of, peer_spin_us);
+    if (!peer_of.empty()) run_peer(peer_of, peer);
     return run(only, quick, json_file);
   } catch (const std::exception& error) {
     fmt::print(stderr, "actorflow_bench: {}\n", error.what());

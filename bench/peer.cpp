@@ -60,10 +60,13 @@ void answer(RawStream stream) {
   while (stream.read(message)) stream.write(reply);
 }
 
-void answer_each(RawListener& listener) {
+// With TLS if there are credentials.
+void answer_each(RawListener& listener, const std::string& credentials = {}) {
   while (true) {
     try {
-      answer(listener.accept());
+      RawStream stream = listener.accept();
+      if (!credentials.empty()) stream.answer_tls(credentials, TaskName{"there", 0});
+      answer(std::move(stream));
     } catch (const Error& error) {
       std::cerr << "peer: " << error.what() << "\n";
     }
@@ -83,15 +86,17 @@ struct Pipe {
   }
 };
 
-pid_t spawn_peer(std::string address, std::int64_t spin_us, int standard_input, int standard_output) {
+pid_t spawn_peer(std::string address, const PeerOptions& options, int standard_input,
+                 int standard_output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, standard_output, STDOUT_FILENO);
   std::string program = "actorflow_bench", option = "--peer";
-  std::string spin = "--peer_spin_us=" + std::to_string(spin_us);
-  const std::array<char*, 5> arguments{program.data(), option.data(), address.data(), spin.data(),
-                                       nullptr};
+  std::string spin = "--peer_spin_us=" + std::to_string(options.spin_us);
+  std::string credentials = "--peer_credentials=" + options.credentials;
+  std::array<char*, 6> arguments{program.data(), option.data(), address.data(), spin.data()};
+  if (!options.credentials.empty()) arguments[4] = credentials.data();
   pid_t id = -1;
   const int error = posix_spawn(&id, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -126,7 +131,7 @@ PeerProcess::PeerProcess(const std::string& address, const PeerOptions& options)
   std::optional<OnCore> core;
   if (options.core >= 0) core.emplace(options.core);
   const Pipe input, output;
-  id_ = spawn_peer(address, options.spin_us, input.read, output.write);
+  id_ = spawn_peer(address, options, input.read, output.write);
   close(input.read);
   close(output.write);
   to_peer_ = input.write;
@@ -148,13 +153,14 @@ void PeerProcess::read_addresses() {
   pollfd ready{.fd = from_peer_, .events = POLLIN, .revents = 0};
   const bool printed =
       poll(&ready, 1, 60'000) == 1 && read(from_peer_, line.data(), line.size() - 1) > 0;
-  std::istringstream(line.data()) >> link_address_ >> raw_port_;
+  std::istringstream(line.data()) >> link_address_ >> raw_port_ >> raw_tls_port_;
   if (printed && raw_port_ != 0) return;
   throw Error(Code::unavailable, "the peer process has not said where it listens");
 }
 
-void run_peer(const std::string& address_of_parent, std::int64_t spin_us) {
-  ThreadedRuntime runtime(RuntimeOptions{.spin_us = spin_us});
+void run_peer(const std::string& address_of_parent, const PeerOptions& options) {
+  ThreadedRuntime runtime(
+      RuntimeOptions{.credentials = options.credentials, .spin_us = options.spin_us});
   const auto actor = runtime.system().spawn(echo_actor, &runtime.rpc_network(), address_of_parent);
   const auto listener = runtime.rpc_network().listen(
       "127.0.0.1:0", {{"there", 0}, 1},
@@ -163,9 +169,13 @@ void run_peer(const std::string& address_of_parent, std::int64_t spin_us) {
        {}});
   RawListener raw;
   std::thread([&raw] { answer_each(raw); }).detach();
+  RawListener raw_tls;
+  if (!options.credentials.empty())
+    std::thread([&] { answer_each(raw_tls, options.credentials); }).detach();
   RawListener raw_local(local_name_of(getpid()));
   std::thread([&raw_local] { answer_each(raw_local); }).detach();
-  std::cout << listener->address() << " " << raw.port() << std::endl;
+  std::cout << listener->address() << " " << raw.port() << " "
+            << (options.credentials.empty() ? 0 : raw_tls.port()) << std::endl;
   while (std::getchar() != EOF) {
   }
   std::_Exit(0);  // whatever the threads are waiting for

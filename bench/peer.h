@@ -39,8 +39,9 @@ class OnCore {
 };
 
 struct PeerOptions {
-  std::int64_t spin_us = 0;  // of its network
-  int core = -1;             // the number of the only one that it may use
+  std::int64_t spin_us = 0;      // of its network
+  int core = -1;                 // the number of the only one that it may use
+  std::string credentials = {};  // of both tasks; empty: plain connections
 };
 
 // This program again, as the peer. Ends with this object, or with this process. Not thread-safe.
@@ -55,6 +56,7 @@ class PeerProcess {
   // Where the peer, /job:there/task:0, listens.
   const std::string& link_address() const { return link_address_; }
   std::uint16_t raw_port() const { return raw_port_; }
+  std::uint16_t raw_tls_port() const { return raw_tls_port_; }  // 0 without credentials
   std::string raw_local_name() const;
   pid_t id() const { return id_; }
 
@@ -65,10 +67,10 @@ class PeerProcess {
   int to_peer_ = -1;
   int from_peer_ = -1;
   std::string link_address_;
-  std::uint16_t raw_port_ = 0;
+  std::uint16_t raw_port_ = 0, raw_tls_port_ = 0;
 };
 
 // Is the peer until standard input ends, which it does when the parent has gone. Does not return.
-[[noreturn]] void run_peer(const std::string& address_of_parent, std::int64_t spin_us);
+[[noreturn]] void run_peer(const std::string& address_of_parent, const PeerOptions& options);
 
 }  // namespace actorflow::bench

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -22,6 +23,10 @@ constexpr timeval limit{.tv_sec = 60, .tv_usec = 0};
 int check(ssize_t result, const char* doing) {
   if (result < 0) throw Error(Code::unavailable, std::string(doing) + ": " + std::strerror(errno));
   return static_cast<int>(result);
+}
+
+int at_once(std::span<const std::byte> bytes) {
+  return static_cast<int>(std::min(bytes.size(), std::size_t{1} << 30U));
 }
 
 sockaddr_in loopback(std::uint16_t port) {
@@ -75,18 +80,41 @@ RawStream::~RawStream() {
 
 void RawStream::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto sent = check(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), "send");
+    const auto sent = ssl_ ? check(SSL_write(ssl_.get(), bytes.data(), at_once(bytes)), "SSL_write")
+                           : check(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), "send");
     bytes = bytes.subspan(static_cast<std::size_t>(sent));
   }
 }
 
 bool RawStream::read(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto received = check(recv(fd_, bytes.data(), bytes.size(), 0), "recv");
-    if (received == 0) return false;
+    const auto received = ssl_ ? SSL_read(ssl_.get(), bytes.data(), at_once(bytes))
+                               : check(recv(fd_, bytes.data(), bytes.size(), 0), "recv");
+    if (received <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(received));
   }
   return true;
+}
+
+void RawStream::call_tls() { handshake(SslContextPtr(SSL_CTX_new(TLS_client_method())), false); }
+
+void RawStream::answer_tls(const std::string& credentials, const Holder& holder) {
+  const CredentialFiles files(credentials, holder);
+  SslContextPtr context(SSL_CTX_new(TLS_server_method()));
+  openssl_check(
+      SSL_CTX_use_certificate_file(context.get(), files.certificate.c_str(), SSL_FILETYPE_PEM) == 1 &&
+          SSL_CTX_use_PrivateKey_file(context.get(), files.key.c_str(), SSL_FILETYPE_PEM) == 1,
+      "using a certificate");
+  handshake(std::move(context), true);
+}
+
+void RawStream::handshake(SslContextPtr context, bool answering) {
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
+  SSL_CTX_set_ciphersuites(context.get(), "TLS_AES_128_GCM_SHA256");
+  SSL_CTX_set_read_ahead(context.get(), 1);
+  ssl_.reset(SSL_new(context.get()));
+  SSL_set_fd(ssl_.get(), fd_);
+  openssl_check((answering ? SSL_accept(ssl_.get()) : SSL_connect(ssl_.get())) == 1, "a handshake");
 }
 
 RawListener::RawListener(const std::string& name) : fd_(new_socket(AF_UNIX)) {

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "schema/credentials.h"
+#include "schema/tls/openssl.h"
+
 namespace actorflow::bench {
 
 // A stream that sends at once (TCP_NODELAY). Nothing waits longer than a minute; then it throws.
@@ -18,7 +21,8 @@ class RawStream {
   // To an abstract Unix socket. Throws unavailable.
   static RawStream connect(const std::string& name);
   explicit RawStream(int fd);
-  RawStream(RawStream&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  RawStream(RawStream&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), ssl_(std::move(other.ssl_)) {}
   RawStream& operator=(RawStream&&) = delete;
   ~RawStream();
 
@@ -27,8 +31,16 @@ class RawStream {
   // Fills `bytes`; false if the peer has closed before. Throws unavailable.
   bool read(std::span<std::byte> bytes);
 
+  // From here on everything is encrypted by TLS 1.3, as links are, but nobody is authenticated. The end
+  // that answers shows the certificate of `holder` in this folder.
+  void call_tls();
+  void answer_tls(const std::string& credentials, const Holder& holder);
+
  private:
+  void handshake(SslContextPtr context, bool answering);
+
   int fd_;
+  SslPtr ssl_;  // null: plain
 };
 
 class RawListener {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <caf/all.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "bench/raw_socket.h"
 #include "kernels/device.h"
 #include "kernels/kernel.h"
+#include "schema/keygen.h"
 #include "schema/rpc_network.h"
 
 namespace actorflow::bench {
@@ -75,8 +78,8 @@ class Pair {
  public:
   // The networks of both spin alike.
   explicit Pair(Reach reach = Reach::same_machine, const PeerOptions& peer = {})
-      : runtime_(RuntimeOptions{.spin_us = peer.spin_us}) {
-    if (reach == Reach::tcp_only) own_network_ = network_without_shared_memory();
+      : runtime_(RuntimeOptions{.credentials = peer.credentials, .spin_us = peer.spin_us}) {
+    if (reach == Reach::tcp_only) own_network_ = network_without_shared_memory(peer.credentials);
     const auto actor = actor_;
     listener_ = network().listen(
         "127.0.0.1:0", {{"here", 0}, 1},
@@ -107,8 +110,9 @@ class Pair {
   Network& network() { return own_network_ ? *own_network_ : runtime_.rpc_network(); }
 
  private:
-  static std::unique_ptr<Network> network_without_shared_memory() {
+  static std::unique_ptr<Network> network_without_shared_memory(const std::string& credentials) {
     RpcOptions options;
+    options.credentials = credentials;
     options.shared_memory_bytes = 0;
     return make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
   }
@@ -208,6 +212,75 @@ Measurement bulk(std::size_t size, std::size_t count) {
 Measurement bulk_1_mib(bool quick) { return bulk(mebibyte, quick ? 3 : 300); }
 Measurement bulk_16_mib(bool quick) { return bulk((quick ? 2 : 16) * mebibyte, quick ? 3 : 50); }
 Measurement bulk_100_mib(bool quick) { return bulk((quick ? 3 : 100) * mebibyte, quick ? 3 : 10); }
+
+// Credentials of both tasks, as long as the object.
+class Keys {
+ public:
+  Keys() {
+    std::string name = (std::filesystem::temp_directory_path() / "actorflow-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(Code::unavailable, "cannot make " + name);
+    options_.folder = name;
+    options_.tasks = {{"here", 0}, {"there", 0}};
+    options_.now = std::chrono::duration_cast<std::chrono::seconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+    generate_keys(options_);
+  }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+  ~Keys() {
+    std::error_code ignored;
+    std::filesystem::remove_all(options_.folder, ignored);
+  }
+  const std::string& folder() const { return options_.folder; }
+
+ private:
+  KeygenOptions options_;
+};
+
+RawStream raw_tls(const Pair& pair) {
+  RawStream stream = RawStream::connect(pair.peer().raw_tls_port());
+  stream.call_tls();
+  return stream;
+}
+
+// The same with TLS, against plain OpenSSL on blocking sockets, or against the link without it.
+Measurement bulk_tls(std::size_t size, std::size_t count, bool against_plain_link) {
+  const Keys keys;
+  Pair pair(Reach::tcp_only, {.credentials = keys.folder()}), plain(Reach::tcp_only);
+  const Message message = TensorDelivery{0, acknowledge, bytes(size)};
+  const auto raw = [&] { return raw_round_trips(raw_tls(pair), {size, small_bytes}, count); };
+  return in_turn(
+      5, [&] { return gigabytes_per_second(size, round_trips(pair, message, count)); },
+      [&] {
+        return gigabytes_per_second(size,
+                                    against_plain_link ? round_trips(plain, message, count) : raw());
+      });
+}
+
+Measurement tls_16_mib(bool quick) {
+  return bulk_tls((quick ? 2 : 16) * mebibyte, quick ? 3 : 50, false);
+}
+Measurement tls_beside_plain_16_mib(bool quick) {
+  return bulk_tls((quick ? 2 : 16) * mebibyte, quick ? 3 : 50, true);
+}
+
+// Microseconds of a small message there and back, each process on a core of its own.
+Measurement tls_round_trip(bool quick, bool against_plain_link) {
+  const Keys keys;
+  const OnCore here(0);
+  Pair pair(Reach::tcp_only, {.core = 1, .credentials = keys.folder()});
+  Pair plain(Reach::tcp_only, {.core = 1});
+  const std::size_t count = quick ? 50 : 5000;
+  const Message message = TensorDelivery{0, echo, bytes(small_bytes)};
+  const auto raw = [&] { return raw_round_trips(raw_tls(pair), {small_bytes, small_bytes}, count); };
+  return in_turn(
+      5, [&] { return median(round_trips(pair, message, count)) * 1e6; },
+      [&] { return median(against_plain_link ? round_trips(plain, message, count) : raw()) * 1e6; });
+}
+
+Measurement tls_round_trip_raw(bool quick) { return tls_round_trip(quick, false); }
+Measurement tls_round_trip_plain(bool quick) { return tls_round_trip(quick, true); }
 
 // The same in shared memory, into which the tensor is copied once.
 Measurement shared(std::size_t size, std::size_t count) {
@@ -373,6 +446,13 @@ std::vector<Benchmark> transport_benchmarks() {
       {"transport/1_MiB", "GB/s", raw, at_least(0.95), bulk_1_mib},
       {"transport/16_MiB", "GB/s", raw, at_least(0.95), bulk_16_mib},
       {"transport/100_MiB", "GB/s", raw, at_least(0.95), bulk_100_mib},
+      {"transport/tls_16_MiB", "GB/s", "raw TLS, two processes", at_least(0.9), tls_16_mib},
+      {"transport/tls_beside_plain_16_MiB", "GB/s", "the link without TLS", at_least(0.2),
+       tls_beside_plain_16_mib},
+      {"transport/tls_round_trip_64_bytes_p50", "us", "raw TLS, two processes", at_most(2),
+       tls_round_trip_raw},
+      {"transport/tls_round_trip_beside_plain", "us", "the link without TLS", at_most(2),
+       tls_round_trip_plain},
       {"transport/pipelined_vs_round_trips", "M/s", "a round trip for each", at_least(20),
        pipelined_against_round_trips},
       {"transport/pipelined", "M/s", "1.5 M/s", at_least(1), pipelined_against_target},
