@@ -269,8 +269,8 @@ Measurement tls_beside_plain_16_mib(bool quick) {
 Measurement tls_round_trip(bool quick, bool against_plain_link) {
   const Keys keys;
   const OnCore here(0);
-  Pair pair(Reach::tcp_only, {.core = 1, .credentials = keys.folder()});
-  Pair plain(Reach::tcp_only, {.core = 1});
+  Pair pair(Reach::same_machine, {.core = 1, .credentials = keys.folder()});
+  Pair plain(Reach::same_machine, {.core = 1});
   const std::size_t count = quick ? 50 : 5000;
   const Message message = TensorDelivery{0, echo, bytes(small_bytes)};
   const auto raw = [&] { return raw_round_trips(raw_tls(pair), {small_bytes, small_bytes}, count); };
