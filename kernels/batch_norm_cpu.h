@@ -250,8 +250,8 @@ void backward_on_cpu(const OpContext& c, const BackwardTask<T>& t, const WideRow
     slope[j] = static_cast<T>(of_g_x[j] * inverse * inverse / count);
   }
   const auto shifts = w.repeat(shift.data()), slopes = w.repeat(slope.data());
-  const auto write = [&](const auto& passed_gradient) {
-    const InputGradient value{passed_gradient, shifts.data(), slopes.data()};
+  const auto write = [&]<ReluMask own>(const PassedGradient<T, own>& passed_gradient) {
+    const InputGradient<T, own> value{passed_gradient, shifts.data(), slopes.data()};
     write_all(c, w, value, t.dx);
   };
   if constexpr (mask == ReluMask::from_output)  // what the relu passed has been written: no need of y

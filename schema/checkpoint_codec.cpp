@@ -14,8 +14,11 @@
 namespace actorflow {
 namespace {
 
-// Its checksum has vouched for the bytes: no limit on reading, beyond the bytes themselves.
-constexpr capnp::ReaderOptions trusted{~std::uint64_t{0} >> 4, 64};
+// However large a manifest is: each of its words is read a few times at most. A list of elements without
+// bytes counts too, which a few bytes could make endless.
+capnp::ReaderOptions limits_for(kj::ArrayPtr<const capnp::word> words) {
+  return {8 * words.size() + 1024, 64};
+}
 
 Error damaged(const std::string& why) {
   return Error(Code::data_loss, "the manifest of a checkpoint is damaged: " + why +
@@ -36,7 +39,22 @@ void write_entry(const Manifest::Entry& entry, wire::Manifest::Entry::Builder to
   to.setChecksums({entry.checksums.data(), entry.checksums.size()});
 }
 
-// Checks what a reader relies on: the place in the file, the number of checksums, the rows of a slice.
+// False if so many bytes cannot hold such elements. Strings need no certain number.
+bool has_right_size(const Manifest::Entry& entry) {
+  std::uint64_t bytes = entry.dtype == DType::string ? 1 : size_of(entry.dtype);
+  for (const auto dim : entry.shape.dims())
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes)) return false;
+  return entry.dtype == DType::string || bytes == entry.size_bytes;
+}
+
+// False if the rows lie outside of the whole tensor, or are of one that has none.
+bool has_right_rows(const Manifest::Entry& entry) {
+  if (entry.full_rows < 0) return entry.first_row == 0;
+  return entry.first_row >= 0 && entry.first_row <= entry.full_rows - entry.rows();
+}
+
+// Checks what a reader relies on: the size, the place in the file, the number of checksums, the rows of a
+// slice.
 void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
   const auto wrong = [&](const std::string& what) {
     return damaged("tensor '" + entry.name + "' " + what);
@@ -44,7 +62,9 @@ void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
   if (entry.file >= manifest.files.size())
     throw wrong("is in file " + std::to_string(entry.file) + " of " +
                 std::to_string(manifest.files.size()));
-  if (!entry.shape.fully_known()) throw wrong("has the shape " + entry.shape.to_string());
+  if (entry.dtype == DType::invalid || !entry.shape.fully_known() || !has_right_size(entry))
+    throw wrong("of type " + std::string(to_string(entry.dtype)) + entry.shape.to_string() +
+                " cannot have " + std::to_string(entry.size_bytes) + " bytes");
   const auto& file = manifest.files[entry.file];
   if (entry.offset < file.header_bytes || entry.offset > file.size_bytes ||
       entry.size_bytes > file.size_bytes - entry.offset)
@@ -54,7 +74,7 @@ void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
   if (entry.checksums.size() != blocks)
     throw wrong("has " + std::to_string(entry.checksums.size()) + " checksums for " +
                 std::to_string(blocks) + " blocks");
-  if (entry.full_rows >= 0 && (entry.first_row < 0 || entry.first_row > entry.full_rows - entry.rows()))
+  if (!has_right_rows(entry))
     throw wrong("is a slice that lies outside of the whole");
 }
 
@@ -118,7 +138,7 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
 Manifest decode_manifest(std::span<const std::byte> bytes) {
   const auto words = verified_words(bytes);
   try {
-    capnp::FlatArrayMessageReader message(words, trusted);
+    capnp::FlatArrayMessageReader message(words, limits_for(words));
     const auto root = message.getRoot<wire::Manifest>();
     if (root.getVersion() != wire::MANIFEST_VERSION)
       throw Error(Code::failed_precondition,

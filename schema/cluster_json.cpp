@@ -34,6 +34,7 @@ class Mistakes {
   std::string lines_;
 };
 
+constexpr int max_depth = 32;
 constexpr auto cluster_form = R"({"ps": ["host:port", ...], "worker": [...]})";
 constexpr auto tf_config_form =
     R"({"cluster": {"chief": ["host:port"], "ps": [...], "worker": [...]}, )"
@@ -80,9 +81,14 @@ ClusterSpec::Jobs jobs_of(const json& cluster, Mistakes& mistakes) {
 }
 
 json parse(const std::string& where, const std::string& text) {
+  const auto not_too_deep = [&](int depth, json::parse_event_t, const json&) {
+    if (depth > max_depth)
+      throw invalid_argument(where + ": nested deeper than " + std::to_string(max_depth) + " levels");
+    return true;
+  };
   try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
+    return json::parse(text, not_too_deep);
+  } catch (const json::exception& error) {  // a number that is too large is no parse_error
     throw invalid_argument(where + ": " + error.what());
   }
 }

@@ -46,7 +46,7 @@ Message decode_message(std::span<const std::byte> bytes, const OpRegistry& ops, 
     auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
     std::memcpy(words.begin(), bytes.data(), words.size() * sizeof(capnp::word));
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.size() * 4 + 1024;
+    options.traversalLimitInWords = words.size() * 8 + 64;  // as GuardedStream has it
     capnp::FlatArrayMessageReader reader(words, options);
     TransferReceiver no_transfers(allocator, 0);
     TensorReader tensors(allocator, no_transfers);

@@ -23,11 +23,18 @@ std::uint64_t row_bytes(const Manifest::Entry& piece) {
   return piece.rows() > 0 ? piece.size_bytes / static_cast<std::uint64_t>(piece.rows()) : 0;
 }
 
-void check_size(const Manifest::Entry& piece) {
-  const auto elements = static_cast<std::uint64_t>(piece.shape.elements());
-  if (piece.dtype != DType::string && piece.size_bytes != elements * size_of(piece.dtype))
-    throw damaged(fmt::format("tensor '{}' of shape {} cannot have {} bytes", piece.name,
-                              piece.shape.to_string(), piece.size_bytes));
+// Slices are copied into one tensor by their bytes.
+void check_alike(const Pieces& pieces) {
+  const auto& first = *pieces.front();
+  for (const auto* piece : pieces) {
+    const bool alike = piece->dtype == first.dtype && piece->full_rows == first.full_rows &&
+                       piece->shape.rank() == first.shape.rank() &&
+                       std::ranges::equal(piece->shape.dims().subspan(1), first.shape.dims().subspan(1));
+    if (!alike || piece->dtype == DType::string)
+      throw damaged(fmt::format("tensor '{}' has slices that do not make one: {}{} and {}{}", first.name,
+                                std::string(to_string(first.dtype)), first.shape.to_string(),
+                                std::string(to_string(piece->dtype)), piece->shape.to_string()));
+  }
 }
 
 }  // namespace
@@ -59,7 +66,6 @@ void CheckpointReader::plan(const TensorRange& range, const PiecesByName& pieces
     throw Error(Code::not_found, fmt::format("the checkpoint of step {} has no tensor '{}'",
                                              manifest_.global_step, range.name));
   const Pieces& list = found->second;
-  for (const auto* piece : list) check_size(*piece);
   if (is_sliced(*list.front())) return plan_rows(range, list);
   // A scalar beside a sliced variable, such as Adam's step: that of the slice in which the rows begin.
   const auto* piece = list.front();
@@ -72,8 +78,13 @@ void CheckpointReader::plan(const TensorRange& range, const PiecesByName& pieces
 
 void CheckpointReader::plan_rows(const TensorRange& range, const Pieces& pieces) {
   Shape shape = whole_shape(pieces);
-  const std::int64_t end = range.rows < 0 ? shape[0] : range.first_row + range.rows;
-  std::int64_t row = range.rows < 0 ? 0 : range.first_row;
+  const bool all_of_it = range.rows < 0;
+  std::int64_t row = all_of_it ? 0 : range.first_row, end = shape[0];
+  if (!all_of_it && (row < 0 || __builtin_add_overflow(row, range.rows, &end) || end > shape[0]))
+    throw damaged(fmt::format("{} rows from {} on are not in tensor '{}' of the checkpoint of step {}, which "
+                              "has {}",
+                              range.rows, row, range.name, manifest_.global_step, shape[0]));
+  check_alike(pieces);
   shape.set(0, end - row);
   std::uint64_t to_offset = 0;
   for (const auto* piece : pieces) {

@@ -78,6 +78,9 @@ void write_node(const Node& node, TensorWriter& tensors, wire::Node::Builder to)
   }
 }
 
+// A graph that has more is no graph.
+constexpr int max_mistakes = 1000;
+
 // Collects mistakes, one per line, that begin with the node's name.
 class GraphReader {
  public:
@@ -153,13 +156,19 @@ class GraphReader {
     return reference >= 0;
   }
 
-  void add(const std::string& mistake) { mistakes_ += (mistakes_.empty() ? "" : "\n") + mistake; }
+  void add(const std::string& mistake) {
+    mistakes_ += (mistakes_.empty() ? "" : "\n") + mistake;
+    if (++num_mistakes_ == max_mistakes)
+      throw invalid_argument(mistakes_ + "\n(these are the first " + std::to_string(max_mistakes) +
+                             " mistakes; there may be more)");
+  }
 
   TensorReader& tensors_;
   const OpRegistry& ops_;
   GraphDef graph_;
   std::vector<bool> sound_;
   std::string mistakes_;
+  int num_mistakes_ = 0;
 };
 
 }  // namespace

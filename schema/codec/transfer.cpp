@@ -72,8 +72,8 @@ void TransferReceiver::put(wire::TensorChunk::Reader chunk) {
                            std::to_string(incoming.size_bytes) + " bytes came a chunk of " +
                            std::to_string(data.size()) + " at " + std::to_string(chunk.getOffset()) +
                            " of " + std::to_string(chunk.getTotal()));
-  std::memcpy(static_cast<std::byte*>(incoming.bytes->data()) + incoming.received_bytes, data.begin(),
-              data.size());
+  auto* to = static_cast<std::byte*>(incoming.bytes->data()) + incoming.received_bytes;
+  if (data.size() > 0) std::memcpy(to, data.begin(), data.size());
   incoming.received_bytes += data.size();
 }
 

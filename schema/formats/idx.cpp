@@ -63,6 +63,9 @@ class IdxReader final : public ElementReader {
     } catch (const Error&) {
       throw damaged("the header announces the impossible shape " + all.to_string());
     }
+    if (count_ > 0 && element_bytes_ == 0)
+      throw damaged("the header announces " + std::to_string(count_) + " elements without bytes, in the shape " +
+                    all.to_string());
     if (const auto most = source_->most_bytes_left(); bytes_ > most)
       throw damaged("expected " + std::to_string(bytes_) + " bytes for the shape " + all.to_string() +
                     ", but the file can hold " + std::to_string(most) +

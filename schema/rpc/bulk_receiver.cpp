@@ -30,10 +30,14 @@ std::string description(const kj::Exception& exception) {
 // A message of which the payloads come one after another.
 struct BulkReceiver::Incoming {
   Incoming(kj::Own<capnp::MessageReader> reader, Allocator& allocator)
-      : message(kj::mv(reader)), frame(message->getRoot<wire::BulkFrame>()), transfers(allocator, 0) {}
+      : message(kj::mv(reader)),
+        frame(message->getRoot<wire::BulkFrame>()),
+        payloads(frame.getPayloads()),
+        transfers(allocator, 0) {}
 
   kj::Own<capnp::MessageReader> message;
   wire::BulkFrame::Reader frame;
+  capnp::List<wire::BulkFrame::Payload>::Reader payloads;  // looked up once: that counts as reading all
   unsigned next = 0;
   TransferReceiver transfers;
 };
@@ -82,7 +86,7 @@ kj::Promise<void> BulkReceiver::read_messages() {
 
 void BulkReceiver::check(const Incoming& incoming) const {
   std::size_t left = core_.options.max_incoming_bytes - leases_->bytes();
-  for (const auto payload : incoming.frame.getPayloads()) {
+  for (const auto payload : incoming.payloads) {
     const std::uint64_t size = payload.getSizeBytes();
     if (payload.getNumber() == 0 || size == 0)
       throw invalid_argument("a payload without number or size");
@@ -96,9 +100,8 @@ void BulkReceiver::check(const Incoming& incoming) const {
 }
 
 kj::Promise<void> BulkReceiver::read_payloads(Incoming& incoming) {
-  const auto payloads = incoming.frame.getPayloads();
-  while (incoming.next < payloads.size()) {
-    const auto payload = payloads[incoming.next++];
+  while (incoming.next < incoming.payloads.size()) {
+    const auto payload = incoming.payloads[incoming.next++];
     const std::uint64_t number = payload.getNumber(), size = payload.getSizeBytes();
     if (payload.isPlace()) {
       if (!view_) throw invalid_argument("a place in shared memory, but there is none");

@@ -3,6 +3,7 @@
 #include <capnp/serialize.h>
 #include <kj/debug.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace actorflow {
 namespace {
 
 constexpr std::uint32_t max_segments = 512;
+
+// What a reader of so many words may look at: each of them a few times. A list of elements without bytes
+// counts too, so that a few words cannot stand for millions of them.
+std::uint64_t reading_limit(std::uint64_t words) { return 16 * words + 64; }
 
 }  // namespace
 
@@ -37,13 +42,13 @@ kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage
       [this, options, frame = kj::mv(frame)](std::size_t size) mutable -> kj::Promise<Result> {
         if (size == 0) return Result(nullptr);
         check_plain(frame->head);
-        KJ_REQUIRE(size == sizeof frame->head, "the connection ended within a message") {
-          return Result(nullptr);
-        }
+        KJ_REQUIRE(size == sizeof frame->head, "the connection ended within a message");
         auto& it = *frame;
         return read_table(it)
             .then([this, &it] { return read_body(it); })
             .then([options, frame = kj::mv(frame)]() mutable -> Result {
+              options.traversalLimitInWords =
+                  std::min(options.traversalLimitInWords, reading_limit(frame->words.size()));
               auto segments = frame->segments.asPtr();
               auto reader = kj::heap<capnp::SegmentArrayMessageReader>(segments, options);
               return capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr};

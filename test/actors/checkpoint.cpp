@@ -1,6 +1,7 @@
 #include "actors/checkpoint.h"
 
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -179,6 +180,21 @@ BOOST_AUTO_TEST_CASE(only_the_blocks_of_the_rows_are_read) {
   };
   read(0, 5000);
   BOOST_CHECK_EXCEPTION(read(0, 7000), Error, is_data_loss);
+}
+
+BOOST_AUTO_TEST_CASE(slices_that_do_not_make_one_tensor_are_refused) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder,
+                  {1, {{"a", Tensor::zeros(DType::float32, {2, 3})}, {"b", Tensor::zeros(DType::float32, {2, 4})}}});
+  Manifest manifest = read_manifest(storage, latest_checkpoint(storage, folder).value());
+  for (std::size_t i = 0; i < 2; ++i) {
+    manifest.tensors[i].name = "w";
+    manifest.tensors[i].first_row = static_cast<std::int64_t>(2 * i);
+    manifest.tensors[i].full_rows = 4;
+  }
+  BOOST_CHECK_EXCEPTION(CheckpointReader(storage, folder, manifest, {{"w"}}), Error, is_data_loss);
+  const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  BOOST_CHECK_EXCEPTION(CheckpointReader(storage, folder, manifest, {{"w", 1, huge}}), Error, is_data_loss);
 }
 
 BOOST_AUTO_TEST_CASE(every_truncation_is_found) {

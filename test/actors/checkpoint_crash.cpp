@@ -125,7 +125,7 @@ void check_each_call(std::int64_t step) {
 
 BOOST_AUTO_TEST_SUITE(checkpoint_crash)
 
-BOOST_AUTO_TEST_CASE(a_kill_at_any_system_call_leaves_the_old_or_the_new_checkpoint,
+BOOST_AUTO_TEST_CASE(torn_checkpoint_a_kill_at_any_system_call_leaves_the_old_or_the_new,
                      *boost::unit_test::precondition(can_trace)) {
   check_each_call(2);
 }
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_kill_while_a_step_is_saved_once_more_leaves_one_of_its_ve
   check_each_call(1);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_cannot_grow_fails_the_saving_and_leaves_the_checkpoint_before_it) {
+BOOST_AUTO_TEST_CASE(disk_full_a_file_that_cannot_grow_fails_the_saving_and_leaves_the_checkpoint_before_it) {
   const Folder folder;
   save(folder.name, 1, 1);
   rlimit unlimited{};

@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(training_goes_on_while_the_snapshot_is_written) {
   BOOST_TEST(load_latest_checkpoint(storage, folder)->tensors.at("count").values<float>()[0] == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_saving_only) {
+BOOST_AUTO_TEST_CASE(disk_full_while_saving_fails_the_saving_only) {
   MemoryStorage storage;
   Job job(storage, Adam{});
   job.initialize();

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
   expect_failure(server(R"({"ps": [17]})", "ps", "0"), bad_usage, {"'ps'", "17"});
 }
 
-BOOST_AUTO_TEST_CASE(a_port_that_is_taken) {
+BOOST_AUTO_TEST_CASE(port_taken_is_named) {
   const auto address = free_addresses(1).front();
   const std::string cluster = R"({"ps": [")" + address + R"("]})";
   Process first(server(cluster, "ps", "0"));

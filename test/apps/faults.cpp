@@ -1,5 +1,6 @@
 // What the trainer bears: lost workers, hostile bytes, signals.
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -7,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
+#include "apps/cli/interrupts.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 
@@ -80,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_others_finish_when_a_worker_is_killed) {
   BOOST_TEST(trainers.report_number("test_accuracy") >= 0.97);
 }
 
-BOOST_AUTO_TEST_CASE(hostile_bytes_change_nothing) {
+BOOST_AUTO_TEST_CASE(hostile_bytes_on_a_port_change_nothing) {
   const std::vector<std::string> flags = {"--train_steps=1000", "--sync_replicas"};
   Trainers undisturbed(1, 2, flags);
   undisturbed.start_all();
@@ -94,7 +97,7 @@ BOOST_AUTO_TEST_CASE(hostile_bytes_change_nothing) {
   BOOST_TEST(trainers.weights_hash() == undisturbed.weights_hash());
 }
 
-BOOST_AUTO_TEST_CASE(hostile_bytes_take_no_memory) {
+BOOST_AUTO_TEST_CASE(hostile_bytes_on_a_port_take_no_memory) {
   const auto address = free_addresses(1).front();
   Process server({"actorflow", "server", "--cluster", R"({"ps": [")" + address + R"("]})", "--job", "ps",
                   "--task", "0"});
@@ -108,7 +111,7 @@ BOOST_AUTO_TEST_CASE(hostile_bytes_take_no_memory) {
   BOOST_TEST(server.wait() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_interrupted_job_saves_and_goes_on_later) {
+BOOST_AUTO_TEST_CASE(ctrl_c_saves_ends_all_and_the_job_goes_on_later) {
   const Folder checkpoints;
   const std::vector<std::string> flags = {"--sync_replicas", "--checkpoint_dir=" + checkpoints.path()};
   auto long_flags = flags;
@@ -119,13 +122,32 @@ BOOST_AUTO_TEST_CASE(an_interrupted_job_saves_and_goes_on_later) {
   for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
     trainers.task(job, task).send_signal(SIGINT);
   for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
+  {
     BOOST_TEST(trainers.task(job, task).wait() == 130, trainers.task(job, task).output());
+    BOOST_TEST(!is_listening(trainers.address(job, task)));
+  }
   BOOST_TEST(trainers.task("worker", 0).prints("saved"));
 
   Process again({"actorflow", "train", "mnist", "--sync", "--train-steps=1", "--checkpoint-dir",
                  checkpoints.path()});
   BOOST_TEST(again.wait() == 0);
   BOOST_TEST(again.prints("restored step"));
+}
+
+// The first signal asks for an end that would come in an hour.
+BOOST_AUTO_TEST_CASE(ctrl_c_a_second_time_ends_the_process_at_once) {
+  const pid_t child = fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child == 0) {
+    actorflow::Interrupts interrupts(std::chrono::hours(1));
+    kill(getpid(), SIGINT);
+    while (!interrupts.requested()) std::this_thread::yield();
+    kill(getpid(), SIGINT);
+    while (true) pause();
+  }
+  int status = 0;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 130));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -133,4 +133,25 @@ BOOST_AUTO_TEST_CASE(a_library_outside_of_its_folder_is_found) {
       mistakes("schema", "#include <kj/async.h>\n#include <sys/socket.h>\n#include <vector>\n").empty());
 }
 
+// Timeouts are by steady clocks: nothing but dates for people comes from the wall clock.
+BOOST_AUTO_TEST_CASE(clock_jump_the_wall_clock_decides_nothing) {
+  static const std::regex wall_clock(R"(system_clock|high_resolution_clock|utc_clock|CLOCK_REALTIME|)"
+                                     R"(gettimeofday|\btime\((nullptr|NULL|0)\)|systemCoarseCalendarClock|)"
+                                     R"(systemPreciseCalendarClock)");
+  // Storage::wall_time_s(): when a checkpoint was saved and when an event was written.
+  const std::set<std::string> dates = {"actors/posix_storage.cpp"};
+  BOOST_TEST(std::regex_search("const auto end = std::chrono::system_clock::now();", wall_clock));
+  const fs::path top(ACTORFLOW_SOURCE_DIR);
+  std::size_t sources = 0;
+  for (const auto& rule : folders_below)
+    for (const auto& entry : fs::recursive_directory_iterator(top / rule.first)) {
+      if (!is_source(entry.path())) continue;
+      ++sources;
+      const std::string name = fs::relative(entry.path(), top).string();
+      if (std::regex_search(contents(entry.path()), wall_clock))
+        BOOST_TEST(dates.contains(name), name << " reads the wall clock, which may jump");
+    }
+  BOOST_TEST(sources > 50u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

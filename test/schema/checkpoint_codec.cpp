@@ -1,11 +1,16 @@
 #include "schema/checkpoint_codec.h"
 
+#include <capnp/any.h>
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "dataflow/error.h"
+#include "schema/checkpoint.capnp.h"
 #include "schema/checksum.h"
 
 using namespace actorflow;
@@ -108,6 +113,25 @@ BOOST_AUTO_TEST_CASE(an_entry_that_cannot_be_is_found) {
   expect_data_loss([](Manifest&, Manifest::Entry& entry) { entry.checksums.pop_back(); });
   expect_data_loss([](Manifest&, Manifest::Entry& entry) { entry.first_row = 31; });
   expect_data_loss([](Manifest& manifest, Manifest::Entry&) { manifest.block_bytes = 0; });
+  expect_data_loss([](Manifest&, Manifest::Entry& entry) { entry.dtype = DType::invalid; });
+  expect_data_loss([](Manifest&, Manifest::Entry& entry) { entry.shape.set(0, entry.shape[0] + 1); });
+  expect_data_loss([](Manifest&, Manifest::Entry& entry) { entry.shape.set(0, std::int64_t{1} << 62); });
+}
+
+BOOST_AUTO_TEST_CASE(a_list_that_announces_more_than_it_has_bytes_is_found) {
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<wire::Manifest>();
+  root.setVersion(wire::MANIFEST_VERSION);
+  root.setBlockBytes(1);
+  capnp::AnyStruct::Builder fields(kj::mv(root));
+  fields.getPointerSection()[0].initAs<capnp::List<capnp::Void>>((1U << 29) - 1);  // the files
+  const auto words = capnp::messageToFlatArray(message);
+  const auto body = std::as_bytes(std::span(words.begin(), words.size()));
+  std::vector<std::byte> bytes(body.begin(), body.end());
+  const std::uint64_t sum = checksum(body);
+  const auto* tail = reinterpret_cast<const std::byte*>(&sum);
+  bytes.insert(bytes.end(), tail, tail + sizeof sum);
+  BOOST_TEST((code_of(bytes) == Code::data_loss));
 }
 
 BOOST_AUTO_TEST_CASE(another_version_is_refused_by_both_numbers) {

@@ -54,6 +54,14 @@ BOOST_AUTO_TEST_CASE(mistakes_say_where_they_are) {
   refused(R"({"ps": ["a"]})", "a");
 }
 
+BOOST_AUTO_TEST_CASE(numbers_and_depths_without_end_are_refused) {
+  const auto is_invalid = [](const Error& error) { return error.code() == Code::invalid_argument; };
+  BOOST_CHECK_EXCEPTION(parse_cluster(R"({"ps": [1e999]})"), Error, is_invalid);
+  BOOST_CHECK_EXCEPTION(parse_tf_config(R"({"task": {"index": 1e999}})"), Error, is_invalid);
+  const std::string deep(100'000, '[');
+  BOOST_CHECK_EXCEPTION(parse_cluster(deep), Error, is_invalid);
+}
+
 BOOST_AUTO_TEST_CASE(every_mistake_of_a_cluster_is_told_at_once) {
   const std::string text = R"({"ps": [17], "worker": {"first": "a:1"}, "eval": "b:1", "1x": ["c"]})";
   for (const char* word : {"17", "'first'", "'eval'", "'1x'", "'c'"})

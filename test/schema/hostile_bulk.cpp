@@ -1,4 +1,5 @@
 // Bulk lanes that break the rules: their connection closes, and nothing else.
+#include <capnp/any.h>
 #include <capnp/serialize.h>
 
 #include <boost/test/unit_test.hpp>
@@ -86,6 +87,16 @@ struct Port {
   std::optional<Receiver> receiver;
 };
 
+// A graph whose list of nodes has elements without bytes: two words that announce half a billion.
+Bytes graph_of_nothing() {
+  capnp::MallocMessageBuilder message;
+  auto graph = message.initRoot<wire::BulkFrame>().initEnvelope().initRegisterGraph().initGraph();
+  capnp::AnyStruct::Builder fields(kj::mv(graph));
+  fields.getPointerSection()[0].initAs<capnp::List<capnp::Void>>((1U << 29) - 1);
+  const auto words = capnp::messageToFlatArray(message);
+  return to_bytes(words.asBytes().begin(), words.asBytes().size());
+}
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -119,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_token_opens_one_lane_only) {
   second.wait_for_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_tensor_announced_above_the_limit_is_refused_before_memory_is_taken) {
+BOOST_AUTO_TEST_CASE(oversized_tensor_announced_above_the_limit_is_refused_before_memory_is_taken) {
   BOOST_TEST(contains(closed_for(frame(payload(1, std::uint64_t{1} << 40))), "limit of 1048576 bytes"));
   BOOST_TEST(contains(closed_for(frame(payload(1, ~std::uint64_t{0}))), "limit of 1048576 bytes"));
 }
@@ -153,6 +164,10 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_frame_are_refused) {
   // A frame of 64 MiB and a bit.
   const std::uint32_t too_large[] = {0, (8u << 20) + 1};
   BOOST_TEST(contains(closed_for(to_bytes(too_large, sizeof too_large)), "too large"));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_that_announces_more_than_it_has_bytes_is_refused) {
+  BOOST_TEST(!closed_for(graph_of_nothing()).empty());
 }
 
 BOOST_AUTO_TEST_CASE(messages_that_wait_for_tensors_that_never_come_are_bounded) {

@@ -86,6 +86,13 @@ BOOST_AUTO_TEST_CASE(bytes_after_the_values_are_refused) {
   expect_data_loss(test::gzipped(header + pixels + "m"), "goes on");
 }
 
+BOOST_AUTO_TEST_CASE(elements_without_bytes_are_refused) {
+  const std::string many("\0\0\x08\x02\xff\xff\xff\xff\0\0\0\0", 12);
+  const Status status = test::status_of_reading([&] { return read_idx(memory(many)); });
+  BOOST_TEST((status.code == Code::data_loss));
+  BOOST_TEST(test::contains(status.message, "4294967295 elements without bytes"), status.message);
+}
+
 BOOST_AUTO_TEST_CASE(memory_is_not_taken_for_what_the_file_cannot_hold) {
   const std::string magic = "\0\0\x08\x03"s;
   expect_data_loss(magic + "\x7f\xff\xff\xff\0\0\xff\xff\0\0\0\x01"s + pixels, "at most");

@@ -80,7 +80,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 BOOST_FIXTURE_TEST_SUITE(wire_protocol, Port)
 
-BOOST_AUTO_TEST_CASE(another_version_is_refused_and_both_are_named) {
+BOOST_AUTO_TEST_CASE(version_mismatch_is_refused_and_both_are_named) {
   RawClient client(receiver->address());
   const auto hello = client.connect(99);
   BOOST_TEST(hello.getStatus().getCode() == static_cast<int>(Code::failed_precondition));
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(another_version_is_refused_and_both_are_named) {
   BOOST_TEST(!hello.hasInbox());
 }
 
-BOOST_AUTO_TEST_CASE(the_master_of_another_version_is_refused) {
+BOOST_AUTO_TEST_CASE(version_mismatch_of_a_client_is_refused) {
   RawClient client(receiver->address());
   auto request = client.task.masterRequest();
   const auto answer = request.send().wait(client.wait_scope());
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(anybody_may_ask_who_is_there) {
   BOOST_TEST(status.getConnections() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_tensor_whose_data_do_not_fit_its_shape_is_refused_and_both_sizes_are_named) {
+BOOST_AUTO_TEST_CASE(oversized_tensor_data_that_do_not_fit_the_shape_are_refused_and_both_sizes_are_named) {
   const std::string warning = closed_for_tensor([](wire::Tensor::Builder tensor) {
     tensor.setDtype(wire::DType::FLOAT32);
     tensor.setDims({1000, 1000});
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_whose_data_do_not_fit_its_shape_is_refused_and_bot
   BOOST_TEST(contains(warning, "/job:worker/task:7"), warning);
 }
 
-BOOST_AUTO_TEST_CASE(a_shape_whose_size_overflows_is_refused) {
+BOOST_AUTO_TEST_CASE(oversized_tensor_a_size_that_overflows_is_refused) {
   const auto huge = [](wire::Tensor::Builder tensor) {
     tensor.setDtype(wire::DType::FLOAT64);
     tensor.setDims({std::int64_t{1} << 61, 2});
@@ -177,28 +177,42 @@ BOOST_AUTO_TEST_CASE(a_transfer_above_the_limit_of_a_peer_is_refused_and_both_si
   BOOST_TEST(contains(refusal_of_chunk(0, 0, 0), "was announced"));
 }
 
-BOOST_AUTO_TEST_CASE(all_mistakes_of_a_graph_are_reported_together) {
+BOOST_AUTO_TEST_CASE(bad_graph_every_kind_of_mistake_is_reported_together) {
   RawClient client(receiver->address());
   auto request = client.master().createSessionRequest();
-  auto nodes = request.initGraph().initNodes(5);
-  nodes[0].setName("a");
-  nodes[0].setOp("Placholder");
-  nodes[1].setName("b");
-  nodes[1].setOp("AndAnotherOne");
-  nodes[2].setName("c");
-  nodes[2].setOp("Identity");  // without its input
-  nodes[3].setName("d");
-  nodes[3].setOp("Identity");
-  nodes[3].initInputs(1)[0].setNode(1);  // of a bad node: no mistake of its own
-  nodes[4].setName("e");
-  nodes[4].setOp("Identity");
-  nodes[4].initInputs(1)[0].setNode(4);  // a cycle
+  auto nodes = request.initGraph().initNodes(11);
+  const auto add = [&](unsigned i, const char* name, const char* op, std::initializer_list<int> inputs = {}) {
+    nodes[i].setName(name);
+    nodes[i].setOp(op);
+    auto edges = nodes[i].initInputs(static_cast<unsigned>(inputs.size()));
+    unsigned k = 0;
+    for (const int input : inputs) edges[k++].setNode(input);
+    return nodes[i];
+  };
+  const auto add_placeholder = [&](unsigned i, const char* name, wire::DType dtype, std::int64_t dim) {
+    auto attrs = add(i, name, "Placeholder").initAttrs(2);
+    attrs[0].setName("dtype");
+    attrs[0].setDtype(dtype);
+    attrs[1].setName("shape");
+    attrs[1].initShape().setDims({dim});
+  };
+  add(0, "a", "Placholder");
+  add(1, "b", "AndAnotherOne");
+  add(2, "c", "Identity");       // without its input
+  add(3, "d", "Identity", {1});  // of a bad node: no mistake of its own
+  add(4, "e", "Identity", {4});  // a cycle
+  add_placeholder(5, "x", wire::DType::FLOAT32, 2);
+  add_placeholder(6, "y", wire::DType::INT32, 2);
+  add_placeholder(7, "z", wire::DType::FLOAT32, 3);
+  add(8, "type", "AddN", {5, 6});
+  add(9, "shape", "AddN", {5, 7});
+  add(10, "device", "NoOp").setDevice("/job:");
   const auto answer = request.send().wait(client.wait_scope());
   BOOST_TEST(answer.getStatus().getCode() == static_cast<int>(Code::invalid_argument));
   const std::string message = answer.getStatus().getMessage().cStr();
-  for (const std::string part :
-       {"'a'", "'Placholder'; did you mean 'Placeholder'?", "'b'", "'AndAnotherOne'", "'c'", "'e'"})
-    BOOST_TEST(contains(message, part), message);
+  for (const std::string part : {"'a'", "'Placholder'; did you mean 'Placeholder'?", "'b'", "'AndAnotherOne'",
+                                 "'c'", "'e'", "cycle", "'type'", "int32", "'shape'", "[3]", "'device'", "/job:"})
+    BOOST_TEST(contains(message, part), message << " lacks " << part);
   BOOST_TEST(!contains(message, "'d'"), message);
 }
 

@@ -1,0 +1,29 @@
+// CSV files. The first bytes choose delimiter, header and the columns.
+#include "test/fuzz/support/data_file.h"
+
+using namespace actorflow;
+
+namespace {
+
+CsvOptions options_of(fuzz::Input& file) {
+  CsvOptions options;
+  const auto choice = fuzz::take<std::uint8_t>(file);
+  options.header = choice % 2 != 0;
+  options.delimiter = ",;\t|"[choice / 2 % 4];
+  const auto components = choice / 8 % 4;
+  for (int i = 0; i <= components; ++i) {
+    const auto what = fuzz::take<std::uint8_t>(file);
+    const int dtype = 1 + what % static_cast<int>(DType::string);
+    options.components.push_back({static_cast<DType>(dtype), what / 8 % 8, what / 64});
+  }
+  return options;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  auto file = fuzz::input(data, size);
+  const CsvOptions options = options_of(file);
+  fuzz::read_all(file, [&](SourceRef source) { return read_csv(std::move(source), options); });
+  return 0;
+}
