@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "actors/planted_bug.h"
 #include "actors/point.h"
 
 namespace actorflow {
@@ -16,7 +17,7 @@ Point repeated_gradient("a gradient handed in again");
 bool Accumulator::add(int replica, const Contribution& contribution, Gradient gradient,
                       Tensor learning_rate) {
   auto& [counts, last] = this->replica(replica);
-  if (contribution <= last) {
+  if (contribution <= last && !planted(PlantedBug::double_apply)) {
     ++counts.repeated;
     repeated_gradient.hit();
     return true;
@@ -38,8 +39,9 @@ bool Accumulator::has(int replica) const {
 }
 
 Accumulator::Taken Accumulator::take() {
-  std::ranges::sort(gradients_, {},
-                    [](const Entry& entry) { return std::tuple(entry.replica, entry.contribution); });
+  if (!planted(PlantedBug::summed_as_they_came))
+    std::ranges::sort(gradients_, {},
+                      [](const Entry& entry) { return std::tuple(entry.replica, entry.contribution); });
   Taken taken{.gradients = {}, .learning_rate = gradients_.front().learning_rate};
   for (auto& entry : gradients_) {
     global_step_ = std::max(global_step_, entry.contribution.step);

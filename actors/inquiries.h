@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/messages.h"
@@ -26,7 +26,7 @@ class Inquiries {
     std::set<TaskId> missing;
     Then then;
   };
-  std::unordered_map<std::uint64_t, Inquiry> inquiries_;
+  std::map<std::uint64_t, Inquiry> inquiries_;
   std::uint64_t next_ = 1;
 };
 

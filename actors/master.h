@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/inquiries.h"
@@ -76,7 +75,7 @@ class Master {
   Planner planner_;
   RunningSteps steps_;
   Inquiries clearing_;
-  std::unordered_map<std::string, MasterSession> sessions_;
+  std::map<std::string, MasterSession> sessions_;
   std::vector<Closing> closing_;
 };
 

@@ -1,10 +1,10 @@
 // A session as its master keeps it: the graph, and the plans of the steps that it has run.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/planner.h"
@@ -60,11 +60,11 @@ class MasterSession {
     PlanRef plan;
     std::uint64_t last_use = 0;
   };
-  std::unordered_map<std::string, KeptPlan> plans_;  // by signature
+  std::map<std::string, KeptPlan> plans_;  // by signature
   std::uint64_t uses_ = 0;
   std::set<TaskId> tasks_;
   std::shared_ptr<Incarnations> incarnations_ = std::make_shared<Incarnations>();
-  std::unordered_map<std::uint64_t, Callable> callables_;
+  std::map<std::uint64_t, Callable> callables_;
   std::uint64_t next_callable_ = 1;
 };
 

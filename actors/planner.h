@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/incarnations.h"
@@ -77,7 +77,7 @@ class Planner {
 
   TaskRef task_;
   TaskDevices devices_;
-  std::unordered_map<std::uint64_t, Registration> registrations_;  // in progress, by request
+  std::map<std::uint64_t, Registration> registrations_;  // in progress, by request
   std::uint64_t next_request_ = 1;
   std::uint64_t next_ticket_ = 1;
 };

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 #include "actors/messages.h"
 #include "actors/placement.h"
@@ -53,8 +52,8 @@ class Rendezvous {
 
   caf::event_based_actor* self_;
   TaskRef task_;
-  std::unordered_map<StepId, Table> steps_;
-  std::unordered_map<StepId, Status> poisoned_;
+  std::map<StepId, Table> steps_;
+  std::map<StepId, Status> poisoned_;
   std::deque<Poison> poisoned_order_;  // oldest first
   std::int64_t ticks_ = 0;
 };

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <caf/event_based_actor.hpp>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/messages.h"
@@ -74,7 +74,7 @@ class RunningSteps {
 
   caf::event_based_actor* self_;
   TaskRef task_;
-  std::unordered_map<StepId, Step> steps_;
+  std::map<StepId, Step> steps_;
 };
 
 }  // namespace actorflow

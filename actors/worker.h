@@ -3,8 +3,8 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/executable.h"
@@ -49,8 +49,8 @@ class Worker {
 
   caf::event_based_actor* self_;
   TaskRef task_;
-  std::unordered_map<std::uint64_t, Registered> graphs_;
-  std::unordered_map<StepId, Running> running_;
+  std::map<std::uint64_t, Registered> graphs_;
+  std::map<StepId, Running> running_;
   RecentSteps ended_{1024};
   RecentSteps aborted_early_{1024};  // before they were asked for
 };

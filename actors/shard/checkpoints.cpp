@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/io_actor.h"
 #include "actors/fence.h"
+#include "actors/planted_bug.h"
 #include "actors/shard/state.h"
 #include "dataflow/checkpoint_ops.h"
 #include "dataflow/optimizer.h"
@@ -56,6 +57,7 @@ void put_restored(ShardState& shard, TensorsLoaded& loaded) {
   for (auto& restored : loaded.variables) {
     ShardVariable variable;
     variable.state = std::move(restored.state);
+    if (planted(PlantedBug::forgotten_slots)) variable.state.slots.clear();
     variable.slots_of = std::move(restored.optimizer);
     shard.variables.insert_or_assign(restored.variable, std::move(variable));
   }

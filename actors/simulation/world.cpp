@@ -8,6 +8,9 @@
 #include <exception>
 #include <utility>
 
+#include "actors/simulation/escape_watch.h"
+#include "dataflow/error.h"
+
 namespace actorflow {
 
 void World::Sleeper::wake() {
@@ -165,14 +168,20 @@ void World::run(const Runnable& runnable) {
   ++activations_;
   trace_.mix(static_cast<std::uint64_t>(elapsed().count()));
   trace_.mix(runnable.number);
-  if (runnable.client) {
-    running_client_ = runnable.client.get();
-    runnable.client->fiber_->resume();
-    running_client_ = nullptr;
-  } else {
-    run_actor(runnable);
+  {
+    const EscapeWatch watch;
+    if (runnable.client) {
+      running_client_ = runnable.client.get();
+      runnable.client->fiber_->resume();
+      running_client_ = nullptr;
+    } else {
+      run_actor(runnable);
+    }
   }
   const TrackId ran = std::exchange(current_, outside);
+  if (const std::string escape = EscapeWatch::take(); !escape.empty())
+    throw Error(Code::internal,
+                "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
   if (charged_.count() == 0 || ran == outside) return;
   Track& busy = tracks_[static_cast<std::size_t>(ran)];
   busy.busy_until = now_ + Duration(static_cast<Duration::rep>(

@@ -48,7 +48,7 @@ void ScenarioFlags::add_to(CLI::App& app) {
   app.add_flag(both_spellings("same-weights"), same_weights,
                "The weights must be those of the undisturbed job, bit by bit");
   app.add_option(both_spellings("accuracy-within"), accuracy_within,
-                 "The test accuracy must be within so many percentage points of the undisturbed job's")
+                 "The test accuracy must not be so many percentage points below the undisturbed job's")
       ->check(CLI::NonNegativeNumber);
 }
 

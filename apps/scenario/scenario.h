@@ -32,7 +32,7 @@ struct ScenarioFlags {
   std::int64_t time_limit = 600'000'000'000;
 
   bool same_weights = false;    // as without faults, bit by bit
-  double accuracy_within = -1;  // of the undisturbed run's, in percentage points
+  double accuracy_within = -1;  // percentage points below the undisturbed run's, at most
 
   void add_to(CLI::App& app);
 };

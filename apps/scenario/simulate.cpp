@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cmath>
 
 #include "actors/simulation/seeds.h"
 #include "apps/training/train_replica.h"
@@ -57,7 +56,7 @@ void check(const Scenario& scenario, const TrainReport& report, const TrainRepor
   if (scenario.flags().same_weights && report.weights_hash != undisturbed.weights_hash)
     throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
                                             report.weights_hash, undisturbed.weights_hash));
-  const double points = 100 * std::abs(report.test_accuracy - undisturbed.test_accuracy);
+  const double points = 100 * (undisturbed.test_accuracy - report.test_accuracy);
   if (scenario.flags().accuracy_within >= 0 && points > scenario.flags().accuracy_within)
     throw Error(Code::internal,
                 fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",

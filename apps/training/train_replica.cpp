@@ -12,6 +12,7 @@
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
+#include "actors/planted_bug.h"
 #include "actors/runtime.h"
 #include "actors/summaries.h"
 #include "apps/training/accuracy.h"
@@ -138,7 +139,7 @@ MonitoredOptions Replica::monitored() {
 void Replica::begin_batches(std::int64_t step) {
   next_step_ = step;
   batches_.emplace(server_, training_batches(data_.train, options_.batch_size, options_.seed)
-                                .skip(step * batches_per_step())
+                                .skip(planted(PlantedBug::wrong_batch) ? 0 : step * batches_per_step())
                                 .shard(task_.num_replicas(), task_.replica)
                                 .prefetch(1));
 }

@@ -1,0 +1,108 @@
+// Functions of the C library, in front of the real ones: they note who calls them while the thread is watched.
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "actors/simulation/escape_watch.h"
+
+namespace {
+
+thread_local bool watched = false;
+thread_local std::string noted;
+
+// The library's own function of that name.
+template <class Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+std::string place_of(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || !info.dli_fname) return "?";
+  const auto offset = static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase);
+  std::array<char, 32> text{};
+  snprintf(text.data(), text.size(), "+0x%tx", offset);
+  return info.dli_sname ? info.dli_sname : std::string(info.dli_fname) + text.data();
+}
+
+void note(const char* what) {
+  if (!watched || !noted.empty()) return;
+  watched = false;  // what is called from here is not meant
+  std::array<void*, 16> frames{};
+  const int count = backtrace(frames.data(), frames.size());
+  std::string places;
+  bool is_log = false;
+  for (int i = 2; i < count; ++i) {
+    const std::string place = place_of(frames[static_cast<std::size_t>(i)]);
+    is_log |= place.find("spdlog") != std::string::npos;
+    places += "\n  " + place;
+  }
+  if (!is_log) noted = std::string(what) + " is called by" + places;
+  watched = true;
+}
+
+}  // namespace
+
+extern "C" {
+
+void actorflow_watch_escapes(bool watch) { watched = watch; }
+
+const char* actorflow_take_escape() {
+  static thread_local std::string taken;
+  taken.swap(noted);
+  noted.clear();
+  return taken.c_str();
+}
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static const auto next = real<int(clockid_t, timespec*)>("clock_gettime");
+  note("clock_gettime");
+  return next(clock, time);
+}
+
+int nanosleep(const timespec* duration, timespec* left) {
+  static const auto next = real<int(const timespec*, timespec*)>("nanosleep");
+  note("nanosleep");
+  return next(duration, left);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const timespec* duration, timespec* left) {
+  static const auto next = real<int(clockid_t, int, const timespec*, timespec*)>("clock_nanosleep");
+  note("clock_nanosleep");
+  return next(clock, flags, duration, left);
+}
+
+ssize_t getrandom(void* into, std::size_t size, unsigned flags) {
+  static const auto next = real<ssize_t(void*, std::size_t, unsigned)>("getrandom");
+  note("getrandom");
+  return next(into, size, flags);
+}
+
+int getentropy(void* into, std::size_t size) {
+  static const auto next = real<int(void*, std::size_t)>("getentropy");
+  note("getentropy");
+  return next(into, size);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) noexcept {
+  static const auto next =
+      real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  note("pthread_create");
+  return next(thread, attributes, start, argument);
+}
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  static const auto next = real<int(pthread_cond_t*, pthread_mutex_t*)>("pthread_cond_wait");
+  note("pthread_cond_wait");
+  return next(condition, mutex);
+}
+
+}  // extern "C"

@@ -1,0 +1,70 @@
+// Twelve mistakes that this program's build makes on purpose, one at a time: the simulation finds each. The
+// library's sources with an `if (planted(...))` are compiled again for it, with ACTORFLOW_PLANT_BUGS.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/planted_bug.h"
+#include "actors/simulation/seeds.h"
+#include "apps/scenario/simulate.h"
+
+namespace actorflow {
+namespace {
+
+PlantedBug the_bug = PlantedBug::none;
+
+struct Hunt {
+  Scenario scenario = Scenario::read(ACTORFLOW_SOURCE_DIR "/test/simulation/planted/hunt.scenario");
+  SimulatedJob undisturbed = simulate_undisturbed(scenario);
+
+  std::optional<SeedFailure> find(PlantedBug bug, SeedRange range) const {
+    plant(bug);
+    auto failure = run_seeds(range, [this] { simulate(scenario, undisturbed); }, {});
+    plant(PlantedBug::none);
+    return failure;
+  }
+};
+
+const Hunt& hunt() {
+  static const Hunt the_hunt;
+  return the_hunt;
+}
+
+// Within 1,000 seeds, and shrunk to faults that are a part of the seed's.
+void check_found(PlantedBug bug) {
+  const auto failure = hunt().find(bug, {1, 1000});
+  BOOST_REQUIRE_MESSAGE(failure, "not found within 1,000 seeds");
+  BOOST_TEST_MESSAGE("found: " << failure->to_string().substr(0, 400));
+  BOOST_TEST(failure->faults.size() <= hunt().scenario.faults(failure->seed).size());
+  BOOST_TEST(!hunt().find(PlantedBug::none, {failure->seed, failure->seed}), "the seed fails without the bug, too");
+}
+
+}  // namespace
+
+bool planted(PlantedBug bug) { return bug == the_bug; }
+void plant(PlantedBug bug) { the_bug = bug; }
+
+}  // namespace actorflow
+
+using actorflow::PlantedBug, actorflow::check_found;
+
+BOOST_AUTO_TEST_SUITE(planted_bugs)
+
+BOOST_AUTO_TEST_CASE(without_a_bug_nothing_is_found) {
+  BOOST_TEST(!actorflow::hunt().find(PlantedBug::none, {1, 30}));
+}
+
+#define FINDS(bug) \
+  BOOST_AUTO_TEST_CASE(finds_##bug) { check_found(PlantedBug::bug); }
+FINDS(lost_token)
+FINDS(double_apply)
+FINDS(stale_write)
+FINDS(kept_gradients)
+FINDS(opened_early)
+FINDS(checkpoint_in_place)
+FINDS(forgotten_slots)
+FINDS(wrong_batch)
+FINDS(rejoined_late)
+FINDS(summed_as_they_came)
+FINDS(announced_twice)
+FINDS(forgotten_messages)
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,86 @@
+// Everything that a simulation must decide goes through a seam (actors/README.md): the sources of actors/ name
+// clocks, chance, threads and files only where the real side of a seam is.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Rule {
+  std::string what;
+  std::regex pattern;
+  std::set<std::string> allowed;  // files of actors/
+};
+
+const std::vector<Rule>& rules() {
+  static const std::set<std::string> threads{"scheduler.h",   "scheduler.cpp",        "thread_unit.h",
+                                             "thread_unit.cpp", "threaded_runtime.cpp", "queues/queue_runner.h",
+                                             "queues/queue_runner.cpp"};
+  static const std::vector<Rule> all{
+      {"a clock", std::regex(R"((steady|system|high_resolution)_clock::now|clock_gettime|gettimeofday|\btime\()"),
+       {"clock.cpp", "posix_storage.cpp", "scheduler.cpp", "thread_unit.cpp"}},
+      {"chance", std::regex(R"(random_device|\brand\(|getrandom|getentropy)"), {"random.cpp"}},
+      {"a thread", std::regex(R"(std::j?thread\b(?!::id)|std::async|pthread_create|caf::detached|scoped_actor)"), threads},
+      {"a sleep", std::regex(R"(sleep_for|sleep_until|\busleep\(|nanosleep)"), {}},
+      {"a wait", std::regex(R"(condition_variable|\.wait_for\(|std::latch|std::barrier|std::future)"), threads},
+      {"the real disk", std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
+       {"storage.h", "posix_storage.cpp", "threaded_runtime.cpp", "session.cpp", "simulation/sim_cluster.cpp"}},
+      // Their order is the library's own: what is sent in such an order differs from machine to machine.
+      {"an unordered container", std::regex(R"(std::unordered_)"),
+       {"recent_steps.h", "parameter_shard.h", "queues/queue_shard.cpp"}},
+  };
+  return all;
+}
+
+std::string without_comments(const std::string& text) {
+  return std::regex_replace(text, std::regex("//[^\n]*"), "");
+}
+
+std::vector<std::string> escapes(const std::string& file, const std::string& text) {
+  std::vector<std::string> found;
+  const std::string code = without_comments(text);
+  for (const auto& rule : rules()) {
+    std::smatch match;
+    if (!rule.allowed.contains(file) && std::regex_search(code, match, rule.pattern))
+      found.push_back(file + " uses " + rule.what + " ('" + match.str() + "') past the seams");
+  }
+  return found;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(seams)
+
+BOOST_AUTO_TEST_CASE(no_source_of_an_actor_looks_past_the_seams) {
+  const fs::path actors = fs::path(ACTORFLOW_SOURCE_DIR) / "actors";
+  int sources = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(actors)) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+    if (entry.path().parent_path().filename() == "escapes") continue;  // it stands in front of them all
+    ++sources;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    for (const auto& escape : escapes(fs::relative(entry.path(), actors).string(), text.str()))
+      BOOST_ERROR(escape);
+  }
+  BOOST_TEST(sources > 100);
+}
+
+BOOST_AUTO_TEST_CASE(an_escape_is_found) {
+  BOOST_TEST(escapes("peer.cpp", "auto now = std::chrono::steady_clock::now();").size() == 1u);
+  BOOST_TEST(escapes("peer.cpp", "std::this_thread::sleep_for(1s);").size() == 1u);
+  BOOST_TEST(escapes("master.h", "std::unordered_map<int, int> all_;").size() == 1u);
+  BOOST_TEST(escapes("lane.cpp", "std::random_device()();").size() == 1u);
+  BOOST_TEST(escapes("lane.cpp", "// a steady_clock::now() in a comment").empty());
+  BOOST_TEST(escapes("clock.cpp", "return std::chrono::steady_clock::now();").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
