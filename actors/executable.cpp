@@ -1,5 +1,7 @@
 #include "actors/executable.h"
 
+#include <algorithm>
+
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
 
@@ -30,6 +32,12 @@ Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& 
   for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
   link_consumers();
   link_controls();
+}
+
+bool Executable::sends_to(TaskId task) const {
+  return std::ranges::any_of(nodes_, [task](const ExecutableNode& node) {
+    return node.node->op == &send_op() && node.peer == task;
+  });
 }
 
 void Executable::compile_node(NodeId id, const TaskContext& task) {

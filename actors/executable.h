@@ -87,6 +87,8 @@ class Executable {
   // For the start of a step: how much each node waits for, and who waits for nothing.
   const std::vector<std::int32_t>& pending() const { return pending_; }
   const std::vector<NodeId>& sources() const { return sources_; }
+  // Whether a step of it sends tensors to that task.
+  bool sends_to(TaskId task) const;
   NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
   Team* team() const { return team_; }
   Clock& clock() const { return *clock_; }

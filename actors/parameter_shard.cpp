@@ -35,6 +35,7 @@ caf::behavior ParameterShard::behavior() {
       [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
       [this](const GiveUp& message) { give_up_takers(state_, message.step); },
       [this](TensorsLoaded& message) { put_restored(state_, message); },
+      [this](const PeerLost& message) { announce_again(state_, message.task); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);

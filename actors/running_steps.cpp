@@ -45,7 +45,11 @@ void RunningSteps::on_done(const Sender& from, StepDone& message) {
 }
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
-  if (step.done[part]) return;
+  // A part that has ended may say later that what it sent was lost.
+  if (step.done[part]) {
+    if (!status.ok()) abort(id, step, located(step, part, status));
+    return;
+  }
   step.done[part] = true;
   --step.running;
   if (!status.ok()) abort(id, step, located(step, part, status));

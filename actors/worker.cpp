@@ -4,9 +4,15 @@
 
 #include "actors/lane.h"
 #include "actors/node.h"
+#include "actors/point.h"
 #include "actors/task_devices.h"
 
 namespace actorflow {
+namespace {
+
+Point lost_tensors("tensors lost between two tasks, and their master told");
+
+}  // namespace
 
 caf::behavior Worker::behavior() {
   return {
@@ -43,7 +49,7 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
   try {
     auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_);
     for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
-    graphs_[handle] = {std::move(executable), from, message.request, {}};
+    graphs_[handle] = {std::move(executable), from, message.request};
   } catch (const Error& error) {
     answer.status = {error.code(), fmt::format("{}: {}", task_->self.name.to_string(), error.what())};
   }
@@ -72,7 +78,7 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
   graph.free_lanes.pop_back();
   caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
                                  message.trace});
-  running_[message.step] = {lane, from};
+  running_[message.step] = {lane, from, message.handle};
 }
 
 // What other tasks have sent or will send to the step is of no use any more.
@@ -98,8 +104,13 @@ void Worker::on_idle(const LaneIdle& message) {
   const auto found = running_.find(message.step);
   if (found == running_.end()) return;
   // A lane of a graph that is gone ends with its last handle.
-  if (const auto graph = graphs_.find(message.graph); graph != graphs_.end())
+  if (const auto graph = graphs_.find(message.graph); graph != graphs_.end()) {
+    constexpr std::size_t most_steps = 64;
     graph->second.free_lanes.push_back(std::move(found->second.lane));
+    auto& last = graph->second.last_steps;
+    last.push_back(message.step);
+    if (last.size() > most_steps) last.pop_front();
+  }
   running_.erase(found);
   ended_.add(message.step);
 }
@@ -109,6 +120,23 @@ void Worker::on_peer_lost(const PeerLost& message) {
     if (message.concerns(running.master)) on_abort({step, message.reason});
   std::erase_if(graphs_,
                 [&message](const auto& entry) { return message.concerns(entry.second.master); });
+  report_lost_tensors(message);
+}
+
+// What steps have sent to that task may never have reached it, and their masters, which may have no connection of
+// their own to lose, would wait for ever. To a master whose step has ended this says nothing.
+void Worker::report_lost_tensors(const PeerLost& message) {
+  const Status status{Code::unavailable,
+                      fmt::format("{} lost the connection to {} over which it sent tensors: {}",
+                                  task_->self.name.to_string(), task_->name_of(message.task).to_string(),
+                                  message.reason.message)};
+  for (const auto& [handle, graph] : graphs_) {
+    if (!graph.executable->sends_to(message.task)) continue;
+    lost_tensors.hit();
+    for (const StepId step : graph.last_steps) tell(*task_, graph.master.task, StepDone{step, status, {}});
+    for (const auto& [step, running] : running_)
+      if (running.graph == handle) on_abort({step, status});
+  }
 }
 
 void Worker::on_unclaimed(const Unclaimed& message) {

@@ -3,6 +3,7 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -29,11 +30,13 @@ class Worker {
     std::shared_ptr<const Executable> executable;
     Sender master;
     std::uint64_t request = 0;
-    std::vector<caf::actor> free_lanes;
+    std::vector<caf::actor> free_lanes{};
+    std::deque<StepId> last_steps{};  // that ended, so many as could be under way elsewhere
   };
   struct Running {
     caf::actor lane;
     Sender master;
+    std::uint64_t graph = 0;
   };
 
   void on_register(const Sender& from, RegisterGraph& message);
@@ -46,6 +49,7 @@ class Worker {
   void on_unclaimed(const Unclaimed& message);
   void on_idle(const LaneIdle& message);
   void on_peer_lost(const PeerLost& message);
+  void report_lost_tensors(const PeerLost& message);
 
   caf::event_based_actor* self_;
   TaskRef task_;

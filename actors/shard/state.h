@@ -103,6 +103,9 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
 // Gives variables what a checkpoint has, and answers the node that asked for it.
 struct TensorsLoaded;
 void put_restored(ShardState& shard, TensorsLoaded& loaded);
+// A connection to that task was lost, and with it perhaps what we had told its coordinator: without that, its
+// barrier would wait for ever. What it has heard before it ignores.
+void announce_again(const ShardState& shard, TaskId coordinator);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);
 

@@ -6,11 +6,25 @@
 
 #include "actors/executable.h"
 #include "actors/planted_bug.h"
+#include "actors/point.h"
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
 
 namespace actorflow {
 namespace {
+
+Point said_again("an update announced again after a loss");
+
+TaskId coordinator_of(const ShardState& shard, const ShardVariable& variable) {
+  const auto& home = attr<std::string>(*variable.accumulate, "coordinator");
+  return home.empty() ? shard.task->own : shard.task->id_of(TaskName::parse(home));
+}
+
+void announce(const ShardState& shard, const std::string& name, const ShardVariable& variable) {
+  tell(*shard.task, coordinator_of(shard, variable),
+       GradientApplied{attr<std::string>(*variable.accumulate, "global_step"), name,
+                       variable.accumulator.global_step(), shard.epoch});
+}
 
 void apply_gathered(const ShardState& shard, const std::string& name, ShardVariable& variable) {
   const Node& node = *variable.accumulate;
@@ -19,12 +33,7 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
   // With it the update makes a new value; a table of which it changes some rows is not copied for that.
   if (node.op == &accumulate_gradient_op()) variable.previous = variable.state.value;
   update_variable(shard, *variable.optimizer, variable, taken.gradients, taken.learning_rate);
-  const auto& home = attr<std::string>(node, "coordinator");
-  const TaskContext& task = *shard.task;
-  const TaskId coordinator = home.empty() ? task.own : task.id_of(TaskName::parse(home));
-  tell(task, coordinator,
-       GradientApplied{attr<std::string>(node, "global_step"), name, variable.accumulator.global_step(),
-                       shard.epoch});
+  announce(shard, name, variable);
 }
 
 // What a replica contributes to a step, besides its gradient.
@@ -105,6 +114,15 @@ void report_waiting_gradients(ShardState& shard) {
         attr<std::int64_t>(*variable.accumulate, "replicas_to_aggregate"),
         variable.accumulator.global_step(), missing);
   }
+}
+
+void announce_again(const ShardState& shard, TaskId coordinator) {
+  for (const auto& [name, variable] : shard.variables)
+    if (variable.accumulate && variable.accumulator.global_step() > 0 &&
+        coordinator_of(shard, variable) == coordinator) {
+      said_again.hit();
+      announce(shard, name, variable);
+    }
 }
 
 std::span<const StateOp> synchronous_handlers() {

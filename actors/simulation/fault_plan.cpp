@@ -81,6 +81,18 @@ Fault parse_fault(const std::string& text) {
   return fault;
 }
 
+// Without the restart that follows a kill the plan would be another story: of a task that stays away.
+bool leaves_dead(const FaultPlan& whole, const FaultPlan& part) {
+  const auto restarted_after = [](const FaultPlan& plan, const Fault& kill) {
+    return std::ranges::any_of(plan, [&kill](const Fault& fault) {
+      return fault.kind == FaultKind::restart && fault.task == kill.task && fault.at >= kill.at;
+    });
+  };
+  return std::ranges::any_of(part, [&](const Fault& fault) {
+    return fault.kind == FaultKind::kill && restarted_after(whole, fault) && !restarted_after(part, fault);
+  });
+}
+
 }  // namespace
 
 std::string_view to_string(FaultKind kind) { return describe(kind).name; }
@@ -154,7 +166,7 @@ FaultPlan shrink(FaultPlan plan, const std::function<bool(const FaultPlan&)>& fa
       const auto end = std::min(begin + chunk, plan.size());
       without.erase(without.begin() + static_cast<std::ptrdiff_t>(begin),
                     without.begin() + static_cast<std::ptrdiff_t>(end));
-      if (fails(without)) {
+      if (!leaves_dead(plan, without) && fails(without)) {
         plan = std::move(without);
         smaller = true;
       } else {

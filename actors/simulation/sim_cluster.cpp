@@ -51,7 +51,13 @@ struct SimCluster::Impl {
     TrackId track() const { return track_; }
     bool running() const { return running_; }
     const std::optional<Status>& failure() const { return failure_; }
-    bool restarts() const { return restarts_; }
+    // It is dead, and will be started again.
+    bool restarts() const { return restarts_ || (failure_ && restarts_due_ > 0); }
+    void expect_restart() { ++restarts_due_; }
+    void restart() {
+      --restarts_due_;
+      start();
+    }
     std::any& result() { return result_; }
 
     void start();
@@ -66,6 +72,7 @@ struct SimCluster::Impl {
     int life_ = 0;
     bool running_ = false;
     bool restarts_ = false;
+    int restarts_due_ = 0;
     std::unique_ptr<Server> server_;
     std::optional<Status> failure_;
     std::any result_;
@@ -181,10 +188,16 @@ void SimCluster::Impl::change_links(const Fault& fault, double LinkModel::*proba
 }
 
 void SimCluster::Impl::lose_power(const Fault& fault) {
-  for (const auto& machine : machines) machine->kill();
+  std::vector<Machine*> lost;
+  for (const auto& machine : machines) {
+    if (!machine->running()) continue;
+    machine->kill();
+    machine->expect_restart();
+    lost.push_back(machine.get());
+  }
   storage.tear_appended();
-  world.after(fault.duration, [this] {
-    for (const auto& machine : machines) machine->start();
+  world.after(fault.duration, [lost] {
+    for (auto* machine : lost) machine->restart();
   });
 }
 
@@ -197,7 +210,7 @@ void SimCluster::Impl::happen(const Fault& fault) {
     case FaultKind::kill:
       return machine(fault.task).kill();
     case FaultKind::restart:
-      return machine(fault.task).start();
+      return machine(fault.task).restart();
     case FaultKind::pause:
       return during(fault, [&] { world.pause(track(fault.task), true); },
                     [this, t = track(fault.task)] { world.pause(t, false); });
@@ -282,6 +295,7 @@ void SimCluster::apply(const FaultPlan& plan) {
     if (auto* scope = SeedScope::current()) scope->asked(fault);
     const auto& only = impl_->options.only;
     if (only && std::ranges::find(*only, fault) == only->end()) continue;
+    if (fault.kind == FaultKind::restart) impl_->machine(fault.task).expect_restart();
     impl_->world.at(World::beginning + fault.at, [this, fault] { impl_->happen(fault); });
   }
 }

@@ -55,14 +55,14 @@ std::size_t thread_of(ThreadedRuntime& runtime, Duty duty) {
 BOOST_AUTO_TEST_SUITE(scheduler)
 
 BOOST_AUTO_TEST_CASE(a_waiting_thread_runs_the_actors_that_it_wakes) {
-  ThreadedRuntime runtime({1, false});
+  ThreadedRuntime runtime({.num_threads = 1});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::compute) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::compute) == this_thread());
   BOOST_TEST(thread_of<HomedActor>(runtime, Duty::compute) == this_thread());
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
-  ThreadedRuntime runtime({1, false});
+  ThreadedRuntime runtime({.num_threads = 1});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::light) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::light) != this_thread());
   BOOST_TEST(thread_of<HomedActor>(runtime, Duty::light) != this_thread());

@@ -39,9 +39,9 @@ BOOST_AUTO_TEST_CASE(a_failure_is_shrunk_to_the_faults_that_matter) {
   BOOST_REQUIRE(failure);
   BOOST_TEST(failure->seed == 4u);
   // Without the restart the run fails too, in another way: it needs the kill alone.
-  BOOST_TEST(to_string(failure->faults) == "2s kill /job:worker/task:1");
+  BOOST_TEST(to_string(failure->faults) == "2s kill /job:worker/task:1; 3s restart /job:worker/task:1");
   BOOST_TEST(failure->environment ==
-             "ACTORFLOW_SEED=4 ACTORFLOW_FAULTS='2s kill /job:worker/task:1'");
+             "ACTORFLOW_SEED=4 ACTORFLOW_FAULTS='2s kill /job:worker/task:1; 3s restart /job:worker/task:1'");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
