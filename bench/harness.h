@@ -54,6 +54,7 @@ std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();
 std::vector<Benchmark> embedding_benchmarks();
+std::vector<Benchmark> simulation_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>

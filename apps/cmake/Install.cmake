@@ -1,17 +1,17 @@
 # cmake --install: the programs with their data, the library with its public headers, and the CMake package
-# "actorflow", whose target actorflow::actorflow programs link to.
+# "actorflow", whose target actorflow::actorflow programs link to, and tests actorflow::simulation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/actorflow)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/actorflow)
 
-foreach(layer dataflow kernels schema)
+foreach(layer dataflow kernels schema simulation)
   set_target_properties(actorflow_${layer} PROPERTIES EXPORT_NAME ${layer})
 endforeach()
 target_compile_features(actorflow_dataflow INTERFACE cxx_std_20)
 target_include_directories(actorflow_dataflow INTERFACE $<INSTALL_INTERFACE:${header_folder}>)
-install(TARGETS actorflow actorflow_schema actorflow_kernels actorflow_dataflow EXPORT actorflow)
+install(TARGETS actorflow actorflow_simulation actorflow_schema actorflow_kernels actorflow_dataflow EXPORT actorflow)
 install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FILE actorflowTargets.cmake)
 
 # What actors/actorflow.h reaches. Everything else is internal.
@@ -22,6 +22,8 @@ foreach(header
     actors/input/dataset_iterator.h actors/input/rows.h actors/input/stage.h
     actors/monitored/hook.h actors/monitored/hooks.h actors/monitored/monitored_session.h
     actors/monitored/step_timer.h actors/onnx_export.h actors/queues/queue_runner.h actors/saver.h
+    actors/simulation/fault_plan.h actors/simulation/link_model.h actors/simulation/schedule.h
+    actors/simulation/seeds.h actors/simulation/sim_cluster.h actors/simulation/simulation_test.h
     actors/random.h actors/runtime.h actors/server.h actors/session.h actors/storage.h actors/summaries.h
     kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/event.h
     schema/formats/byte_source.h schema/formats/element_reader.h schema/link.h schema/master.h
@@ -45,4 +47,5 @@ if(ACTORFLOW_APPS)
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/scenarios)
 endif()

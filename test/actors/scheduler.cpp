@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
 }
 
 BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
-  ThreadedRuntime runtime({3, false});
+  ThreadedRuntime runtime({.num_threads = 3});
   std::atomic<int> sum = 0;
   constexpr int threads = 4, messages = 5000;
   const auto actor = runtime.system().spawn(
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
 }
 
 BOOST_AUTO_TEST_CASE(a_team_runs_each_part_once) {
-  ThreadedRuntime runtime({3, false});
+  ThreadedRuntime runtime({.num_threads = 3});
   for (int parts : {0, 1, 2, 7, 100})
     for (int round = 0; round < 50; ++round) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(parts));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_team_runs_each_part_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
-  ThreadedRuntime runtime({2, false});
+  ThreadedRuntime runtime({.num_threads = 2});
   std::atomic<int> runs = 0;
   BOOST_CHECK_THROW(runtime.team().run(8,
                                        [&](int part) {
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_team_hands_on_what_a_part_throws) {
 }
 
 BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
-  ThreadedRuntime runtime({2, false});
+  ThreadedRuntime runtime({.num_threads = 2});
   std::atomic<int> runs = 0;
   runtime.team().run(4, [&](int) { runtime.team().run(4, [&](int) { ++runs; }); });
   BOOST_TEST(runs == 16);

@@ -66,6 +66,12 @@ SIMULATION_TEST(partition_of_a_worker, seeds(1, 5)) {
                   "2s partition /job:worker/task:2 /job:worker/task:0 for 12s"});
 }
 
+// What two servers say to each other while they cannot: the worker that waits for it is connected with both.
+SIMULATION_TEST(cut_off_servers_lose_no_message, seeds(1, 10)) {
+  changes_no_bit({"1s partition /job:ps/task:0 /job:ps/task:1 for 3s", "2s kill /job:ps/task:0",
+                  "2.3s restart /job:ps/task:0"});
+}
+
 SIMULATION_TEST(slow_network, seeds(1, 5)) {
   changes_no_bit({"0.5s delay /job:ps/task:0 for 20s", "1s lossy for 20s"});
 }

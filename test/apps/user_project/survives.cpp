@@ -1,0 +1,18 @@
+#define BOOST_TEST_MODULE survives
+#include <boost/test/unit_test.hpp>
+
+#include "actors/simulation/simulation_test.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+SIMULATION_TEST(a_restarted_worker_lives_again, seeds(1, 5)) {
+  SimCluster sim({{"worker", 2}});
+  auto run = sim.start([](SimTask& task) {
+    task.sleep(10s);
+    return task.life();
+  });
+  sim.at(3s).kill("/job:worker/task:1");
+  sim.at(4s).restart("/job:worker/task:1");
+  BOOST_TEST(run.finish("/job:worker/task:1") == 2);
+}
