@@ -59,6 +59,8 @@ void put_restored(ShardState& shard, TensorsLoaded& loaded) {
     variable.state = std::move(restored.state);
     if (planted(PlantedBug::forgotten_slots)) variable.state.slots.clear();
     variable.slots_of = std::move(restored.optimizer);
+    if (planted(PlantedBug::kept_gradients))
+      variable.accumulator = std::move(shard.variables[restored.variable].accumulator);
     shard.variables.insert_or_assign(restored.variable, std::move(variable));
   }
   complete(loaded.reply_to, {});

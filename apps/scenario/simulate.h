@@ -16,7 +16,8 @@ struct SimulatedJob {
   std::uint64_t trace_hash = 0;
 };
 
-// The job without its faults: what others are compared with. Throws Error if it fails.
+// The job without its faults: what others are compared with. Asynchronous jobs differ from run to run: that of
+// median accuracy among five. Throws Error if it fails.
 SimulatedJob simulate_undisturbed(const Scenario& scenario);
 
 // The job with the faults of the seed that runs (SeedScope), or of seed 1. Throws Error if it fails, hangs,
