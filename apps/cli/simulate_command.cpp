@@ -10,6 +10,7 @@
 #include "apps/cli/program.h"
 #include "apps/scenario/seed_runs.h"
 #include "apps/scenario/simulate.h"
+#include "dataflow/error.h"
 
 namespace actorflow {
 namespace {
@@ -19,6 +20,7 @@ struct SimulateCommand {
   std::string seeds = "1..100";
   int processes = 0;  // one per core
   std::string trace;
+  bool twice = false;
   bool list = false;
 };
 
@@ -86,19 +88,28 @@ void print_summary(const Scenario& scenario, const SeedSummary& sum, double seco
   print_counts("points", sum.points);
 }
 
+SimStatistics simulate_seed(const Scenario& scenario, const SimulatedJob& undisturbed, bool twice) {
+  const SimulatedJob job = simulate(scenario, undisturbed);
+  if (twice && simulate(scenario, undisturbed).trace_hash != job.trace_hash)
+    throw Error(Code::internal, "the same seed was another run the second time");
+  return job.statistics;
+}
+
 // Whether all went well.
-bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange range, int processes,
-                    const std::string& trace) {
+bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange range,
+                    const SimulateCommand& command) {
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const std::string trace = command.trace.empty() ? scenario.name() + ".trace.json" : command.trace;
   const SimulatedJob undisturbed = simulate_undisturbed(scenario);
   const SeedProgress progress(scenario.name(), range.last - range.first + 1);
   const SeedSummary sum = run_seeds_in_processes(
-      range, processes, [&] { return simulate(scenario, undisturbed).statistics; },
-      trace.empty() ? scenario.name() + ".trace.json" : trace,
+      range, command.processes > 0 ? command.processes : cores,
+      [&] { return simulate_seed(scenario, undisturbed, command.twice); }, trace,
       [&progress](const SeedSummary& so_far) { progress.show(so_far); });
   progress.clear();
   for (const auto& failure : sum.failures)
     fmt::print("{}\nthe program is: actorflow simulate {}\nwhat happened is in {}, which ui.perfetto.dev opens\n",
-               failure, file, trace.empty() ? scenario.name() + ".trace.json" : trace);
+               failure, file, trace);
   print_summary(scenario, sum, progress.seconds());
   return sum.failures.empty();
 }
@@ -111,12 +122,18 @@ int run(const SimulateCommand& command) {
   }
   const SeedRange given = parse_seeds(command.seeds);
   const SeedRange range = seeds(given.first, given.last);
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   bool well = true;
-  for (const auto& file : files)
-    well &= simulate_seeds(Scenario::read(file), file, range,
-                           command.processes > 0 ? command.processes : cores, command.trace);
+  for (const auto& file : files) well &= simulate_seeds(Scenario::read(file), file, range, command);
   return well ? success : failed_run;
+}
+
+// What a scenario's file may say, for the help.
+std::string scenario_options() {
+  ScenarioFlags flags;
+  CLI::App app("A scenario's file has lines \"option = value\", with the options below, without dashes");
+  app.set_help_flag();
+  flags.add_to(app);
+  return app.help("FILE.scenario");
 }
 
 }  // namespace
@@ -133,7 +150,9 @@ void add_simulate_command(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   simulate->add_option("--trace", command->trace,
                        "File for the trace of a failure; without it <scenario>.trace.json");
+  simulate->add_flag("--twice", command->twice, "Run each seed twice: it must be the same run, message by message");
   simulate->add_flag("--list", command->list, "Print the scenarios' files, and do nothing");
+  simulate->footer(scenario_options);
   simulate->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 
