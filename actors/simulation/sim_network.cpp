@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schema/checksum.h"
 #include "schema/message_bytes.h"
 
 namespace actorflow {
@@ -206,7 +207,7 @@ void SimNetwork::deliver(const ConnectionRef& connection,
                          const std::shared_ptr<std::vector<std::byte>>& bytes, World::Time sent) {
   if (!connection->port->open) return;
   ++messages_;
-  world_.trace().mix(bytes->size());
+  world_.trace().mix(checksum(*bytes));
   Message message = decode_message(*bytes, ops_, allocator_);
   world_.trace().message(sent - World::beginning, connection->caller, world_.elapsed(),
                          connection->port->machine, name_of(message));
