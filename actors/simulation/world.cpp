@@ -39,7 +39,8 @@ World::World(std::uint64_t seed, std::unique_ptr<Schedule> schedule, bool record
 World::~World() = default;
 
 void World::at(Time time, std::function<void()> event) {
-  events_.push({std::max(time, now_), next_event_++, std::move(event)});
+  events_.push_back({std::max(time, now_), next_event_++, std::move(event)});
+  std::push_heap(events_.begin(), events_.end());
 }
 
 TrackId World::add_track(std::string name) {
@@ -208,7 +209,7 @@ void World::run_actor(const Runnable& runnable) {
 
 bool World::advance_time() {
   const Time timer = engine_->next_timer();
-  const Time event = events_.empty() ? Clock::never : events_.top().time;
+  const Time event = events_.empty() ? Clock::never : events_.front().time;
   const Time next = std::min(timer, event);
   if (next == Clock::never) return false;
   now_ = std::max(now_, next);
@@ -216,8 +217,9 @@ bool World::advance_time() {
     engine_->advance_timers(now_);
     return true;
   }
-  const Event due = events_.top();
-  events_.pop();
+  std::pop_heap(events_.begin(), events_.end());
+  const Event due = std::move(events_.back());
+  events_.pop_back();
   trace_.mix(due.number);
   due.happen();
   return true;
@@ -225,7 +227,7 @@ bool World::advance_time() {
 
 void World::dismantle() {
   dismantling_ = true;
-  events_ = {};
+  events_.clear();
   for (auto& life : lives_) life.over = false;
   for (auto& track : tracks_) {
     track.paused = false;

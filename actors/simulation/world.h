@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <queue>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -153,7 +152,7 @@ class World {
   std::map<std::uint64_t, ActorEntry> actors_;  // by id
   std::vector<Runnable> ready_;
   std::vector<std::uint64_t> choices_;  // of ready_, for the schedule
-  std::priority_queue<Event> events_;
+  std::vector<Event> events_;  // a heap: the first is next
   std::vector<std::shared_ptr<Sleeper>> clients_;
   Sleeper* running_client_ = nullptr;
 };
