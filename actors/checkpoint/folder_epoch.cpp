@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <span>
-
+#include "actors/checkpoint/number_file.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -15,17 +13,11 @@ std::string path_in(const std::string& folder) { return folder + "/epoch"; }
 }  // namespace
 
 std::int64_t folder_epoch(Storage& storage, const std::string& folder) {
-  if (!storage.exists(path_in(folder))) return 0;
-  const auto bytes = storage.read(path_in(folder));
-  const auto* text = reinterpret_cast<const char*>(bytes.data());
-  std::int64_t epoch = 0;
-  std::from_chars(text, text + bytes.size(), epoch);
-  return epoch;
+  return read_number(storage, path_in(folder)).value_or(0);
 }
 
 void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch) {
-  const std::string text = std::to_string(epoch) + "\n";
-  storage.write_atomically(path_in(folder), std::as_bytes(std::span(text)));
+  write_number(storage, path_in(folder), epoch);
 }
 
 void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch) {

@@ -1,10 +1,10 @@
 #include "actors/monitored/training_end.h"
 
 #include <charconv>
-#include <span>
 #include <string_view>
 
 #include "actors/checkpoint.h"
+#include "actors/checkpoint/number_file.h"
 
 namespace actorflow {
 namespace {
@@ -14,18 +14,11 @@ std::string path_in(const std::string& folder) { return folder + "/training-comp
 }  // namespace
 
 void mark_complete(Storage& storage, const std::string& folder, std::int64_t global_step) {
-  const std::string text = std::to_string(global_step) + "\n";
-  storage.write_atomically(path_in(folder), std::as_bytes(std::span(text)));
+  write_number(storage, path_in(folder), global_step);
 }
 
 std::optional<std::int64_t> completed_step(Storage& storage, const std::string& folder) {
-  if (!storage.exists(path_in(folder))) return std::nullopt;
-  const auto bytes = storage.read(path_in(folder));
-  const auto* text = reinterpret_cast<const char*>(bytes.data());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(text, text + bytes.size(), step);
-  if (error != std::errc()) return std::nullopt;
-  return step;
+  return read_number(storage, path_in(folder));
 }
 
 std::optional<std::int64_t> latest_step(Storage& storage, const std::string& folder) {

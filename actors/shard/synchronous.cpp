@@ -84,7 +84,8 @@ StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
 StateResult read_at_step(ShardState& shard, StateCall& call) {
   const ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto step = call.inputs[0].scalar<std::int64_t>();
-  const bool is_before = !planted(PlantedBug::rejoined_late) && variable.previous.valid() && step + 1 == variable.accumulator.global_step();
+  const bool is_before = !planted(PlantedBug::rejoined_late) && variable.previous.valid() &&
+                         step + 1 == variable.accumulator.global_step();
   return std::vector{is_before ? variable.previous : variable.state.value};
 }
 

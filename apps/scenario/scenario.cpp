@@ -113,7 +113,10 @@ FaultPlan Scenario::faults(std::uint64_t seed) const {
 
 std::vector<std::string> own_scenarios() {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(default_data_folder("../scenarios")))
+  const std::string folder = default_data_folder("../scenarios");
+  if (folder.empty())
+    throw UsageError("the project's scenarios are not beside the program; name scenario files");
+  for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".scenario") paths.push_back(entry.path().string());
   std::ranges::sort(paths);
   return paths;

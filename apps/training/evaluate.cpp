@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <charconv>
-
+#include "actors/checkpoint/number_file.h"
 #include "actors/monitored/event_log.h"
 #include "actors/monitored/patience.h"
 #include "actors/monitored/training_end.h"
@@ -24,24 +23,20 @@ namespace {
 class LastEvaluated {
  public:
   LastEvaluated(Storage& storage, const std::string& folder)
-      : storage_(storage), path_(folder + "/last-evaluated") {
-    if (!storage_.exists(path_)) return;
-    const auto bytes = storage_.read(path_);
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    std::from_chars(text, text + bytes.size(), step_);
-  }
+      : storage_(storage),
+        path_(folder + "/last-evaluated"),
+        step_(read_number(storage, path_).value_or(-1)) {}
 
   std::int64_t step() const { return step_; }
   void set(std::int64_t step) {
     step_ = step;
-    const std::string text = std::to_string(step) + "\n";
-    storage_.write_atomically(path_, std::as_bytes(std::span(text)));
+    write_number(storage_, path_, step);
   }
 
  private:
   Storage& storage_;
   std::string path_;
-  std::int64_t step_ = -1;
+  std::int64_t step_;
 };
 
 class Evaluator {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;

@@ -5,7 +5,7 @@
 
 #include "actors/actorflow.h"
 #include "dataflow/conditional_accumulator.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;

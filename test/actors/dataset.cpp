@@ -11,7 +11,7 @@
 
 #include "actors/storage.h"
 #include "schema/tfrecord.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/apps/support/folder.h"
 
 using namespace actorflow;

@@ -12,7 +12,7 @@
 #include "dataflow/queue_ops.h"
 #include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;

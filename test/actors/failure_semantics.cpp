@@ -7,7 +7,7 @@
 #include "dataflow/training_ops.h"
 #include "kernels/kernel.h"
 #include "schema/master_client.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/foreign_task.h"
 
 using namespace actorflow;

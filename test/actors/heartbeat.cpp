@@ -4,7 +4,7 @@
 
 #include "actors/actorflow.h"
 #include "kernels/kernel.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/foreign_task.h"
 
 using namespace actorflow;

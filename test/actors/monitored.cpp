@@ -10,7 +10,7 @@
 #include "actors/monitored/training_end.h"
 #include "actors/summaries.h"
 #include "dataflow/state_ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/apps/support/folder.h"
 

@@ -9,7 +9,7 @@
 #include "actors/session.h"
 #include "dataflow/queue_ops.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 

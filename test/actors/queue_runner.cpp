@@ -8,7 +8,7 @@
 
 #include "actors/input/dataset.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 

@@ -5,7 +5,7 @@
 
 #include "dataflow/training_ops.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 

@@ -4,7 +4,7 @@
 #include "actors/session.h"
 #include "dataflow/state_ops.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/real_servers.h"
 
 using namespace actorflow;

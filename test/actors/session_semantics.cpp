@@ -9,7 +9,7 @@
 #include "dataflow/core_ops.h"
 #include "dataflow/training_ops.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/real_servers.h"
 
 using namespace actorflow;

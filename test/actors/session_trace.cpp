@@ -6,7 +6,7 @@
 #include "actors/step_tracer.h"
 #include "dataflow/core_ops.h"
 #include "kernels/ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 #include "test/actors/support/real_servers.h"
 
 using namespace actorflow;

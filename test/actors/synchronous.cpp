@@ -4,7 +4,7 @@
 
 #include "actors/actorflow.h"
 #include "dataflow/training_ops.h"
-#include "test/actors/status_of.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;

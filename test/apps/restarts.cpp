@@ -8,22 +8,15 @@
 #include "dataflow/training_ops.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::free_addresses;
 using test::Process;
+using test::status_of;
 using test::Trainers;
 
 namespace {
-
-Status status_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
 
 // What a monitored session takes as a reason to begin anew.
 bool is_preemption(const Status& status) {

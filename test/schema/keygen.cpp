@@ -1,11 +1,10 @@
 // The files of `actorflow keygen`.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <functional>
 
-#include "dataflow/error.h"
 #include "schema/tls/tls_context.h"
 #include "test/schema/support/keys.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -15,15 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t day = 86'400;
-
-Status status_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.status();
-  }
-  return {};
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

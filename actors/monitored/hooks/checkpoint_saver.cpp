@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/patience.h"
 #include "actors/monitored/storage_error.h"
@@ -82,6 +84,7 @@ class CheckpointSaver : public SessionHook {
       } catch (const Error& error) {
         if (error.code() != Code::resource_exhausted) throw;
         patience.wait(fmt::format("for room on the disk: {}", error.what()));
+        runtime_->sleep(std::chrono::seconds(1));  // each attempt writes on all tasks
       }
   }
 
