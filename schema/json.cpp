@@ -1,14 +1,40 @@
 #include "schema/json.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
-namespace actorflow {
+#include "dataflow/error.h"
 
-std::string json_object(const std::vector<std::pair<std::string, JsonValue>>& members) {
+namespace actorflow {
+namespace {
+
+JsonValue value_of(const nlohmann::ordered_json& json) {
+  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  return json.get<std::vector<std::int64_t>>();
+}
+
+}  // namespace
+
+std::string json_object(const JsonMembers& members) {
   auto object = nlohmann::ordered_json::object();
   for (const auto& [key, value] : members)
     std::visit([&object, &key = key](const auto& content) { object[key] = content; }, value);
   return object.dump(2) + "\n";
+}
+
+JsonMembers parse_json_object(const std::string& text) {
+  try {
+    const auto object = nlohmann::ordered_json::parse(text);
+    if (!object.is_object()) throw Error(Code::data_loss, "expected a JSON object, got: " + text.substr(0, 100));
+    JsonMembers members;
+    for (const auto& [key, value] : object.items()) members.emplace_back(key, value_of(value));
+    return members;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(Code::data_loss, std::string("no JSON object of plain values: ") + error.what());
+  }
 }
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// Values written as JSON.
+// Objects of plain values, written and read as JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,12 @@
 namespace actorflow {
 
 using JsonValue = std::variant<double, std::int64_t, std::string, std::vector<std::int64_t>>;
+using JsonMembers = std::vector<std::pair<std::string, JsonValue>>;
 
 // An object with these members, in their order, indented, with a line's end. A number that JSON does not
 // have (NaN, infinity) becomes null.
-std::string json_object(const std::vector<std::pair<std::string, JsonValue>>& members);
+std::string json_object(const JsonMembers& members);
+// The inverse: null becomes NaN. Throws data_loss that says what is not as expected.
+JsonMembers parse_json_object(const std::string& text);
 
 }  // namespace actorflow

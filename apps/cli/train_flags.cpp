@@ -1,6 +1,7 @@
 #include "apps/cli/train_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -80,6 +81,34 @@ void TrainFlags::add_to(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   add("connect-timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber);
+}
+
+// Those that are not as without flags: some of these values cannot be given.
+std::vector<std::string> TrainFlags::arguments() const {
+  const TrainFlags without;
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* name, auto TrainFlags::*flag) {
+    if (this->*flag != without.*flag) arguments.push_back(fmt::format("--{}={}", name, this->*flag));
+  };
+  if (hidden != without.hidden) arguments.push_back(fmt::format("--hidden={}", fmt::join(hidden, ",")));
+  add("optimizer", &TrainFlags::optimizer);
+  add("learning-rate", &TrainFlags::learning_rate);
+  add("batch-size", &TrainFlags::batch_size);
+  add("epochs", &TrainFlags::epochs);
+  add("train-steps", &TrainFlags::train_steps);
+  add("seed", &TrainFlags::seed);
+  add("ps-strategy", &TrainFlags::ps_strategy);
+  add("data", &TrainFlags::data);
+  add("checkpoint-dir", &TrainFlags::checkpoint_folder);
+  add("save-checkpoint-secs", &TrainFlags::save_checkpoint_secs);
+  add("save-checkpoint-steps", &TrainFlags::save_checkpoint_steps);
+  add("summary-dir", &TrainFlags::summary_folder);
+  add("save-summaries-steps", &TrainFlags::save_summaries_steps);
+  add("report", &TrainFlags::report);
+  add("replicas-to-aggregate", &TrainFlags::replicas_to_aggregate);
+  add("staleness-bound", &TrainFlags::staleness_bound);
+  add("connect-timeout", &TrainFlags::connect_timeout_s);
+  return arguments;
 }
 
 TrainOptions TrainFlags::options(bool sync) const {

@@ -30,10 +30,14 @@ struct TrainFlags {
   int staleness_bound = -1;  // none
 
   void add_to(CLI::App& app);
+  // What gives a program with these flags the same, for its command line.
+  std::vector<std::string> arguments() const;
   // Throws UsageError.
   TrainOptions options(bool sync) const;
   // The data, and in `options` the number of steps that the flags mean for it.
   Mnist load(TrainOptions& options, int workers) const;
+
+  bool operator==(const TrainFlags&) const = default;
 };
 
 // Says what training came to, on standard output, and writes the report that the flags ask for.

@@ -2,30 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <iostream>
+#include <string>
 
 #include "dataflow/error.h"
 #include "schema/json.h"
 
 namespace actorflow {
 
+namespace {
+
+// Calls `field` with the name and the value of each.
+template <class Report, class Field>
+void each_field(Report& report, const Field& field) {
+  field("test_accuracy", report.test_accuracy);
+  field("loss", report.loss);
+  field("global_step", report.global_step);
+  field("examples_per_second", report.examples_per_second);
+  field("train_seconds", report.train_seconds);
+  field("mode", report.mode);
+  field("staleness_mean", report.staleness_mean);
+  field("staleness_max", report.staleness_max);
+  field("max_lead", report.max_lead);
+  field("dropped_gradients", report.dropped_gradients);
+  field("weights_hash", report.weights_hash);
+}
+
+JsonValue json_of(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+template <class Value>
+JsonValue json_of(const Value& value) {
+  return value;
+}
+
+void read_from(const JsonValue& json, std::uint64_t& hash) { hash = std::stoull(std::get<std::string>(json), nullptr, 16); }
+template <class Value>
+void read_from(const JsonValue& json, Value& value) {
+  value = std::get<Value>(json);
+}
+
+}  // namespace
+
 std::string to_json(const TrainReport& report) {
-  return json_object({
-      {"test_accuracy", report.test_accuracy},
-      {"loss", report.loss},
-      {"global_step", report.global_step},
-      {"examples_per_second", report.examples_per_second},
-      {"train_seconds", report.train_seconds},
-      {"mode", report.mode},
-      {"staleness_mean", report.staleness_mean},
-      {"staleness_max", report.staleness_max},
-      {"max_lead", report.max_lead},
-      {"dropped_gradients", report.dropped_gradients},
-      {"weights_hash", fmt::format("{:016x}", report.weights_hash)},
+  JsonMembers members;
+  each_field(report, [&members](const char* name, const auto& value) { members.emplace_back(name, json_of(value)); });
+  return json_object(members);
+}
+
+TrainReport parse_report(const std::string& json) {
+  const JsonMembers members = parse_json_object(json);
+  TrainReport report;
+  each_field(report, [&members](const char* name, auto& value) {
+    const auto member = std::ranges::find(members, name, &JsonMembers::value_type::first);
+    if (member == members.end()) throw Error(Code::data_loss, fmt::format("a report without '{}'", name));
+    try {
+      read_from(member->second, value);
+    } catch (const std::exception&) {
+      throw Error(Code::data_loss, fmt::format("a report with another '{}' than expected", name));
+    }
   });
+  return report;
 }
 
 void write_report(const std::string& path, const TrainReport& report) {

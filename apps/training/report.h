@@ -19,10 +19,14 @@ struct TrainReport {
   std::int64_t max_lead = 0;  // with bounded staleness: steps that a replica was ahead of the slowest
   std::vector<std::int64_t> dropped_gradients;  // synchronous: of each replica, too late for their step
   std::uint64_t weights_hash = 0;
+
+  bool operator==(const TrainReport&) const = default;
 };
 
 // One JSON object, keys as the fields; the hash as 16 hexadecimal digits.
 std::string to_json(const TrainReport& report);
+// The inverse. Throws data_loss that says what is not as expected.
+TrainReport parse_report(const std::string& json);
 
 // Writes it to a file, or to standard output for "-". Throws unavailable, naming the file.
 void write_report(const std::string& path, const TrainReport& report);
