@@ -26,6 +26,13 @@ enum class FaultKind : std::uint8_t {
   power,      // all tasks die and what was appended last is torn; they restart after `duration`
 };
 
+// What they do, in numbers.
+struct FaultSizes {
+  static constexpr std::chrono::milliseconds delay{200};
+  static constexpr int slow_factor = 20;
+  static constexpr double loss = 0.01, duplication = 0.1, late = 0.5;  // shares of what is sent
+};
+
 std::string_view to_string(FaultKind kind);
 // The inverse. Throws invalid_argument that lists the kinds.
 FaultKind parse_fault_kind(std::string_view name);

@@ -80,6 +80,11 @@ SeedRange seeds(std::uint64_t first, std::uint64_t last) {
   return {first, last};
 }
 
+std::optional<FaultPlan> faults_of_environment() {
+  const char* text = std::getenv("ACTORFLOW_FAULTS");
+  return text ? std::optional(parse_fault_plan(text)) : std::nullopt;
+}
+
 SimOptions of_this_seed(SimOptions options) {
   if (const auto* scope = SeedScope::current()) {
     options.seed = scope->options().seed;
@@ -98,8 +103,7 @@ std::string SeedFailure::to_string() const {
 
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path) {
-  std::optional<FaultPlan> only;
-  if (const char* text = std::getenv("ACTORFLOW_FAULTS")) only = parse_fault_plan(text);
+  const std::optional<FaultPlan> only = faults_of_environment();
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     const Outcome outcome = run(options_of(seed, only, false), body, {});
     if (outcome.error) return explain(seed, outcome, body, trace_path);

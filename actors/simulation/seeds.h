@@ -17,6 +17,8 @@ struct SeedRange {
 // The environment has the last word: ACTORFLOW_SEED=n runs that one instead, to replay a failure, and
 // ACTORFLOW_SEEDS=n as many from `first` on.
 SeedRange seeds(std::uint64_t first, std::uint64_t last);
+// ACTORFLOW_FAULTS, the faults of a failure to be replayed. Throws invalid_argument for what is no plan.
+std::optional<FaultPlan> faults_of_environment();
 
 struct SeedFailure {
   std::uint64_t seed = 0;

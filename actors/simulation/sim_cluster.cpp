@@ -19,8 +19,6 @@ using namespace std::chrono_literals;
 using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr Nanoseconds check_interval = 100ms;
-constexpr Nanoseconds delayed_by = 200ms;
-constexpr double slow_factor = 20;
 
 std::unique_ptr<Schedule> make_schedule(const SimOptions& options) {
   return options.schedule ? options.schedule()
@@ -218,17 +216,17 @@ void SimCluster::Impl::happen(const Fault& fault) {
       return during(fault, [&] { network.separate(track(fault.task), track(fault.other)); },
                     [this, a = track(fault.task), b = track(fault.other)] { network.reconnect(a, b); });
     case FaultKind::delay:
-      return during(fault, [&] { network.delay(track(fault.task), delayed_by); },
+      return during(fault, [&] { network.delay(track(fault.task), FaultSizes::delay); },
                     [this, t = track(fault.task)] { network.delay(t, 0ns); });
     case FaultKind::slow:
-      return during(fault, [&] { world.slow_down(track(fault.task), slow_factor); },
+      return during(fault, [&] { world.slow_down(track(fault.task), FaultSizes::slow_factor); },
                     [this, t = track(fault.task)] { world.slow_down(t, 1); });
     case FaultKind::lossy:
-      return change_links(fault, &LinkModel::loss, 0.01);
+      return change_links(fault, &LinkModel::loss, FaultSizes::loss);
     case FaultKind::duplicate:
-      return change_links(fault, &LinkModel::duplication, 0.1);
+      return change_links(fault, &LinkModel::duplication, FaultSizes::duplication);
     case FaultKind::late:
-      return change_links(fault, &LinkModel::late, 0.5);
+      return change_links(fault, &LinkModel::late, FaultSizes::late);
     case FaultKind::disk_full:
       return during(fault, [&] { storage.set_capacity(0); },
                     [this] { storage.set_capacity(~std::uint64_t{0}); });

@@ -7,7 +7,9 @@
 
 #include "actors/simulation/seeds.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/rehearsal/rehearse.h"
 #include "apps/scenario/seed_runs.h"
 #include "apps/scenario/simulate.h"
 #include "dataflow/error.h"
@@ -19,9 +21,18 @@ struct SimulateCommand {
   std::vector<std::string> files;
   std::string seeds = "1..100";
   int processes = 0;  // one per core
+  std::vector<std::string> settings;
   std::string trace;
   bool twice = false;
+  bool real = false;
   bool list = false;
+
+  // What does the same with one of the files.
+  std::string program(const std::string& file) const {
+    std::string text = fmt::format("actorflow simulate {}", file);
+    for (const auto& setting : settings) text += fmt::format(" --set '{}'", setting);
+    return real ? text + " --real" : text;
+  }
 };
 
 // "7" or "1..1000".
@@ -54,10 +65,9 @@ class SeedProgress {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
-  void show(const SeedSummary& sum) const {
+  void show(std::uint64_t done) const {
     if (!isatty(STDERR_FILENO)) return;
-    fmt::print(stderr, "\r{}: {} of {} seeds, {:.1f} seeds/s ", name_, sum.seeds, seeds_,
-               static_cast<double>(sum.seeds) / seconds());
+    fmt::print(stderr, "\r{}: {} of {} seeds, {:.0f} s ", name_, done, seeds_, seconds());
     std::fflush(stderr);
   }
   void clear() const {
@@ -105,13 +115,48 @@ bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange
   const SeedSummary sum = run_seeds_in_processes(
       range, command.processes > 0 ? command.processes : cores,
       [&] { return simulate_seed(scenario, undisturbed, command.twice); }, trace,
-      [&progress](const SeedSummary& so_far) { progress.show(so_far); });
+      [&progress](const SeedSummary& so_far) { progress.show(so_far.seeds); });
   progress.clear();
   for (const auto& failure : sum.failures)
-    fmt::print("{}\nthe program is: actorflow simulate {}\nwhat happened is in {}, which ui.perfetto.dev opens\n",
-               failure, file, trace);
+    fmt::print("{}\nthe program is: {}\nwhat happened is in {}, which ui.perfetto.dev opens\n", failure,
+               command.program(file), trace);
   print_summary(scenario, sum, progress.seconds());
   return sum.failures.empty();
+}
+
+// The same, with real processes. As simulated, but for the time that they take.
+bool rehearse_seeds(const Scenario& scenario, const std::string& file, SeedRange range,
+                    const SimulateCommand& command, const Interrupts& interrupts) {
+  const SimulatedJob undisturbed = simulate_undisturbed(scenario);
+  const SeedProgress progress(scenario.name(), range.last - range.first + 1);
+  const RehearsalSummary sum =
+      rehearse(scenario, undisturbed.report, range,
+               command.processes > 0 ? command.processes : jobs_at_once(scenario), interrupts.requested(),
+               [&progress](const RehearsalSummary& so_far) { progress.show(so_far.seeds); });
+  progress.clear();
+  for (const auto& failure : sum.failures)
+    fmt::print("{}\nto try it again: {} --seeds {}\n", failure.text, command.program(file), failure.seed);
+  fmt::print("{} as real processes: {} seeds, {} failed; {:.1f} s\n", scenario.name(), sum.seeds,
+             sum.failures.size(), progress.seconds());
+  print_counts("faults", sum.faults);
+  if (sum.too_late > 0)
+    fmt::print("  {} faults more came too late, the job was over: raise real_train_steps, or lower faults_until\n",
+               sum.too_late);
+  return sum.failures.empty();
+}
+
+int rehearse_all(const std::vector<std::string>& files, SeedRange range, const SimulateCommand& command) {
+  const Interrupts interrupts(std::chrono::seconds(3));
+  std::vector<Scenario> scenarios;
+  for (const auto& file : files) {
+    scenarios.push_back(Scenario::read(file, command.settings).on_real_processes());
+    check_possible(scenarios.back(), range);
+  }
+  bool well = true;
+  for (std::size_t i = 0; i < files.size() && !interrupts.requested(); ++i)
+    well &= rehearse_seeds(scenarios[i], files[i], range, command, interrupts);
+  if (interrupts.requested()) return interrupted_run;
+  return well ? success : failed_run;
 }
 
 int run(const SimulateCommand& command) {
@@ -122,8 +167,10 @@ int run(const SimulateCommand& command) {
   }
   const SeedRange given = parse_seeds(command.seeds);
   const SeedRange range = seeds(given.first, given.last);
+  if (command.real) return rehearse_all(files, range, command);
   bool well = true;
-  for (const auto& file : files) well &= simulate_seeds(Scenario::read(file), file, range, command);
+  for (const auto& file : files)
+    well &= simulate_seeds(Scenario::read(file, command.settings), file, range, command);
   return well ? success : failed_run;
 }
 
@@ -142,15 +189,26 @@ void add_simulate_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<SimulateCommand>();
   CLI::App* simulate = app.add_subcommand(
       "simulate", "Train on simulated clusters with faults, for a range of seeds, and check what comes out");
+  simulate->add_flag("--real", command->real,
+                     "Train with real processes in real time instead, with the same faults, and check what comes out "
+                     "against the simulation without faults");
   simulate->add_option("scenarios", command->files, "Scenario files; without any, the project's own")
       ->check(CLI::ExistingFile);
   simulate->add_option("--seeds", command->seeds, "A seed, or a range of them")->capture_default_str();
-  simulate->add_option("--processes", command->processes, "Seeds that run at once; 0 = one per core")
+  simulate
+      ->add_option("--set", command->settings, "OPTION=VALUE, in place of what the files say; any number of times")
+      ->allow_extra_args(false);
+  simulate
+      ->add_option("--processes", command->processes,
+                   "Seeds that run at once; 0 = one per core, or, of real jobs, as many as there are cores for")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  simulate->add_option("--trace", command->trace,
-                       "File for the trace of a failure; without it <scenario>.trace.json");
-  simulate->add_flag("--twice", command->twice, "Run each seed twice: it must be the same run, message by message");
+  simulate
+      ->add_option("--trace", command->trace,
+                   "File for the trace of a failure; without it <scenario>.trace.json")
+      ->excludes("--real");
+  simulate->add_flag("--twice", command->twice, "Run each seed twice: it must be the same run, message by message")
+      ->excludes("--real");
   simulate->add_flag("--list", command->list, "Print the scenarios' files, and do nothing");
   simulate->footer(scenario_options);
   simulate->callback([command, &chosen] { chosen = [command] { return run(*command); }; });

@@ -45,6 +45,9 @@ void ScenarioFlags::add_to(CLI::App& app) {
       ->capture_default_str();
   add_time(app, "kernel-time", kernel_time, "Simulated: what a kernel takes, at most");
   add_time(app, "time-limit", time_limit, "A job that takes longer has failed: it hangs");
+  app.add_option(both_spellings("real-train-steps"), real_train_steps,
+                 "Global steps of real processes, which may be faster; without it as many as simulated")
+      ->check(CLI::PositiveNumber);
   app.add_flag(both_spellings("same-weights"), same_weights,
                "The weights must be those of the undisturbed job, bit by bit");
   app.add_option(both_spellings("accuracy-within"), accuracy_within,
@@ -76,14 +79,16 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
   data_ = flags.train.load(train_, flags.workers);
 }
 
-Scenario Scenario::read(const std::string& path) {
+Scenario Scenario::read(const std::string& path, const std::vector<std::string>& settings) {
   ScenarioFlags flags;
   CLI::App app("A scenario");
   flags.add_to(app);
   app.set_config("--scenario", path, "", true);
   app.allow_config_extras(CLI::config_extras_mode::error);
   try {
-    app.parse(std::vector<std::string>{});
+    std::vector<std::string> arguments;  // the last one first
+    for (const auto& setting : settings) arguments.insert(arguments.begin(), "--" + setting);
+    app.parse(std::move(arguments));
     return {fs::path(path).stem().string(), flags};
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}: {}; `actorflow help simulate` lists what a scenario may say", path,
@@ -91,6 +96,13 @@ Scenario Scenario::read(const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", path, error.what()));
   }
+}
+
+Scenario Scenario::on_real_processes() const {
+  if (flags_.real_train_steps == 0) return *this;
+  ScenarioFlags flags = flags_;
+  flags.train.train_steps = flags.real_train_steps;
+  return {name_, flags};
 }
 
 std::vector<SimCluster::Job> Scenario::jobs() const {
@@ -109,6 +121,19 @@ FaultPlan Scenario::faults(std::uint64_t seed) const {
   if (random_.count > 0) std::ranges::move(random_fault_plan(seed, tasks(), random_), std::back_inserter(plan));
   std::ranges::stable_sort(plan, {}, &Fault::at);
   return plan;
+}
+
+void Scenario::check(const TrainReport& report, const TrainReport& undisturbed) const {
+  if (report.global_step < train_.train_steps)
+    throw Error(Code::internal,
+                fmt::format("training ended at step {} of {}", report.global_step, train_.train_steps));
+  if (flags_.same_weights && report.weights_hash != undisturbed.weights_hash)
+    throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
+                                            report.weights_hash, undisturbed.weights_hash));
+  const double points = 100 * (undisturbed.test_accuracy - report.test_accuracy);
+  if (flags_.accuracy_within >= 0 && points > flags_.accuracy_within)
+    throw Error(Code::internal, fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",
+                                            100 * report.test_accuracy, 100 * undisturbed.test_accuracy));
 }
 
 std::vector<std::string> own_scenarios() {

@@ -30,6 +30,7 @@ struct ScenarioFlags {
   double bytes_per_second = 1.25e9;
   std::int64_t kernel_time = 2'000'000;  // at most; real processes take what they take
   std::int64_t time_limit = 600'000'000'000;
+  std::int64_t real_train_steps = 0;  // of real processes, in place of train_steps; 0 = the same
 
   bool same_weights = false;    // as without faults, bit by bit
   double accuracy_within = -1;  // percentage points below the undisturbed run's, at most
@@ -37,13 +38,19 @@ struct ScenarioFlags {
   void add_to(CLI::App& app);
 };
 
+// After which a program that has ended with an error begins anew; as apps/supervise does.
+constexpr std::chrono::seconds restart_pause{1};
+
 // The options in the form in which they are used. Immutable.
 class Scenario {
  public:
   // Throws UsageError for what does not make sense, and what reading the data throws.
   Scenario(std::string name, const ScenarioFlags& flags);
-  // From a file: lines "option = value". Throws UsageError that names the file and what is wrong.
-  static Scenario read(const std::string& path);
+  // From a file: lines "option = value". `settings`, each "option=value", go before what the file says. Throws
+  // UsageError that names the file and what is wrong.
+  static Scenario read(const std::string& path, const std::vector<std::string>& settings = {});
+  // The same with as many steps as real processes shall make.
+  Scenario on_real_processes() const;
 
   const std::string& name() const { return name_; }
   const ScenarioFlags& flags() const { return flags_; }
@@ -54,6 +61,9 @@ class Scenario {
   std::vector<TaskName> tasks() const;
   // All faults of a seed, in the order of their times.
   FaultPlan faults(std::uint64_t seed) const;
+  // Whether what came out is what must, compared with the job without faults. Throws Error (internal) that says
+  // what is not.
+  void check(const TrainReport& report, const TrainReport& undisturbed) const;
 
  private:
   std::string name_;

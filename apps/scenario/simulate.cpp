@@ -1,7 +1,5 @@
 #include "apps/scenario/simulate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <vector>
@@ -12,11 +10,6 @@
 
 namespace actorflow {
 namespace {
-
-using namespace std::chrono_literals;
-
-// As supervise does.
-constexpr auto restart_pause = 1s;
 
 SimOptions options_of(const Scenario& scenario) {
   SimOptions options;
@@ -51,20 +44,6 @@ SimulatedJob run(const Scenario& scenario, const SimOptions& options, const Faul
   return job;
 }
 
-void check(const Scenario& scenario, const TrainReport& report, const TrainReport& undisturbed) {
-  if (report.global_step < scenario.train().train_steps)
-    throw Error(Code::internal, fmt::format("training ended at step {} of {}", report.global_step,
-                                            scenario.train().train_steps));
-  if (scenario.flags().same_weights && report.weights_hash != undisturbed.weights_hash)
-    throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
-                                            report.weights_hash, undisturbed.weights_hash));
-  const double points = 100 * (undisturbed.test_accuracy - report.test_accuracy);
-  if (scenario.flags().accuracy_within >= 0 && points > scenario.flags().accuracy_within)
-    throw Error(Code::internal,
-                fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",
-                            100 * report.test_accuracy, 100 * undisturbed.test_accuracy));
-}
-
 }  // namespace
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
@@ -80,7 +59,7 @@ SimulatedJob simulate_undisturbed(const Scenario& scenario) {
 SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed) {
   const SimOptions options = of_this_seed(options_of(scenario));
   SimulatedJob job = run(scenario, options, scenario.faults(options.seed));
-  check(scenario, job.report, undisturbed.report);
+  scenario.check(job.report, undisturbed.report);
   return job;
 }
 

@@ -122,4 +122,19 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_lacks_the_devices_of_a_program) {
                  {"/job:local/task:0", "/job:ps"});
 }
 
+BOOST_AUTO_TEST_CASE(scenarios_that_cannot_be) {
+  const Folder folder;
+  const std::string file = folder.file("small.scenario");
+  write_file(file, "ps = 1\nworkers = 1\ndata = digits\n");
+  const auto simulate = [&file](const std::vector<std::string>& more) {
+    std::vector<std::string> command{"actorflow", "simulate", file};
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  };
+  expect_failure(simulate({"--set", "trian_steps=3"}), bad_usage, {"small.scenario", "trian_steps"});
+  expect_failure(simulate({"--set", "kinds=kill,flood"}), bad_usage, {"small.scenario", "'flood'", "partition"});
+  expect_failure(simulate({"--set", "faults=1s kill /job:ps/task:1"}), bad_usage, {"/job:ps/task:1", "1 ps"});
+  expect_failure(simulate({"--real", "--twice"}), bad_usage, {"--real", "--twice"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()

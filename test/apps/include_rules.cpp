@@ -54,7 +54,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
 bool is_standard(const std::string& header) { return header.find_first_of("./") == std::string::npos; }
 
 bool is_posix(const std::string& header) {
-  static const std::regex form(R"([a-z_0-9]+\.h|(sys|netinet|arpa|linux)/[a-z_0-9]+\.h)");
+  static const std::regex form(R"([a-z_0-9]+\.h|(sys|net|netinet|arpa|linux)/[a-z_0-9]+\.h)");
   return std::regex_match(header, form);
 }
 

@@ -2,10 +2,12 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 
-#include "test/apps/support/lan.h"
+#include "apps/rehearsal/lan.h"
+#include "test/apps/support/machines.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
+using actorflow::Lan;
 using namespace actorflow::test;
 using namespace std::chrono_literals;
 
@@ -76,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_chief_that_returns_after_another_has_taken_over_ends) {
 // The coordinator knows for whom the others wait.
 BOOST_AUTO_TEST_CASE(a_slow_worker_is_named) {
   Lan lan(SupervisedJob::num_machines);
-  lan.set_wire(SupervisedJob::worker_0, {300ms, 0});
+  lan.set_wire(SupervisedJob::worker_0, {.delay = 300ms});
   SupervisedJob job({"--train_steps=20", "--hidden=16", "--sync_replicas"}, &lan);
   job.start_all();
   job.expect_output("ps", 0, "are as slow as replica 1 (/job:worker/task:0)");
@@ -88,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_bad_wire_makes_training_slow_and_nothing_else) {
   const std::vector<std::string> model{"--train_steps=10", "--hidden=16", "--batch_size=16"};
   Lan lan(SupervisedJob::num_machines);
   for (int machine = 0; machine < SupervisedJob::num_machines; ++machine)
-    lan.set_wire(machine, {100ms, 0.005});
+    lan.set_wire(machine, {.delay = 100ms, .loss = 0.005});
   auto flags = model;
   flags.insert(flags.end(), {"--sync_replicas", "--heartbeat_timeout=5"});
   SupervisedJob job(flags, &lan);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/rehearsal/lan.h"
 #include "test/apps/support/folder.h"
-#include "test/apps/support/lan.h"
 #include "test/apps/support/process.h"
 
 namespace actorflow::test {
