@@ -57,7 +57,7 @@ SeedRange parse_seeds(const std::string& text) {
   return range;
 }
 
-// One line on a terminal that tells how far the seeds are.
+// Tells how far the seeds are: one line on a terminal that changes, else another every ten seconds.
 class SeedProgress {
  public:
   SeedProgress(std::string name, std::uint64_t seeds) : name_(std::move(name)), seeds_(seeds) {}
@@ -65,18 +65,22 @@ class SeedProgress {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
-  void show(std::uint64_t done) const {
-    if (!isatty(STDERR_FILENO)) return;
-    fmt::print(stderr, "\r{}: {} of {} seeds, {:.0f} s ", name_, done, seeds_, seconds());
+  void show(std::uint64_t done) {
+    if (!live_ && seconds() < next_line_) return;
+    next_line_ = seconds() + 10;
+    fmt::print(stderr, "{}{}: {} of {} seeds, {:.0f} s{}", live_ ? "\r" : "", name_, done, seeds_, seconds(),
+               live_ ? "\033[K" : "\n");
     std::fflush(stderr);
   }
   void clear() const {
-    if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
+    if (live_) fmt::print(stderr, "\r\033[K");
   }
 
  private:
   std::string name_;
   std::uint64_t seeds_;
+  bool live_ = isatty(STDERR_FILENO) == 1;
+  double next_line_ = 10;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
@@ -111,7 +115,7 @@ bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const std::string trace = command.trace.empty() ? scenario.name() + ".trace.json" : command.trace;
   const SimulatedJob undisturbed = simulate_undisturbed(scenario);
-  const SeedProgress progress(scenario.name(), range.last - range.first + 1);
+  SeedProgress progress(scenario.name(), range.last - range.first + 1);
   const SeedSummary sum = run_seeds_in_processes(
       range, command.processes > 0 ? command.processes : cores,
       [&] { return simulate_seed(scenario, undisturbed, command.twice); }, trace,
@@ -128,7 +132,7 @@ bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange
 bool rehearse_seeds(const Scenario& scenario, const std::string& file, SeedRange range,
                     const SimulateCommand& command, const Interrupts& interrupts) {
   const SimulatedJob undisturbed = simulate_undisturbed(scenario);
-  const SeedProgress progress(scenario.name(), range.last - range.first + 1);
+  SeedProgress progress(scenario.name(), range.last - range.first + 1);
   const RehearsalSummary sum =
       rehearse(scenario, undisturbed.report, range,
                command.processes > 0 ? command.processes : jobs_at_once(scenario), interrupts.requested(),
@@ -139,6 +143,10 @@ bool rehearse_seeds(const Scenario& scenario, const std::string& file, SeedRange
   fmt::print("{} as real processes: {} seeds, {} failed; {:.1f} s\n", scenario.name(), sum.seeds,
              sum.failures.size(), progress.seconds());
   print_counts("faults", sum.faults);
+  const PacketCounts& packets = sum.packets;
+  if (packets.carried > 0)
+    fmt::print("  packets: {} sent, {} lost, {} doubled, {} held back; {} between tasks without a connection\n",
+               packets.carried, packets.lost, packets.doubled, packets.late, packets.separated);
   if (sum.too_late > 0)
     fmt::print("  {} faults more came too late, the job was over: raise real_train_steps, or lower faults_until\n",
                sum.too_late);

@@ -65,10 +65,19 @@ struct Lan::Impl {
   Wire common_wire;
   std::set<std::pair<int, int>> separated;  // the lower one first
   std::map<std::string, int> names;
+  PacketCounts counts;
   const TemporaryFolder folder{"actorflow-lan"};
   const std::string hosts_file = folder.file("hosts");
   std::thread carrier;
 };
+
+void PacketCounts::add(const PacketCounts& other) {
+  carried += other.carried;
+  separated += other.separated;
+  lost += other.lost;
+  doubled += other.doubled;
+  late += other.late;
+}
 
 Lan::Lan(int machines, int mtu) : impl_(std::make_unique<Impl>()) {
   for (int i = 0; i < machines; ++i) impl_->machines.emplace_back(ip_of(i), mtu);
@@ -135,6 +144,11 @@ void Lan::set_wire(int machine, Wire wire) {
   impl_->wires.at(static_cast<std::size_t>(machine)) = wire;
 }
 
+PacketCounts Lan::counts() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->counts;
+}
+
 void Lan::set_common_wire(Wire wire) {
   const std::lock_guard lock(impl_->mutex);
   impl_->common_wire = wire;
@@ -177,18 +191,23 @@ void Lan::Impl::take_packets(std::size_t from) {
 
 void Lan::Impl::send(std::size_t from, std::size_t to, std::vector<char> packet) {
   const std::lock_guard lock(mutex);
-  if (separated.contains(std::minmax(static_cast<int>(from), static_cast<int>(to)))) return;
+  if (separated.contains(std::minmax(static_cast<int>(from), static_cast<int>(to)))) {
+    ++counts.separated;
+    return;
+  }
   std::uniform_real_distribution<double> chance(0, 1);
   RealTime::duration delay{0};
-  int copies = 1;
+  bool lost = false, doubled = false, late = false;
   for (const Wire& wire : {wires[from], wires[to], common_wire}) {
-    if (chance(random) < wire.loss) return;
-    if (chance(random) < wire.duplication) copies = 2;
+    lost |= chance(random) < wire.loss;
+    doubled |= chance(random) < wire.duplication;
+    late |= packet.size() > small_packet_bytes && chance(random) < wire.late;
     delay += wire.delay;
-    if (packet.size() > small_packet_bytes && chance(random) < wire.late)
-      delay += std::chrono::duration_cast<RealTime::duration>(chance(random) * latest);
   }
-  for (; copies > 1; --copies) on_the_way.emplace(RealTime::now() + delay, Packet{to, packet});
+  if (late) delay += std::chrono::duration_cast<RealTime::duration>(chance(random) * latest);
+  counts.add({.carried = 1, .lost = lost, .doubled = doubled, .late = late});
+  if (lost) return;
+  if (doubled) on_the_way.emplace(RealTime::now() + delay, Packet{to, packet});
   on_the_way.emplace(RealTime::now() + delay, Packet{to, std::move(packet)});
 }
 

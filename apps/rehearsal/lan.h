@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,13 @@ struct Wire {
   double late = 0;         // a large one comes up to 20 ms later, so that others overtake it
 
   bool operator==(const Wire&) const = default;
+};
+
+// What has happened to packets.
+struct PacketCounts {
+  std::uint64_t carried = 0, separated = 0, lost = 0, doubled = 0, late = 0;
+
+  void add(const PacketCounts& other);
 };
 
 // Machines are numbered from 0. Everything is gone with the object, or with this process. Thread-safe.
@@ -44,6 +52,7 @@ class Lan {
   // What a machine sends or receives passes its wire; all packets pass the common one, too.
   void set_wire(int machine, Wire wire);
   void set_common_wire(Wire wire);
+  PacketCounts counts() const;
 
  private:
   struct Impl;

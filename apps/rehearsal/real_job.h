@@ -36,6 +36,7 @@ class RealJob {
   TrainReport report() const;
 
   const std::map<FaultKind, std::uint64_t>& happened() const { return happened_; }
+  PacketCounts packets() const { return network_.packets(); }
   // Faults that were not yet due when all tasks had ended.
   std::uint64_t too_late() const { return plan_.size() - next_fault_; }
   // Ends what runs, but keeps the files: what each task has said, which faults came when, the

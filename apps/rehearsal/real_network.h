@@ -32,6 +32,8 @@ class RealNetwork {
 
   // Those of the network among these faults last now, and no others.
   void apply(const FaultPlan& lasting);
+  // None on loopback.
+  PacketCounts packets() const { return lan_ ? lan_->counts() : PacketCounts{}; }
 
  private:
   int machine(const TaskName& task) const;

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "apps/cli/program.h"
-#include "apps/rehearsal/lan.h"
 #include "apps/rehearsal/memory_disk.h"
 #include "apps/rehearsal/real_job.h"
 #include "apps/rehearsal/real_network.h"
@@ -59,6 +58,7 @@ bool has_ended(Running& running, const Scenario& scenario, const TrainReport& un
   }
   ++sum.seeds;
   sum.too_late += job.too_late();
+  sum.packets.add(job.packets());
   for (const auto& [kind, count] : job.happened()) sum.faults[std::string(to_string(kind))] += count;
   return true;
 }

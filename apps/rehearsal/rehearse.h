@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/simulation/seeds.h"
+#include "apps/rehearsal/lan.h"
 #include "apps/scenario/scenario.h"
 
 namespace actorflow {
@@ -22,6 +23,7 @@ struct RehearsalSummary {
   std::uint64_t seeds = 0;
   std::map<std::string, std::uint64_t> faults;  // by kind
   std::uint64_t too_late = 0;                   // faults: the job was over before
+  PacketCounts packets;                         // of jobs with faults of the network
   std::vector<Failure> failures;
 };
 

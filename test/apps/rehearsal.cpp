@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "apps/rehearsal/memory_disk.h"
@@ -70,13 +71,15 @@ class Rehearsal {
   Folder folder_;
 };
 
-void expect_success(const Rehearsal& rehearsal, const std::string& faults) {
+// Returns what the command has printed.
+std::string expect_success(const Rehearsal& rehearsal, const std::string& faults) {
   Process process(rehearsal.command());
   BOOST_TEST(process.wait() == 0, process.output());
   BOOST_TEST(process.output().find("1 seeds, 0 failed") != std::string::npos, process.output());
   BOOST_TEST(process.output().find("faults: " + faults + "\n") != std::string::npos, process.output());
   BOOST_TEST(process.output().find("too late") == std::string::npos, process.output());
   BOOST_TEST(!rehearsal.has_left_files());
+  return process.output();
 }
 
 bool someone_runs_with(const std::string& text) {
@@ -120,10 +123,12 @@ BOOST_AUTO_TEST_CASE(all_processes_at_once_lose_power) {
 
 BOOST_AUTO_TEST_CASE(a_bad_network_between_processes_changes_no_bit,
                      *boost::unit_test::precondition(has_machines)) {
-  expect_success(
+  const std::string output = expect_success(
       Rehearsal("0.1s partition /job:worker/task:1 /job:ps/task:0 for 1s; 0.2s lossy for 2s; "
                 "0.3s duplicate for 2s; 0.4s late for 2s; 0.5s delay /job:worker/task:0 for 0.8s"),
       "1 delay, 1 duplicate, 1 late, 1 lossy, 1 partition");
+  for (const auto* none : {" 0 sent", " 0 lost", " 0 doubled", " 0 held back", " 0 between"})
+    BOOST_TEST(output.find(none) == std::string::npos, output);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_changes_no_bit, *boost::unit_test::precondition(has_disks)) {
@@ -131,22 +136,48 @@ BOOST_AUTO_TEST_CASE(a_full_disk_changes_no_bit, *boost::unit_test::precondition
                  "1 disk_full, 1 pause");
 }
 
+BOOST_AUTO_TEST_CASE(nothing_can_be_written_to_a_full_disk, *boost::unit_test::precondition(has_disks)) {
+  const Folder folder;
+  MemoryDisk disk(folder.path());
+  const auto can_write = [&folder](const std::string& name) {
+    return static_cast<bool>(std::ofstream(folder.file(name)) << "more" << std::flush);
+  };
+  BOOST_TEST(can_write("before"));
+  disk.fill();
+  BOOST_TEST(!can_write("meanwhile"));
+  fs::remove(folder.file("before"));
+  disk.fill();
+  BOOST_TEST(!can_write("instead"));
+  disk.make_room();
+  BOOST_TEST(can_write("after"));
+}
+
 BOOST_AUTO_TEST_CASE(a_failure_names_the_seed_and_keeps_the_logs) {
-  const Rehearsal rehearsal("0.1s kill /job:ps/task:0", "time_limit = 5s\n");
+  const Rehearsal rehearsal(
+      "0.1s kill /job:ps/task:0; 0.1s kill /job:worker/task:0; 0.1s kill /job:worker/task:1");
   Process process(rehearsal.command());
   BOOST_TEST(process.wait() == 1);
   const std::string output = process.output();
   BOOST_REQUIRE_MESSAGE(rehearsal.has_left_files(), output);
   const std::string folder = fs::directory_iterator(rehearsal.temporary())->path().string();
   const std::vector<std::string> parts{
-      "seed 1 fails with these faults: 0.1s kill /job:ps/task:0: the job hangs: after 5 s",
-      "/job:ps/task:0 was killed and not restarted", folder,
-      "actorflow simulate " + rehearsal.scenario() + " --real --seeds 1\n", "1 seeds, 1 failed"};
+      "seed 1 fails with these faults: 0.1s kill /job:ps/task:0; ", "was killed and not restarted",
+      folder, "actorflow simulate " + rehearsal.scenario() + " --real --seeds 1\n", "1 seeds, 1 failed"};
   for (const auto& part : parts)
     BOOST_TEST(output.find(part) != std::string::npos, output << "lacks " << part);
   BOOST_TEST(read_file(folder + "/events.log").find("0.1s kill /job:ps/task:0") != std::string::npos);
   BOOST_TEST(read_file(folder + "/worker-0.log").find("--- life 1") != std::string::npos);
   BOOST_TEST(!someone_runs_with(folder));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_hangs_is_ended) {
+  const Rehearsal rehearsal("0.1s pause /job:worker/task:1 for 60s", "time_limit = 3s\n");
+  Process process(rehearsal.command());
+  BOOST_TEST(process.wait() == 1);
+  BOOST_TEST(process.output().find("the job hangs: after 3 s\n  /job:ps/task:0 is still running") !=
+                 std::string::npos,
+             process.output());
+  BOOST_TEST(!someone_runs_with(rehearsal.temporary()));
 }
 
 BOOST_AUTO_TEST_CASE(weights_other_than_those_of_the_simulation_are_found) {
