@@ -14,7 +14,7 @@ Point repeated_gradient("a gradient handed in again");
 
 }  // namespace
 
-bool Accumulator::add(int replica, const Contribution& contribution, Gradient gradient,
+bool Accumulator::add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
                       Tensor learning_rate) {
   auto& [counts, last] = this->replica(replica);
   if (contribution <= last && !planted(PlantedBug::double_apply)) {
@@ -28,6 +28,7 @@ bool Accumulator::add(int replica, const Contribution& contribution, Gradient gr
     return false;
   }
   ++counts.counted;
+  counts.not_finite += !gradient;
   last = contribution;
   gradients_.push_back({replica, contribution, std::move(gradient), std::move(learning_rate)});
   return true;
@@ -45,7 +46,7 @@ Accumulator::Taken Accumulator::take() {
   Taken taken{.gradients = {}, .learning_rate = gradients_.front().learning_rate};
   for (auto& entry : gradients_) {
     global_step_ = std::max(global_step_, entry.contribution.step);
-    taken.gradients.push_back(std::move(entry.gradient));
+    if (entry.gradient) taken.gradients.push_back(std::move(*entry.gradient));
   }
   gradients_.clear();
   ++global_step_;

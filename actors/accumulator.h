@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "actors/token_barrier.h"
@@ -14,6 +15,7 @@ struct GradientCounts {
   std::int64_t counted = 0;
   std::int64_t stale = 0;     // dropped: computed at an earlier step
   std::int64_t repeated = 0;  // dropped: a replica that came back has made this contribution before
+  std::int64_t not_finite = 0;  // counted, but left out
 };
 
 // A gradient counts only if it was computed at the accumulator's step or later; older ones are
@@ -21,13 +23,15 @@ struct GradientCounts {
 // shard.
 class Accumulator {
  public:
-  // False if the gradient is stale. One that has counted before does not count again.
-  bool add(int replica, const Contribution& contribution, Gradient gradient, Tensor learning_rate = {});
+  // False if the gradient is stale. One that has counted before does not count again. Without a gradient, as it
+  // was not finite, the contribution counts all the same.
+  bool add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
+           Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
 
   struct Taken {
-    // In the order of replicas and contributions, so that their sum does not depend on who came first.
+    // Those that there are, in the order of replicas and contributions, so that their sum does not depend on who came first.
     std::vector<Gradient> gradients;
     Tensor learning_rate;  // of the first
   };
@@ -45,7 +49,7 @@ class Accumulator {
   struct Entry {
     int replica;
     Contribution contribution;
-    Gradient gradient;
+    std::optional<Gradient> gradient;
     Tensor learning_rate;
   };
   Replica& replica(int index);

@@ -8,6 +8,7 @@ enum class PlantedBug {
   none,
   lost_token,             // a replica that restarts does not get its token of the step again
   double_apply,           // a gradient that is handed in again counts again
+  applied_again,          // an asynchronous step that is made again changes its variables again
   stale_write,            // steps of an earlier life of the job may change what was restored
   kept_gradients,         // gradients of an earlier life stay in the accumulators
   opened_early,           // the model may be used before it is restored

@@ -72,8 +72,11 @@ double push_and_pull(std::int64_t elements, int rounds) {
     const Variable gradient = variable("/job:worker/task:0", "gradient");
     pulled.push_back(g.on("/job:worker/task:0", [&] { return g.group({weights.value()}); }));
     pushed.push_back(g.on("/job:ps/task:0", [&] {
-      return g.add(apply_gradient_op(), {gradient.value()},
+      return g.add(apply_gradient_op(), {gradient.value(), g.constant(std::int64_t{-1})},
                    {{"variable", weights.name()},
+                    {"replica", std::int64_t{0}},
+                    {"train_op", "push"},
+                    {"skip_not_finite", false},
                     {"optimizer", std::string("sgd")},
                     {"hyperparameters", std::vector<double>{0.1}}});
     }));

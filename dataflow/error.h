@@ -30,6 +30,7 @@ enum class Code : std::uint8_t {
   internal = 13,
   unavailable = 14,
   data_loss = 15,
+  not_finite = 16,  // a loss or a gradient is NaN or infinite; TensorFlow says invalid_argument
 };
 
 std::string_view to_string(Code code);

@@ -74,18 +74,6 @@ NodeId append(GraphDef& graph, Node node) {
   return graph.size() - 1;
 }
 
-std::vector<bool> reachable(const GraphDef& graph, const std::vector<NodeId>& roots) {
-  std::vector<bool> seen(graph.nodes.size());
-  const auto mark = [&seen](NodeId id) { seen[static_cast<std::size_t>(id)] = true; };
-  std::ranges::for_each(roots, mark);
-  for (NodeId id = graph.size() - 1; id >= 0; --id) {
-    if (!seen[static_cast<std::size_t>(id)]) continue;
-    for (const auto& input : graph.node(id).inputs) mark(input.node);
-    std::ranges::for_each(graph.node(id).controls, mark);
-  }
-  return seen;
-}
-
 bool is_foldable(const GraphDef& graph, const Node& node) {
   const auto is_const = [&graph](Edge edge) { return graph.node(edge.node).op == &const_op(); };
   return is_pure(node) && !node.inputs.empty() && node.controls.empty() && node.outputs.size() == 1 &&
@@ -114,8 +102,20 @@ Tensor fold(const GraphDef& graph, const Node& node, const Evaluate& evaluate) {
 
 }  // namespace
 
+std::vector<bool> needed_by(const GraphDef& graph, const std::vector<NodeId>& roots) {
+  std::vector<bool> seen(graph.nodes.size());
+  const auto mark = [&seen](NodeId id) { seen[static_cast<std::size_t>(id)] = true; };
+  std::ranges::for_each(roots, mark);
+  for (NodeId id = graph.size() - 1; id >= 0; --id) {
+    if (!seen[static_cast<std::size_t>(id)]) continue;
+    for (const auto& input : graph.node(id).inputs) mark(input.node);
+    std::ranges::for_each(graph.node(id).controls, mark);
+  }
+  return seen;
+}
+
 Rewritten prune(const GraphDef& graph, const std::vector<NodeId>& roots) {
-  const auto kept = reachable(graph, roots);
+  const auto kept = needed_by(graph, roots);
   Rewritten result{{}, std::vector<NodeId>(graph.nodes.size(), -1)};
   for (NodeId id = 0; id < graph.size(); ++id)
     if (kept[static_cast<std::size_t>(id)])

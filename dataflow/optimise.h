@@ -19,6 +19,9 @@ struct Rewritten {
 // runs.
 using Evaluate = std::function<std::vector<Tensor>(const Node&, const std::vector<Tensor>& inputs)>;
 
+// Of each node, whether it is one of the roots or they depend on it.
+std::vector<bool> needed_by(const GraphDef& graph, const std::vector<NodeId>& roots);
+
 // Keeps the roots and what they depend on.
 Rewritten prune(const GraphDef& graph, const std::vector<NodeId>& roots);
 

@@ -1,5 +1,6 @@
 #include "dataflow/replica_training.h"
 
+#include <map>
 #include <set>
 
 #include "dataflow/core_ops.h"
@@ -10,10 +11,11 @@
 namespace actorflow {
 namespace {
 
-Attrs update_attrs(const Variable& variable, const Optimizer& optimizer) {
+Attrs update_attrs(const Training& t, const Variable& variable) {
   return {{"variable", variable.name()},
-          {"optimizer", std::string(optimizer_name(optimizer))},
-          {"hyperparameters", hyperparameters(optimizer)}};
+          {"optimizer", std::string(optimizer_name(t.optimizer))},
+          {"hyperparameters", hyperparameters(t.optimizer)},
+          {"skip_not_finite", t.replication.not_finite == NotFinite::skip}};
 }
 
 Attrs replica_attrs(const Replication& r) {
@@ -67,27 +69,77 @@ struct GradientInputs {
   }
 };
 
-TrainOp apply_as_they_come(const Training& t) {
-  Graph& graph = t.graph;
-  std::vector<Output> applied;
-  for (const auto& update : t.updates)
-    applied.push_back(graph.on(update.variable.device(), [&] {
-      auto [sparse, inputs] = GradientInputs(update.gradient);
-      if (t.learning_rate) inputs.push_back(t.learning_rate);
-      return graph.add(sparse ? apply_sparse_gradient_op() : apply_gradient_op(), inputs,
-                       update_attrs(update.variable, t.optimizer), beside(update, "apply"));
-    }));
-  const Output counted = graph.on(t.global_step.device(), [&] {
-    return graph.after(gathered(t, applied), [&] {
-      return graph.add(count_step_op(), {t.global_step.value()}, {{"variable", t.global_step.name()}},
-                       "count_step");
-    });
+Output count_gradients(const Training& t, const Variable& variable, const std::string& name) {
+  return t.graph.on(variable.device(), [&] {
+    return t.graph.add(gradient_counts_op(), {},
+                       {{"variable", variable.name()},
+                        {"total_num_replicas", std::int64_t{t.replication.replicas}}},
+                       name);
   });
-  TrainOp train;
-  train.step = counted;
-  train.local_step = t.global_step;
-  return train;
 }
+
+// Each update carries the serial of its step, by which it is known when a step is made again after a failure:
+// a constant on each task, so that feeding it costs no message.
+class AsynchronousTraining {
+ public:
+  explicit AsynchronousTraining(const Training& t) : t_(t), name_(serial_on(t.global_step.device()).name()) {}
+
+  TrainOp add() {
+    std::vector<Output> applied, counts;
+    for (const auto& update : t_.updates) {
+      applied.push_back(apply(update));
+      counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
+    }
+    TrainOp train;
+    train.step = t_.graph.after(gathered(t_, applied), [&] {
+      return on_global_step(count_step_op(), {t_.global_step.value(), serial_on(t_.global_step.device())},
+                            "count_step");
+    });
+    train.local_step = t_.global_step;
+    for (const auto& [device, serial] : serials_) train.serials.push_back(serial);
+    train.next_serial = on_global_step(next_serial_op(), {}, "next_serial");
+    train.gradient_counts = std::move(counts);
+    train.step_counts = count_gradients(t_, t_.global_step, "step_counts");
+    return train;
+  }
+
+ private:
+  Output apply(const GradientAndVariable& update) {
+    const std::string& device = update.variable.device();
+    GradientInputs inputs(update.gradient);
+    auto& all = inputs.outputs;
+    all.insert(inputs.sparse ? all.begin() : all.end(), serial_on(device));
+    if (t_.learning_rate) all.push_back(t_.learning_rate);
+    Attrs attrs = update_attrs(t_, update.variable);
+    attrs.merge(serial_attrs());
+    return t_.graph.on(device, [&] {
+      return t_.graph.add(inputs.sparse ? apply_sparse_gradient_op() : apply_gradient_op(), all,
+                          std::move(attrs), beside(update, "apply"));
+    });
+  }
+
+  Output on_global_step(const OpDef& op, const std::vector<Output>& inputs, std::string_view name) {
+    Attrs attrs = serial_attrs();
+    attrs["variable"] = t_.global_step.name();
+    return t_.graph.on(t_.global_step.device(),
+                       [&] { return t_.graph.add(op, inputs, std::move(attrs), name); });
+  }
+
+  Output serial_on(const std::string& device) {
+    Output& serial = serials_[device];
+    if (!serial)
+      serial = t_.graph.on(device, [&] { return t_.graph.constant(std::int64_t{-1}, "serial"); });
+    return serial;
+  }
+
+  Attrs serial_attrs() const {
+    return {{"replica", std::int64_t{t_.replication.replica}}, {"train_op", name_}};
+  }
+
+  const Training& t_;
+  std::map<std::string, Output> serials_;  // by device
+  std::string name_;
+};
 
 // What holds a replica back that is too far ahead: its clock moves after the step has been counted.
 class BoundedStaleness {
@@ -140,7 +192,7 @@ class SynchronousTraining {
     std::vector<Output> accumulated, counts;
     for (const auto& update : t_.updates) {
       accumulated.push_back(accumulate(update));
-      counts.push_back(count_gradients(update));
+      counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
     const Output token = take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
     const Output advanced = move_to(token);
@@ -160,7 +212,7 @@ class SynchronousTraining {
 
  private:
   Output accumulate(const GradientAndVariable& update) {
-    Attrs attrs = update_attrs(update.variable, t_.optimizer);
+    Attrs attrs = update_attrs(t_, update.variable);
     attrs.merge(replica_attrs(t_.replication));
     attrs["coordinator"] = task_of(t_.global_step.device());
     attrs["global_step"] = t_.global_step.name();
@@ -191,15 +243,6 @@ class SynchronousTraining {
     return values;
   }
 
-  Output count_gradients(const GradientAndVariable& update) {
-    return t_.graph.on(update.variable.device(), [&] {
-      return t_.graph.add(gradient_counts_op(), {},
-                          {{"variable", update.variable.name()},
-                           {"total_num_replicas", std::int64_t{t_.replication.replicas}}},
-                          beside(update, "gradient_counts"));
-    });
-  }
-
   Output take_token(const std::vector<Output>& after, const std::vector<Output>& last,
                     std::string_view name) {
     Attrs attrs = replica_attrs(t_.replication);
@@ -226,10 +269,10 @@ class SynchronousTraining {
 }  // namespace
 
 TrainOp train_asynchronously(const Training& t) {
-  if (!t.replication.staleness_bound)
-    return t.graph.name_scope("train", [&] { return apply_as_they_come(t); });
-  BoundedStaleness bounded(t);
-  return t.graph.name_scope("train", [&] { return bounded.add(apply_as_they_come(t)); });
+  return t.graph.name_scope("train", [&] {
+    TrainOp train = AsynchronousTraining(t).add();
+    return t.replication.staleness_bound ? BoundedStaleness(t).add(std::move(train)) : train;
+  });
 }
 
 TrainOp train_synchronously(const Training& t) {

@@ -1,6 +1,7 @@
 // Data-parallel training between graphs: the part of the graph that each replica adds to its model.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,12 @@
 #include "dataflow/optimizer.h"
 
 namespace actorflow {
+
+// What becomes of a gradient of which an element is NaN or infinite. It is never applied.
+enum class NotFinite : std::uint8_t {
+  fail,  // the step fails as not_finite
+  skip,  // the step goes on without it: a synchronous mean is taken of the others
+};
 
 // The place of one replica among those that train the same variables.
 struct Replication {
@@ -27,6 +34,7 @@ struct Replication {
   // begins a step. 0 = all do the same step at the same time; none = no bound. A replica takes part from
   // TrainOp::local_init until TrainOp::leave, or until its task is lost.
   std::optional<int> staleness_bound = std::nullopt;
+  NotFinite not_finite = NotFinite::fail;
 };
 
 struct TrainOp {
@@ -42,9 +50,17 @@ struct TrainOp {
   // After local_init it fetches the second of each pair, which is the value that its step is about, and
   // feeds it for the first in its first step (as the hook sync_replicas() does).
   std::vector<std::pair<Output, Output>> rejoin{};
-  // Synchronous, one for each variable: int64 [replicas, 3], how many gradients of each replica were
-  // counted, dropped as stale, and dropped as counted before.
+  // Asynchronous: int64 scalars. A step that is fed the same number for each of them counts once, however often
+  // it is made again after a failure (the hook sync_replicas() feeds them); one that is fed nothing always counts.
+  std::vector<Output> serials{};
+  // Asynchronous: int64 scalar, the number to feed to the replica's next step, of which only one at a time
+  // may be under way then.
+  Output next_serial;
+  // One for each variable: int64 [replicas, 4], how many gradients of each replica were counted, dropped as
+  // stale, dropped as counted before, and counted but not finite.
   std::vector<Output> gradient_counts;
+  // Asynchronous: the same of the replicas' steps.
+  Output step_counts;
   // With bounded staleness. Run it after a replica's last step: the others do not wait for it any
   // longer.
   Output leave;

@@ -11,8 +11,10 @@ namespace {
 
 std::vector<AttrDef> update_attrs() {
   return {required_text("variable"), required_text("optimizer"),
-          required("hyperparameters", std::vector<double>())};
+          required("hyperparameters", std::vector<double>()), required("skip_not_finite", false)};
 }
+// By which an asynchronous update is known when it comes again.
+std::vector<AttrDef> serial_attrs() { return {required_int("replica"), required_text("train_op")}; }
 std::vector<AttrDef> accumulate_attrs() {
   return update_attrs() + replica_attrs() +
          std::vector{required_text("coordinator"), required_text("global_step")};
@@ -55,13 +57,27 @@ void expect_rows(const InferContext& c, int first) {
 // them if one input is left over.
 void expect_sparse_gradient(const InferContext& c, int first) {
   for (int i = first; i + 1 < c.inputs(); i += 2) expect_rows(c, i);
-  if (c.inputs() % 2 != 0) expect_learning_rate(c, c.inputs() - 1);
+  if ((c.inputs() - first) % 2 != 0) expect_learning_rate(c, c.inputs() - 1);
+}
+
+void expect_replica_number(const InferContext& c) {
+  const auto replica = c.attr<std::int64_t>("replica");
+  if (replica < 0) c.fail("a replica, 0 or more", std::to_string(replica));
 }
 
 void infer_apply_gradient(InferContext& c) {
   expect_optimizer(c);
+  expect_replica_number(c);
   expect_gradient(c, 0);
-  if (c.inputs() > 1) expect_learning_rate(c, 1);
+  expect_scalar(c, 1, DType::int64);
+  if (c.inputs() > 2) expect_learning_rate(c, 2);
+}
+
+void infer_apply_sparse_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_replica_number(c);
+  expect_scalar(c, 0, DType::int64);
+  expect_sparse_gradient(c, 1);
 }
 
 void infer_accumulate_gradient(InferContext& c) {
@@ -87,7 +103,7 @@ void infer_gradient_counts(InferContext& c) {
   expect_variable(c);
   const auto total = c.attr<std::int64_t>("total_num_replicas");
   if (total < 1) c.fail("1 or more replicas", std::to_string(total));
-  c.add_output(DType::int64, {total, 3});
+  c.add_output(DType::int64, {total, gradient_count_fields});
 }
 
 void infer_read_at_step(InferContext& c) {
@@ -98,7 +114,15 @@ void infer_read_at_step(InferContext& c) {
 
 void infer_count_step(InferContext& c) {
   expect_variable(c);
+  expect_replica_number(c);
   expect_scalar(c, 0, DType::int64);
+  expect_scalar(c, 1, DType::int64);
+  c.add_output(DType::int64, {});
+}
+
+void infer_next_serial(InferContext& c) {
+  expect_variable(c);
+  expect_replica_number(c);
   c.add_output(DType::int64, {});
 }
 
@@ -112,9 +136,9 @@ void infer_staleness(InferContext& c) {
 
 const OpDef& apply_gradient_op() {
   static const OpDef op{.name = "ApplyGradient",
-                        .min_inputs = 1,
-                        .max_inputs = 2,
-                        .attrs = update_attrs(),
+                        .min_inputs = 2,
+                        .max_inputs = 3,
+                        .attrs = update_attrs() + serial_attrs(),
                         .infer = infer_apply_gradient,
                         .home = Home::shard,
                         .stateful = true};
@@ -134,14 +158,10 @@ const OpDef& accumulate_gradient_op() {
 
 const OpDef& apply_sparse_gradient_op() {
   static const OpDef op{.name = "ApplySparseGradient",
-                        .min_inputs = 2,
+                        .min_inputs = 3,
                         .max_inputs = OpDef::any_number,
-                        .attrs = update_attrs(),
-                        .infer =
-                            [](InferContext& c) {
-                              expect_optimizer(c);
-                              expect_sparse_gradient(c, 0);
-                            },
+                        .attrs = update_attrs() + serial_attrs(),
+                        .infer = infer_apply_sparse_gradient,
                         .home = Home::shard,
                         .stateful = true};
   return op;
@@ -180,10 +200,19 @@ const OpDef& read_at_step_op() {
 
 const OpDef& count_step_op() {
   static const OpDef op{.name = "CountStep",
-                        .min_inputs = 1,
-                        .max_inputs = 1,
-                        .attrs = variable_attrs(),
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = variable_attrs() + serial_attrs(),
                         .infer = infer_count_step,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& next_serial_op() {
+  static const OpDef op{.name = "NextSerial",
+                        .attrs = variable_attrs() + serial_attrs(),
+                        .infer = infer_next_serial,
                         .home = Home::shard,
                         .stateful = true};
   return op;
@@ -203,8 +232,10 @@ std::span<const OpDef* const> training_ops() {
                                  &accumulate_gradient_op(),
                                  &apply_sparse_gradient_op(),
                                  &accumulate_sparse_gradient_op(),
-                                 &gradient_counts_op(), &read_at_step_op(),
+                                 &gradient_counts_op(),
+                                 &read_at_step_op(),
                                  &count_step_op(),
+                                 &next_serial_op(),
                                  &staleness_op(),
                                  &take_token_op(),
                                  &join_clocks_op(),

@@ -3,7 +3,10 @@
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 #include <kj/exception.h>
+#include <kj/io.h>
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "dataflow/op.h"
@@ -25,29 +28,49 @@ constexpr std::string_view type_name() {
   return text.substr(text.rfind(':') + 1);
 }
 
+// Bytes as the words that Cap'n Proto reads: copied where they do not lie as such.
+class AlignedWords {
+ public:
+  explicit AlignedWords(std::span<const std::byte> bytes) {
+    const std::size_t size = bytes.size() / sizeof(capnp::word);
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) == 0) {
+      words_ = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()), size);
+      return;
+    }
+    copy_ = kj::heapArray<capnp::word>(size);
+    std::memcpy(copy_.begin(), bytes.data(), size * sizeof(capnp::word));
+    words_ = copy_;
+  }
+
+  kj::ArrayPtr<const capnp::word> get() const { return words_; }
+
+ private:
+  kj::Array<capnp::word> copy_;
+  kj::ArrayPtr<const capnp::word> words_;
+};
+
 }  // namespace
 
 std::vector<std::byte> encode_message(const Message& message) {
-  capnp::MallocMessageBuilder builder;
+  // Most messages fit into it. A builder wants its first segment zeroed, and leaves it so.
+  static thread_local std::array<capnp::word, 256> first_segment{};
+  capnp::MallocMessageBuilder builder(kj::arrayPtr(first_segment.data(), first_segment.size()));
   BufferKeeper keeper;
   std::uint64_t next_transfer = 1;
   TensorWriter tensors(builder.getOrphanage(), keeper, next_transfer, everything);
   write_message(message, tensors, builder.initRoot<wire::Envelope>());
-  const auto words = capnp::messageToFlatArray(builder);
-  const auto bytes = words.asBytes();
-  std::vector<std::byte> result(bytes.size());
-  std::memcpy(result.data(), bytes.begin(), bytes.size());
-  return result;
+  std::vector<std::byte> bytes(capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word));
+  kj::ArrayOutputStream stream(kj::arrayPtr(reinterpret_cast<kj::byte*>(bytes.data()), bytes.size()));
+  capnp::writeMessage(stream, builder);
+  return bytes;
 }
 
 Message decode_message(std::span<const std::byte> bytes, const OpRegistry& ops, Allocator& allocator) {
   try {
-    // Cap'n Proto reads words: the bytes must lie as such.
-    auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
-    std::memcpy(words.begin(), bytes.data(), words.size() * sizeof(capnp::word));
+    const AlignedWords words(bytes);
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.size() * 8 + 64;  // as GuardedStream has it
-    capnp::FlatArrayMessageReader reader(words, options);
+    options.traversalLimitInWords = words.get().size() * 8 + 64;  // as GuardedStream has it
+    capnp::FlatArrayMessageReader reader(words.get(), options);
     TransferReceiver no_transfers(allocator, 0);
     TensorReader tensors(allocator, no_transfers);
     return read_message(reader.getRoot<wire::Envelope>(), tensors, ops);

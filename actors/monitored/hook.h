@@ -30,11 +30,11 @@ struct RunArgs {
 
 class RunContext {
  public:
-  RunContext(Session& session, Runtime& runtime, std::span<const Output> fetches = {})
-      : session_(session), runtime_(runtime), fetches_(fetches) {}
+  RunContext(Session& session, Runtime& runtime, std::span<const Output> asked = {})
+      : session_(session), runtime_(runtime), asked_(asked) {}
 
-  // What the program asks the step for.
-  std::span<const Output> fetches() const { return fetches_; }
+  // What the program asks the step for: fetches and targets.
+  std::span<const Output> asked() const { return asked_; }
   // For steps of the hook's own; no hooks are called around them.
   Session& session() const { return session_; }
   // A hook asks these for the time, and sleeps with runtime().sleep(), so that it can be simulated.
@@ -50,7 +50,7 @@ class RunContext {
  private:
   Session& session_;
   Runtime& runtime_;
-  std::span<const Output> fetches_;
+  std::span<const Output> asked_;
   RunMetadata metadata_;
   bool stop_requested_ = false;
 };

@@ -48,6 +48,7 @@ struct MonitoredSession::Impl {
   bool over() const { return stop || server.stopping(); }
   Session* ready();
   void survive(const Error& error);
+  bool roll_back(const Error& error);
   std::vector<Tensor> run(Session& in, const std::vector<Output>& fetches, const Feeds& feeds,
                           const std::vector<Output>& targets);
 
@@ -59,6 +60,7 @@ struct MonitoredSession::Impl {
   std::unique_ptr<SessionMaker> maker;
   std::shared_ptr<Session> session;  // none before the first and after a loss
   std::atomic<bool> stop = false;
+  int rollbacks = 0;
   bool failed = false;
   bool closed = false;
 };
@@ -69,6 +71,8 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
       server(other_server ? *other_server : *owned),
       options(std::move(given)),
       scaffold{graph, global_step(graph), options.local_init} {
+  if (options.is_chief && options.max_rollbacks > 0 && options.checkpoint_dir.empty())
+    throw invalid_argument("max_rollbacks needs a checkpoint_dir to go back to");
   if (options.is_chief) hooks = options.chief_only_hooks;
   hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
   if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step));
@@ -127,7 +131,7 @@ void MonitoredSession::Impl::survive(const Error& error) {
     stop = true;
     return;
   }
-  if (!is_preemption(error.code())) {
+  if (!is_preemption(error.code()) && !roll_back(error)) {
     failed = true;
     throw error;
   }
@@ -136,10 +140,26 @@ void MonitoredSession::Impl::survive(const Error& error) {
   session.reset();
 }
 
+// False if that is not what the error is for. Else the step is lost, to all replicas.
+bool MonitoredSession::Impl::roll_back(const Error& error) {
+  if (error.code() != Code::not_finite || rollbacks == options.max_rollbacks || !session) return false;
+  ++rollbacks;
+  spdlog::warn("{}: back to the newest checkpoint, {} of {} times", server.name().to_string(), rollbacks,
+               options.max_rollbacks);
+  try {
+    maker->demand_restore(*session);
+  } catch (const Error& lost) {  // a task that is lost, or another replica's demand, leads to the same
+    if (!is_preemption(lost.code())) throw;
+  }
+  return true;
+}
+
 std::vector<Tensor> MonitoredSession::Impl::run(Session& in, const std::vector<Output>& own_fetches,
                                                 const Feeds& own_feeds,
                                                 const std::vector<Output>& targets) {
-  RunContext context(in, *server.runtime(), own_fetches);
+  std::vector<Output> asked = own_fetches;
+  asked.insert(asked.end(), targets.begin(), targets.end());
+  RunContext context(in, *server.runtime(), asked);
   Fetches fetches(own_fetches);
   Feeds feeds = own_feeds;
   RunOptions run_options;

@@ -11,6 +11,7 @@
 #include "actors/planted_bug.h"
 #include "actors/point.h"
 #include "dataflow/error.h"
+#include "dataflow/optimise.h"
 #include "dataflow/state_ops.h"
 
 namespace actorflow {
@@ -22,20 +23,14 @@ Point restored("a model restored");
 constexpr std::int64_t probe_timeout_ms = 5000;
 
 // The names of the variables that these nodes, and what they need, assign.
-std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Output>& nodes) {
+std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Output>& outputs) {
+  std::vector<NodeId> roots;
+  for (const auto& output : outputs) roots.push_back(output.edge.node);
+  const auto needed = needed_by(graph, roots);
   std::set<std::string> names;
-  std::set<NodeId> seen;
-  std::vector<NodeId> open;
-  for (const auto& node : nodes) open.push_back(node.edge.node);
-  while (!open.empty()) {
-    const NodeId id = open.back();
-    open.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Node& node = graph.node(id);
-    if (node.op == &assign_variable_op()) names.insert(attr<std::string>(node, "variable"));
-    for (const auto& input : node.inputs) open.push_back(input.node);
-    open.insert(open.end(), node.controls.begin(), node.controls.end());
-  }
+  for (NodeId id = 0; id < graph.size(); ++id)
+    if (needed[static_cast<std::size_t>(id)] && graph.node(id).op == &assign_variable_op())
+      names.insert(attr<std::string>(graph.node(id), "variable"));
   return names;
 }
 

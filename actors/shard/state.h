@@ -12,6 +12,7 @@
 
 #include "actors/accumulator.h"
 #include "actors/messages.h"
+#include "actors/shard/applied_updates.h"
 #include "actors/shard/conditional.h"
 #include "actors/task_context.h"
 #include "dataflow/training_ops.h"
@@ -33,6 +34,7 @@ struct Staleness {
 struct ShardVariable {
   VariableState state;
   std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
+  AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
   // The value before the last synchronous update: that of the step before the accumulator's.
   Tensor previous;
@@ -92,11 +94,14 @@ void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
 void report_waiting_takers(ShardState& shard);
-// The gradient of (values, indices, values, indices, ...), checked. Throws invalid_argument, naming node
-// and variable.
-SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
-                               std::span<const Tensor> inputs);
-// Applies the mean of the gradients as the optimizer does, with `learning_rate` if
+// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if it is not
+// finite and the node skips it. Throw invalid_argument, naming node and variable, for one that does not fit the
+// variable, and not_finite.
+std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
+                                       const Tensor& input);
+std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
+                                        std::span<const Tensor> inputs);
+// Applies the mean of the gradients, if there are any, as the optimizer does, with `learning_rate` if
 // there is one.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);

@@ -39,7 +39,7 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
 // What a replica contributes to a step, besides its gradient.
 struct HandedIn {
   Contribution contribution;
-  Gradient gradient;
+  std::optional<Gradient> gradient;
   Tensor learning_rate;
 };
 
@@ -64,10 +64,10 @@ Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
 StateResult accumulate_dense(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
-  check_same_type(*call.node, variable.state.value, inputs[0]);
-  return accumulate(
-      shard, call, variable,
-      {contribution_of(inputs[1], inputs[2]), inputs[0], inputs.size() > 3 ? inputs[3] : Tensor()});
+  return accumulate(shard, call, variable,
+                    {contribution_of(inputs[1], inputs[2]),
+                     dense_gradient(shard, *call.node, variable, inputs[0]),
+                     inputs.size() > 3 ? inputs[3] : Tensor()});
 }
 
 // Inputs: local step, serial, values and indices by turns, and perhaps a learning rate.
@@ -77,7 +77,8 @@ StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
   const bool has_rate = inputs.size() % 2 != 0;
   const auto rows = std::span(inputs).subspan(2, inputs.size() - (has_rate ? 3 : 2));
   return accumulate(shard, call, variable,
-                    {contribution_of(inputs[0], inputs[1]), sparse_gradient(*call.node, variable, rows),
+                    {contribution_of(inputs[0], inputs[1]),
+                     sparse_gradient(shard, *call.node, variable, rows),
                      has_rate ? inputs.back() : Tensor()});
 }
 
@@ -90,14 +91,17 @@ StateResult read_at_step(ShardState& shard, StateCall& call) {
 }
 
 StateResult gradient_counts(ShardState& shard, StateCall& call) {
-  Accumulator& accumulator = shard.initialized(variable_of(*call.node)).accumulator;
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto replicas = attr<std::int64_t>(*call.node, "total_num_replicas");
   std::vector<std::int64_t> values;
   for (int replica = 0; replica < replicas; ++replica) {
-    const GradientCounts& counts = accumulator.counts(replica);
-    values.insert(values.end(), {counts.counted, counts.stale, counts.repeated});
+    const GradientCounts& gathered = variable.accumulator.counts(replica);
+    const GradientCounts applied = variable.applied.counts(replica);
+    values.insert(values.end(), {gathered.counted + applied.counted, gathered.stale,
+                                 gathered.repeated + applied.repeated,
+                                 gathered.not_finite + applied.not_finite});
   }
-  return std::vector{Tensor::of<std::int64_t>({replicas, 3}, values)};
+  return std::vector{Tensor::of<std::int64_t>({replicas, gradient_count_fields}, values)};
 }
 
 }  // namespace

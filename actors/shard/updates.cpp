@@ -1,11 +1,13 @@
 // Asynchronous training: each gradient is applied as it comes.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <array>
 
 #include "actors/executable.h"
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
+#include "kernels/finite.h"
 
 namespace actorflow {
 namespace {
@@ -17,33 +19,61 @@ double scalar_value(const Tensor& tensor) {
                                           : tensor.scalar<double>();
 }
 
-StateResult apply(ShardState& shard, StateCall& call) {
-  ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  check_same_type(*call.node, variable.state.value, call.inputs[0]);
-  const Tensor learning_rate = call.inputs.size() > 1 ? call.inputs[1] : Tensor();
-  const Gradient gradient(call.inputs[0]);
-  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&gradient, 1},
-                  learning_rate);
+AppliedUpdates::Key key_of(const Node& node) {
+  return {attr<std::string>(node, "train_op"), attr<std::int64_t>(node, "replica")};
+}
+
+bool is_new(ShardVariable& variable, const StateCall& call, const Tensor& serial) {
+  return variable.applied.admit(key_of(*call.node), serial.scalar<std::int64_t>());
+}
+
+// Applies a gradient that has not been applied before.
+StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, const Tensor& serial,
+                  const std::optional<Gradient>& gradient, const Tensor& learning_rate) {
+  if (!is_new(variable, call, serial)) return Outputs{};
+  if (gradient)
+    update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&*gradient, 1},
+                    learning_rate);
+  else
+    variable.applied.not_finite(key_of(*call.node));
   return Outputs{};
 }
 
+// Inputs: gradient, serial and perhaps a learning rate.
+StateResult apply_dense(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto& inputs = call.inputs;
+  return apply(shard, call, variable, inputs[1], dense_gradient(shard, *call.node, variable, inputs[0]),
+               inputs.size() > 2 ? inputs[2] : Tensor());
+}
+
+// Inputs: serial, values and indices by turns, and perhaps a learning rate.
 StateResult apply_sparse(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  const bool has_rate = call.inputs.size() % 2 != 0;
-  const auto rows = std::span(call.inputs).first(call.inputs.size() - (has_rate ? 1 : 0));
-  const Gradient gradient(sparse_gradient(*call.node, variable, rows));
-  update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&gradient, 1},
-                  has_rate ? call.inputs.back() : Tensor());
-  return Outputs{};
+  const auto& inputs = call.inputs;
+  const bool has_rate = inputs.size() % 2 == 0;
+  const auto rows = std::span(inputs).subspan(1, inputs.size() - (has_rate ? 2 : 1));
+  return apply(shard, call, variable, inputs[0], sparse_gradient(shard, *call.node, variable, rows),
+               has_rate ? inputs.back() : Tensor());
 }
 
 StateResult count_step(ShardState& shard, StateCall& call) {
   const std::string& name = variable_of(*call.node);
-  Tensor& value = shard.initialized(name).state.value;
+  ShardVariable& variable = shard.initialized(name);
+  Tensor& value = variable.state.value;
+  if (!is_new(variable, call, call.inputs[1])) return Outputs{value};
   const auto before = value.scalar<std::int64_t>();
   shard.staleness[name].record(before - call.inputs[0].scalar<std::int64_t>());
   value = Tensor::scalar<std::int64_t>(before + 1);
   return Outputs{value};
+}
+
+// A global step that has lost its counts was given a value by a chief, of a new epoch: serials that begin with
+// it are later than all that other variables may remember.
+StateResult next_serial(ShardState& shard, StateCall& call) {
+  const auto first = static_cast<std::int64_t>(shard.epoch) << 32;
+  auto& applied = shard.initialized(variable_of(*call.node)).applied;
+  return Outputs{Tensor::scalar<std::int64_t>(applied.next(key_of(*call.node), first))};
 }
 
 StateResult staleness(ShardState& shard, StateCall& call) {
@@ -55,10 +85,30 @@ StateResult staleness(ShardState& shard, StateCall& call) {
       Tensor::of<std::int64_t>({staleness_buckets}, {seen.histogram.begin(), seen.histogram.end()})};
 }
 
+// Throws not_finite, or says it with a warning, for a gradient that is not.
+bool is_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
+  if (bad == 0) return true;
+  const std::string what =
+      fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite", node.name,
+                  node.op->name, bad, elements, variable_of(node));
+  if (!attr<bool>(node, "skip_not_finite"))
+    throw Error(Code::not_finite, what + "; it was not applied: lower the learning rate, clip the gradients, or "
+                                         "let training skip such gradients or roll back");
+  spdlog::warn("{}; it was left out", what);
+  return false;
+}
+
 }  // namespace
 
-SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
-                               std::span<const Tensor> inputs) {
+std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
+                                       const Tensor& input) {
+  check_same_type(node, variable.state.value, input);
+  if (!is_finite(node, count_not_finite(input, shard.task->team), input.elements())) return std::nullopt;
+  return input;
+}
+
+std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
+                                        std::span<const Tensor> inputs) {
   SparseGradient gradient;
   for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
   try {
@@ -69,11 +119,18 @@ SparseGradient sparse_gradient(const Node& node, const ShardVariable& variable,
                                           node.op->name, variable_of(node),
                                           variable.state.value.describe(), error.what()));
   }
+  std::int64_t bad = 0, elements = 0;
+  for (const auto& rows : gradient) {
+    bad += count_not_finite(rows.values, shard.task->team);
+    elements += rows.values.elements();
+  }
+  if (!is_finite(node, bad, elements)) return std::nullopt;
   return gradient;
 }
 
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) {
+  if (gradients.empty()) return;  // none was finite
   if (variable.slots_of != optimizer_name(optimizer)) {
     make_slots(optimizer, variable.state, cpu_device());
     variable.slots_of = optimizer_name(optimizer);
@@ -89,9 +146,10 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
 
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
-      StateOp{&apply_gradient_op(), apply},
+      StateOp{&apply_gradient_op(), apply_dense},
       StateOp{&apply_sparse_gradient_op(), apply_sparse},
       StateOp{&count_step_op(), count_step},
+      StateOp{&next_serial_op(), next_serial},
       StateOp{&staleness_op(), staleness, Effect::reads},
   };
   return all;

@@ -47,12 +47,13 @@ StateResult gather(ShardState& shard, StateCall& call) {
   }
 }
 
-// The slots start anew: they belong to the value that is replaced.
+// Slots and the count of updates start anew: they belong to the value that is replaced.
 StateResult assign(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.variables[variable_of(*call.node)];
   if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, call.inputs[0]);
   variable.state = {std::move(call.inputs[0]), {}};
   variable.slots_of.clear();
+  variable.applied = {};
   return Outputs{};
 }
 

@@ -14,7 +14,7 @@ namespace actorflow {
 
 enum class FaultKind : std::uint8_t {
   kill,       // the task's process dies at once
-  restart,    // a dead task's program begins anew
+  restart,    // the program of a task that has died begins anew
   pause,      // SIGSTOP; after `duration` SIGCONT
   partition,  // `task` and `other` do not reach each other for `duration`
   delay,      // what `task` sends and receives is 200 ms later for `duration`

@@ -52,9 +52,10 @@ struct SimCluster::Impl {
     // It is dead, and will be started again.
     bool restarts() const { return restarts_ || (failure_ && restarts_due_ > 0); }
     void expect_restart() { ++restarts_due_; }
+    // What has ended by itself stays so.
     void restart() {
       --restarts_due_;
-      start();
+      if (failure_) start();
     }
     std::any& result() { return result_; }
 

@@ -79,6 +79,10 @@ void TrainFlags::add_to(CLI::App& app) {
          both_spellings("staleness-bound"), staleness_bound,
          "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound")
       ->check(CLI::NonNegativeNumber);
+  add("not-finite", not_finite,
+      "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), or "
+      "roll_back (to the newest checkpoint, at most 3 times)")
+      ->check(CLI::IsMember({"fail", "skip", "roll_back"}));
   add("connect-timeout", connect_timeout_s, "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber);
 }
@@ -107,6 +111,7 @@ std::vector<std::string> TrainFlags::arguments() const {
   add("report", &TrainFlags::report);
   add("replicas-to-aggregate", &TrainFlags::replicas_to_aggregate);
   add("staleness-bound", &TrainFlags::staleness_bound);
+  add("not-finite", &TrainFlags::not_finite);
   add("connect-timeout", &TrainFlags::connect_timeout_s);
   return arguments;
 }
@@ -130,6 +135,12 @@ TrainOptions TrainFlags::options(bool sync) const {
         "--replicas_to_aggregate is for synchronous training; train synchronously or leave it away");
   options.replicas_to_aggregate = replicas_to_aggregate;
   if (staleness_bound >= 0) options.staleness_bound = staleness_bound;
+  if (not_finite == "skip") options.not_finite = NotFinite::skip;
+  if (not_finite == "roll_back") {
+    if (checkpoint_folder.empty())
+      throw UsageError("--not_finite=roll_back needs --checkpoint_dir, the folder with what to go back to");
+    options.max_rollbacks = 3;
+  }
   options.seed = seed;
   // Every task finds it by this path, wherever it was started.
   options.checkpoint_folder = absolute(checkpoint_folder);

@@ -127,6 +127,9 @@ void Scenario::check(const TrainReport& report, const TrainReport& undisturbed) 
   if (report.global_step < train_.train_steps)
     throw Error(Code::internal,
                 fmt::format("training ended at step {} of {}", report.global_step, train_.train_steps));
+  if (report.uneven_updates != 0)
+    throw Error(Code::internal, fmt::format("for {} pairs of replica and variable an update was lost or applied twice",
+                                            report.uneven_updates));
   if (flags_.same_weights && report.weights_hash != undisturbed.weights_hash)
     throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
                                             report.weights_hash, undisturbed.weights_hash));

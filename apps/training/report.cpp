@@ -30,6 +30,7 @@ void each_field(Report& report, const Field& field) {
   field("staleness_max", report.staleness_max);
   field("max_lead", report.max_lead);
   field("dropped_gradients", report.dropped_gradients);
+  field("uneven_updates", report.uneven_updates);
   field("weights_hash", report.weights_hash);
 }
 

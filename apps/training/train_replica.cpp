@@ -19,7 +19,6 @@
 #include "apps/training/mlp.h"
 #include "dataflow/error.h"
 #include "dataflow/replica_device_setter.h"
-#include "dataflow/replicate.h"
 #include "dataflow/task_config.h"
 #include "dataflow/training_ops.h"
 
@@ -47,6 +46,7 @@ class Replica {
   void wait_for_others();
   TrainReport report(MonitoredSession& session);
   std::vector<std::int64_t> dropped_gradients(Session& session) const;
+  std::int64_t uneven_updates(Session& session) const;
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   bool is_interrupted() const { return task_.is_chief() && interrupted_; }
   // Every replica makes each step: the step says which batch is next.
@@ -101,7 +101,8 @@ void Replica::build() {
                      .sync = options_.sync,
                      .replicas_to_aggregate = options_.replicas_to_aggregate,
                      .initial_tokens = std::max(0, options_.replicas_to_aggregate - replicas),
-                     .staleness_bound = options_.staleness_bound});
+                     .staleness_bound = options_.staleness_bound,
+                     .not_finite = options_.not_finite});
   staleness_ = graph_.on(global_step_.device(), [&] {
     return graph_.add(staleness_op(), {}, {{"variable", global_step_.name()}});
   });
@@ -125,7 +126,9 @@ MonitoredOptions Replica::monitored() {
   options.summary_dir = options_.summary_folder;
   options.save_summaries = options_.save_summaries;
   if (has_summaries()) options.summaries = &summaries_;
-  options.hooks = {nan_tensor(model_.loss), sync_replicas(train_), feed_batches()};
+  options.hooks = {sync_replicas(train_), feed_batches()};
+  if (options_.not_finite == NotFinite::fail) options.hooks.push_back(nan_tensor(model_.loss));
+  options.max_rollbacks = options_.max_rollbacks;
   if (options_.mark_end)
     options.last_step = options_.train_steps;
   else
@@ -257,6 +260,7 @@ TrainReport Replica::report(MonitoredSession& monitored_session) {
           .staleness_max = staleness.values<double>()[2],
           .max_lead = train_.max_lead ? session.run(train_.max_lead).scalar<std::int64_t>() : 0,
           .dropped_gradients = dropped_gradients(session),
+          .uneven_updates = uneven_updates(session),
           .weights_hash = hash_of(weights)};
 }
 
@@ -266,9 +270,21 @@ std::vector<std::int64_t> Replica::dropped_gradients(Session& session) const {
   for (const auto& counts : session.run(train_.gradient_counts)) {
     const auto values = counts.values<std::int64_t>();
     for (std::size_t replica = 0; replica < dropped.size(); ++replica)
-      dropped[replica] += values[3 * replica + 1];
+      dropped[replica] += values[gradient_count_fields * replica + 1];
   }
   return dropped;
+}
+
+std::int64_t Replica::uneven_updates(Session& session) const {
+  if (!train_.step_counts) return 0;
+  const Tensor steps = session.run(train_.step_counts);
+  std::int64_t uneven = 0;
+  for (const auto& updates : session.run(train_.gradient_counts))
+    for (std::size_t counted = 0; counted < steps.values<std::int64_t>().size(); counted += gradient_count_fields) {
+      const auto ahead = updates.values<std::int64_t>()[counted] - steps.values<std::int64_t>()[counted];
+      uneven += ahead < 0 || ahead > 1;
+    }
+  return uneven;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
 #include "dataflow/optimizer.h"
+#include "dataflow/replicate.h"
 
 namespace actorflow {
 
@@ -30,6 +31,8 @@ struct TrainOptions {
   bool sync = false;
   int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
   std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
+  NotFinite not_finite = NotFinite::fail;
+  int max_rollbacks = 0;  // for what is not finite, before training fails
 
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::uint64_t seed = 1;

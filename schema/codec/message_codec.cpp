@@ -147,7 +147,7 @@ void write_status(const Status& status, wire::Status::Builder to) {
 
 Status read_status(wire::Status::Reader from) {
   const auto code = from.getCode();
-  const bool known = code <= static_cast<std::uint8_t>(Code::data_loss);
+  const bool known = code <= static_cast<std::uint8_t>(Code::not_finite);
   return {known ? static_cast<Code>(code) : Code::unknown, to_string(from.getMessage())};
 }
 

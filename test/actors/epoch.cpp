@@ -169,7 +169,9 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_its_way_while_the_epoch_is_raised_does_not_la
   const Attrs replica{{"replica", std::int64_t{0}},
                       {"total_num_replicas", std::int64_t{1}},
                       {"replicas_to_aggregate", std::int64_t{1}}};
-  const Attrs sgd{{"optimizer", std::string("sgd")}, {"hyperparameters", std::vector<double>{0.5}}};
+  const Attrs sgd{{"optimizer", std::string("sgd")},
+                  {"hyperparameters", std::vector<double>{0.5}},
+                  {"skip_not_finite", false}};
   Attrs wait = replica;
   wait["variable"] = gate_step.name();
   wait["accumulators"] = std::int64_t{1};
@@ -179,10 +181,11 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_its_way_while_the_epoch_is_raised_does_not_la
     return g.after({started}, [&] { return g.add(take_token_op(), {zero, zero}, wait); });
   });
   Attrs update = sgd;
-  update["variable"] = w.name();
+  update.merge(Attrs{{"variable", w.name()}, {"replica", std::int64_t{1}}, {"train_op", "train"}});
   const Output applied = g.on(ps, [&] {
     return g.after({passed}, [&] {
-      return g.add(apply_gradient_op(), {g.constant(Tensor::of<float>({1}, {1.0F}))}, update);
+      return g.add(apply_gradient_op(),
+                   {g.constant(Tensor::of<float>({1}, {1.0F})), g.constant(std::int64_t{-1})}, update);
     });
   });
   Attrs open = replica;

@@ -288,13 +288,51 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_fails_or_stops) {
   options.hooks = {nan_tensor(p.loss)};
   MonitoredSession strict(job.worker(0), p.g, options);
   const Status status = status_of([&] { strict.run(p.loss, p.feed(nan)); });
-  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST((status.code == Code::not_finite), status.to_string());
   BOOST_TEST(status.message.find("nan") != std::string::npos);
 
   options.hooks = {nan_tensor(q.loss, OnNan::stop)};
   MonitoredSession lenient(job.worker(0), q.g, options);
   lenient.run(q.loss, q.feed(nan));
   BOOST_TEST(lenient.should_stop());
+}
+
+// Both replicas go back, whichever has met it.
+BOOST_AUTO_TEST_CASE(nan_gradient_takes_all_replicas_back_to_the_newest_checkpoint) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  Job job;
+  Program p, q(1);
+  auto options = job.chief();
+  options.save_checkpoint = {.steps = 1'000'000};  // only before the first step
+  options.max_rollbacks = 1;
+  MonitoredSession chief(job.worker(0), p.g, options);
+  for (int step = 0; step < 5; ++step) chief.run(p.train, p.feed(1));
+  BOOST_TEST(weight(chief, p) == -1.5F);
+  auto others = job.other();
+  others.max_rollbacks = 1;
+  MonitoredSession worker(job.worker(1), q.g, others);
+  bool was_bad = false;
+  std::jthread bad([&] {
+    worker.run_step([&](StepContext& step) { step.run(q.train, q.feed(std::exchange(was_bad, true) ? 0 : nan)); });
+  });
+  do chief.run(p.train, p.feed(0));
+  while (weight(chief, p) == -1.5F);
+  bad.join();
+  BOOST_TEST(weight(chief, p) == 1.0F);
+  const Status status = status_of([&] { worker.run(q.train, q.feed(nan)); });
+  BOOST_TEST((status.code == Code::not_finite), status.to_string());
+  BOOST_TEST(weight(chief, p) == 1.0F);
+}
+
+BOOST_AUTO_TEST_CASE(who_rolls_back_needs_checkpoints) {
+  Job job;
+  Program p;
+  auto options = job.chief();
+  options.checkpoint_dir.clear();
+  options.max_rollbacks = 1;
+  const Status status = status_of([&] { MonitoredSession(job.worker(0), p.g, options); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(status.message.find("checkpoint_dir") != std::string::npos, status.message);
 }
 
 BOOST_AUTO_TEST_CASE(final_ops_step_counter_and_logging_see_the_steps) {

@@ -1,5 +1,6 @@
 // Replicated training on several tasks, held against values computed by hand.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <thread>
 
 #include "actors/actorflow.h"
@@ -24,6 +25,8 @@ struct Replica {
     });
   }
 };
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 Tensor fed(float value) { return Tensor::of<float>({1}, {value}); }
 
@@ -95,6 +98,52 @@ BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_slowest_gradient_is_dropped_as_sta
   BOOST_TEST(c.global_step() == 1);
 }
 
+// Asynchronous: the step fails, and the next one is as if it had not been.
+BOOST_AUTO_TEST_CASE(nan_gradient_is_never_applied_and_named) {
+  Cluster c(1, {}, Momentum{0.5, 0.5});
+  for (const float bad : {nan, std::numeric_limits<float>::infinity()})
+    BOOST_CHECK_EXCEPTION(c.train(0, bad), Error, [](const Error& error) {
+      const std::string what = error.what();
+      return error.code() == Code::not_finite &&
+             what.find("1 of 1 elements of a gradient of variable 'w' are not finite") != std::string::npos;
+    });
+  BOOST_TEST(c.weight() == 1.0F);
+  BOOST_TEST(c.global_step() == 0);
+  BOOST_TEST(c.train(0, 1.0F) == 1);
+  BOOST_TEST(c.weight() == 0.5F);
+}
+
+BOOST_AUTO_TEST_CASE(nan_gradient_is_skipped_where_that_is_wanted) {
+  Cluster c(1, {.not_finite = NotFinite::skip}, Momentum{0.5, 0.5});
+  BOOST_TEST(c.train(0, nan) == 1);
+  BOOST_TEST(c.weight() == 1.0F);
+  BOOST_TEST(c.train(0, 1.0F) == 2);
+  BOOST_TEST(c.weight() == 0.5F);
+}
+
+// Synchronous: a replica that fails has contributed nothing, and may make its contribution anew.
+BOOST_AUTO_TEST_CASE(nan_gradient_fails_the_synchronous_step_of_its_replica) {
+  Cluster c(2, {.sync = true}, Sgd{0.5});
+  std::jthread other([&] { c.train(1, 3.0F); });
+  BOOST_CHECK_THROW(c.train(0, nan), Error);
+  c.train(0, 1.0F);
+  other.join();
+  BOOST_TEST(c.weight() == 0.0F);
+  BOOST_TEST(c.global_step() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(nan_gradient_is_left_out_of_the_mean_of_a_synchronous_step) {
+  Cluster c(2, {.sync = true, .not_finite = NotFinite::skip}, Sgd{0.5});
+  for (const auto& [first, second, weight] :
+       {std::tuple{nan, 3.0F, -0.5F}, std::tuple{nan, nan, -0.5F}, std::tuple{-1.0F, -2.0F, 0.25F}}) {
+    std::jthread other([&, gradient = second] { c.train(1, gradient); });
+    c.train(0, first);
+    other.join();
+    BOOST_TEST(c.weight() == weight);
+  }
+  BOOST_TEST(c.global_step() == 3);
+}
+
 BOOST_AUTO_TEST_CASE(a_barrier_that_can_never_open_is_refused) {
   const Replication replication{.sync = true, .replicas_to_aggregate = 2};
   BOOST_CHECK_EXCEPTION(Replica(0, replication, Sgd{0.5}), Error, [](const Error& error) {
@@ -110,7 +159,8 @@ BOOST_AUTO_TEST_CASE(staleness_counts_the_steps_between_read_and_update) {
   g.on("/job:ps/task:0", [&] {
     step = global_step(g);
     local = g.placeholder(DType::int64, {}, "local_step");
-    count = g.add(count_step_op(), {local}, {{"variable", step.name()}});
+    count = g.add(count_step_op(), {local, g.constant(std::int64_t{-1})},
+                  {{"variable", step.name()}, {"replica", std::int64_t{0}}, {"train_op", "train"}});
     seen = g.add(staleness_op(), {}, {{"variable", step.name()}});
   });
   Session s(tasks.server("worker", 0).target(), g);

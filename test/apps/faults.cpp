@@ -111,6 +111,19 @@ BOOST_AUTO_TEST_CASE(hostile_bytes_on_a_port_take_no_memory) {
   BOOST_TEST(server.wait() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(nan_gradient_fails_training_or_is_left_out) {
+  std::vector<std::string> command{"actorflow", "train", "mnist", "--data=digits", "--optimizer=sgd",
+                                   "--learning_rate=1e20", "--train_steps=20", "--workers=2"};
+  Process strict(command);
+  BOOST_TEST(strict.wait() == 1);
+  BOOST_TEST(strict.output().find("not finite") != std::string::npos, strict.output());
+  BOOST_TEST(strict.output().find("lower the learning rate") != std::string::npos, strict.output());
+  command.push_back("--not_finite=skip");
+  Process lenient(command);
+  BOOST_TEST(lenient.wait() == 0, lenient.output());
+  BOOST_TEST(lenient.output().find("it was left out") != std::string::npos, lenient.output());
+}
+
 BOOST_AUTO_TEST_CASE(ctrl_c_saves_ends_all_and_the_job_goes_on_later) {
   const Folder checkpoints;
   const std::vector<std::string> flags = {"--sync_replicas", "--checkpoint_dir=" + checkpoints.path()};

@@ -41,8 +41,9 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .report = "-",
                          .connect_timeout_s = 0.25,
                          .replicas_to_aggregate = 2,
-                         .staleness_bound = 0};
-  BOOST_TEST(flags.arguments().size() == 18u);  // none of the fields is as without flags
+                         .staleness_bound = 0,
+                         .not_finite = "skip"};
+  BOOST_TEST(flags.arguments().size() == 19u);  // none of the fields is as without flags
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 
@@ -57,6 +58,7 @@ BOOST_AUTO_TEST_CASE(a_report_as_json) {
                            .staleness_max = 3,
                            .max_lead = 2,
                            .dropped_gradients = {0, 4},
+                           .uneven_updates = 2,
                            .weights_hash = 0xFEDC'BA98'7654'3210};
   BOOST_TEST((parse_report(to_json(report)) == report));
 }

@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_sparse_gradient_goes_to_its_variable_as_rows) {
     const OpDef& op = sync ? accumulate_sparse_gradient_op() : apply_sparse_gradient_op();
     const auto update = std::ranges::find(g.def().nodes, &op, &Node::op);
     BOOST_TEST_REQUIRE((update != g.def().nodes.end()));
-    const std::size_t rows = sync ? 2 : 0;  // behind the local step and serial
+    const std::size_t rows = sync ? 2 : 1;  // behind the local step and serial, or the serial
     BOOST_TEST_REQUIRE(update->inputs.size() == rows + 3);
     BOOST_TEST((update->inputs[rows + 1] == ids.edge));
     BOOST_TEST((update->inputs[rows + 2] == rate.edge));
@@ -136,9 +136,29 @@ BOOST_AUTO_TEST_CASE(an_asynchronous_step_is_counted_after_its_updates) {
   const Output step = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{});
   BOOST_TEST(step.node().op == &count_step_op());
   BOOST_TEST(step.node().device == m.step.device());
-  BOOST_TEST((step.node().inputs == std::vector<Edge>{m.step.value().edge}));
+  BOOST_TEST_REQUIRE(step.node().inputs.size() == 2U);
+  BOOST_TEST((step.node().inputs[0] == m.step.value().edge));
   BOOST_TEST_REQUIRE(step.node().controls.size() == 2U);
   for (auto control : step.node().controls) BOOST_TEST(m.node(control).op == &apply_gradient_op());
+}
+
+// So that feeding it costs no message.
+BOOST_AUTO_TEST_CASE(asynchronous_updates_have_their_serial_on_their_own_task) {
+  Model m;
+  const TrainOp train = minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{});
+  BOOST_TEST(train.serials.size() == 2U);
+  for (const auto& update : m.nodes(apply_gradient_op())) {
+    BOOST_TEST(m.node(update.inputs[1].node).device == update.device);
+    BOOST_TEST((std::ranges::find(train.serials, update.inputs[1], &Output::edge) != train.serials.end()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(serials_of_two_train_ops_are_others) {
+  Model m;
+  minimize(m.graph, m.loss, {m.a}, m.step, Sgd{});
+  minimize(m.graph, m.loss, {m.a}, m.step, Sgd{});
+  const auto updates = m.nodes(apply_gradient_op());
+  BOOST_TEST(attr<std::string>(updates[0], "train_op") != attr<std::string>(updates[1], "train_op"));
 }
 
 BOOST_AUTO_TEST_CASE(synchronous_gradients_carry_the_local_step_of_the_replica) {

@@ -11,12 +11,14 @@ using test::invalid_with;
 namespace {
 
 const Attrs update = {
-    {"variable", "w"}, {"optimizer", "sgd"}, {"hyperparameters", std::vector<double>{0.1}}};
+    {"variable", "w"}, {"optimizer", "sgd"}, {"hyperparameters", std::vector<double>{0.1}}, {"skip_not_finite", false}};
 
 Attrs with(Attrs attrs, const Attrs& others) {
   for (const auto& [name, value] : others) attrs[name] = value;
   return attrs;
 }
+
+const Attrs at_once = with(update, {{"replica", std::int64_t{1}}, {"train_op", "train"}});
 
 Attrs token_attrs(std::int64_t aggregate, std::int64_t total, std::int64_t tokens) {
   return {{"variable", "global_step"},       {"replica", std::int64_t{0}},
@@ -30,14 +32,18 @@ BOOST_AUTO_TEST_SUITE(training_ops)
 
 BOOST_AUTO_TEST_CASE(updates_are_checked) {
   Graph g;
-  const Output gradient = g.constant(1.0F);
-  BOOST_TEST(g.add(apply_gradient_op(), {gradient}, update).node().outputs.empty());
-  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {g.constant(1)}, update), Error,
+  const Output gradient = g.constant(1.0F), serial = g.constant(std::int64_t{-1});
+  BOOST_TEST(g.add(apply_gradient_op(), {gradient, serial}, at_once).node().outputs.empty());
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {g.constant(1), serial}, at_once), Error,
                         invalid_with({"floating", "int32[]"}));
   BOOST_CHECK_EXCEPTION(
-      g.add(apply_gradient_op(), {gradient}, with(update, {{"optimizer", "sgdd"}})), Error,
+      g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", "sgdd"}})), Error,
       invalid_with({"(ApplyGradient)", "unknown optimizer 'sgdd'", "did you mean 'sgd'?"}));
-  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient}, with(update, {{"optimizer", "adam"}})),
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, gradient}, at_once), Error,
+                        invalid_with({"input 1 of int64"}));
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"replica", std::int64_t{-1}}})),
+                        Error, invalid_with({"a replica, 0 or more", "-1"}));
+  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", "adam"}})),
                         Error, invalid_with({"'adam' has 4 hyperparameters, got 1"}));
 }
 
@@ -77,8 +83,9 @@ BOOST_AUTO_TEST_CASE(rows_of_a_gradient_have_an_index_each) {
   Graph g;
   const auto rows = [&](const Shape& shape) { return g.placeholder(DType::float32, shape); };
   const auto indices = [&](const Shape& shape) { return g.placeholder(DType::int64, shape); };
-  const auto apply = [&](const std::vector<Output>& inputs) {
-    return g.add(apply_sparse_gradient_op(), inputs, update);
+  const auto apply = [&](std::vector<Output> inputs) {
+    inputs.insert(inputs.begin(), g.constant(std::int64_t{-1}));
+    return g.add(apply_sparse_gradient_op(), inputs, at_once);
   };
   apply({rows({2, 3}), indices({2}), rows({-1, 3}), indices({-1})});
   apply({rows({2, 3}), indices({2}), g.constant(0.5F)});  // with a learning rate

@@ -28,7 +28,7 @@ class NanTensor : public SessionHook {
     const std::string what =
         fmt::format("'{}' is {} in the step after global step {}; lower the learning rate", loss_.name(),
                     *bad, results[1].scalar<std::int64_t>());
-    if (on_nan_ == OnNan::fail) throw invalid_argument(what);
+    if (on_nan_ == OnNan::fail) throw Error(Code::not_finite, what);
     spdlog::error("{}; training stops", what);
     context.request_stop();
   }

@@ -1,5 +1,7 @@
-// Twelve mistakes that this program's build makes on purpose, one at a time: the simulation finds each. The
+// Thirteen mistakes that this program's build makes on purpose, one at a time: the simulation finds each. The
 // library's sources with an `if (planted(...))` are compiled again for it, with ACTORFLOW_PLANT_BUGS.
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "actors/planted_bug.h"
@@ -12,7 +14,10 @@ namespace {
 PlantedBug the_bug = PlantedBug::none;
 
 struct Hunt {
-  Scenario scenario = Scenario::read(ACTORFLOW_SOURCE_DIR "/test/simulation/planted/hunt.scenario");
+  explicit Hunt(const char* name)
+      : scenario(Scenario::read(fmt::format("{}/test/simulation/planted/{}.scenario", ACTORFLOW_SOURCE_DIR, name))) {}
+
+  Scenario scenario;
   SimulatedJob undisturbed = simulate_undisturbed(scenario);
 
   std::optional<SeedFailure> find(PlantedBug bug, SeedRange range) const {
@@ -23,18 +28,20 @@ struct Hunt {
   }
 };
 
-const Hunt& hunt() {
-  static const Hunt the_hunt;
-  return the_hunt;
+// Where a mistake would show.
+const Hunt& hunt(PlantedBug bug) {
+  static const Hunt synchronous("hunt"), asynchronous("hunt_async");
+  return bug == PlantedBug::applied_again ? asynchronous : synchronous;
 }
 
 // Within 1,000 seeds, and shrunk to faults that are a part of the seed's.
 void check_found(PlantedBug bug) {
-  const auto failure = hunt().find(bug, {1, 1000});
+  const Hunt& hunt = actorflow::hunt(bug);
+  const auto failure = hunt.find(bug, {1, 1000});
   BOOST_REQUIRE_MESSAGE(failure, "not found within 1,000 seeds");
   BOOST_TEST_MESSAGE("found: " << failure->to_string().substr(0, 400));
-  BOOST_TEST(failure->faults.size() <= hunt().scenario.faults(failure->seed).size());
-  BOOST_TEST(!hunt().find(PlantedBug::none, {failure->seed, failure->seed}), "the seed fails without the bug, too");
+  BOOST_TEST(failure->faults.size() <= hunt.scenario.faults(failure->seed).size());
+  BOOST_TEST(!hunt.find(PlantedBug::none, {failure->seed, failure->seed}), "the seed fails without the bug, too");
 }
 
 }  // namespace
@@ -49,13 +56,15 @@ using actorflow::PlantedBug, actorflow::check_found;
 BOOST_AUTO_TEST_SUITE(planted_bugs)
 
 BOOST_AUTO_TEST_CASE(without_a_bug_nothing_is_found) {
-  BOOST_TEST(!actorflow::hunt().find(PlantedBug::none, {1, 30}));
+  for (const auto bug : {PlantedBug::none, PlantedBug::applied_again})
+    BOOST_TEST(!actorflow::hunt(bug).find(PlantedBug::none, {1, 30}));
 }
 
 #define FINDS(bug) \
   BOOST_AUTO_TEST_CASE(finds_##bug) { check_found(PlantedBug::bug); }
 FINDS(lost_token)
 FINDS(double_apply)
+FINDS(applied_again)
 FINDS(stale_write)
 FINDS(kept_gradients)
 FINDS(opened_early)
