@@ -45,6 +45,15 @@ struct SimNetwork::Connection {
   World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
 };
 
+struct SimNetwork::Flight {
+  Flight(ConnectionRef on, std::vector<std::byte> encoded, World::Time at)
+      : connection(std::move(on)), bytes(std::move(encoded)), sent(at) {}
+
+  ConnectionRef connection;
+  std::vector<std::byte> bytes;
+  World::Time sent;
+};
+
 class SimNetwork::LinkEnd final : public Link {
  public:
   LinkEnd(SimNetwork& network, ConnectionRef connection)
@@ -119,26 +128,33 @@ void SimNetwork::shake_hands(const ConnectionRef& connection, const std::string&
   if (there == ports_.end())
     return close(connection, false, fmt::format("cannot reach {}: nobody listens there", address));
   const PortRef port = there->second;
+  const TaskName& name = port->self.name;
+  const Status answer =
+      name == peer ? admit(*port, connection->self)
+                   : Status{Code::failed_precondition, fmt::format("expected {} at {}, but {} answers there",
+                                                                   peer.to_string(), address, name.to_string())};
   world_.as(connection->caller, [&] {
-    if (port->self.name == peer) {
+    if (answer.ok()) {
       connection->port = port;
       connection->events.up(port->self);
-      return;
+    } else {
+      connection->open = false;
+      connection->events.down(answer);
     }
-    connection->open = false;
-    connection->events.down({Code::failed_precondition,
-                             fmt::format("expected {} at {}, but {} answers there", peer.to_string(),
-                                         address, port->self.name.to_string())});
   });
+}
+
+Status SimNetwork::admit(const Port& port, const TaskIdentity& caller) {
+  Status answer;
+  if (port.inbox.admit) world_.as(port.machine, [&] { answer = port.inbox.admit(caller); });
+  return answer;
 }
 
 Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
   const double factor = 1 + model_.jitter * world_.random().fraction();
   auto time = Nanoseconds(static_cast<Nanoseconds::rep>(
       static_cast<double>(model_.latency.count()) * factor));
-  for (const TrackId machine : {from, to})
-    if (const auto extra = delays_.find(machine); extra != delays_.end()) time += extra->second;
-  return time;
+  return time + machine(from).delay + machine(to).delay;
 }
 
 // Large messages take the ports of both machines for their time; all come in the order of their lane.
@@ -150,9 +166,11 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message,
       static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
   World::Time time = handled(from, size_bytes);
   if (large) {
-    time = sending_until_[from] = std::max(time, sending_until_[from]) + transfer;
+    World::Time& sending_until = machine(from).sending_until;
+    time = sending_until = std::max(time, sending_until) + transfer;
     time += latency(from, to);
-    time = receiving_until_[to] = std::max(time, receiving_until_[to] + transfer);
+    World::Time& receiving_until = machine(to).receiving_until;
+    time = receiving_until = std::max(time, receiving_until + transfer);
     if (world_.random().chance(model_.late)) time += Nanoseconds(world_.random().below(latest.count()));
   } else {
     time += transfer + latency(from, to);
@@ -164,34 +182,43 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message,
   return last = time;
 }
 
-World::Time SimNetwork::handled(TrackId machine, std::size_t size_bytes) {
+World::Time SimNetwork::handled(TrackId track, std::size_t size_bytes) {
   const auto cost = model_.message_cost + Nanoseconds(static_cast<Nanoseconds::rep>(
                                               model_.byte_cost_ns * static_cast<double>(size_bytes)));
   if (cost <= 0ns) return world_.now();
-  Processor& processor = processors_[machine];
-  processor.busy += cost;
-  return processor.busy_until = std::max(processor.busy_until, world_.now()) + cost;
+  Machine& handler = machine(track);
+  handler.busy += cost;
+  return handler.busy_until = std::max(handler.busy_until, world_.now()) + cost;
 }
 
-Nanoseconds SimNetwork::handling(TrackId machine) const {
-  const auto found = processors_.find(machine);
-  return found == processors_.end() ? 0ns : found->second.busy;
+SimNetwork::Machine& SimNetwork::machine(TrackId track) {
+  const auto place = static_cast<std::size_t>(track - outside);
+  if (place >= machines_.size()) machines_.resize(place + 1);
+  return machines_[place];
 }
 
 void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
-  auto bytes = std::make_shared<std::vector<std::byte>>(encode_message(message));
-  const World::Time time = arrival(*connection, message, bytes->size());
-  const World::Time sent = world_.now();
-  const auto pass_on = [&](World::Time when) {
-    pass(connection->caller, connection->port->machine, when, [this, connection, bytes, sent] {
-      const World::Time done = handled(connection->port->machine, bytes->size());
-      if (done == world_.now()) return deliver(connection, bytes, sent);
-      world_.at(done, [this, connection, bytes, sent] { deliver(connection, bytes, sent); });
-    });
-  };
-  pass_on(time);
-  if (world_.random().chance(model_.duplication)) pass_on(time + latency(connection->caller, outside));
+  const auto flight = std::make_shared<const Flight>(connection, encode_message(message), world_.now());
+  const World::Time time = arrival(*connection, message, flight->bytes.size());
+  fly(flight, time);
+  if (world_.random().chance(model_.duplication)) fly(flight, time + latency(connection->caller, outside));
+}
+
+void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {
+  world_.at(arrival, [this, flight] {
+    const TrackId from = flight->connection->caller, to = flight->connection->port->machine;
+    if (separated(from, to))
+      held_.push_back({from, to, [this, flight] { handle(flight); }});
+    else
+      handle(flight);
+  });
+}
+
+void SimNetwork::handle(const FlightRef& flight) {
+  const World::Time done = handled(flight->connection->port->machine, flight->bytes.size());
+  if (done == world_.now()) return deliver(*flight);
+  world_.at(done, [this, flight] { deliver(*flight); });
 }
 
 void SimNetwork::pass(TrackId from, TrackId to, World::Time time, std::function<void()> what) {
@@ -203,16 +230,18 @@ void SimNetwork::pass(TrackId from, TrackId to, World::Time time, std::function<
   });
 }
 
-void SimNetwork::deliver(const ConnectionRef& connection,
-                         const std::shared_ptr<std::vector<std::byte>>& bytes, World::Time sent) {
-  if (!connection->port->open) return;
+void SimNetwork::deliver(const Flight& flight) {
+  const Connection& connection = *flight.connection;
+  const Port& port = *connection.port;
+  if (!port.open) return;
   ++messages_;
-  world_.trace().mix(checksum(*bytes));
-  Message message = decode_message(*bytes, ops_, allocator_);
-  world_.trace().message(sent - World::beginning, connection->caller, world_.elapsed(),
-                         connection->port->machine, name_of(message));
-  world_.as(connection->port->machine,
-            [&] { connection->port->inbox.received(connection->self, std::move(message)); });
+  Trace& trace = world_.trace();
+  trace.mix(checksum(flight.bytes));
+  Message message = decode_message(flight.bytes, ops_, allocator_);
+  if (trace.recording())
+    trace.message(flight.sent - World::beginning, connection.caller, world_.elapsed(), port.machine,
+                  name_of(message));
+  world_.as(port.machine, [&] { port.inbox.received(connection.self, std::move(message)); });
 }
 
 // Tells the other end, when the news has reached it.
@@ -259,8 +288,6 @@ void SimNetwork::process_died(TrackId machine) {
     if (entry.second->machine == machine) ports.push_back(entry.second);
   for (const auto& port : ports) close(port);
 }
-
-void SimNetwork::delay(TrackId machine, Nanoseconds extra) { delays_[machine] = extra; }
 
 void SimNetwork::separate(TrackId a, TrackId b) { separated_.insert(std::minmax(a, b)); }
 

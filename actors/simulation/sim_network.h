@@ -34,7 +34,7 @@ class SimNetwork final : public Network {
   void set_model(const LinkModel& model) { model_ = model; }
   const LinkModel& model() const { return model_; }
   // What a machine sends and receives is so much later.
-  void delay(TrackId machine, std::chrono::nanoseconds extra);
+  void delay(TrackId machine, std::chrono::nanoseconds extra) { this->machine(machine).delay = extra; }
   // Nothing passes between the two until they are connected again; what was sent then arrives.
   void separate(TrackId a, TrackId b);
   void reconnect(TrackId a, TrackId b);
@@ -43,29 +43,46 @@ class SimNetwork final : public Network {
 
   std::uint64_t messages() const { return messages_; }
   // How long the machine has been handling messages so far, as the model has it.
-  std::chrono::nanoseconds handling(TrackId machine) const;
+  std::chrono::nanoseconds handling(TrackId machine) { return this->machine(machine).busy; }
 
  private:
   class LinkEnd;
   class ListenerEnd;
   struct Port;
   struct Connection;
+  struct Flight;
   using PortRef = std::shared_ptr<Port>;
   using ConnectionRef = std::shared_ptr<Connection>;
+  using FlightRef = std::shared_ptr<const Flight>;
 
   void shake_hands(const ConnectionRef& connection, const std::string& address, const TaskName& peer);
+  Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
   World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
   // When the machine has handled a message that is there now.
   World::Time handled(TrackId machine, std::size_t size_bytes);
-  void deliver(const ConnectionRef& connection, const std::shared_ptr<std::vector<std::byte>>& bytes,
-               World::Time sent);
+  // A message on its way: it comes to its machine, which handles it, which then has it.
+  void fly(const FlightRef& flight, World::Time arrival);
+  void handle(const FlightRef& flight);
+  void deliver(const Flight& flight);
   // Happens when the two machines can reach each other, after the latency.
   void pass(TrackId from, TrackId to, World::Time time, std::function<void()> what);
   void close(const ConnectionRef& connection, bool by_caller, const std::string& why);
   void close(const PortRef& port);
   std::chrono::nanoseconds latency(TrackId from, TrackId to);
-  bool separated(TrackId a, TrackId b) const { return separated_.contains(std::minmax(a, b)); }
+  bool separated(TrackId a, TrackId b) const {
+    return !separated_.empty() && separated_.contains(std::minmax(a, b));
+  }
+
+  struct Machine {
+    std::chrono::nanoseconds delay{0};
+    // Its port, for large messages.
+    World::Time sending_until{}, receiving_until{};
+    // Its processor, for handling messages.
+    World::Time busy_until{};
+    std::chrono::nanoseconds busy{0};
+  };
+  Machine& machine(TrackId track);
 
   World& world_;
   const OpRegistry& ops_;
@@ -79,13 +96,7 @@ class SimNetwork final : public Network {
     std::function<void()> what;
   };
   std::vector<Held> held_;
-  std::map<TrackId, std::chrono::nanoseconds> delays_;
-  std::map<TrackId, World::Time> sending_until_, receiving_until_;
-  struct Processor {
-    World::Time busy_until{};
-    std::chrono::nanoseconds busy{0};
-  };
-  std::map<TrackId, Processor> processors_;
+  std::vector<Machine> machines_;  // the first is what is outside of all
   std::uint16_t next_port_ = 1024;
   std::uint64_t messages_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "actors/simulation/world.h"
 
 #include <caf/execution_unit.hpp>
+#include <caf/logger.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/send.hpp>
 
@@ -194,6 +195,8 @@ void World::run(const Runnable& runnable) {
 
 void World::run_actor(const Runnable& runnable) {
   caf::execution_unit& unit = engine_->unit();
+  // CAF would keep books for its log, which is off; who spawns an actor begins with that.
+  caf::logger::set_current_actor_system(nullptr);
   switch (runnable.actor->resume(&unit, 1)) {
     case caf::resumable::resume_later:
       return add(runnable);

@@ -16,6 +16,7 @@
 #include "actors/runtime.h"
 #include "actors/summaries.h"
 #include "apps/training/accuracy.h"
+#include "apps/training/gradient_counts.h"
 #include "apps/training/mlp.h"
 #include "dataflow/error.h"
 #include "dataflow/replica_device_setter.h"
@@ -45,8 +46,6 @@ class Replica {
   void end_as_worker(MonitoredSession& session);
   void wait_for_others();
   TrainReport report(MonitoredSession& session);
-  std::vector<std::int64_t> dropped_gradients(Session& session) const;
-  std::int64_t uneven_updates(Session& session) const;
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   bool is_interrupted() const { return task_.is_chief() && interrupted_; }
   // Every replica makes each step: the step says which batch is next.
@@ -259,32 +258,9 @@ TrainReport Replica::report(MonitoredSession& monitored_session) {
           .staleness_mean = staleness.values<double>()[1],
           .staleness_max = staleness.values<double>()[2],
           .max_lead = train_.max_lead ? session.run(train_.max_lead).scalar<std::int64_t>() : 0,
-          .dropped_gradients = dropped_gradients(session),
-          .uneven_updates = uneven_updates(session),
+          .dropped_gradients = dropped_gradients(session, train_, task_.num_replicas()),
+          .uneven_updates = uneven_updates(session, train_),
           .weights_hash = hash_of(weights)};
-}
-
-// Of each replica, those that came too late for their step, of all variables.
-std::vector<std::int64_t> Replica::dropped_gradients(Session& session) const {
-  std::vector<std::int64_t> dropped(static_cast<std::size_t>(task_.num_replicas()), 0);
-  for (const auto& counts : session.run(train_.gradient_counts)) {
-    const auto values = counts.values<std::int64_t>();
-    for (std::size_t replica = 0; replica < dropped.size(); ++replica)
-      dropped[replica] += values[gradient_count_fields * replica + 1];
-  }
-  return dropped;
-}
-
-std::int64_t Replica::uneven_updates(Session& session) const {
-  if (!train_.step_counts) return 0;
-  const Tensor steps = session.run(train_.step_counts);
-  std::int64_t uneven = 0;
-  for (const auto& updates : session.run(train_.gradient_counts))
-    for (std::size_t counted = 0; counted < steps.values<std::int64_t>().size(); counted += gradient_count_fields) {
-      const auto ahead = updates.values<std::int64_t>()[counted] - steps.values<std::int64_t>()[counted];
-      uneven += ahead < 0 || ahead > 1;
-    }
-  return uneven;
 }
 
 }  // namespace

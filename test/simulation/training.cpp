@@ -36,7 +36,7 @@ SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1,
   simulate(synchronous_job().scenario, synchronous_job().undisturbed);
 }
 
-SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 20)) {
+SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 100)) {
   simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
 }
 
