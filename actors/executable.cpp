@@ -30,8 +30,18 @@ Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& 
       nodes_(graph_.nodes.size()),
       costs_(std::make_unique<NodeCost[]>(graph_.nodes.size())) {
   for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
+  send_in_place(task);
   link_consumers();
   link_controls();
+}
+
+// What is computed to be sent is made where the network need not copy it.
+void Executable::send_in_place(const TaskContext& task) {
+  for (const auto& item : nodes_) {
+    if (item.node->op != &send_op()) continue;
+    ExecutableNode& producer = nodes_[static_cast<std::size_t>(item.node->inputs[0].node)];
+    if (producer.kernel && producer.device == &cpu_device()) producer.device = task.sending_device;
+  }
 }
 
 bool Executable::sends_to(TaskId task) const {

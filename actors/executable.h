@@ -97,6 +97,7 @@ class Executable {
 
  private:
   void compile_node(NodeId id, const TaskContext& task);
+  void send_in_place(const TaskContext& task);
   void link_consumers();
   void link_controls();
 

@@ -32,6 +32,8 @@ namespace actorflow {
 namespace {
 
 constexpr std::string_view scheme = "actorflow://";
+// Smaller ones travel within their message.
+constexpr std::size_t large_tensor_bytes = std::size_t{64} << 10;
 
 std::vector<Device*> devices_of_this_process() {
   std::vector<Device*> devices{&cpu_device()};
@@ -64,6 +66,7 @@ struct Server::Impl {
   ServerOptions options;
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
+  std::unique_ptr<Device> sending_device;
   std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
   // The incarnations of another task that have spoken; the network thread's.
   struct Known {
@@ -95,6 +98,8 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->storage = &runtime->storage();
   if (reach != Reach::alone)
     network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
+  if (reach == Reach::port) sending_device = make_cpu_device(network->allocator(), large_tensor_bytes);
+  task->sending_device = sending_device ? sending_device.get() : &cpu_device();
   spawn_actors();
   try {
     if (network) listen(address);

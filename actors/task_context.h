@@ -21,6 +21,8 @@ struct TaskContext {
   TaskId own{};
   std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
   std::vector<Device*> devices;  // of this task; the CPU comes first
+  // The CPU, for what other tasks will read: large tensors lie where the network need not copy them.
+  Device* sending_device = nullptr;
   const OpLibrary* ops = nullptr;
   Team* team = nullptr;  // threads for the parts of a kernel
   Clock* clock = nullptr;

@@ -1,6 +1,7 @@
 // A device: where kernels run and where their tensors live.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,8 +31,10 @@ class Device {
   virtual void synchronize() {}
 };
 
-// The only CPU device of the process.
+// The CPU of the process.
 Device& cpu_device();
+// The same, but that tensors of `large_bytes` or more come from `large`, which outlives it and them.
+std::unique_ptr<Device> make_cpu_device(Allocator& large, std::size_t large_bytes);
 // The GPUs that this build and machine have: empty without CUDA or without a GPU.
 int cuda_device_count();
 // Throws not_found, naming the devices that exist.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <span>
 
+#include "kernels/vectorised.h"
+
 namespace actorflow {
 namespace {
 
@@ -15,7 +17,11 @@ constexpr std::size_t share_elements = std::size_t{1} << 16;
 template <class T>
 std::int64_t count(std::span<const T> values) {
   std::int32_t not_finite = 0;
-  for (const T value : values) not_finite += !(std::abs(value) <= std::numeric_limits<T>::max());
+  vectorised([data = values.data(), size = values.size(), result = &not_finite] {
+    std::int32_t bad = 0;
+    for (std::size_t i = 0; i < size; ++i) bad += !(std::abs(data[i]) <= std::numeric_limits<T>::max());
+    *result = bad;
+  });
   return not_finite;
 }
 

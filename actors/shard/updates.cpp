@@ -136,7 +136,7 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
     variable.slots_of = optimizer_name(optimizer);
   }
   const auto apply = [&](const Optimizer& with) {
-    apply_mean(with, variable.state, gradients, cpu_device(), shard.task->team);
+    apply_mean(with, variable.state, gradients, *shard.task->sending_device, shard.task->team);
   };
   if (learning_rate.valid())
     apply(with_learning_rate(optimizer, scalar_value(learning_rate)));

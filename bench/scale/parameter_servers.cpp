@@ -138,7 +138,7 @@ class Simulation {
 
   // The tracks of parameter servers come first.
   Traffic traffic() {
-    const SimNetwork& network = sim_.network();
+    SimNetwork& network = sim_.network();
     return {network.handling(0), network.handling(job_.ps - 1), network.messages()};
   }
 
