@@ -23,15 +23,16 @@ struct GradientCounts {
 // shard.
 class Accumulator {
  public:
-  // False if the gradient is stale. One that has counted before does not count again. Without a gradient, as it
-  // was not finite, the contribution counts all the same.
+  // False if the gradient is stale. One that has counted before does not count again. Without a
+  // gradient, as it was not finite, the contribution counts all the same.
   bool add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
            Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
 
   struct Taken {
-    // Those that there are, in the order of replicas and contributions, so that their sum does not depend on who came first.
+    // Those that there are, in the order of replicas and contributions, so that their sum does not
+    // depend on who came first.
     std::vector<Gradient> gradients;
     Tensor learning_rate;  // of the first
   };

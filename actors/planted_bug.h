@@ -6,19 +6,19 @@ namespace actorflow {
 
 enum class PlantedBug {
   none,
-  lost_token,             // a replica that restarts does not get its token of the step again
-  double_apply,           // a gradient that is handed in again counts again
-  applied_again,          // an asynchronous step that is made again changes its variables again
-  stale_write,            // steps of an earlier life of the job may change what was restored
-  kept_gradients,         // gradients of an earlier life stay in the accumulators
-  opened_early,           // the model may be used before it is restored
-  checkpoint_in_place,    // a checkpoint's file grows where it will be read
-  forgotten_slots,        // the optimizer's slots are not restored
-  wrong_batch,            // a replica that recovers begins with the first batch
-  rejoined_late,          // a replica that comes back in a step computes with the values after it
-  summed_as_they_came,    // the sum of gradients is in the order of their arrival
-  announced_twice,        // an update that is announced twice opens the next step's barrier
-  forgotten_messages,     // what waits for a connection is forgotten when it is there
+  lost_token,           // a replica that restarts does not get its token of the step again
+  double_apply,         // a gradient that is handed in again counts again
+  applied_again,        // an asynchronous step that is made again changes its variables again
+  stale_write,          // steps of an earlier life of the job may change what was restored
+  kept_gradients,       // gradients of an earlier life stay in the accumulators
+  opened_early,         // the model may be used before it is restored
+  checkpoint_in_place,  // a checkpoint's file grows where it will be read
+  forgotten_slots,      // the optimizer's slots are not restored
+  wrong_batch,          // a replica that recovers begins with the first batch
+  rejoined_late,        // a replica that comes back in a step computes with the values after it
+  summed_as_they_came,  // the sum of gradients is in the order of their arrival
+  announced_twice,      // an update that is announced twice opens the next step's barrier
+  forgotten_messages,   // what waits for a connection is forgotten when it is there
 };
 
 #ifdef ACTORFLOW_PLANT_BUGS

@@ -71,18 +71,19 @@ struct GradientInputs {
 
 Output count_gradients(const Training& t, const Variable& variable, const std::string& name) {
   return t.graph.on(variable.device(), [&] {
-    return t.graph.add(gradient_counts_op(), {},
-                       {{"variable", variable.name()},
-                        {"total_num_replicas", std::int64_t{t.replication.replicas}}},
-                       name);
+    return t.graph.add(
+        gradient_counts_op(), {},
+        {{"variable", variable.name()}, {"total_num_replicas", std::int64_t{t.replication.replicas}}},
+        name);
   });
 }
 
-// Each update carries the serial of its step, by which it is known when a step is made again after a failure:
-// a constant on each task, so that feeding it costs no message.
+// Each update carries the serial of its step, by which it is known when a step is made again after a
+// failure: a constant on each task, so that feeding it costs no message.
 class AsynchronousTraining {
  public:
-  explicit AsynchronousTraining(const Training& t) : t_(t), name_(serial_on(t.global_step.device()).name()) {}
+  explicit AsynchronousTraining(const Training& t)
+      : t_(t), name_(serial_on(t.global_step.device()).name()) {}
 
   TrainOp add() {
     std::vector<Output> applied, counts;
@@ -92,8 +93,8 @@ class AsynchronousTraining {
     }
     TrainOp train;
     train.step = t_.graph.after(gathered(t_, applied), [&] {
-      return on_global_step(count_step_op(), {t_.global_step.value(), serial_on(t_.global_step.device())},
-                            "count_step");
+      return on_global_step(count_step_op(),
+                            {t_.global_step.value(), serial_on(t_.global_step.device())}, "count_step");
     });
     train.local_step = t_.global_step;
     for (const auto& [device, serial] : serials_) train.serials.push_back(serial);

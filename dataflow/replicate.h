@@ -50,14 +50,15 @@ struct TrainOp {
   // After local_init it fetches the second of each pair, which is the value that its step is about, and
   // feeds it for the first in its first step (as the hook sync_replicas() does).
   std::vector<std::pair<Output, Output>> rejoin{};
-  // Asynchronous: int64 scalars. A step that is fed the same number for each of them counts once, however often
-  // it is made again after a failure (the hook sync_replicas() feeds them); one that is fed nothing always counts.
+  // Asynchronous: int64 scalars. A step that is fed the same number for each of them counts once,
+  // however often it is made again after a failure (the hook sync_replicas() feeds them); one that is
+  // fed nothing always counts.
   std::vector<Output> serials{};
-  // Asynchronous: int64 scalar, the number to feed to the replica's next step, of which only one at a time
-  // may be under way then.
+  // Asynchronous: int64 scalar, the number to feed to the replica's next step, of which only one at a
+  // time may be under way then.
   Output next_serial;
-  // One for each variable: int64 [replicas, 4], how many gradients of each replica were counted, dropped as
-  // stale, dropped as counted before, and counted but not finite.
+  // One for each variable: int64 [replicas, 4], how many gradients of each replica were counted, dropped
+  // as stale, dropped as counted before, and counted but not finite.
   std::vector<Output> gradient_counts;
   // Asynchronous: the same of the replicas' steps.
   Output step_counts;

@@ -12,12 +12,13 @@ constexpr std::int64_t gradient_count_fields = 4;
 // Of the histogram that Staleness returns.
 constexpr std::int64_t staleness_buckets = 32;
 
-// (gradient, serial int64[, learning_rate]) -> (): applies it at once, unless the replica's gradient of this
-// serial or a later one has been applied before; serial = -1 always counts. Attrs: variable, optimizer
-// ("sgd", ...), hyperparameters (list of float64 in the order that dataflow/optimizer.h documents), replica,
-// train_op (serials of another train_op are others), skip_not_finite (whether a gradient that is not finite is
-// left out; else the op fails as not_finite). A learning rate, a floating scalar, takes the place of the one
-// among them.
+// (gradient, serial int64[, learning_rate]) -> (): applies it at once, unless the replica's gradient of
+// this serial or a later one has been applied before; serial = -1 always counts. Attrs: variable,
+// optimizer
+// ("sgd", ...), hyperparameters (list of float64 in the order that dataflow/optimizer.h documents),
+// replica, train_op (serials of another train_op are others), skip_not_finite (whether a gradient that
+// is not finite is left out; else the op fails as not_finite). A learning rate, a floating scalar, takes
+// the place of the one among them.
 const OpDef& apply_gradient_op();
 // (gradient, local_step int64, serial int64[, learning_rate]) -> accepted bool: hands the gradient to
 // the variable's accumulator, which drops it if local_step is behind, and applies the mean of
@@ -26,23 +27,23 @@ const OpDef& apply_gradient_op();
 // total_num_replicas, coordinator (the task that holds the barrier) and global_step (the variable that
 // the barrier counts).
 const OpDef& accumulate_gradient_op();
-// (serial int64, values, indices, values, indices, ...[, learning_rate]) -> (): as ApplyGradient, for the
-// sum of row-sparse gradients: values [n, ...] of the variable's rows `indices` [n], int64.
+// (serial int64, values, indices, values, indices, ...[, learning_rate]) -> (): as ApplyGradient, for
+// the sum of row-sparse gradients: values [n, ...] of the variable's rows `indices` [n], int64.
 const OpDef& apply_sparse_gradient_op();
 // (local_step int64, serial int64, values, indices, ...[, learning_rate]) -> accepted bool: as
 // AccumulateGradient; each row of the mean is divided by the number of gradients that have the row.
 const OpDef& accumulate_sparse_gradient_op();
 // () -> int64[total_num_replicas, 4]: of each replica's gradients, how many were counted, were dropped
-// as stale, were dropped because they had been counted before, and were counted but not finite. Of a global step in asynchronous training:
-// of each replica's steps. Attrs: variable, total_num_replicas.
+// as stale, were dropped because they had been counted before, and were counted but not finite. Of a
+// global step in asynchronous training: of each replica's steps. Attrs: variable, total_num_replicas.
 const OpDef& gradient_counts_op();
 // (local_step int64) -> the variable's value at that global step: the present one, or that before the
 // last mean of dense gradients, which a replica that comes back in the middle of a step needs. Attrs as
 // ReadVariable.
 const OpDef& read_at_step_op();
 // (local_step int64, serial int64) -> global step after: counts an asynchronous step that began at
-// `local_step`, once, and records its staleness. Attrs: variable (the global step's name), and replica and
-// train_op as ApplyGradient.
+// `local_step`, once, and records its staleness. Attrs: variable (the global step's name), and replica
+// and train_op as ApplyGradient.
 const OpDef& count_step_op();
 // () -> int64: the serial of the replica's first step that has not been counted. Attrs as CountStep.
 const OpDef& next_serial_op();

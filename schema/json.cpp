@@ -28,7 +28,8 @@ std::string json_object(const JsonMembers& members) {
 JsonMembers parse_json_object(const std::string& text) {
   try {
     const auto object = nlohmann::ordered_json::parse(text);
-    if (!object.is_object()) throw Error(Code::data_loss, "expected a JSON object, got: " + text.substr(0, 100));
+    if (!object.is_object())
+      throw Error(Code::data_loss, "expected a JSON object, got: " + text.substr(0, 100));
     JsonMembers members;
     for (const auto& [key, value] : object.items()) members.emplace_back(key, value_of(value));
     return members;

@@ -66,9 +66,9 @@ HookRef logging_tensor(std::vector<std::pair<std::string, Output>> tensors, Ever
 enum class OnNan : std::uint8_t { fail, stop };
 HookRef nan_tensor(Output loss, OnNan on_nan = OnNan::fail);
 
-// The hook of SyncReplicasOptimizer, for every kind of replication: makes a replica current in each new session.
-// An asynchronous step that is lost and made again changes each variable once. For a graph that trains in one
-// step at a time.
+// The hook of SyncReplicasOptimizer, for every kind of replication: makes a replica current in each new
+// session. An asynchronous step that is lost and made again changes each variable once. For a graph that
+// trains in one step at a time.
 HookRef sync_replicas(const TrainOp& train);
 
 // FeedFnHook: feeds each step with what `feeds` returns. It is told, before the first step of each

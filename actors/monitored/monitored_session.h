@@ -47,8 +47,9 @@ struct MonitoredOptions {
 
   // How long to wait for the chief, or for tasks that are lost; 0 = as long as it takes.
   double max_wait_secs = 7200;
-  // How often a loss or a gradient that is not finite takes the job back to its newest checkpoint, all replicas
-  // together, before training fails. The chief needs a checkpoint_dir for that.
+  // How often a loss or a gradient of this replica that is not finite takes the job, all replicas
+  // together, back to the newest checkpoint, before training fails. The chief needs a checkpoint_dir for
+  // that.
   int max_rollbacks = 0;
   // The global step at which training is complete; 0 = hooks say. A task that comes later leaves.
   std::int64_t last_step = 0;
@@ -90,9 +91,9 @@ class StepContext {
 
 // Aborted and unavailable count as the loss of a task: the session is closed and made anew, the chief
 // restores the newest checkpoint, or runs the initialiser where there is none and a variable has no
-// value, the others wait for it, and the step is run again. So does not_finite, as often as max_rollbacks says. out_of_range is the end of the input:
-// training ends cleanly. Every other error comes out, and hooks' end() is not called. For one thread,
-// but for should_stop() and request_stop().
+// value, the others wait for it, and the step is run again. not_finite leads to the same, as often as
+// max_rollbacks says. out_of_range is the end of the input: training ends cleanly. Every other error
+// comes out, and hooks' end() is not called. For one thread, but for should_stop() and request_stop().
 class MonitoredSession {
  public:
   // Calls the hooks' begin(), which may add to the graph, makes the first session and waits until the

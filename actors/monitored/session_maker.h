@@ -22,8 +22,8 @@ class SessionMaker {
   // waited for.
   std::shared_ptr<Session> make();
 
-  // Of any replica: no step of the job so far changes anything from here on, so that every replica makes a new
-  // session, for which the chief restores the newest checkpoint.
+  // Of any replica: no step of the job so far changes anything from here on, so that every replica makes
+  // a new session, for which the chief restores the newest checkpoint.
   void demand_restore(Session& session) const { fence_->close(session); }
 
   // Whether the chief has not given the model new values since the session was made.

@@ -10,8 +10,8 @@
 
 namespace actorflow {
 
-// Serials of a replica's updates grow, one step at a time; those of different train ops are independent of each
-// other. Not thread-safe: it belongs to a shard.
+// Serials of a replica's updates grow, one step at a time; those of different train ops are independent
+// of each other. Not thread-safe: it belongs to a shard.
 class AppliedUpdates {
  public:
   struct Key {
@@ -25,7 +25,8 @@ class AppliedUpdates {
   bool admit(const Key& key, std::int64_t serial);
   // That the last was left out.
   void not_finite(const Key& key) { ++replicas_[key].counts.not_finite; }
-  // The serial after the last. One that asks for the first time begins with `first`, also if it asks again.
+  // The serial after the last. One that asks for the first time begins with `first`, also if it asks
+  // again.
   std::int64_t next(const Key& key, std::int64_t first);
   // Of all train ops together.
   GradientCounts counts(std::int64_t replica) const;

@@ -94,13 +94,13 @@ void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
 void report_waiting_takers(ShardState& shard);
-// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if it is not
-// finite and the node skips it. Throw invalid_argument, naming node and variable, for one that does not fit the
-// variable, and not_finite.
-std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
-                                       const Tensor& input);
-std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
-                                        std::span<const Tensor> inputs);
+// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if
+// it is not finite and the node skips it. Throw invalid_argument, naming node and variable, for one that
+// does not fit the variable, and not_finite.
+std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
+                                       const ShardVariable& variable, const Tensor& input);
+std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
+                                        const ShardVariable& variable, std::span<const Tensor> inputs);
 // Applies the mean of the gradients, if there are any, as the optimizer does, with `learning_rate` if
 // there is one.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,

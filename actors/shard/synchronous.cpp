@@ -64,10 +64,10 @@ Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
 StateResult accumulate_dense(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
-  return accumulate(shard, call, variable,
-                    {contribution_of(inputs[1], inputs[2]),
-                     dense_gradient(shard, *call.node, variable, inputs[0]),
-                     inputs.size() > 3 ? inputs[3] : Tensor()});
+  return accumulate(
+      shard, call, variable,
+      {contribution_of(inputs[1], inputs[2]), dense_gradient(shard, *call.node, variable, inputs[0]),
+       inputs.size() > 3 ? inputs[3] : Tensor()});
 }
 
 // Inputs: local step, serial, values and indices by turns, and perhaps a learning rate.
@@ -76,10 +76,10 @@ StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
   const auto& inputs = call.inputs;
   const bool has_rate = inputs.size() % 2 != 0;
   const auto rows = std::span(inputs).subspan(2, inputs.size() - (has_rate ? 3 : 2));
-  return accumulate(shard, call, variable,
-                    {contribution_of(inputs[0], inputs[1]),
-                     sparse_gradient(shard, *call.node, variable, rows),
-                     has_rate ? inputs.back() : Tensor()});
+  return accumulate(
+      shard, call, variable,
+      {contribution_of(inputs[0], inputs[1]), sparse_gradient(shard, *call.node, variable, rows),
+       has_rate ? inputs.back() : Tensor()});
 }
 
 StateResult read_at_step(ShardState& shard, StateCall& call) {
@@ -97,9 +97,9 @@ StateResult gradient_counts(ShardState& shard, StateCall& call) {
   for (int replica = 0; replica < replicas; ++replica) {
     const GradientCounts& gathered = variable.accumulator.counts(replica);
     const GradientCounts applied = variable.applied.counts(replica);
-    values.insert(values.end(), {gathered.counted + applied.counted, gathered.stale,
-                                 gathered.repeated + applied.repeated,
-                                 gathered.not_finite + applied.not_finite});
+    values.insert(values.end(),
+                  {gathered.counted + applied.counted, gathered.stale,
+                   gathered.repeated + applied.repeated, gathered.not_finite + applied.not_finite});
   }
   return std::vector{Tensor::of<std::int64_t>({replicas, gradient_count_fields}, values)};
 }

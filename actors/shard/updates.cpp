@@ -68,8 +68,8 @@ StateResult count_step(ShardState& shard, StateCall& call) {
   return Outputs{value};
 }
 
-// A global step that has lost its counts was given a value by a chief, of a new epoch: serials that begin with
-// it are later than all that other variables may remember.
+// A global step that has lost its counts was given a value by a chief, of a new epoch: serials that
+// begin with it are later than all that other variables may remember.
 StateResult next_serial(ShardState& shard, StateCall& call) {
   const auto first = static_cast<std::int64_t>(shard.epoch) << 32;
   auto& applied = shard.initialized(variable_of(*call.node)).applied;
@@ -89,26 +89,28 @@ StateResult staleness(ShardState& shard, StateCall& call) {
 bool is_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
   if (bad == 0) return true;
   const std::string what =
-      fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite", node.name,
-                  node.op->name, bad, elements, variable_of(node));
+      fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite",
+                  node.name, node.op->name, bad, elements, variable_of(node));
   if (!attr<bool>(node, "skip_not_finite"))
-    throw Error(Code::not_finite, what + "; it was not applied: lower the learning rate, clip the gradients, or "
-                                         "let training skip such gradients or roll back");
+    throw Error(Code::not_finite,
+                what +
+                    "; it was not applied: lower the learning rate, clip the gradients, or "
+                    "let training skip such gradients or roll back");
   spdlog::warn("{}; it was left out", what);
   return false;
 }
 
 }  // namespace
 
-std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
-                                       const Tensor& input) {
+std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
+                                       const ShardVariable& variable, const Tensor& input) {
   check_same_type(node, variable.state.value, input);
   if (!is_finite(node, count_not_finite(input, shard.task->team), input.elements())) return std::nullopt;
   return input;
 }
 
-std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node, const ShardVariable& variable,
-                                        std::span<const Tensor> inputs) {
+std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
+                                        const ShardVariable& variable, std::span<const Tensor> inputs) {
   SparseGradient gradient;
   for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
   try {

@@ -217,11 +217,13 @@ void SimCluster::Impl::happen(const Fault& fault) {
       return during(fault, [&] { network.separate(track(fault.task), track(fault.other)); },
                     [this, a = track(fault.task), b = track(fault.other)] { network.reconnect(a, b); });
     case FaultKind::delay:
-      return during(fault, [&] { network.delay(track(fault.task), FaultSizes::delay); },
-                    [this, t = track(fault.task)] { network.delay(t, 0ns); });
+      return during(
+          fault, [&] { network.delay(track(fault.task), FaultSizes::delay); },
+          [this, t = track(fault.task)] { network.delay(t, 0ns); });
     case FaultKind::slow:
-      return during(fault, [&] { world.slow_down(track(fault.task), FaultSizes::slow_factor); },
-                    [this, t = track(fault.task)] { world.slow_down(t, 1); });
+      return during(
+          fault, [&] { world.slow_down(track(fault.task), FaultSizes::slow_factor); },
+          [this, t = track(fault.task)] { world.slow_down(t, 1); });
     case FaultKind::lossy:
       return change_links(fault, &LinkModel::loss, FaultSizes::loss);
     case FaultKind::duplicate:

@@ -129,10 +129,10 @@ void SimNetwork::shake_hands(const ConnectionRef& connection, const std::string&
     return close(connection, false, fmt::format("cannot reach {}: nobody listens there", address));
   const PortRef port = there->second;
   const TaskName& name = port->self.name;
-  const Status answer =
-      name == peer ? admit(*port, connection->self)
-                   : Status{Code::failed_precondition, fmt::format("expected {} at {}, but {} answers there",
-                                                                   peer.to_string(), address, name.to_string())};
+  const Status answer = name == peer ? admit(*port, connection->self)
+                                     : Status{Code::failed_precondition,
+                                              fmt::format("expected {} at {}, but {} answers there",
+                                                          peer.to_string(), address, name.to_string())};
   world_.as(connection->caller, [&] {
     if (answer.ok()) {
       connection->port = port;
@@ -202,7 +202,8 @@ void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   const auto flight = std::make_shared<const Flight>(connection, encode_message(message), world_.now());
   const World::Time time = arrival(*connection, message, flight->bytes.size());
   fly(flight, time);
-  if (world_.random().chance(model_.duplication)) fly(flight, time + latency(connection->caller, outside));
+  if (world_.random().chance(model_.duplication))
+    fly(flight, time + latency(connection->caller, outside));
 }
 
 void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {

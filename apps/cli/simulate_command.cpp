@@ -68,8 +68,8 @@ class SeedProgress {
   void show(std::uint64_t done) {
     if (!live_ && seconds() < next_line_) return;
     next_line_ = seconds() + 10;
-    fmt::print(stderr, "{}{}: {} of {} seeds, {:.0f} s{}", live_ ? "\r" : "", name_, done, seeds_, seconds(),
-               live_ ? "\033[K" : "\n");
+    fmt::print(stderr, "{}{}: {} of {} seeds, {:.0f} s{}", live_ ? "\r" : "", name_, done, seeds_,
+               seconds(), live_ ? "\033[K" : "\n");
     std::fflush(stderr);
   }
   void clear() const {
@@ -140,27 +140,32 @@ bool rehearse_seeds(const Scenario& scenario, const std::string& file, SeedRange
                     const SimulateCommand& command, const Interrupts& interrupts) {
   const SimulatedJob undisturbed = undisturbed_for_real(scenario);
   SeedProgress progress(scenario.name(), range.last - range.first + 1);
-  const RehearsalSummary sum =
-      rehearse(scenario, undisturbed.report, range,
-               command.processes > 0 ? command.processes : jobs_at_once(scenario), interrupts.requested(),
-               [&progress](const RehearsalSummary& so_far) { progress.show(so_far.seeds); });
+  const RehearsalSummary sum = rehearse(
+      scenario, undisturbed.report, range,
+      command.processes > 0 ? command.processes : jobs_at_once(scenario), interrupts.requested(),
+      [&progress](const RehearsalSummary& so_far) { progress.show(so_far.seeds); });
   progress.clear();
   for (const auto& failure : sum.failures)
-    fmt::print("{}\nto try it again: {} --seeds {}\n", failure.text, command.program(file), failure.seed);
+    fmt::print("{}\nto try it again: {} --seeds {}\n", failure.text, command.program(file),
+               failure.seed);
   fmt::print("{} as real processes: {} seeds, {} failed; {:.1f} s\n", scenario.name(), sum.seeds,
              sum.failures.size(), progress.seconds());
   print_counts("faults", sum.faults);
   const PacketCounts& packets = sum.packets;
   if (packets.carried > 0)
-    fmt::print("  packets: {} sent, {} lost, {} doubled, {} held back; {} between tasks without a connection\n",
-               packets.carried, packets.lost, packets.doubled, packets.late, packets.separated);
+    fmt::print(
+        "  packets: {} sent, {} lost, {} doubled, {} held back; {} between tasks without a connection\n",
+        packets.carried, packets.lost, packets.doubled, packets.late, packets.separated);
   if (sum.too_late > 0)
-    fmt::print("  {} faults more came too late, the job was over: raise real_train_steps, or lower faults_until\n",
-               sum.too_late);
+    fmt::print(
+        "  {} faults more came too late, the job was over: raise real_train_steps, or lower "
+        "faults_until\n",
+        sum.too_late);
   return sum.failures.empty();
 }
 
-int rehearse_all(const std::vector<std::string>& files, SeedRange range, const SimulateCommand& command) {
+int rehearse_all(const std::vector<std::string>& files, SeedRange range,
+                 const SimulateCommand& command) {
   const Interrupts interrupts(std::chrono::seconds(3));
   std::vector<Scenario> scenarios;
   for (const auto& file : files) {
@@ -205,25 +210,31 @@ void add_simulate_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<SimulateCommand>();
   CLI::App* simulate = app.add_subcommand(
       "simulate", "Train on simulated clusters with faults, for a range of seeds, and check what comes out");
-  simulate->add_flag("--real", command->real,
-                     "Train with real processes in real time instead, with the same faults, and check what comes out "
-                     "against the simulation without faults");
+  simulate->add_flag(
+      "--real", command->real,
+      "Train with real processes in real time instead, with the same faults, and check what comes out "
+      "against the simulation without faults");
   simulate->add_option("scenarios", command->files, "Scenario files; without any, the project's own")
       ->check(CLI::ExistingFile);
-  simulate->add_option("--seeds", command->seeds, "A seed, or a range of them; without it 1..100, or 1..5 with --real");
+  simulate->add_option("--seeds", command->seeds,
+                       "A seed, or a range of them; without it 1..100, or 1..5 with --real");
   simulate
-      ->add_option("--set", command->settings, "OPTION=VALUE, in place of what the files say; any number of times")
+      ->add_option("--set", command->settings,
+                   "OPTION=VALUE, in place of what the files say; any number of times")
       ->allow_extra_args(false);
   simulate
-      ->add_option("--processes", command->processes,
-                   "Seeds that run at once; 0 = one per core, or, of real jobs, as many as there are cores for")
+      ->add_option(
+          "--processes", command->processes,
+          "Seeds that run at once; 0 = one per core, or, of real jobs, as many as there are cores for")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   simulate
       ->add_option("--trace", command->trace,
                    "File for the trace of a failure; without it <scenario>.trace.json")
       ->excludes("--real");
-  simulate->add_flag("--twice", command->twice, "Run each seed twice: it must be the same run, message by message")
+  simulate
+      ->add_flag("--twice", command->twice,
+                 "Run each seed twice: it must be the same run, message by message")
       ->excludes("--real");
   simulate->add_flag("--list", command->list, "Print the scenarios' files, and do nothing");
   simulate->footer(scenario_options);

@@ -138,7 +138,8 @@ TrainOptions TrainFlags::options(bool sync) const {
   if (not_finite == "skip") options.not_finite = NotFinite::skip;
   if (not_finite == "roll_back") {
     if (checkpoint_folder.empty())
-      throw UsageError("--not_finite=roll_back needs --checkpoint_dir, the folder with what to go back to");
+      throw UsageError(
+          "--not_finite=roll_back needs --checkpoint_dir, the folder with what to go back to");
     options.max_rollbacks = 3;
   }
   options.seed = seed;

@@ -128,15 +128,17 @@ void Scenario::check(const TrainReport& report, const TrainReport& undisturbed) 
     throw Error(Code::internal,
                 fmt::format("training ended at step {} of {}", report.global_step, train_.train_steps));
   if (report.uneven_updates != 0)
-    throw Error(Code::internal, fmt::format("for {} pairs of replica and variable an update was lost or applied twice",
-                                            report.uneven_updates));
+    throw Error(Code::internal,
+                fmt::format("for {} pairs of replica and variable an update was lost or applied twice",
+                            report.uneven_updates));
   if (flags_.same_weights && report.weights_hash != undisturbed.weights_hash)
     throw Error(Code::internal, fmt::format("the weights are {:016x}, but {:016x} without faults",
                                             report.weights_hash, undisturbed.weights_hash));
   const double points = 100 * (undisturbed.test_accuracy - report.test_accuracy);
   if (flags_.accuracy_within >= 0 && points > flags_.accuracy_within)
-    throw Error(Code::internal, fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",
-                                            100 * report.test_accuracy, 100 * undisturbed.test_accuracy));
+    throw Error(Code::internal,
+                fmt::format("the test accuracy is {:.2f} %, but {:.2f} % without faults",
+                            100 * report.test_accuracy, 100 * undisturbed.test_accuracy));
 }
 
 std::vector<std::string> own_scenarios() {

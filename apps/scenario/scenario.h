@@ -46,8 +46,8 @@ class Scenario {
  public:
   // Throws UsageError for what does not make sense, and what reading the data throws.
   Scenario(std::string name, const ScenarioFlags& flags);
-  // From a file: lines "option = value". `settings`, each "option=value", go before what the file says. Throws
-  // UsageError that names the file and what is wrong.
+  // From a file: lines "option = value". `settings`, each "option=value", go before what the file says.
+  // Throws UsageError that names the file and what is wrong.
   static Scenario read(const std::string& path, const std::vector<std::string>& settings = {});
   // The same with as many steps as real processes shall make.
   Scenario on_real_processes() const;
@@ -61,8 +61,8 @@ class Scenario {
   std::vector<TaskName> tasks() const;
   // All faults of a seed, in the order of their times.
   FaultPlan faults(std::uint64_t seed) const;
-  // Whether what came out is what must, compared with the job without faults. Throws Error (internal) that says
-  // what is not.
+  // Whether what came out is what must, compared with the job without faults. Throws Error (internal)
+  // that says what is not.
   void check(const TrainReport& report, const TrainReport& undisturbed) const;
 
  private:

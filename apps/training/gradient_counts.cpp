@@ -8,7 +8,9 @@ namespace {
 // Positions in what GradientCounts says of a replica.
 constexpr std::size_t counted = 0, stale = 1;
 
-std::size_t place(std::size_t replica, std::size_t field) { return gradient_count_fields * replica + field; }
+std::size_t place(std::size_t replica, std::size_t field) {
+  return gradient_count_fields * replica + field;
+}
 
 }  // namespace
 

@@ -12,8 +12,8 @@ namespace actorflow {
 // Synchronous: of each replica, gradients that came too late for their step, of all variables.
 std::vector<std::int64_t> dropped_gradients(Session& session, const TrainOp& train, int replicas);
 
-// Asynchronous: for how many pairs of replica and variable the updates are not as many as the steps that the
-// replica has ended, or one more. Else an update was lost, or applied twice.
+// Asynchronous: for how many pairs of replica and variable the updates are not as many as the steps that
+// the replica has ended, or one more. Else an update was lost, or applied twice.
 std::int64_t uneven_updates(Session& session, const TrainOp& train);
 
 }  // namespace actorflow

@@ -40,7 +40,9 @@ JsonValue json_of(const Value& value) {
   return value;
 }
 
-void read_from(const JsonValue& json, std::uint64_t& hash) { hash = std::stoull(std::get<std::string>(json), nullptr, 16); }
+void read_from(const JsonValue& json, std::uint64_t& hash) {
+  hash = std::stoull(std::get<std::string>(json), nullptr, 16);
+}
 template <class Value>
 void read_from(const JsonValue& json, Value& value) {
   value = std::get<Value>(json);
@@ -50,7 +52,9 @@ void read_from(const JsonValue& json, Value& value) {
 
 std::string to_json(const TrainReport& report) {
   JsonMembers members;
-  each_field(report, [&members](const char* name, const auto& value) { members.emplace_back(name, json_of(value)); });
+  each_field(report, [&members](const char* name, const auto& value) {
+    members.emplace_back(name, json_of(value));
+  });
   return json_object(members);
 }
 
@@ -59,7 +63,8 @@ TrainReport parse_report(const std::string& json) {
   TrainReport report;
   each_field(report, [&members](const char* name, auto& value) {
     const auto member = std::ranges::find(members, name, &JsonMembers::value_type::first);
-    if (member == members.end()) throw Error(Code::data_loss, fmt::format("a report without '{}'", name));
+    if (member == members.end())
+      throw Error(Code::data_loss, fmt::format("a report without '{}'", name));
     try {
       read_from(member->second, value);
     } catch (const std::exception&) {

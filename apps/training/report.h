@@ -18,8 +18,8 @@ struct TrainReport {
   double staleness_max = 0;
   std::int64_t max_lead = 0;  // with bounded staleness: steps that a replica was ahead of the slowest
   std::vector<std::int64_t> dropped_gradients;  // synchronous: of each replica, too late for their step
-  // Asynchronous: for how many replicas and variables the updates are not as many as the replica's steps, but for
-  // one that it has not ended: 0, or an update was lost or applied twice.
+  // Asynchronous: for how many replicas and variables the updates are not as many as the replica's
+  // steps, but for one that it has not ended: 0, or an update was lost or applied twice.
   std::int64_t uneven_updates = 0;
   std::uint64_t weights_hash = 0;
 

@@ -11,8 +11,8 @@
 
 #include "actors/storage.h"
 #include "schema/tfrecord.h"
-#include "test/support/status_of.h"
 #include "test/apps/support/folder.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 

@@ -12,8 +12,8 @@
 #include "dataflow/queue_ops.h"
 #include "dataflow/state_ops.h"
 #include "dataflow/training_ops.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/memory_storage.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;

@@ -7,8 +7,8 @@
 #include "dataflow/training_ops.h"
 #include "kernels/kernel.h"
 #include "schema/master_client.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::comes_to_hold;

@@ -4,8 +4,8 @@
 
 #include "actors/actorflow.h"
 #include "kernels/kernel.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;

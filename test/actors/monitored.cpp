@@ -10,9 +10,9 @@
 #include "actors/monitored/training_end.h"
 #include "actors/summaries.h"
 #include "dataflow/state_ops.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/apps/support/folder.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::status_of;
@@ -313,7 +313,8 @@ BOOST_AUTO_TEST_CASE(nan_gradient_takes_all_replicas_back_to_the_newest_checkpoi
   MonitoredSession worker(job.worker(1), q.g, others);
   bool was_bad = false;
   std::jthread bad([&] {
-    worker.run_step([&](StepContext& step) { step.run(q.train, q.feed(std::exchange(was_bad, true) ? 0 : nan)); });
+    worker.run_step(
+        [&](StepContext& step) { step.run(q.train, q.feed(std::exchange(was_bad, true) ? 0 : nan)); });
   });
   do chief.run(p.train, p.feed(0));
   while (weight(chief, p) == -1.5F);

@@ -105,7 +105,8 @@ BOOST_AUTO_TEST_CASE(nan_gradient_is_never_applied_and_named) {
     BOOST_CHECK_EXCEPTION(c.train(0, bad), Error, [](const Error& error) {
       const std::string what = error.what();
       return error.code() == Code::not_finite &&
-             what.find("1 of 1 elements of a gradient of variable 'w' are not finite") != std::string::npos;
+             what.find("1 of 1 elements of a gradient of variable 'w' are not finite") !=
+                 std::string::npos;
     });
   BOOST_TEST(c.weight() == 1.0F);
   BOOST_TEST(c.global_step() == 0);

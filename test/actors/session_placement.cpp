@@ -4,8 +4,8 @@
 
 #include "actors/session.h"
 #include "kernels/ops.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/real_servers.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

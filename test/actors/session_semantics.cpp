@@ -9,8 +9,8 @@
 #include "dataflow/core_ops.h"
 #include "dataflow/training_ops.h"
 #include "kernels/ops.h"
-#include "test/support/status_of.h"
 #include "test/actors/support/real_servers.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

@@ -132,8 +132,10 @@ BOOST_AUTO_TEST_CASE(scenarios_that_cannot_be) {
     return command;
   };
   expect_failure(simulate({"--set", "trian_steps=3"}), bad_usage, {"small.scenario", "trian_steps"});
-  expect_failure(simulate({"--set", "kinds=kill,flood"}), bad_usage, {"small.scenario", "'flood'", "partition"});
-  expect_failure(simulate({"--set", "faults=1s kill /job:ps/task:1"}), bad_usage, {"/job:ps/task:1", "1 ps"});
+  expect_failure(simulate({"--set", "kinds=kill,flood"}), bad_usage,
+                 {"small.scenario", "'flood'", "partition"});
+  expect_failure(simulate({"--set", "faults=1s kill /job:ps/task:1"}), bad_usage,
+                 {"/job:ps/task:1", "1 ps"});
   expect_failure(simulate({"--real", "--twice"}), bad_usage, {"--real", "--twice"});
 }
 

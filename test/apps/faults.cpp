@@ -112,8 +112,9 @@ BOOST_AUTO_TEST_CASE(hostile_bytes_on_a_port_take_no_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(nan_gradient_fails_training_or_is_left_out) {
-  std::vector<std::string> command{"actorflow", "train", "mnist", "--data=digits", "--optimizer=sgd",
-                                   "--learning_rate=1e20", "--train_steps=20", "--workers=2"};
+  std::vector<std::string> command{"actorflow",        "train",           "mnist",
+                                   "--data=digits",    "--optimizer=sgd", "--learning_rate=1e20",
+                                   "--train_steps=20", "--workers=2"};
   Process strict(command);
   BOOST_TEST(strict.wait() == 1);
   BOOST_TEST(strict.output().find("not finite") != std::string::npos, strict.output());

@@ -149,7 +149,8 @@ BOOST_AUTO_TEST_CASE(asynchronous_updates_have_their_serial_on_their_own_task) {
   BOOST_TEST(train.serials.size() == 2U);
   for (const auto& update : m.nodes(apply_gradient_op())) {
     BOOST_TEST(m.node(update.inputs[1].node).device == update.device);
-    BOOST_TEST((std::ranges::find(train.serials, update.inputs[1], &Output::edge) != train.serials.end()));
+    BOOST_TEST(
+        (std::ranges::find(train.serials, update.inputs[1], &Output::edge) != train.serials.end()));
   }
 }
 

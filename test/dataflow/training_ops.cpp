@@ -10,8 +10,10 @@ using test::invalid_with;
 
 namespace {
 
-const Attrs update = {
-    {"variable", "w"}, {"optimizer", "sgd"}, {"hyperparameters", std::vector<double>{0.1}}, {"skip_not_finite", false}};
+const Attrs update = {{"variable", "w"},
+                      {"optimizer", "sgd"},
+                      {"hyperparameters", std::vector<double>{0.1}},
+                      {"skip_not_finite", false}};
 
 Attrs with(Attrs attrs, const Attrs& others) {
   for (const auto& [name, value] : others) attrs[name] = value;
@@ -41,10 +43,12 @@ BOOST_AUTO_TEST_CASE(updates_are_checked) {
       invalid_with({"(ApplyGradient)", "unknown optimizer 'sgdd'", "did you mean 'sgd'?"}));
   BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, gradient}, at_once), Error,
                         invalid_with({"input 1 of int64"}));
-  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"replica", std::int64_t{-1}}})),
-                        Error, invalid_with({"a replica, 0 or more", "-1"}));
-  BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", "adam"}})),
-                        Error, invalid_with({"'adam' has 4 hyperparameters, got 1"}));
+  BOOST_CHECK_EXCEPTION(
+      g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"replica", std::int64_t{-1}}})),
+      Error, invalid_with({"a replica, 0 or more", "-1"}));
+  BOOST_CHECK_EXCEPTION(
+      g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", "adam"}})), Error,
+      invalid_with({"'adam' has 4 hyperparameters, got 1"}));
 }
 
 BOOST_AUTO_TEST_CASE(an_accumulated_gradient_carries_its_local_step) {

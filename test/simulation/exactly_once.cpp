@@ -1,5 +1,5 @@
-// Asynchronous training in which each update adds 1 to each variable: whatever happens to workers and wires, what
-// is there at the end are the steps.
+// Asynchronous training in which each update adds 1 to each variable: whatever happens to workers and
+// wires, what is there at the end are the steps.
 #include <boost/test/unit_test.hpp>
 
 #include "actors/actorflow.h"
@@ -36,7 +36,8 @@ void train(MonitoredSession& session, const Counting& model, int replica) {
   while (!session.should_stop())
     session.run_step([&](StepContext& step) {
       const Tensor counts = step.session().run(model.train.step_counts);
-      if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] == steps_each)
+      if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] ==
+          steps_each)
         step.request_stop();
       else
         step.run(model.train);
@@ -46,7 +47,8 @@ void train(MonitoredSession& session, const Counting& model, int replica) {
 bool have_all_counted(Session& session, const Counting& model) {
   const Tensor counts = session.run(model.train.step_counts);
   for (int replica = 0; replica < workers; ++replica)
-    if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] < steps_each)
+    if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] <
+        steps_each)
       return false;
   return true;
 }
@@ -69,7 +71,8 @@ std::vector<float> count(SimTask& task) {
   while (!have_all_counted(session.session(), model)) task.sleep(100ms);
   const auto sums = session.session().run({model.a, model.b, model.step});
   server.shutdown_cluster("all have counted");
-  return {sums[0].scalar<float>(), sums[1].scalar<float>(), static_cast<float>(sums[2].scalar<std::int64_t>())};
+  return {sums[0].scalar<float>(), sums[1].scalar<float>(),
+          static_cast<float>(sums[2].scalar<std::int64_t>())};
 }
 
 std::vector<float> run_task(SimTask& task) {
@@ -96,10 +99,9 @@ FaultPlan faults(std::uint64_t seed) {
   auto everybody = tasks("ps", 2);
   everybody.insert(everybody.end(), replicas.begin(), replicas.end());
   FaultPlan plan = random_fault_plan(seed, replicas, {.count = 3, .until = 300ms, .kinds = {kill}});
-  const auto others = random_fault_plan(seed + 1, everybody,
-                                        {.count = 3,
-                                         .until = 300ms,
-                                         .kinds = {pause, partition, delay, slow, lossy, late, duplicate}});
+  const auto others = random_fault_plan(
+      seed + 1, everybody,
+      {.count = 3, .until = 300ms, .kinds = {pause, partition, delay, slow, lossy, late, duplicate}});
   plan.insert(plan.end(), others.begin(), others.end());
   return plan;
 }

@@ -1,4 +1,5 @@
-// A gradient that is not finite takes the job back to its newest checkpoint, whatever else happens meanwhile.
+// A gradient that is not finite takes the job back to its newest checkpoint, whatever else happens
+// meanwhile.
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
 
@@ -9,8 +10,8 @@ namespace {
 
 constexpr std::int64_t steps = 60;
 
-// Fits w to 3 with two synchronous workers. The second one's gradient is NaN at step 25, the first time that it
-// comes there. Returns w, and how often it came there.
+// Fits w to 3 with two synchronous workers. The second one's gradient is NaN at step 25, the first time
+// that it comes there. Returns w, and how often it came there.
 struct Fit {
   bool has_nan = true;
   int visits = 0;
@@ -39,7 +40,10 @@ struct Fit {
     options.max_rollbacks = 1;
     options.hooks = {sync_replicas(train),
                      feed_fn({.begin = [&](std::int64_t step) { next = step; },
-                              .next = [&] { return Feeds{{noise, Tensor::scalar(at(next, is_chief))}}; }})};
+                              .next =
+                                  [&] {
+                                    return Feeds{{noise, Tensor::scalar(at(next, is_chief))}};
+                                  }})};
     MonitoredSession session(server, g, options);
     while (!session.should_stop())
       if (const auto step = session.run(train); !step.empty()) next = step[0].scalar<std::int64_t>();

@@ -37,8 +37,8 @@ class SyncReplicas : public SessionHook {
   }
 
  private:
-  // The first step of a session computes with the values that its global step began with: others may have
-  // completed the step for some variables already, and for others wait for this replica.
+  // The first step of a session computes with the values that its global step began with: others may
+  // have completed the step for some variables already, and for others wait for this replica.
   void rejoin(Session& session) {
     std::vector<Output> values;
     for (const auto& [variable, at_step] : train_.rejoin) values.push_back(at_step);
@@ -47,10 +47,11 @@ class SyncReplicas : public SessionHook {
 
   // Whether a step that is asked for these makes the train op's step, too.
   bool trains(std::span<const Output> asked) {
-    std::vector<NodeId> roots;
-    for (const auto& output : asked) roots.push_back(output.edge.node);
     const NodeId step = train_.step.edge.node;
-    if (std::ranges::find(roots, step) != roots.end()) return true;
+    const auto node_of = [](const Output& output) { return output.edge.node; };
+    if (std::ranges::find(asked, step, node_of) != asked.end()) return true;
+    std::vector<NodeId> roots(asked.size());
+    std::ranges::transform(asked, roots.begin(), node_of);
     const auto [known, is_new] = trains_.try_emplace(roots, false);
     if (is_new) known->second = needed_by(graph_->def(), roots)[static_cast<std::size_t>(step)];
     return known->second;
@@ -59,7 +60,7 @@ class SyncReplicas : public SessionHook {
   TrainOp train_;
   Graph* graph_ = nullptr;
   std::map<std::vector<NodeId>, bool> trains_;  // what was asked before
-  std::vector<Tensor> rejoined_;  // to feed the next step with
+  std::vector<Tensor> rejoined_;                // to feed the next step with
   std::int64_t serial_ = 0;
 };
 

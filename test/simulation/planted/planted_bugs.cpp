@@ -1,5 +1,6 @@
-// Thirteen mistakes that this program's build makes on purpose, one at a time: the simulation finds each. The
-// library's sources with an `if (planted(...))` are compiled again for it, with ACTORFLOW_PLANT_BUGS.
+// Thirteen mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// each. The library's sources with an `if (planted(...))` are compiled again for it, with
+// ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
 
 #include <boost/test/unit_test.hpp>
@@ -15,7 +16,8 @@ PlantedBug the_bug = PlantedBug::none;
 
 struct Hunt {
   explicit Hunt(const char* name)
-      : scenario(Scenario::read(fmt::format("{}/test/simulation/planted/{}.scenario", ACTORFLOW_SOURCE_DIR, name))) {}
+      : scenario(Scenario::read(
+            fmt::format("{}/test/simulation/planted/{}.scenario", ACTORFLOW_SOURCE_DIR, name))) {}
 
   Scenario scenario;
   SimulatedJob undisturbed = simulate_undisturbed(scenario);
@@ -41,7 +43,8 @@ void check_found(PlantedBug bug) {
   BOOST_REQUIRE_MESSAGE(failure, "not found within 1,000 seeds");
   BOOST_TEST_MESSAGE("found: " << failure->to_string().substr(0, 400));
   BOOST_TEST(failure->faults.size() <= hunt.scenario.faults(failure->seed).size());
-  BOOST_TEST(!hunt.find(PlantedBug::none, {failure->seed, failure->seed}), "the seed fails without the bug, too");
+  BOOST_TEST(!hunt.find(PlantedBug::none, {failure->seed, failure->seed}),
+             "the seed fails without the bug, too");
 }
 
 }  // namespace
