@@ -106,7 +106,7 @@ class AsynchronousTraining {
 
  private:
   Output apply(const GradientAndVariable& update) {
-    const std::string& device = update.variable.device();
+    const std::string device = update.variable.device();  // a copy: the graph grows
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
     all.insert(inputs.sparse ? all.begin() : all.end(), serial_on(device));
