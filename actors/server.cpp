@@ -32,8 +32,6 @@ namespace actorflow {
 namespace {
 
 constexpr std::string_view scheme = "actorflow://";
-// Smaller ones travel within their message.
-constexpr std::size_t large_tensor_bytes = std::size_t{64} << 10;
 
 std::vector<Device*> devices_of_this_process() {
   std::vector<Device*> devices{&cpu_device()};
@@ -98,7 +96,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->storage = &runtime->storage();
   if (reach != Reach::alone)
     network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
-  if (reach == Reach::port) sending_device = make_cpu_device(network->allocator(), large_tensor_bytes);
+  if (reach == Reach::port) sending_device = make_cpu_device(network->allocator(), large_message_bytes);
   task->sending_device = sending_device ? sending_device.get() : &cpu_device();
   spawn_actors();
   try {

@@ -23,12 +23,15 @@ enum class TensorPath : std::uint8_t {
   stream,         // over TCP
 };
 
+// From how many bytes on a message is large: it has a lane of its own, and its tensors their own way.
+inline constexpr std::size_t large_message_bytes = std::size_t{64} << 10;
+
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).
 // Thread-safe.
 //
-// Order. A message of 64 KiB and more is large. Small messages arrive in the order in which they were
-// sent, and large ones do; but a small message overtakes large ones that were sent before it, and may be
-// overtaken by large ones that are sent after it, so that nothing urgent waits behind a tensor. Except:
+// Order. Small messages arrive in the order in which they were sent, and large ones do; but a small
+// message overtakes large ones that were sent before it, and may be overtaken by large ones that are
+// sent after it, so that nothing urgent waits behind a tensor. Except:
 // - AbortStep and DeregisterGraph come after every RunGraph that was sent before them;
 // - ReplicaDone and Shutdown come after everything that was sent before them.
 // So the messages of a step may come in any order but for its abort, which follows its run: tensors are

@@ -85,8 +85,9 @@ StateResult staleness(ShardState& shard, StateCall& call) {
       Tensor::of<std::int64_t>({staleness_buckets}, {seen.histogram.begin(), seen.histogram.end()})};
 }
 
-// Throws not_finite, or says it with a warning, for a gradient that is not.
-bool is_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
+// Whether a gradient of which so many elements are not finite may be applied. Throws not_finite unless
+// the node leaves such gradients out.
+bool check_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
   if (bad == 0) return true;
   const std::string what =
       fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite",
@@ -105,7 +106,8 @@ bool is_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        const ShardVariable& variable, const Tensor& input) {
   check_same_type(node, variable.state.value, input);
-  if (!is_finite(node, count_not_finite(input, shard.task->team), input.elements())) return std::nullopt;
+  if (!check_finite(node, count_not_finite(input, shard.task->team), input.elements()))
+    return std::nullopt;
   return input;
 }
 
@@ -126,7 +128,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
     bad += count_not_finite(rows.values, shard.task->team);
     elements += rows.values.elements();
   }
-  if (!is_finite(node, bad, elements)) return std::nullopt;
+  if (!check_finite(node, bad, elements)) return std::nullopt;
   return gradient;
 }
 

@@ -13,7 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr std::size_t large_bytes = 64 * 1024;
 constexpr Nanoseconds retransmission_time = 200ms;
 constexpr Nanoseconds latest = 20ms;
 // How long somebody tries to connect to a machine that does not answer.
@@ -161,7 +160,7 @@ Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
 World::Time SimNetwork::arrival(Connection& connection, const Message& message,
                                 std::size_t size_bytes) {
   const TrackId from = connection.caller, to = connection.port->machine;
-  const bool large = size_bytes >= large_bytes;
+  const bool large = size_bytes >= large_message_bytes;
   const auto transfer = Nanoseconds(
       static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
   World::Time time = handled(from, size_bytes);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "schema/codec/message_codec.h"
+#include "schema/link.h"
 
 namespace actorflow {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t batch_messages = 1024;
 Outbox::Pushed Outbox::push(Message message) {
   const std::size_t size = estimated_bytes(message);
   const std::lock_guard lock(mutex_);
-  const Lane lane = size < min_bulk_bytes ? Lane::control : Lane::bulk;
+  const Lane lane = size < large_message_bytes ? Lane::control : Lane::bulk;
   if (closed_) return {lane, false};
   if (lane == Lane::control) {
     const std::uint64_t after = must_follow(message);

@@ -25,9 +25,6 @@ struct ControlMessage {
 // Thread-safe.
 class Outbox {
  public:
-  // Messages of this size go through the bulk lane.
-  static constexpr std::size_t min_bulk_bytes = std::size_t{64} << 10;
-
   struct Pushed {
     Lane lane;
     bool wake;  // nobody works on that lane: the caller must see to it that somebody does
