@@ -19,6 +19,8 @@ struct Scaffold {
   // Run in every new session, when the shared variables have a value. The variables that they assign
   // are this replica's own: nobody initialises or restores them.
   std::vector<Output> local_init;
+  // TrainOp::step, of a program whose hooks know it.
+  Output train_step{};
 };
 
 // What a hook wants from the next step, besides what the program asks for.
@@ -30,11 +32,15 @@ struct RunArgs {
 
 class RunContext {
  public:
-  RunContext(Session& session, Runtime& runtime, std::span<const Output> asked = {})
-      : session_(session), runtime_(runtime), asked_(asked) {}
+  // `made`: of each node, whether the step makes it for the program. Outlives this.
+  RunContext(Session& session, Runtime& runtime, const std::vector<bool>& made)
+      : session_(session), runtime_(runtime), made_(made) {}
 
-  // What the program asks the step for: fetches and targets.
-  std::span<const Output> asked() const { return asked_; }
+  // Around a step: whether what the program asks for, fetches and targets, needs this.
+  bool makes(const Output& output) const {
+    return output && static_cast<std::size_t>(output.edge.node) < made_.size() &&
+           made_[static_cast<std::size_t>(output.edge.node)];
+  }
   // For steps of the hook's own; no hooks are called around them.
   Session& session() const { return session_; }
   // A hook asks these for the time, and sleeps with runtime().sleep(), so that it can be simulated.
@@ -50,7 +56,7 @@ class RunContext {
  private:
   Session& session_;
   Runtime& runtime_;
-  std::span<const Output> asked_;
+  const std::vector<bool>& made_;
   RunMetadata metadata_;
   bool stop_requested_ = false;
 };
@@ -59,7 +65,7 @@ class RunContext {
 class SessionHook {
  public:
   virtual ~SessionHook() = default;
-  // Once, before the first session: the only time at which the graph may grow.
+  // Once, before the first session: the only time at which the graph may grow. The scaffold stays.
   virtual void begin(Scaffold&) {}
   // After a session was made and its variables have values: at first, and after each recovery.
   virtual void after_create_session(RunContext&) {}

@@ -22,7 +22,8 @@ namespace actorflow {
 using HookRef = std::shared_ptr<SessionHook>;
 
 // StopAtStepHook: ends training when the global step has reached `last_step`, also if it stands there
-// when a session is made.
+// when a session is made. Synchronous replicas need the hook sync_replicas(), too: it knows when one was
+// left behind by others, who wait for nobody at the end.
 HookRef stop_at_step(std::int64_t last_step);
 // The same, `steps` after the step at which the first session found the model.
 HookRef stop_after_steps(std::int64_t steps);

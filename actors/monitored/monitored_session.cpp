@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 
 #include "actors/monitored/hooks.h"
@@ -12,6 +13,7 @@
 #include "actors/point.h"
 #include "actors/runtime.h"
 #include "dataflow/error.h"
+#include "dataflow/optimise.h"
 #include "dataflow/replicate.h"
 
 namespace actorflow {
@@ -49,6 +51,8 @@ struct MonitoredSession::Impl {
   Session* ready();
   void survive(const Error& error);
   bool roll_back(const Error& error);
+  const std::vector<bool>& made_for(const std::vector<Output>& fetches,
+                                    const std::vector<Output>& targets);
   std::vector<Tensor> run(Session& in, const std::vector<Output>& fetches, const Feeds& feeds,
                           const std::vector<Output>& targets);
 
@@ -59,6 +63,7 @@ struct MonitoredSession::Impl {
   Hooks hooks;
   std::unique_ptr<SessionMaker> maker;
   std::shared_ptr<Session> session;  // none before the first and after a loss
+  std::map<std::vector<NodeId>, std::vector<bool>> made;  // by what a program has asked for
   std::atomic<bool> stop = false;
   int rollbacks = 0;
   bool failed = false;
@@ -111,7 +116,7 @@ Session* MonitoredSession::Impl::ready() {
         stop = true;
         break;
       }
-      RunContext context(*session, *server.runtime());
+      RunContext context(*session, *server.runtime(), made_for({}, {}));
       for (const auto& hook : hooks) hook->after_create_session(context);
       if (context.stop_requested()) stop = true;
     } catch (const Error& error) {
@@ -154,12 +159,21 @@ bool MonitoredSession::Impl::roll_back(const Error& error) {
   return true;
 }
 
+// Of each node, whether a step makes it that is asked for these.
+const std::vector<bool>& MonitoredSession::Impl::made_for(const std::vector<Output>& fetches,
+                                                          const std::vector<Output>& targets) {
+  std::vector<NodeId> asked;
+  for (const auto* outputs : {&fetches, &targets})
+    for (const auto& output : *outputs) asked.push_back(output.edge.node);
+  const auto [known, is_new] = made.try_emplace(asked);
+  if (is_new) known->second = needed_by(scaffold.graph.def(), asked);
+  return known->second;
+}
+
 std::vector<Tensor> MonitoredSession::Impl::run(Session& in, const std::vector<Output>& own_fetches,
                                                 const Feeds& own_feeds,
                                                 const std::vector<Output>& targets) {
-  std::vector<Output> asked = own_fetches;
-  asked.insert(asked.end(), targets.begin(), targets.end());
-  RunContext context(in, *server.runtime(), asked);
+  RunContext context(in, *server.runtime(), made_for(own_fetches, targets));
   Fetches fetches(own_fetches);
   Feeds feeds = own_feeds;
   RunOptions run_options;

@@ -97,6 +97,20 @@ BOOST_AUTO_TEST_CASE(training_stops_at_the_step_that_the_hook_names) {
   session.close();
 }
 
+// As of a replica that was left behind by several steps while it made one.
+BOOST_AUTO_TEST_CASE(training_stops_when_a_step_leaps_to_the_last) {
+  Graph g;
+  const Variable step = global_step(g);
+  const Output leap = g.after({step}, [&] { return g.assign_add(step, g.constant(std::int64_t{3})); });
+  TrainOp train;
+  train.step = leap;
+  MonitoredOptions options;
+  options.hooks = {stop_at_step(3), sync_replicas(train)};
+  MonitoredSession session(g, options);
+  session.run(leap);
+  BOOST_TEST(session.should_stop());
+}
+
 BOOST_AUTO_TEST_CASE(in_one_process_it_needs_no_server) {
   Graph g;
   const Variable step = global_step(g);

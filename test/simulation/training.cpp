@@ -28,6 +28,11 @@ const Prepared& asynchronous_job() {
   return prepared;
 }
 
+const Prepared& job_with_a_backup() {
+  static const Prepared prepared("digits_backup");
+  return prepared;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(training)
@@ -38,6 +43,10 @@ SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1,
 
 SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 100)) {
   simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
+}
+
+SIMULATION_TEST(faults_that_heal_leave_training_with_a_backup_worker_as_good, seeds(1, 100)) {
+  simulate(job_with_a_backup().scenario, job_with_a_backup().undisturbed);
 }
 
 SIMULATION_TEST(the_same_seed_is_the_same_run, seeds(1, 10)) {

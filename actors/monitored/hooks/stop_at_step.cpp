@@ -7,7 +7,7 @@ class StopAtStep : public SessionHook {
  public:
   StopAtStep(std::int64_t last_step, std::int64_t steps) : last_step_(last_step), steps_(steps) {}
 
-  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
+  void begin(Scaffold& scaffold) override { scaffold_ = &scaffold; }
 
   void after_create_session(RunContext& context) override {
     const auto step = present_step(context);
@@ -15,23 +15,29 @@ class StopAtStep : public SessionHook {
     if (step >= last_step_) context.request_stop();
   }
 
-  RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
+  RunArgs before_run(RunContext& context) override {
+    trains_ = context.makes(scaffold_->train_step);
+    return {{trains_ ? scaffold_->train_step : scaffold_->global_step}, {}};
+  }
 
-  // The fetched step is that before our own. Others may have made steps too, or ours may not have
-  // counted, so it is read once more when it may be the last.
+  // A train op says where training stands after it. Without one the fetched step is that before our own.
+  // Others may have made steps too, or ours may not have counted, so it is read once more when it may be
+  // the last.
   void after_run(RunContext& context, std::span<const Tensor> results) override {
-    if (results[0].scalar<std::int64_t>() + 1 < last_step_) return;
-    if (present_step(context) >= last_step_) context.request_stop();
+    const auto step = results[0].scalar<std::int64_t>();
+    if (trains_ ? step >= last_step_ : step + 1 >= last_step_ && present_step(context) >= last_step_)
+      context.request_stop();
   }
 
  private:
   std::int64_t present_step(const RunContext& context) const {
-    return context.session().run(global_step_).scalar<std::int64_t>();
+    return context.session().run(scaffold_->global_step).scalar<std::int64_t>();
   }
 
   std::int64_t last_step_;  // 0: `steps_` after the first session's
   std::int64_t steps_;
-  Variable global_step_;
+  const Scaffold* scaffold_ = nullptr;
+  bool trains_ = false;  // the step that is under way
 };
 
 }  // namespace

@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <map>
-
 #include "actors/monitored/hooks.h"
-#include "dataflow/optimise.h"
 
 namespace actorflow {
 namespace {
@@ -12,7 +8,7 @@ class SyncReplicas : public SessionHook {
   explicit SyncReplicas(TrainOp train) : train_(std::move(train)) {}
 
   void begin(Scaffold& scaffold) override {
-    graph_ = &scaffold.graph;
+    scaffold.train_step = train_.step;
     if (train_.local_init) scaffold.local_init.push_back(train_.local_init);
   }
 
@@ -23,7 +19,7 @@ class SyncReplicas : public SessionHook {
 
   RunArgs before_run(RunContext& context) override {
     RunArgs args;
-    if (!trains(context.asked())) return args;
+    if (!context.makes(train_.step)) return args;
     for (std::size_t i = 0; i < rejoined_.size(); ++i)
       args.feeds.emplace_back(train_.rejoin[i].first, std::move(rejoined_[i]));
     rejoined_.clear();
@@ -33,7 +29,7 @@ class SyncReplicas : public SessionHook {
 
   // A step that has failed is made again with the serial that it had.
   void after_run(RunContext& context, std::span<const Tensor>) override {
-    if (trains(context.asked())) ++serial_;
+    if (context.makes(train_.step)) ++serial_;
   }
 
  private:
@@ -45,22 +41,8 @@ class SyncReplicas : public SessionHook {
     rejoined_ = session.run(values);
   }
 
-  // Whether a step that is asked for these makes the train op's step, too.
-  bool trains(std::span<const Output> asked) {
-    const NodeId step = train_.step.edge.node;
-    const auto node_of = [](const Output& output) { return output.edge.node; };
-    if (std::ranges::find(asked, step, node_of) != asked.end()) return true;
-    std::vector<NodeId> roots(asked.size());
-    std::ranges::transform(asked, roots.begin(), node_of);
-    const auto [known, is_new] = trains_.try_emplace(roots, false);
-    if (is_new) known->second = needed_by(graph_->def(), roots)[static_cast<std::size_t>(step)];
-    return known->second;
-  }
-
   TrainOp train_;
-  Graph* graph_ = nullptr;
-  std::map<std::vector<NodeId>, bool> trains_;  // what was asked before
-  std::vector<Tensor> rejoined_;                // to feed the next step with
+  std::vector<Tensor> rejoined_;  // to feed the next step with
   std::int64_t serial_ = 0;
 };
 
