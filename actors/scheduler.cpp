@@ -76,12 +76,6 @@ int Scheduler::helpers() const {
   return std::max(0, static_cast<int>(num_workers()) - clients_.load(std::memory_order_relaxed));
 }
 
-int Scheduler::free_helpers() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int>(std::count_if(workers_.begin(), workers_.begin() + helpers(),
-                                        [](const auto& w) { return w->state != State::busy; }));
-}
-
 // One of the first so many workers; not if one is already looking for something to do.
 void Scheduler::wake_one(int workers) {
   const auto end = workers_.begin() + workers;

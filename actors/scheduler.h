@@ -52,8 +52,6 @@ class Scheduler final : public TaskScheduler {
   caf::resumable* take_piece();
 
   int helpers() const override;
-  // Those of the helpers that have nothing to do.
-  int free_helpers() const;
 
   // A client's thread begins or ends to compute.
   void client_computes(bool computes) { clients_ += computes ? 1 : -1; }

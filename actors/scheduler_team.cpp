@@ -55,9 +55,11 @@ class Parts final : public caf::resumable, public caf::ref_counted {
 
 }  // namespace
 
+// Threads that are busy are asked, too: one that becomes free meanwhile takes what is left.
 void SchedulerTeam::run(int parts, const std::function<void(int)>& part) {
-  const int helpers = parts > 1 ? std::min(parts - 1, scheduler_.free_helpers()) : 0;
-  if (helpers == 0) {
+  const int others = static_cast<int>(scheduler_.num_workers()) - 1;  // that compute beside the caller
+  const int helpers = std::min(parts - 1, others);
+  if (helpers <= 0) {
     for (int i = 0; i < parts; ++i) part(i);
     return;
   }

@@ -1,4 +1,4 @@
-// The scheduler's free threads as a team for the parts of a kernel.
+// The scheduler's threads as a team for the parts of a kernel.
 #pragma once
 
 #include "kernels/team.h"
