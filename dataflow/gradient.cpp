@@ -61,7 +61,9 @@ class Backpropagation {
     const Node forward = graph_.def().node(id);
     if (!forward.op->gradient || std::ranges::none_of(arriving, &Output::operator bool)) return;
     GradientContext context(graph_, id, std::move(arriving));
-    const auto leaving = graph_.on(forward.device, [&] { return forward.op->gradient(context); });
+    const auto leaving = graph_.on(forward.device, [&] {
+      return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });
+    });
     pass_on(forward, leaving);
   }
 

@@ -8,9 +8,9 @@
 namespace actorflow {
 
 // d loss / d x for each x of `with_respect_to`, as new nodes of the loss's graph under the name scope
-// "gradients", each on the device of the node that it is the gradient of. A gradient has the type of its
-// x. It is an empty Output where the loss does not depend on x, or only through ops that have no
-// gradient or through tensors that are not floating.
+// "gradients", each on the device and of the precision of the node that it is the gradient of. A gradient
+// has the type of its x. It is an empty Output where the loss does not depend on x, or only through ops
+// that have no gradient or through tensors that are not floating.
 // Throws invalid_argument unless the loss is a scalar of a floating type.
 // Source: reverse accumulation, Griewank and Walther, Evaluating Derivatives (2008), section 3.2.
 std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to);

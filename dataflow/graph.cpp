@@ -52,6 +52,7 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   for (const auto& scope : controls_)
     for (const auto& before : scope) node.controls.push_back(before.edge.node);
   node.attrs = std::move(attrs);
+  choose_precision(node);
   infer_node(node, types);
   node.name = unique_name(std::move(node.name));
   choose_device(node);
@@ -147,6 +148,13 @@ void Graph::check_mine(const Output& output) const {
   if (output.graph != this)
     throw invalid_argument(output ? "the tensor '" + output.name() + "' belongs to another graph"
                                   : "an empty Output was used as an input");
+}
+
+void Graph::choose_precision(Node& node) const {
+  if (precisions_.empty()) return;
+  const std::string_view name = precision_attr().name;
+  if (std::ranges::find(node.op->attrs, name, &AttrDef::name) != node.op->attrs.end())
+    node.attrs.emplace(name, std::string(to_string(precisions_.back())));
 }
 
 // From the innermost scope outwards, so that a function knows what is left open.

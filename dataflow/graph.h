@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dataflow/op.h"
+#include "dataflow/precision.h"
 #include "dataflow/tensor.h"
 
 namespace actorflow {
@@ -175,6 +176,12 @@ class Graph {
     return std::forward<Body>(body)();
   }
   std::string current_container() const { return containers_.empty() ? "" : containers_.back(); }
+  // Products that `body` adds are as exact as that; the innermost counts.
+  template <class Body>
+  auto precision(Precision of_products, Body&& body) {
+    const Scope scope(precisions_, of_products);
+    return std::forward<Body>(body)();
+  }
   // Everything that `body` adds runs after `before`.
   template <class Body>
   auto after(const std::vector<Output>& before, Body&& body) {
@@ -199,6 +206,7 @@ class Graph {
   std::string unique_name(std::string name);
   void check_mine(const Output& output) const;
   void choose_device(Node& node) const;
+  void choose_precision(Node& node) const;
 
   GraphDef def_;
   std::unordered_map<std::string, int> names_taken_;
@@ -206,6 +214,7 @@ class Graph {
   std::vector<DeviceFunction> devices_;
   std::vector<std::string> names_;
   std::vector<std::string> containers_;
+  std::vector<Precision> precisions_;
   std::vector<std::vector<Output>> controls_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/bfloat16.h"
 #include "kernels/builtin_ops.h"
 #include "kernels/dtypes.h"
 #include "kernels/onednn_batch_matmul.h"
@@ -58,6 +59,7 @@ Shape product_shape(const Context& c, const Shape& a, const Shape& b, bool trans
 void infer_batch_matmul(InferContext& c) {
   expect_dtype_in<FloatingTypes>(c, 0);
   c.expect_same_dtype();
+  expect_precision(c);
   const Shape &a = c.input(0).shape, &b = c.input(1).shape;
   const bool known = a.has_rank() && b.has_rank();
   c.add_output(c.input(0).dtype,
@@ -79,7 +81,7 @@ const OpDef& batch_matmul_op() {
   static const OpDef op{.name = "BatchMatMul",
                         .min_inputs = 2,
                         .max_inputs = 2,
-                        .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                        .attrs = {{"transpose_a", false}, {"transpose_b", false}, precision_attr()},
                         .infer = infer_batch_matmul,
                         .gradient = batch_matmul_gradient};
   return op;
@@ -110,7 +112,9 @@ void multiply_plainly(const BatchMatMulShape& s, const double* a, const double* 
 class BatchMatMul : public Kernel {
  public:
   explicit BatchMatMul(const Node& node)
-      : transpose_a_(attr<bool>(node, "transpose_a")), transpose_b_(attr<bool>(node, "transpose_b")) {}
+      : transpose_a_(attr<bool>(node, "transpose_a")),
+        transpose_b_(attr<bool>(node, "transpose_b")),
+        precision_(precision_of(node)) {}
 
   void compute(OpContext& c) const override {
     const Tensor &a = c.input(0), &b = c.input(1);
@@ -130,6 +134,7 @@ class BatchMatMul : public Kernel {
                         float* output) const = 0;
   virtual void multiply(OpContext& c, const BatchMatMulShape& shape, const double* a, const double* b,
                         double* output) const = 0;
+  Precision precision() const { return precision_; }
 
  private:
   // One call for each run of products in which a side either advances or stays.
@@ -150,6 +155,7 @@ class BatchMatMul : public Kernel {
   }
 
   bool transpose_a_, transpose_b_;
+  Precision precision_;
 };
 
 class CpuBatchMatMul final : public BatchMatMul {
@@ -157,9 +163,14 @@ class CpuBatchMatMul final : public BatchMatMul {
   using BatchMatMul::BatchMatMul;
 
  private:
-  void multiply(OpContext& c, const BatchMatMulShape& shape, const float* a, const float* b,
+  void multiply(OpContext& c, const BatchMatMulShape& s, const float* a, const float* b,
                 float* output) const override {
-    onednn_.multiply(shape, a, b, output, c.device().allocator());
+    BufferRef rounded;
+    Factors factors{a, b};
+    if (rounds_to_bf16(precision(), s.m, s.n))
+      factors = round_to_bf16(c, factors, (s.shared_a ? 1 : s.batch) * s.m * s.k,
+                              (s.shared_b ? 1 : s.batch) * s.k * s.n, rounded);
+    onednn_.multiply(s, factors, output, c.device().allocator());
   }
   void multiply(OpContext&, const BatchMatMulShape& shape, const double* a, const double* b,
                 double* output) const override {
@@ -171,19 +182,6 @@ class CpuBatchMatMul final : public BatchMatMul {
 
 #ifdef ACTORFLOW_CUDA
 
-// cuBLAS counts column by column, where our matrices look transposed: it multiplies b^T a^T instead.
-template <class T, class Gemm>
-void multiply_on_cuda(Device& device, const Gemm& gemm, const BatchMatMulShape& s, const T* a,
-                      const T* b, T* output) {
-  const CublasHandle handle(device);
-  const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  const T one = 1, zero = 0;
-  check_cublas(gemm(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b,
-                    s.transpose_b ? s.k : s.n, s.shared_b ? 0 : s.k * s.n, a, s.transpose_a ? s.m : s.k,
-                    s.shared_a ? 0 : s.m * s.k, &zero, output, s.n, s.m * s.n, s.batch),
-               "multiply batches of matrices");
-}
-
 class CudaBatchMatMul final : public BatchMatMul {
  public:
   using BatchMatMul::BatchMatMul;
@@ -191,11 +189,26 @@ class CudaBatchMatMul final : public BatchMatMul {
  private:
   void multiply(OpContext& c, const BatchMatMulShape& shape, const float* a, const float* b,
                 float* output) const override {
-    multiply_on_cuda(c.device(), cublasSgemmStridedBatched_64, shape, a, b, output);
+    multiply_as(c.device(), shape, a, b, output);
   }
   void multiply(OpContext& c, const BatchMatMulShape& shape, const double* a, const double* b,
                 double* output) const override {
-    multiply_on_cuda(c.device(), cublasDgemmStridedBatched_64, shape, a, b, output);
+    multiply_as(c.device(), shape, a, b, output);
+  }
+
+  // cuBLAS counts column by column, where our matrices look transposed: it multiplies b^T a^T instead.
+  template <class T>
+  void multiply_as(Device& device, const BatchMatMulShape& s, const T* a, const T* b, T* output) const {
+    const CublasHandle handle(device);
+    const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    constexpr cudaDataType type = cublas_type<T>;
+    const T one = 1, zero = 0;
+    check_cublas(cublasGemmStridedBatchedEx_64(
+                     handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
+                     s.transpose_b ? s.k : s.n, s.shared_b ? 0 : s.k * s.n, a, type,
+                     s.transpose_a ? s.m : s.k, s.shared_a ? 0 : s.m * s.k, &zero, output, type, s.n,
+                     s.m * s.n, s.batch, compute_type<T>(precision()), CUBLAS_GEMM_DEFAULT),
+                 "multiply batches of matrices");
   }
 };
 

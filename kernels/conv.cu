@@ -34,6 +34,7 @@ void expect_images_and_filter(const InferContext& c, int filter = 1) {
   c.expect_same_dtype();
   c.expect_rank(0, 4);
   c.expect_rank(filter, 4);
+  expect_precision(c);
   expect_sliding(c);
 }
 
@@ -113,10 +114,12 @@ std::vector<Output> fused_backprop_filter_gradient(GradientContext& c) {
 
 OpDef definition(std::string_view name, int inputs, decltype(OpDef::infer) infer,
                  decltype(OpDef::gradient) gradient) {
+  std::vector<AttrDef> attrs = sliding_attrs();
+  attrs.push_back(precision_attr());
   return {.name = name,
           .min_inputs = inputs,
           .max_inputs = inputs,
-          .attrs = sliding_attrs(),
+          .attrs = std::move(attrs),
           .infer = infer,
           .gradient = gradient};
 }
@@ -156,7 +159,7 @@ const OpDef& fused_backprop_filter_op() {
 // What the kernels have in common: input 0 is the images (or has their shape), input 1 the filter.
 class Conv : public Kernel {
  protected:
-  explicit Conv(const Node& node) : sliding_(sliding_of(node)) {}
+  explicit Conv(const Node& node) : Conv(node, precision_of(node)) {}
 
   ConvShape shape_of(const OpContext& c) const {
     const Tensor &images = c.input(0), &filter = c.input(1);
@@ -189,6 +192,13 @@ class Conv : public Kernel {
   }
 
  private:
+#ifdef ACTORFLOW_CUDNN
+  Conv(const Node& node, Precision precision)
+      : sliding_(sliding_of(node)), onednn_(precision), cudnn_(precision) {}
+#else
+  Conv(const Node& node, Precision precision) : sliding_(sliding_of(node)), onednn_(precision) {}
+#endif
+
   Sliding sliding_;
   LoopConv loops_;
   OneDnnConv onednn_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "dataflow/precision.h"
 #include "kernels/device.h"
 
 namespace actorflow {
@@ -21,6 +22,24 @@ class CublasHandle {
   std::unique_lock<std::mutex> lock_;
   cublasHandle_t handle_;
 };
+
+template <class T>
+inline constexpr cudaDataType cublas_type = sizeof(T) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
+
+// How products of T are computed. cuBLAS rounds the factors itself where it may.
+template <class T>
+cublasComputeType_t compute_type(Precision precision) {
+  if (sizeof(T) == sizeof(double)) return CUBLAS_COMPUTE_64F;
+  switch (precision) {
+    case Precision::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case Precision::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    case Precision::float32:
+      break;
+  }
+  return CUBLAS_COMPUTE_32F;
+}
 
 // Throws resource_exhausted or internal, naming what was being done, unless the status is success.
 void check_cublas(cublasStatus_t status, std::string_view doing);

@@ -65,7 +65,7 @@ auto deterministic(const std::array<Performance, 8>& found, int count) {
 
 // What cuDNN needs to know of one shape and direction.
 struct Plan {
-  Plan(cudnnHandle_t handle, const ConvShape& s, Direction direction) {
+  Plan(cudnnHandle_t handle, const ConvShape& s, Direction direction, Precision precision) {
     const bool alike = pads_alike(s);
     const std::int64_t more_rows = alike ? 0 : s.rows.before + s.rows.after();
     const std::int64_t more_columns = alike ? 0 : s.columns.before + s.columns.after();
@@ -82,8 +82,26 @@ struct Plan {
                     alike ? static_cast<int>(s.columns.before) : 0, static_cast<int>(s.rows.stride),
                     static_cast<int>(s.columns.stride), 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                 "describe a convolution");
-    check_cudnn(cudnnSetConvolutionMathType(conv, CUDNN_FMA_MATH), "choose float32 arithmetic");
+    choose_arithmetic(arithmetic_of(precision));
     choose_algorithm(handle, direction);
+    if (precision == Precision::float32) choose_arithmetic(CUDNN_FMA_MATH);
+  }
+
+  // The default lets tensor cores round factors to TF32. To bfloat16 cuDNN rounds only what is stored
+  // so, results too.
+  static cudnnMathType_t arithmetic_of(Precision precision) {
+    return precision == Precision::float32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+  }
+  void choose_arithmetic(cudnnMathType_t type) {
+    check_cudnn(cudnnSetConvolutionMathType(conv, type), "choose its arithmetic");
+  }
+
+  // An algorithm goes with the arithmetic and the memory that it was found with.
+  template <class Performance>
+  auto take(const Performance& chosen) {
+    choose_arithmetic(chosen.mathType);
+    workspace_bytes = chosen.memory;
+    return chosen.algo;
   }
 
   void choose_algorithm(cudnnHandle_t handle, Direction direction) {
@@ -94,22 +112,19 @@ struct Plan {
       check_cudnn(cudnnGetConvolutionForwardAlgorithm_v7(handle, images, filter, conv, outputs, 8,
                                                          &count, found.data()),
                   doing);
-      forward = deterministic(found, count).algo;
-      workspace_bytes = deterministic(found, count).memory;
+      forward = take(deterministic(found, count));
     } else if (direction == Direction::backprop_input) {
       std::array<cudnnConvolutionBwdDataAlgoPerf_t, 8> found;
       check_cudnn(cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, filter, outputs, conv, images, 8,
                                                               &count, found.data()),
                   doing);
-      backprop_input = deterministic(found, count).algo;
-      workspace_bytes = deterministic(found, count).memory;
+      backprop_input = take(deterministic(found, count));
     } else {
       std::array<cudnnConvolutionBwdFilterAlgoPerf_t, 8> found;
       check_cudnn(cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, images, outputs, conv, filter, 8,
                                                                 &count, found.data()),
                   doing);
-      backprop_filter = deterministic(found, count).algo;
-      workspace_bytes = deterministic(found, count).memory;
+      backprop_filter = take(deterministic(found, count));
     }
   }
 
@@ -203,21 +218,25 @@ std::size_t padded_bytes(const ConvShape& s) {
 
 // Plans do not change once they are made: calls on several threads share them.
 struct CudnnConv::Plans {
+  explicit Plans(Precision of_products) : precision(of_products) {}
+
   std::shared_ptr<const Plan> find(cudnnHandle_t handle, const ConvShape& shape, Direction direction) {
     const std::lock_guard lock(mutex);
     for (const auto& [key, plan] : plans)
       if (key == std::pair(shape, direction)) return plan;
     if (plans.size() == max_plans) plans.erase(plans.begin());
-    plans.emplace_back(std::pair(shape, direction), std::make_shared<Plan>(handle, shape, direction));
+    plans.emplace_back(std::pair(shape, direction),
+                       std::make_shared<Plan>(handle, shape, direction, precision));
     return plans.back().second;
   }
 
   static constexpr std::size_t max_plans = 8;  // a node sees few shapes
+  const Precision precision;
   std::mutex mutex;
   std::vector<std::pair<std::pair<ConvShape, Direction>, std::shared_ptr<const Plan>>> plans;
 };
 
-CudnnConv::CudnnConv() : plans_(std::make_unique<Plans>()) {}
+CudnnConv::CudnnConv(Precision precision) : plans_(std::make_unique<Plans>(precision)) {}
 
 CudnnConv::~CudnnConv() = default;
 

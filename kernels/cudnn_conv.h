@@ -3,17 +3,18 @@
 
 #include <memory>
 
+#include "dataflow/precision.h"
 #include "kernels/conv.h"
 
 namespace actorflow {
 
-// float32 on the GPU, in float32 arithmetic and by algorithms that give the same bits each time; keeps
-// what cuDNN prepares for a shape. Filters are transposed to cuDNN's order, and images padded where the
-// padding is not the same on both sides. Thread-safe.
+// float32 on the GPU, in float32 arithmetic or, where the precision allows it, TF32, and by algorithms
+// that give the same bits each time; keeps what cuDNN prepares for a shape. Filters are transposed to
+// cuDNN's order, and images padded where the padding is not the same on both sides. Thread-safe.
 // REQUIRES: float32 tensors on a CUDA device, none of them empty.
 class CudnnConv final : public ConvBackend {
  public:
-  CudnnConv();
+  explicit CudnnConv(Precision precision);
   ~CudnnConv() override;
 
   void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,

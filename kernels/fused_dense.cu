@@ -30,11 +30,12 @@ void infer_fused_matmul(InferContext& c) {
 
 // (a, b, bias) -> a b + bias, rectified if the attribute relu says so.
 const OpDef& fused_matmul_op() {
-  static const OpDef op{.name = "FusedMatMul",
-                        .min_inputs = 3,
-                        .max_inputs = 3,
-                        .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"relu", false}},
-                        .infer = infer_fused_matmul};
+  static const OpDef op{
+      .name = "FusedMatMul",
+      .min_inputs = 3,
+      .max_inputs = 3,
+      .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"relu", false}, precision_attr()},
+      .infer = infer_fused_matmul};
   return op;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/bfloat16.h"
 #include "kernels/builtin_ops.h"
 #include "kernels/matmul.h"
 #include "kernels/onednn_matmul.h"
@@ -42,7 +43,7 @@ const OpDef& matmul_op() {
   static const OpDef op{.name = "MatMul",
                         .min_inputs = 2,
                         .max_inputs = 2,
-                        .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                        .attrs = {{"transpose_a", false}, {"transpose_b", false}, precision_attr()},
                         .infer = infer_matmul,
                         .gradient = matmul_gradient};
   return op;
@@ -108,7 +109,9 @@ void add_to(float* sum, const float* term, std::int64_t count) {
 class MatMul : public Kernel {
  public:
   explicit MatMul(const Node& node)
-      : transpose_a_(attr<bool>(node, "transpose_a")), transpose_b_(attr<bool>(node, "transpose_b")) {}
+      : transpose_a_(attr<bool>(node, "transpose_a")),
+        transpose_b_(attr<bool>(node, "transpose_b")),
+        precision_(precision_of(node)) {}
 
   void compute(OpContext& context) const override {
     const MatMulShape shape = shape_of(context);
@@ -118,6 +121,7 @@ class MatMul : public Kernel {
 
  protected:
   virtual void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const = 0;
+  Precision precision() const { return precision_; }
 
  private:
   MatMulShape shape_of(OpContext& context) const {
@@ -134,6 +138,7 @@ class MatMul : public Kernel {
   }
 
   bool transpose_a_, transpose_b_;
+  Precision precision_;
 };
 
 class CpuMatMul final : public MatMul {
@@ -160,10 +165,13 @@ class CpuMatMul final : public MatMul {
     if (parts.are_terms())
       others = context.scratch(static_cast<std::size_t>((parts.count() - 1) * elements) * sizeof(float));
     auto* const terms = others ? static_cast<float*>(others->data()) : nullptr;
+    BufferRef rounded;
+    Factors factors{context.input(0).data(), context.input(1).data()};
+    if (rounds_to_bf16(precision(), shape.m, shape.n))
+      factors = round_to_bf16(context, factors, shape.m * shape.k, shape.k * shape.n, rounded);
     context.parallel(parts.count(), [&](int part) {
       float* target = terms && part > 0 ? terms + (part - 1) * elements : result;
-      onednn_.multiply(shape, parts.block(part), context.input(0), context.input(1), target,
-                       context.device().allocator());
+      onednn_.multiply(shape, parts.block(part), factors, target, context.device().allocator());
     });
     for (int term = 1; terms && term < parts.count(); ++term)
       add_to(result, terms + (term - 1) * elements, elements);
@@ -173,19 +181,6 @@ class CpuMatMul final : public MatMul {
 };
 
 #ifdef ACTORFLOW_CUDA
-
-cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                    std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
-                    const float* b, std::int64_t ldb, float* output) {
-  const float one = 1, zero = 0;
-  return cublasSgemm_64(handle, op_a, op_b, m, n, k, &one, a, lda, b, ldb, &zero, output, m);
-}
-cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                    std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                    const double* b, std::int64_t ldb, double* output) {
-  const double one = 1, zero = 0;
-  return cublasDgemm_64(handle, op_a, op_b, m, n, k, &one, a, lda, b, ldb, &zero, output, m);
-}
 
 class CudaMatMul final : public MatMul {
  public:
@@ -206,13 +201,16 @@ class CudaMatMul final : public MatMul {
 
   // cuBLAS counts column by column, where our matrices look transposed: it multiplies b^T a^T instead.
   template <class T>
-  static void multiply_as(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
-                          Tensor& output) {
+  void multiply_as(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
+                   Tensor& output) const {
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    check_cublas(gemm(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k,
-                      static_cast<const T*>(context.input(1).data()), s.transpose_b ? s.k : s.n,
-                      static_cast<const T*>(context.input(0).data()), s.transpose_a ? s.m : s.k,
-                      static_cast<T*>(output.mutable_data())),
+    constexpr cudaDataType type = cublas_type<T>;
+    const T one = 1, zero = 0;
+    check_cublas(cublasGemmEx_64(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one,
+                                 context.input(1).data(), type, s.transpose_b ? s.k : s.n,
+                                 context.input(0).data(), type, s.transpose_a ? s.m : s.k, &zero,
+                                 output.mutable_data(), type, s.n, compute_type<T>(precision()),
+                                 CUBLAS_GEMM_DEFAULT),
                  "multiply matrices");
   }
 };
@@ -223,6 +221,7 @@ class CudaMatMul final : public MatMul {
 
 void infer_matmul(InferContext& c) {
   c.expect_same_dtype();
+  expect_precision(c);
   if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
   c.expect_rank(0, 2);
   c.expect_rank(1, 2);

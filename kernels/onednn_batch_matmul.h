@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "dataflow/tensor.h"
+#include "dataflow/buffer.h"
+#include "kernels/factors.h"
 
 namespace actorflow {
 
@@ -16,8 +17,8 @@ struct BatchMatMulShape {
   bool operator==(const BatchMatMulShape&) const = default;
 };
 
-// float32 products of whatever shapes come; keeps what oneDNN prepares for a shape. The result's bits
-// depend on shape and inputs alone. Thread-safe.
+// Products of whatever shapes come, in float32; keeps what oneDNN prepares for a shape. The result's
+// bits depend on shape and inputs alone. Thread-safe.
 class OneDnnBatchMatMul {
  public:
   OneDnnBatchMatMul();
@@ -25,7 +26,7 @@ class OneDnnBatchMatMul {
 
   // Scratch memory comes from `allocator`. Throws resource_exhausted, or internal if oneDNN fails.
   // REQUIRES: host memory of these sizes, none of them empty.
-  void multiply(const BatchMatMulShape& shape, const float* a, const float* b, float* output,
+  void multiply(const BatchMatMulShape& shape, const Factors& factors, float* output,
                 Allocator& allocator) const;
 
  private:

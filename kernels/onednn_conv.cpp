@@ -1,179 +1,32 @@
 #include "kernels/onednn_conv.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <unordered_map>
 
-#include "kernels/onednn.h"
+#include "kernels/bfloat16.h"
+#include "kernels/onednn_conv_primitive.h"
 #include "kernels/relu.h"
 #include "kernels/vectorised.h"
 
 namespace actorflow {
 namespace {
 
-using dnnl::memory;
-using Tag = memory::format_tag;
-using Forward = dnnl::convolution_forward;
-using BackpropInput = dnnl::convolution_backward_data;
-using BackpropFilter = dnnl::convolution_backward_weights;
-
-enum class Direction { forward, backprop_input, backprop_filter };
-
-struct Key {
-  ConvShape shape;
-  Direction direction;
-  bool bias;
-  bool operator==(const Key&) const = default;
-};
-
-memory::desc floats(const memory::dims& dims, Tag tag) { return {dims, memory::data_type::f32, tag}; }
-
-// oneDNN's view of a ConvShape; its dimensions are [batch, channels, height, width] and [out, in,
-// height, width] in whatever order they lie in memory.
-struct Layouts {
-  explicit Layouts(const ConvShape& s)
-      : images(floats({s.batch, s.in, s.rows.input, s.columns.input}, Tag::nhwc)),
-        outputs(floats({s.batch, s.out, s.rows.output, s.columns.output}, Tag::nhwc)),
-        plain_filter(floats({s.out, s.in, s.rows.window, s.columns.window}, Tag::hwio)),
-        best_filter(floats({s.out, s.in, s.rows.window, s.columns.window}, Tag::any)),
-        bias(floats({s.out}, Tag::a)),
-        strides{s.rows.stride, s.columns.stride},
-        before{s.rows.before, s.columns.before},
-        after{s.rows.after(), s.columns.after()} {}
-
-  memory::desc images, outputs, plain_filter, best_filter, bias;
-  memory::dims strides, before, after;
-};
-
-// Direct: oneDNN's other algorithms are slower on few channels, or not for plain images.
-constexpr auto direct = dnnl::algorithm::convolution_direct;
-
-Forward::primitive_desc describe_forward(const Key& key) {
-  const Layouts l(key.shape);
-  constexpr auto kind = dnnl::prop_kind::forward_training;
-  const Forward::desc conv = key.bias ? Forward::desc(kind, direct, l.images, l.best_filter, l.bias,
-                                                      l.outputs, l.strides, l.before, l.after)
-                                      : Forward::desc(kind, direct, l.images, l.best_filter, l.outputs,
-                                                      l.strides, l.before, l.after);
-  return {conv, onednn_attributes(), onednn_engine()};
-}
-
-// oneDNN wants the forward primitive as a hint.
-Forward::primitive_desc hint(const Key& key) {
-  return describe_forward({key.shape, Direction::forward, false});
-}
-
-BackpropInput::primitive_desc describe_backprop_input(const Key& key) {
-  const Layouts l(key.shape);
-  const BackpropInput::desc conv(direct, l.images, l.best_filter, l.outputs, l.strides, l.before,
-                                 l.after);
-  return {conv, onednn_attributes(), onednn_engine(), hint(key)};
-}
-
-BackpropFilter::primitive_desc describe_backprop_filter(const Key& key) {
-  const Layouts l(key.shape);
-  const BackpropFilter::desc conv = key.bias
-                                        ? BackpropFilter::desc(direct, l.images, l.best_filter, l.bias,
-                                                               l.outputs, l.strides, l.before, l.after)
-                                        : BackpropFilter::desc(direct, l.images, l.best_filter,
-                                                               l.outputs, l.strides, l.before, l.after);
-  return {conv, onednn_attributes(), onednn_engine(), hint(key)};
-}
-
-std::size_t aligned(std::size_t size_bytes) {
-  return (size_bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
-}
-
-// The convolution for one shape and direction, by one thread at a time.
-class ConvPrimitive {
- public:
-  explicit ConvPrimitive(const Key& key) {
-    onednn_stream();
-    switch (key.direction) {
-      case Direction::forward: {
-        const auto desc = describe_forward(key);
-        prepare(key, Forward(desc), desc.scratchpad_desc(), desc.weights_desc());
-        break;
-      }
-      case Direction::backprop_input: {
-        const auto desc = describe_backprop_input(key);
-        prepare(key, BackpropInput(desc), desc.scratchpad_desc(), desc.weights_desc());
-        break;
-      }
-      case Direction::backprop_filter: {
-        const auto desc = describe_backprop_filter(key);
-        prepare(key, BackpropFilter(desc), desc.scratchpad_desc(), desc.diff_weights_desc());
-        break;
-      }
-    }
-  }
-
-  // The arguments in the order of oneDNN's numbers for them; bias may be null. What the direction gives
-  // is written.
-  void run(const float* images, const float* filter, const float* bias, const float* outputs,
-           Allocator& allocator) {
-    const std::size_t scratch_bytes = aligned(scratchpad_.get_desc().get_size());
-    const BufferRef scratch = allocator.allocate(scratch_bytes + filter_.get_desc().get_size());
-    scratchpad_.set_data_handle(scratch->data());
-    images_.set_data_handle(const_cast<float*>(images));
-    outputs_.set_data_handle(const_cast<float*>(outputs));
-    if (bias_) bias_.set_data_handle(const_cast<float*>(bias));
-    plain_filter_.set_data_handle(const_cast<float*>(filter));
-    filter_.set_data_handle(reorder_ ? static_cast<std::byte*>(scratch->data()) + scratch_bytes
-                                     : static_cast<void*>(const_cast<float*>(filter)));
-    if (reorder_ && !writes_filter_) reorder_->execute(onednn_stream(), plain_filter_, filter_);
-    primitive_.execute(onednn_stream(), arguments_);
-    if (reorder_ && writes_filter_) reorder_->execute(onednn_stream(), filter_, plain_filter_);
-  }
-
- private:
-  void prepare(const Key& key, const dnnl::primitive& primitive, const memory::desc& scratchpad,
-               const memory::desc& filter) {
-    const Layouts l(key.shape);
-    primitive_ = primitive;
-    writes_filter_ = key.direction == Direction::backprop_filter;
-    images_ = without_data(l.images);
-    outputs_ = without_data(l.outputs);
-    plain_filter_ = without_data(l.plain_filter);
-    filter_ = without_data(filter);
-    scratchpad_ = without_data(scratchpad);
-    const bool gives_images = key.direction == Direction::backprop_input;
-    const bool gives_outputs = key.direction == Direction::forward;
-    arguments_ = {{gives_images ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, images_},
-                  {gives_outputs ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, outputs_},
-                  {writes_filter_ ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_},
-                  {DNNL_ARG_SCRATCHPAD, scratchpad_}};
-    if (key.bias) {
-      bias_ = without_data(l.bias);
-      arguments_.emplace(writes_filter_ ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS, bias_);
-    }
-    if (filter != l.plain_filter)
-      reorder_ = writes_filter_ ? reorder(filter_, plain_filter_) : reorder(plain_filter_, filter_);
-  }
-
-  static dnnl::reorder reorder(const memory& from, const memory& to) {
-    return dnnl::reorder(dnnl::reorder::primitive_desc(from, to, onednn_attributes()));
-  }
-
-  dnnl::primitive primitive_;
-  std::optional<dnnl::reorder> reorder_;
-  bool writes_filter_ = false;
-  memory images_, outputs_, plain_filter_, filter_, bias_, scratchpad_;
-  std::unordered_map<int, memory> arguments_;
-};
+using Key = OneDnnConvKey;
+using Direction = Key::Direction;
 
 }  // namespace
 
 struct OneDnnConv::Primitives {
-  PrimitiveCache<Key, ConvPrimitive> cache;
+  PrimitiveCache<Key, OneDnnConvPrimitive> cache;
 
   void run(const Key& key, const float* images, const float* filter, const float* bias,
            const float* outputs, Allocator& allocator) {
     try {
       cache.with(
-          key, [&] { return std::make_unique<ConvPrimitive>(key); },
-          [&](ConvPrimitive& primitive) { primitive.run(images, filter, bias, outputs, allocator); });
+          key, [&] { return std::make_unique<OneDnnConvPrimitive>(key); },
+          [&](OneDnnConvPrimitive& primitive) {
+            primitive.run(images, filter, bias, outputs, allocator);
+          });
     } catch (const dnnl::error& error) {
       rethrow_onednn_error("convolve images " + key.shape.images().to_string() + " and filter " +
                                key.shape.filter().to_string(),
@@ -225,6 +78,11 @@ void add(const float* from, std::int64_t count, float* sums) {
   });
 }
 
+// A convolution is a product of windows [places, window] and filters [window, out].
+bool rounds(Precision precision, const ConvShape& s) {
+  return rounds_to_bf16(precision, s.batch * s.rows.output * s.columns.output, s.out);
+}
+
 void relu_in_place(float* y, std::int64_t count) {
   vectorised([=] {
 #pragma GCC ivdep
@@ -234,7 +92,8 @@ void relu_in_place(float* y, std::int64_t count) {
 
 }  // namespace
 
-OneDnnConv::OneDnnConv() : primitives_(std::make_unique<Primitives>()) {}
+OneDnnConv::OneDnnConv(Precision precision)
+    : precision_(precision), primitives_(std::make_unique<Primitives>()) {}
 
 OneDnnConv::~OneDnnConv() = default;
 
@@ -242,10 +101,11 @@ void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Ten
                          const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
   auto* const y = static_cast<float*>(output.mutable_data());
   const BatchParts parts(shape);
+  const bool bf16 = rounds(precision_, shape);
   c.parallel(parts.count(), [&](int part) {
     const ConvShape piece = parts.shape(part);
     float* const results = y + parts.offset(output, part);
-    primitives_->run({piece, Direction::forward, bias != nullptr}, parts.at(images, part),
+    primitives_->run({piece, Direction::forward, bias != nullptr, bf16}, parts.at(images, part),
                      floats_of(filter), floats_of(bias), results, c.device().allocator());
     // Not a post-op of oneDNN, which would turn NaN into 0.
     if (relu) relu_in_place(results, piece.outputs().elements());
@@ -255,8 +115,9 @@ void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Ten
 void OneDnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                                 Tensor& images_gradient, const OpContext& c) const {
   const BatchParts parts(shape);
+  const bool bf16 = rounds(precision_, shape);
   c.parallel(parts.count(), [&](int part) {
-    primitives_->run({parts.shape(part), Direction::backprop_input, false},
+    primitives_->run({parts.shape(part), Direction::backprop_input, false, bf16},
                      parts.at(images_gradient, part), floats_of(filter), nullptr,
                      parts.at(gradient, part), c.device().allocator());
   });
@@ -267,6 +128,9 @@ void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, c
                                  Tensor& filter_gradient, Tensor* bias_gradient,
                                  const OpContext& c) const {
   const BatchParts parts(shape);
+  // oneDNN's filter gradient of few channels is three times slower in bfloat16.
+  constexpr std::int64_t few_channels = 8;
+  const bool bf16 = shape.in >= few_channels && rounds(precision_, shape);
   const std::int64_t filter_size = shape.filter_elements();
   const std::int64_t size = filter_size + (bias_gradient ? shape.out : 0);
   Allocator& allocator = c.device().allocator();
@@ -281,7 +145,7 @@ void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, c
     return part == 0 || !bias ? bias : filter_of(part) + filter_size;
   };
   c.parallel(parts.count(), [&](int part) {
-    primitives_->run({parts.shape(part), Direction::backprop_filter, bias != nullptr},
+    primitives_->run({parts.shape(part), Direction::backprop_filter, bias != nullptr, bf16},
                      parts.at(images, part), filter_of(part), bias_of(part), parts.at(gradient, part),
                      allocator);
   });

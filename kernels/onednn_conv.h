@@ -3,17 +3,19 @@
 
 #include <memory>
 
+#include "dataflow/precision.h"
 #include "kernels/conv.h"
 
 namespace actorflow {
 
-// float32 on the CPU; keeps what oneDNN prepares for a shape. Images stay in plain memory; filters are
+// float32 on the CPU, its factors rounded to bfloat16 where the precision allows it and the CPU gains by
+// it; keeps what oneDNN prepares for a shape. Images stay in plain memory; filters are
 // brought into oneDNN's layout and back at each call, which costs little beside the convolution. The
 // result's bits depend on shape and inputs alone. Thread-safe.
 // REQUIRES: float32 tensors on the host, none of them empty.
 class OneDnnConv final : public ConvBackend {
  public:
-  OneDnnConv();
+  explicit OneDnnConv(Precision precision);
   ~OneDnnConv() override;
 
   void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
@@ -25,6 +27,7 @@ class OneDnnConv final : public ConvBackend {
                        const OpContext& c) const override;
 
  private:
+  Precision precision_;
   struct Primitives;
   std::unique_ptr<Primitives> primitives_;
 };

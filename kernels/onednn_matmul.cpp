@@ -16,30 +16,29 @@ using dnnl::memory;
 struct Layout {
   MatMulShape shape;
   std::int64_t stride_a, stride_b, stride_output;
+  memory::data_type factors;
   bool operator==(const Layout&) const = default;
 };
 
 // A transposed matrix is a matter of strides: nothing is copied.
-memory::desc matrix(std::int64_t rows, std::int64_t columns, bool transposed, std::int64_t stride) {
+memory::desc matrix(std::int64_t rows, std::int64_t columns, memory::data_type type, bool transposed,
+                    std::int64_t stride) {
   const auto strides = transposed ? memory::dims{1, stride} : memory::dims{stride, 1};
-  return {{rows, columns}, memory::data_type::f32, strides};
+  return {{rows, columns}, type, strides};
 }
 
 dnnl::matmul::primitive_desc describe(const Layout& layout) {
   onednn_stream();
   const MatMulShape& s = layout.shape;
-  const dnnl::matmul::desc product(matrix(s.m, s.k, s.transpose_a, layout.stride_a),
-                                   matrix(s.k, s.n, s.transpose_b, layout.stride_b),
-                                   matrix(s.m, s.n, false, layout.stride_output));
+  const dnnl::matmul::desc product(
+      matrix(s.m, s.k, layout.factors, s.transpose_a, layout.stride_a),
+      matrix(s.k, s.n, layout.factors, s.transpose_b, layout.stride_b),
+      matrix(s.m, s.n, memory::data_type::f32, false, layout.stride_output));
   return {product, onednn_attributes(), onednn_engine()};
 }
 
 std::int64_t element(std::int64_t row, std::int64_t column, bool transposed, std::int64_t stride) {
   return transposed ? column * stride + row : row * stride + column;
-}
-
-const float* at(const Tensor& tensor, std::int64_t element) {
-  return static_cast<const float*>(tensor.data()) + element;
 }
 
 // Below this one thread is done before another has begun.
@@ -93,16 +92,17 @@ OneDnnMatMul::~OneDnnMatMul() = default;
 
 void OneDnnMatMul::multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                             Allocator& allocator) const {
-  multiply(shape, {0, shape.m, 0, shape.n, 0, shape.k}, a, b, static_cast<float*>(output.mutable_data()),
-           allocator);
+  multiply(shape, {0, shape.m, 0, shape.n, 0, shape.k}, {a.data(), b.data()},
+           static_cast<float*>(output.mutable_data()), allocator);
 }
 
-void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, const Tensor& a,
-                            const Tensor& b, float* output, Allocator& allocator) const {
+void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, const Factors& factors,
+                            float* output, Allocator& allocator) const {
   const Layout layout{{block.rows, block.inner, block.columns, s.transpose_a, s.transpose_b},
                       s.transpose_a ? s.m : s.k,
                       s.transpose_b ? s.k : s.n,
-                      s.n};
+                      s.n,
+                      type_of(factors)};
   try {
     primitives_->cache.with(
         layout, [&] { return std::make_unique<OneDnnProduct>(describe(layout)); },
@@ -111,11 +111,13 @@ void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, cons
               element(block.first_row, block.first_inner, s.transpose_a, layout.stride_a);
           const auto first_b =
               element(block.first_inner, block.first_column, s.transpose_b, layout.stride_b);
-          product.run(at(a, first_a), at(b, first_b),
+          product.run(factors.a_from(first_a), factors.b_from(first_b),
                       output + block.first_row * s.n + block.first_column, allocator);
         });
   } catch (const dnnl::error& error) {
-    rethrow_onednn_error("multiply " + a.describe() + " and " + b.describe(), error);
+    rethrow_onednn_error("multiply matrices [" + std::to_string(s.m) + "," + std::to_string(s.k) +
+                             "] and [" + std::to_string(s.k) + "," + std::to_string(s.n) + "]",
+                         error);
   }
 }
 

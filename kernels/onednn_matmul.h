@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dataflow/tensor.h"
+#include "kernels/factors.h"
 
 namespace actorflow {
 
@@ -39,19 +40,19 @@ class MatMulParts {
   int count_ = 1;
 };
 
-// float32 products of whatever shapes come; keeps what oneDNN prepares for a shape. The result's bits
-// depend on shape, block and inputs alone. Thread-safe.
+// Products of whatever shapes come, in float32; keeps what oneDNN prepares for a shape. The result's
+// bits depend on shape, block and inputs alone. Thread-safe.
 class OneDnnMatMul {
  public:
   OneDnnMatMul();
   ~OneDnnMatMul();
 
   // Scratch memory comes from `allocator`. Throws resource_exhausted, or internal if oneDNN fails.
-  // REQUIRES: float32 tensors of these shapes on the host, none of them empty.
+  // REQUIRES: matrices of these shapes on the host, none of them empty; tensors of float32.
   void multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                 Allocator& allocator) const;
   // A part of it, to its place in output [m,n].
-  void multiply(const MatMulShape& shape, const MatMulBlock& block, const Tensor& a, const Tensor& b,
+  void multiply(const MatMulShape& shape, const MatMulBlock& block, const Factors& factors,
                 float* output, Allocator& allocator) const;
 
  private:

@@ -5,9 +5,14 @@
 #include <unordered_map>
 
 #include "kernels/device.h"
+#include "kernels/factors.h"
 #include "kernels/onednn.h"
 
 namespace actorflow {
+
+inline dnnl::memory::data_type type_of(const Factors& factors) {
+  return factors.bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
 
 // For one description, by one thread at a time.
 class OneDnnProduct {
@@ -24,12 +29,12 @@ class OneDnnProduct {
                    {DNNL_ARG_DST, output_},
                    {DNNL_ARG_SCRATCHPAD, scratchpad_}} {}
 
-  // Reads a and b, and writes the output.
-  void run(const float* a, const float* b, float* output, Allocator& allocator) {
+  // Reads a and b, of the type that the description has, and writes the output.
+  void run(const void* a, const void* b, float* output, Allocator& allocator) {
     BufferRef scratch;
     if (scratch_bytes_ > 0) scratch = allocator.allocate(scratch_bytes_);
-    a_.set_data_handle(const_cast<float*>(a));
-    b_.set_data_handle(const_cast<float*>(b));
+    a_.set_data_handle(const_cast<void*>(a));
+    b_.set_data_handle(const_cast<void*>(b));
     output_.set_data_handle(output);
     scratchpad_.set_data_handle(scratch ? scratch->data() : nullptr);
     primitive_.execute(onednn_stream(), arguments_);

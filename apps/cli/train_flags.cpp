@@ -79,6 +79,10 @@ void TrainFlags::add_to(CLI::App& app) {
          both_spellings("staleness-bound"), staleness_bound,
          "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound")
       ->check(CLI::NonNegativeNumber);
+  add("precision", precision,
+      "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 (on "
+      "GPUs) or bf16 (on GPUs, and on CPUs with AMX)")
+      ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
   add("not-finite", not_finite,
       "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), or "
       "roll_back (to the newest checkpoint, at most 3 times)")
@@ -111,6 +115,7 @@ std::vector<std::string> TrainFlags::arguments() const {
   add("report", &TrainFlags::report);
   add("replicas-to-aggregate", &TrainFlags::replicas_to_aggregate);
   add("staleness-bound", &TrainFlags::staleness_bound);
+  add("precision", &TrainFlags::precision);
   add("not-finite", &TrainFlags::not_finite);
   add("connect-timeout", &TrainFlags::connect_timeout_s);
   return arguments;
@@ -135,6 +140,7 @@ TrainOptions TrainFlags::options(bool sync) const {
         "--replicas_to_aggregate is for synchronous training; train synchronously or leave it away");
   options.replicas_to_aggregate = replicas_to_aggregate;
   if (staleness_bound >= 0) options.staleness_bound = staleness_bound;
+  options.precision = parse_precision(precision);
   if (not_finite == "skip") options.not_finite = NotFinite::skip;
   if (not_finite == "roll_back") {
     if (checkpoint_folder.empty())

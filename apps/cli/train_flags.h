@@ -28,6 +28,7 @@ struct TrainFlags {
   double connect_timeout_s = 60;
   int replicas_to_aggregate = 0;
   int staleness_bound = -1;  // none
+  std::string precision = "float32";
   std::string not_finite = "fail";
 
   void add_to(CLI::App& app);

@@ -91,7 +91,9 @@ Replica::Replica(Server& server, const Mnist& data, const TrainOptions& options,
 
 void Replica::build() {
   global_step_ = global_step(graph_);
-  model_ = make_mlp(graph_, data_.train.pixels(), options_.hidden, data_.train.classes, options_.seed);
+  model_ = graph_.precision(options_.precision, [&] {
+    return make_mlp(graph_, data_.train.pixels(), options_.hidden, data_.train.classes, options_.seed);
+  });
   // More gradients than replicas: somebody has to make a second one before the first step can end.
   const int replicas = task_.num_replicas();
   train_ = minimize(graph_, model_.loss, model_.variables, global_step_, options_.optimizer,

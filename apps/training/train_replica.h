@@ -31,6 +31,7 @@ struct TrainOptions {
   bool sync = false;
   int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
   std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
+  Precision precision = Precision::float32;  // of the products
   NotFinite not_finite = NotFinite::fail;
   int max_rollbacks = 0;  // for what is not finite, before training fails
 

@@ -192,6 +192,9 @@ Rows convolution_rows() {
   const Input wide{f32, {2, 4, 4, 16}, -1, 1}, wide_filter{f32, {3, 3, 16, 32}, -0.3, 0.3};
   const Input wide_output{f32, {2, 2, 2, 32}, -1, 1};
   const Slide halving{2, 2, 0, 0};
+  // Large enough for a CPU with AMX to round the factors.
+  const Input square{f32, {1, 5, 5, 16}, -1, 1}, square_filter{f32, {1, 1, 16, 16}, -1, 1};
+  const Attrs rounded = with(attrs("SAME", {}), "precision", std::string("bf16"));
   return {
       {"Conv2D", "", {images, filter}, attrs("SAME", padded), conv2d(5, 6, padded), 2e-6},
       {"Conv2D", "VALID", {images, filter}, attrs("VALID", {}), conv2d(3, 4), 2e-6},
@@ -219,6 +222,7 @@ Rows convolution_rows() {
        {{f32, {0, 5, 6, 3}}, filter},
        attrs("SAME", padded),
        conv2d(5, 6, padded)},
+      {"Conv2D", "bf16", {square, square_filter}, rounded, conv2d(5, 5), 0.02},
       {"FusedConv2D", "", {images, filter, bias}, attrs("SAME", padded), conv2d(5, 6, padded), 2e-6},
       {"FusedConv2D",
        "with relu",
@@ -250,6 +254,12 @@ Rows convolution_rows() {
        attrs("SAME", halving),
        backprop_input(halving),
        2e-6},
+      {"Conv2DBackpropInput",
+       "bf16",
+       {square, square_filter, square},
+       rounded,
+       backprop_input(),
+       0.02},
       {"Conv2DBackpropFilter",
        "",
        {images, filter, full},
@@ -267,6 +277,12 @@ Rows convolution_rows() {
        {{f32, {0, 5, 6, 3}}, filter, {f32, {0, 5, 6, 4}}},
        attrs("SAME", padded),
        backprop_filter(padded)},
+      {"Conv2DBackpropFilter",
+       "bf16",
+       {square, square_filter, square},
+       rounded,
+       backprop_filter(),
+       0.03},
       {"FusedConv2DBackpropFilter",
        "",
        {images, filter, full},

@@ -282,6 +282,12 @@ Rows batch_rows() {
       batch_row("matrices", {4, 5}, {5, 2}, {4, 2}, 5),
       batch_row("of nothing", {3, 4, 0}, {3, 0, 2}, {3, 4, 2}, 0),
       batch_row("no batch", {0, 4, 5}, {0, 5, 2}, {0, 4, 2}, 5),
+      {"BatchMatMul",
+       "bf16",
+       {{f32, {2, 20, 7}, -1, 1}, {f32, {7, 20}, -1, 1}},
+       {{"precision", std::string("bf16")}},
+       batch_matmul({2, 20, 20}, 7, false, false),
+       0.02},
   };
 }
 

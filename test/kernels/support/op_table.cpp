@@ -341,6 +341,8 @@ Rows shape_rows() {
 
 Attrs transposed(bool a, bool b) { return {{"transpose_a", a}, {"transpose_b", b}}; }
 
+Attrs precise(std::string precision) { return {{"precision", std::move(precision)}}; }
+
 Rows matrix_rows() {
   const Input logits{f32, {6, 5}, -3, 3};
   return {
@@ -360,6 +362,8 @@ Rows matrix_rows() {
        {{f32, {7, 4}}, {f32, {3, 7}}},
        transposed(true, true),
        matmul(true, true)},
+      {"MatMul", "tf32", {{f32, {20, 7}}, {f32, {7, 20}}}, precise("tf32"), matmul(false, false), 0.02},
+      {"MatMul", "bf16", {{f32, {20, 7}}, {f32, {7, 20}}}, precise("bf16"), matmul(false, false), 0.08},
       {"MatMul", "of nothing", {{f32, {2, 0}}, {f32, {0, 3}}}, {}, matmul(false, false)},
       {"BiasAdd", "", {{f32, {6, 5}}, {f32, {5}}}, {}, binary(add)},
       {"BiasAdd", "three axes", {{f32, {2, 3, 4}}, {f32, {4}}}, {}, binary(add)},
