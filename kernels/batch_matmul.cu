@@ -167,7 +167,7 @@ class CpuBatchMatMul final : public BatchMatMul {
                 float* output) const override {
     BufferRef rounded;
     Factors factors{a, b};
-    if (rounds_to_bf16(precision(), s.m, s.n))
+    if (rounds_to_bf16(precision(), s.m, s.k, s.n))
       factors = round_to_bf16(c, factors, (s.shared_a ? 1 : s.batch) * s.m * s.k,
                               (s.shared_b ? 1 : s.batch) * s.k * s.n, rounded);
     onednn_.multiply(s, factors, output, c.device().allocator());

@@ -40,9 +40,10 @@ bool multiplies_bf16_fast() {
   return has_amx;
 }
 
-bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t n) {
-  constexpr std::int64_t products_per_factor = 8;
-  return precision == Precision::bf16 && m * n >= products_per_factor * (m + n) &&
+bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t k, std::int64_t n) {
+  constexpr std::int64_t products_per_factor = 12;
+  constexpr std::int64_t min_inner = 32;  // what one instruction of AMX adds up
+  return precision == Precision::bf16 && k >= min_inner && m * n >= products_per_factor * (m + n) &&
          multiplies_bf16_fast();
 }
 

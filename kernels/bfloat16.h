@@ -18,7 +18,7 @@ bool multiplies_bf16_fast();
 
 // Whether to round the factors of products [m,k] [k,n] of this precision: where the CPU gains more by it
 // than rounding costs.
-bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t n);
+bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t k, std::int64_t n);
 
 // Rounds what a product multiplies, so many elements of a and b, into memory of the context's device,
 // which is the CPU. The memory must live as long as what is returned.

@@ -167,7 +167,7 @@ class CpuMatMul final : public MatMul {
     auto* const terms = others ? static_cast<float*>(others->data()) : nullptr;
     BufferRef rounded;
     Factors factors{context.input(0).data(), context.input(1).data()};
-    if (rounds_to_bf16(precision(), shape.m, shape.n))
+    if (rounds_to_bf16(precision(), shape.m, shape.k, shape.n))
       factors = round_to_bf16(context, factors, shape.m * shape.k, shape.k * shape.n, rounded);
     context.parallel(parts.count(), [&](int part) {
       float* target = terms && part > 0 ? terms + (part - 1) * elements : result;

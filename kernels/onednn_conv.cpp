@@ -80,7 +80,8 @@ void add(const float* from, std::int64_t count, float* sums) {
 
 // A convolution is a product of windows [places, window] and filters [window, out].
 bool rounds(Precision precision, const ConvShape& s) {
-  return rounds_to_bf16(precision, s.batch * s.rows.output * s.columns.output, s.out);
+  return rounds_to_bf16(precision, s.batch * s.rows.output * s.columns.output,
+                        s.rows.window * s.columns.window * s.in, s.out);
 }
 
 void relu_in_place(float* y, std::int64_t count) {
@@ -128,7 +129,7 @@ void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, c
                                  Tensor& filter_gradient, Tensor* bias_gradient,
                                  const OpContext& c) const {
   const BatchParts parts(shape);
-  // oneDNN's filter gradient of few channels is three times slower in bfloat16.
+  // oneDNN's filter gradient of few channels is up to three times slower in bfloat16.
   constexpr std::int64_t few_channels = 8;
   const bool bf16 = shape.in >= few_channels && rounds(precision_, shape);
   const std::int64_t filter_size = shape.filter_elements();

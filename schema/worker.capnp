@@ -40,7 +40,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 4;
+const protocolVersion :UInt32 = 5;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {

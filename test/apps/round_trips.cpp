@@ -42,8 +42,9 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .connect_timeout_s = 0.25,
                          .replicas_to_aggregate = 2,
                          .staleness_bound = 0,
+                         .precision = "bf16",
                          .not_finite = "skip"};
-  BOOST_TEST(flags.arguments().size() == 19u);  // none of the fields is as without flags
+  BOOST_TEST(flags.arguments().size() == 20u);  // none of the fields is as without flags
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 

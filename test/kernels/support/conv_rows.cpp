@@ -193,7 +193,7 @@ Rows convolution_rows() {
   const Input wide_output{f32, {2, 2, 2, 32}, -1, 1};
   const Slide halving{2, 2, 0, 0};
   // Large enough for a CPU with AMX to round the factors.
-  const Input square{f32, {1, 5, 5, 16}, -1, 1}, square_filter{f32, {1, 1, 16, 16}, -1, 1};
+  const Input square{f32, {1, 5, 5, 32}, -1, 1}, square_filter{f32, {1, 1, 32, 32}, -1, 1};
   const Attrs rounded = with(attrs("SAME", {}), "precision", std::string("bf16"));
   return {
       {"Conv2D", "", {images, filter}, attrs("SAME", padded), conv2d(5, 6, padded), 2e-6},

@@ -284,10 +284,10 @@ Rows batch_rows() {
       batch_row("no batch", {0, 4, 5}, {0, 5, 2}, {0, 4, 2}, 5),
       {"BatchMatMul",
        "bf16",
-       {{f32, {2, 20, 7}, -1, 1}, {f32, {7, 20}, -1, 1}},
+       {{f32, {2, 20, 32}, -1, 1}, {f32, {32, 30}, -1, 1}},
        {{"precision", std::string("bf16")}},
-       batch_matmul({2, 20, 20}, 7, false, false),
-       0.02},
+       batch_matmul({2, 20, 30}, 32, false, false),
+       0.03},
   };
 }
 
