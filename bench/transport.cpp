@@ -78,8 +78,7 @@ class Pair {
  public:
   // The networks of both spin alike.
   explicit Pair(Reach reach = Reach::same_machine, const PeerOptions& peer = {})
-      : runtime_(RuntimeOptions{.credentials = peer.credentials, .spin_us = peer.spin_us}) {
-    if (reach == Reach::tcp_only) own_network_ = network_without_shared_memory(peer.credentials);
+      : runtime_(runtime_options(reach, peer)) {
     const auto actor = actor_;
     listener_ = network().listen(
         "127.0.0.1:0", {{"here", 0}, 1},
@@ -107,14 +106,13 @@ class Pair {
     done.get();
   }
   const PeerProcess& peer() const { return *peer_; }
-  Network& network() { return own_network_ ? *own_network_ : runtime_.rpc_network(); }
+  Network& network() { return runtime_.rpc_network(); }
 
  private:
-  static std::unique_ptr<Network> network_without_shared_memory(const std::string& credentials) {
-    RpcOptions options;
-    options.credentials = credentials;
-    options.shared_memory_bytes = 0;
-    return make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
+  static RuntimeOptions runtime_options(Reach reach, const PeerOptions& peer) {
+    RuntimeOptions options{.credentials = peer.credentials, .spin_us = peer.spin_us};
+    if (reach == Reach::tcp_only) options.shared_memory_bytes = 0;
+    return options;
   }
   void end_actor() {
     caf::anon_send_exit(actor_, caf::exit_reason::kill);
@@ -122,7 +120,6 @@ class Pair {
   }
 
   ThreadedRuntime runtime_;
-  std::unique_ptr<Network> own_network_;
   caf::actor actor_ = runtime_.system().spawn(talker);
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<PeerProcess> peer_;
@@ -197,9 +194,10 @@ double gigabytes_per_second(std::size_t size, const std::vector<double>& seconds
   return static_cast<double>(size) / median(seconds) / 1e9;
 }
 
-// One way over TCP, each tensor acknowledged by a small message.
+// One way over TCP, each tensor acknowledged by a small message. Each process has a core.
 Measurement bulk(std::size_t size, std::size_t count) {
-  Pair pair(Reach::tcp_only);
+  const OnCore here(0);
+  Pair pair(Reach::tcp_only, {.core = 1});
   const Message message = TensorDelivery{0, acknowledge, bytes(size)};
   return in_turn(
       5, [&] { return gigabytes_per_second(size, round_trips(pair, message, count)); },
