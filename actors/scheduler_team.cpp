@@ -55,9 +55,10 @@ class Parts final : public caf::resumable, public caf::ref_counted {
 
 }  // namespace
 
-// Threads that are busy are asked, too: one that becomes free meanwhile takes what is left.
+// Threads that are busy are asked, too: one that becomes free meanwhile takes what is left. But where
+// clients compute on every core, each keeps to its own.
 void SchedulerTeam::run(int parts, const std::function<void(int)>& part) {
-  const int others = static_cast<int>(scheduler_.num_workers()) - 1;  // that compute beside the caller
+  const int others = scheduler_.helpers() > 0 ? static_cast<int>(scheduler_.num_workers()) - 1 : 0;
   const int helpers = std::min(parts - 1, others);
   if (helpers <= 0) {
     for (int i = 0; i < parts; ++i) part(i);
