@@ -13,6 +13,7 @@
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
 #include "bench/harness.h"
+#include "bench/peer.h"
 #include "bench/plain_step.h"
 #include "bench/products.h"
 #include "bench/pytorch.h"
@@ -140,7 +141,11 @@ double examples_per_second(int workers, std::int64_t steps) {
 Measurement two_workers(bool quick) {
   const std::int64_t steps = quick ? 50 : 5000;
   return in_turn(
-      5, [&] { return examples_per_second(2, steps); }, [&] { return examples_per_second(1, steps); });
+      5, [&] { return examples_per_second(2, steps); },
+      [&] {
+        const OnCore alone(0);
+        return examples_per_second(1, steps);
+      });
 }
 
 }  // namespace
