@@ -2,6 +2,7 @@
 // which two machines could do it by list scheduling (Graham, 1966) if handing work over cost nothing. A
 // node's time is what it takes in a plain loop over the graph while the other core runs one too.
 #include <algorithm>
+#include <barrier>
 #include <limits>
 #include <queue>
 #include <random>
@@ -11,6 +12,7 @@
 
 #include "actors/actorflow.h"
 #include "bench/harness.h"
+#include "bench/peer.h"
 #include "kernels/device.h"
 #include "kernels/onednn_matmul.h"
 #include "kernels/ops.h"
@@ -138,15 +140,66 @@ Measurement against_schedule(std::int64_t side, int steps) {
       [&] { return scheduled_steps_per_second(shape, side, steps); });
 }
 
+// A product again and again, of matrices that were made just before: on the other core, or on its own.
+// Returns how many it makes per second.
+double products_per_second(std::int64_t side, int count, bool made_elsewhere) {
+  const OneDnnMatMul onednn;
+  Allocator& pool = cpu_device().allocator();
+  const auto matrix = [&] {
+    Tensor zeros = Tensor::allocate(DType::float32, {side, side}, pool);
+    std::ranges::fill(zeros.mutable_values<float>(), 0.0F);
+    return zeros;
+  };
+  Tensor first = matrix(), second = matrix(), result = matrix();
+  const Tensor other = matrix();
+  const auto multiply = [&](const Tensor& a, const Tensor& b, Tensor& to) {
+    onednn.multiply({side, side, side, false, false}, a, b, to, pool);
+  };
+  const auto make_inputs = [&] {
+    multiply(other, other, first);
+    multiply(other, other, second);
+  };
+  std::barrier turn(2);
+  std::jthread maker([&] {
+    const OnCore its_own(1);
+    for (int i = 0; i < count; ++i) {
+      if (made_elsewhere) make_inputs();
+      turn.arrive_and_wait();
+      turn.arrive_and_wait();
+    }
+  });
+  const OnCore its_own(0);
+  double seconds = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!made_elsewhere) make_inputs();
+    turn.arrive_and_wait();
+    seconds += seconds_of([&] { multiply(first, second, result); });
+    turn.arrive_and_wait();
+  }
+  return count / seconds;
+}
+
+// What the schedule does not count.
+Measurement inputs_of_the_other_core(std::int64_t side, int count) {
+  return in_turn(
+      5, [&] { return products_per_second(side, count, true); },
+      [&] { return products_per_second(side, count, false); });
+}
+
 }  // namespace
 
 std::vector<Benchmark> parallel_step_benchmarks() {
-  const std::string schedule = "list schedule on two machines";
+  const std::string schedule = "list schedule on two machines",
+                    here = "its inputs made on the same core";
   return {
       {"executor/2_threads_nodes_of_20_us", "step/s", schedule, at_least(0.85),
        [](bool quick) { return against_schedule(120, quick ? 2 : 100); }},
       {"executor/2_threads_nodes_of_100_us", "step/s", schedule, at_least(0.95),
        [](bool quick) { return against_schedule(216, quick ? 1 : 25); }},
+      {"executor/node_of_20_us_from_the_other_core", "node/s", here, at_least(0.5),
+       [](bool quick) { return inputs_of_the_other_core(120, quick ? 10 : 5000); }},
+      {"executor/node_of_100_us_from_the_other_core", "node/s", here, at_least(0.5),
+       [](bool quick) { return inputs_of_the_other_core(216, quick ? 10 : 1000); }},
   };
 }
 
