@@ -4,6 +4,7 @@
 
 #include "dataflow/core_ops.h"
 #include "dataflow/device_name.h"
+#include "kernels/region.h"
 
 namespace actorflow {
 namespace {
@@ -22,14 +23,23 @@ bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &
 
 }  // namespace
 
-Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task)
+bool may_be_captured(const Node& node) {
+  return DeviceName::parse(node.device).type == "GPU" && runs_without_the_host(node);
+}
+
+Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task,
+                       const MayJoin& may_join)
+    : Executable(handle,
+                 may_join ? form_regions(graph, may_join) : GraphOfRegions{std::move(graph), {}}, task) {}
+
+Executable::Executable(std::uint64_t handle, GraphOfRegions graph, const TaskContext& task)
     : handle_(handle),
-      graph_(std::move(graph)),
+      graph_(std::move(graph.graph)),
       team_(task.team),
       clock_(task.clock),
       nodes_(graph_.nodes.size()),
       costs_(std::make_unique<NodeCost[]>(graph_.nodes.size())) {
-  for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, task);
+  for (NodeId id = 0; id < graph_.size(); ++id) compile_node(id, graph.regions, task);
   send_in_place(task);
   link_consumers();
   link_controls();
@@ -50,13 +60,16 @@ bool Executable::sends_to(TaskId task) const {
   });
 }
 
-void Executable::compile_node(NodeId id, const TaskContext& task) {
+void Executable::compile_node(NodeId id, const std::vector<Region>& regions, const TaskContext& task) {
   const Node& node = graph_.node(id);
   ExecutableNode& item = nodes_[static_cast<std::size_t>(id)];
   item.node = &node;
   item.home = node.op->home;
   item.device = &find_device(node, task);
-  if (item.home == Home::kernel && node.op != &no_op())
+  if (node.op == &region_op())
+    item.kernel = make_region(regions.at(static_cast<std::size_t>(attr<std::int64_t>(node, "region"))),
+                              *task.ops, item.device->type());
+  else if (item.home == Home::kernel && node.op != &no_op())
     item.kernel = task.ops->make(node, item.device->type());
   if (is_transfer(node)) {
     item.slot = attr<std::int64_t>(node, "channel");

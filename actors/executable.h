@@ -12,9 +12,13 @@
 #include "actors/task_context.h"
 #include "dataflow/graph.h"
 #include "dataflow/optimizer.h"
+#include "dataflow/region.h"
 #include "kernels/kernel.h"
 
 namespace actorflow {
+
+// May a CUDA graph compute the node? It must be on a GPU and not need the host.
+bool may_be_captured(const Node& node);
 
 // Where an output goes: an input of a later node, by the index of the input in the step's frame.
 struct Consumer {
@@ -70,8 +74,9 @@ struct ExecutableNode {
 class Executable {
  public:
   // Throws Error if a node has no kernel for its device, names a device that this task does not have,
-  // or a peer that the cluster does not have. `handle` names it to masters.
-  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task);
+  // or a peer that the cluster does not have. `handle` names it to masters. Nodes that may join regions
+  // are run by these.
+  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task, const MayJoin& may_join = {});
 
   std::uint64_t handle() const { return handle_; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
@@ -96,7 +101,9 @@ class Executable {
   const Optimizer& optimizer(NodeId id) const { return optimizers_.at(id); }
 
  private:
-  void compile_node(NodeId id, const TaskContext& task);
+  Executable(std::uint64_t handle, GraphOfRegions graph, const TaskContext& task);
+
+  void compile_node(NodeId id, const std::vector<Region>& regions, const TaskContext& task);
   void send_in_place(const TaskContext& task);
   void link_consumers();
   void link_controls();

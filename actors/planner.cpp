@@ -37,11 +37,11 @@ PlanRef Planner::make(const SettingsRef& session, const GraphDef& graph, const S
   plan->feeds = feed_types(graph, kind);
   GraphDef step = simplify_step(graph, kind, *task_);
   if (session->options.isolate) isolate(step, session->handle);
-  place(session, std::move(step), [this, plan](const Status& status, const GraphDef& placed) {
+  place(session, std::move(step), [this, plan, session](const Status& status, const GraphDef& placed) {
     if (plan->dropped) return;
     if (!status.ok()) return drop(*plan, status);
     try {
-      register_parts(plan, cut_step(placed, *task_));
+      register_parts(plan, cut_step(placed, *task_), session->options.cuda_graphs);
     } catch (const Error& error) {
       drop(*plan, error.status());
     }
@@ -92,12 +92,12 @@ std::vector<TaskId> Planner::tasks_to_ask(const SessionSettings& session, const 
   return {asked.begin(), asked.end()};
 }
 
-void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts) {
+void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts, bool cuda_graphs) {
   for (auto& part : parts) plan->parts->push_back({part.task, 0, 0, std::move(part.args)});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto request = next_request_++;
     registrations_[request] = {plan, i};
-    tell(*task_, parts[i].task, RegisterGraph{request, std::move(parts[i].graph)});
+    tell(*task_, parts[i].task, RegisterGraph{request, std::move(parts[i].graph), cuda_graphs});
   }
   if (parts.empty()) set_ready(*plan);
 }

@@ -47,7 +47,8 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
   const auto handle = task_->random->next();
   GraphRegistered answer{message.request, {}, handle};
   try {
-    auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_);
+    auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
+                                                   message.cuda_graphs ? may_be_captured : MayJoin());
     for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
     graphs_[handle] = {std::move(executable), from, message.request};
   } catch (const Error& error) {

@@ -20,6 +20,7 @@ class CublasHandle {
 
  private:
   std::unique_lock<std::mutex> lock_;
+  BufferRef workspace_;  // where calls are captured; else the handle's own
   cublasHandle_t handle_;
 };
 

@@ -50,6 +50,7 @@ std::size_t quarter_of_device_memory() {
 class Staging {
  public:
   explicit Staging(cudaStream_t stream) : stream_(stream) {
+    check_cuda(cudaEventCreateWithFlags(&launched_, cudaEventDisableTiming), "create an event");
     for (auto& chunk : chunks_) {
       check_cuda(cudaMallocHost(&chunk.data, chunk_bytes), "allocate page-locked memory");
       check_cuda(cudaEventCreateWithFlags(&chunk.copied, cudaEventDisableTiming), "create an event");
@@ -67,8 +68,12 @@ class Staging {
     }
   }
 
-  void to_host(void* host, const void* device, std::size_t size_bytes) {
+  // After all that has been launched on `launches`, of which nothing waits for the copy. The caller holds
+  // the tensor until the copy is done, so that its memory has no other user meanwhile.
+  void to_host(void* host, const void* device, std::size_t size_bytes, cudaStream_t launches) {
     const std::lock_guard lock(mutex_);
+    check_cuda(cudaEventRecord(launched_, launches), "record an event");
+    check_cuda(cudaStreamWaitEvent(stream_, launched_, 0), "let a copy wait for kernels");
     const auto fetch = [&](std::size_t first) {
       if (first >= size_bytes) return;
       Chunk& chunk = chunk_at(first);
@@ -102,20 +107,21 @@ class Staging {
 
   std::mutex mutex_;
   cudaStream_t stream_;
+  cudaEvent_t launched_ = nullptr;
   std::array<Chunk, 2> chunks_;
 };
 
-// Its threads, stream and memory live as long as the process.
-class CudaDevice final : public Device {
+// Its streams and memory live as long as the process.
+class CudaDevice final : public CudaStreamDevice {
  public:
   explicit CudaDevice(int index)
       : index_(index),
         memory_(index),
         stream_(make_stream(index)),
         pool_(memory_, quarter_of_device_memory()),
-        staging_(stream_) {}
+        to_device_(stream_),
+        to_host_(make_stream(index)) {}
 
-  DeviceType type() const override { return DeviceType::cuda; }
   int index() const override { return index_; }
   std::int64_t memory_bytes() const override {
     cudaDeviceProp properties;
@@ -128,21 +134,20 @@ class CudaDevice final : public Device {
     if (!host.valid() || host.dtype() == DType::string || !host.on_host()) return host;
     stream();
     Tensor copy = Tensor::allocate(host.dtype(), host.shape(), pool_);
-    staging_.to_device(copy.mutable_data(), host.data(), host.size_bytes());
+    to_device_.to_device(copy.mutable_data(), host.data(), host.size_bytes());
     return copy;
   }
 
   Tensor to_host(const Tensor& tensor) override {
     if (tensor.on_host()) return tensor;
-    stream();
     Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), cpu_device().allocator());
-    staging_.to_host(copy.mutable_data(), tensor.data(), tensor.size_bytes());
+    to_host_.to_host(copy.mutable_data(), tensor.data(), tensor.size_bytes(), stream());
     return copy;
   }
 
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream()), "wait for the device"); }
 
-  cudaStream_t stream() {
+  cudaStream_t stream() override {
     check_cuda(cudaSetDevice(index_), "select a device");
     return stream_;
   }
@@ -159,7 +164,7 @@ class CudaDevice final : public Device {
   CudaMemory memory_;
   cudaStream_t stream_;
   Pool pool_;
-  Staging staging_;
+  Staging to_device_, to_host_;
 };
 
 const std::vector<std::unique_ptr<CudaDevice>>& devices() {
@@ -182,7 +187,7 @@ void check_cuda(cudaError_t result, std::string_view doing) {
               "CUDA failed to " + std::string(doing) + ": " + cudaGetErrorString(result));
 }
 
-cudaStream_t cuda_stream(Device& device) { return static_cast<CudaDevice&>(device).stream(); }
+cudaStream_t cuda_stream(Device& device) { return static_cast<CudaStreamDevice&>(device).stream(); }
 
 int cuda_device_count() { return static_cast<int>(devices().size()); }
 

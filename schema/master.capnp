@@ -86,6 +86,8 @@ struct SessionOptions {
   # of running on a CPU of that task (no soft placement).
   stepTimeoutMs @3 :Int64;
   # Of steps that have no timeout of their own; 0 = none.
+  cudaGraphs @4 :Bool;
+  # What a GPU can compute without the host in between is captured into CUDA graphs.
 }
 
 struct NodeTrace {

@@ -27,6 +27,9 @@ struct SessionOptions {
   bool allow_soft_placement = true;
   // Of steps that have no timeout of their own; 0 = none.
   std::int64_t step_timeout_ms = 0;
+  // What a GPU can compute without the host in between, it is given at once: as CUDA graphs. For steps of many
+  // small kernels. Such a part starts when all of its inputs are there and gives its results together.
+  bool cuda_graphs = false;
   // A folder with ca.crt, client.crt and client.key, for a target in another process that asks for them;
   // the master hears nothing of it. Empty: a plain connection.
   std::string credentials = {};

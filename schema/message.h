@@ -32,6 +32,7 @@ using Slot = std::pair<std::int32_t, Tensor>;
 struct RegisterGraph {
   std::uint64_t request = 0;
   GraphDef graph;
+  bool cuda_graphs = false;  // SessionOptions::cuda_graphs
 };
 struct GraphRegistered {
   std::uint64_t request = 0;

@@ -107,6 +107,7 @@ struct Envelope {
     registerGraph :group {
       request @0 :UInt64;
       graph @1 :Graph;
+      cudaGraphs @35 :Bool;
     }
     graphRegistered :group {
       request @2 :UInt64;

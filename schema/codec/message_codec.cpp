@@ -38,6 +38,7 @@ struct MessageWriter {
     auto body = to.initRegisterGraph();
     body.setRequest(message.request);
     write_graph(message.graph, tensors, body.initGraph());
+    body.setCudaGraphs(message.cuda_graphs);
   }
   void operator()(const GraphRegistered& message) {
     auto body = to.initGraphRegistered();
@@ -159,7 +160,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
   switch (from.which()) {
     case wire::Envelope::REGISTER_GRAPH: {
       const auto body = from.getRegisterGraph();
-      return RegisterGraph{body.getRequest(), read_graph(body.getGraph(), tensors, ops)};
+      return RegisterGraph{body.getRequest(), read_graph(body.getGraph(), tensors, ops),
+                           body.getCudaGraphs()};
     }
     case wire::Envelope::GRAPH_REGISTERED: {
       const auto body = from.getGraphRegistered();

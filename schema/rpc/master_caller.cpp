@@ -143,6 +143,7 @@ class Caller {
     to.setIsolate(options.isolate);
     to.setRequireDevices(!options.allow_soft_placement);
     to.setStepTimeoutMs(options.step_timeout_ms);
+    to.setCudaGraphs(options.cuda_graphs);
   }
 
   // Of runStep and runCallable, which have these parameters and results in common.

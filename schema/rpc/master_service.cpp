@@ -16,7 +16,7 @@ unsigned size(const std::vector<std::string>& texts) { return static_cast<unsign
 
 SessionOptions read_options(wire::SessionOptions::Reader from) {
   return {read_texts(from.getDeviceFilters()), from.getIsolate(), !from.getRequireDevices(),
-          from.getStepTimeoutMs()};
+          from.getStepTimeoutMs(), from.getCudaGraphs()};
 }
 
 using Reply = kj::Own<MasterReply>;

@@ -25,7 +25,7 @@ struct Master {
     const auto& o = create.options;
     reply.session = std::to_string(create.graph.size()) + " nodes|" + join(o.device_filters) + "|" +
                     std::to_string(o.isolate) + std::to_string(o.allow_soft_placement) + "|" +
-                    std::to_string(o.step_timeout_ms);
+                    std::to_string(o.step_timeout_ms) + "|" + std::to_string(o.cuda_graphs);
     reply.graph_version = 4;
     return reply;
   }
@@ -126,10 +126,10 @@ BOOST_AUTO_TEST_CASE(every_request_and_reply_keeps_its_fields) {
   graph.constant(counting(4));
   graph.constant(counting(1 << 20));
   const auto created =
-      client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250}});
-  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250");
+      client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250, true}});
+  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250|1");
   BOOST_TEST(created.graph_version == 4);
-  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0");
+  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0|0");
 
   const auto reply =
       client.call(feeding({Tensor::scalar(3.5f), Tensor::of<std::string>({1}, {"text"})}));
