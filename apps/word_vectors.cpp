@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <span>
-#include <sstream>
 
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/training/skip_gram.h"
+#include "schema/text_file.h"
 
 using namespace actorflow;
 
@@ -143,13 +142,11 @@ double train(std::vector<std::unique_ptr<Worker>>& workers) {
 std::string read_text(const Options& options) {
   const std::string path =
       options.text.empty() ? default_data_folder("shakespeare") + "/shakespeare.txt" : options.text;
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file)
+  const auto text = read_text_file(path);
+  if (!text)
     throw Error(Code::not_found,
                 fmt::format("the text '{}' cannot be read; name one with --text", path));
-  return text.str();
+  return *text;
 }
 
 // The cosine of the angle between two rows.

@@ -1,12 +1,11 @@
 #include "schema/cluster_json.h"
 
 #include <charconv>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "dataflow/error.h"
+#include "schema/text_file.h"
 
 namespace actorflow {
 namespace {
@@ -125,11 +124,9 @@ ClusterSpec parse_cluster(const std::string& text) {
 ClusterSpec read_cluster(const std::string& text_or_file) {
   const auto first = text_or_file.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text_or_file[first] == '{') return parse_cluster(text_or_file);
-  std::ifstream file(text_or_file);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error(Code::not_found, "cluster: the file '" + text_or_file + "' cannot be read");
-  return parse_cluster(text.str());
+  const auto text = read_text_file(text_or_file);
+  if (!text) throw Error(Code::not_found, "cluster: the file '" + text_or_file + "' cannot be read");
+  return parse_cluster(*text);
 }
 
 TaskConfig parse_tf_config(const std::string& text) {

@@ -1,10 +1,9 @@
 #include "schema/credentials.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "dataflow/error.h"
+#include "schema/text_file.h"
 
 namespace actorflow {
 namespace {
@@ -16,14 +15,12 @@ std::string stem(const Holder& holder) {
 }
 
 std::string read(const std::string& path, const std::string& folder, const Holder& holder) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty())
+  const auto text = read_text_file(path);
+  if (!text || text->empty())
     throw Error(Code::not_found, "cannot read " + path + ", which " + holder_name(holder) +
                                      " needs; 'actorflow keygen --cluster CLUSTER --output " + folder +
                                      "' makes it");
-  return text.str();
+  return *text;
 }
 
 void check_private(const std::string& key) {

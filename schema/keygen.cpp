@@ -7,11 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "dataflow/error.h"
+#include "schema/text_file.h"
 #include "schema/tls/authority.h"
 #include "schema/tls/certificate.h"
 
@@ -38,14 +37,6 @@ void make_folder(const std::string& folder) {
     throw Error(Code::permission_denied,
                 "others may write to " + folder +
                     " and replace what is in it; chmod 700 it, or name a folder that is not there yet");
-}
-
-std::optional<std::string> read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 void write_private(const std::string& path, const std::string& text) {
@@ -83,7 +74,7 @@ class Folder {
   KeygenReport::Entry entry(const CertificateAuthority& authority, const Holder& holder) const {
     const CredentialFiles files(options_.folder, holder);
     KeygenReport::Entry entry{holder, files.certificate};
-    const auto certificate = read(files.certificate), key = read(files.key);
+    const auto certificate = read_text_file(files.certificate), key = read_text_file(files.key);
     if (certificate && key && !options_.renew)
       entry.valid_until = usable_until(authority, {*certificate, *key});
     if (entry.valid_until > options_.now) return entry;
@@ -101,7 +92,8 @@ class Folder {
   }
 
   std::optional<CertificateAuthority> existing_authority() const {
-    const auto certificate = read(authority_certificate_), key = read(authority_key_);
+    const auto certificate = read_text_file(authority_certificate_),
+               key = read_text_file(authority_key_);
     if (!certificate && !key) return {};
     const std::string remedy = "; to replace it, and with it every certificate of the cluster, say so";
     if (!certificate || !key)

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "dataflow/error.h"
+#include "schema/text_file.h"
 
 namespace actorflow {
 namespace {
@@ -185,11 +185,9 @@ void RealJob::check_end() const {
 }
 
 TrainReport RealJob::report() const {
-  std::ifstream file(folder_.file("report.json"));
-  if (!file) throw Error(Code::internal, "all tasks have ended, but no chief has reported");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_report(text.str());
+  const auto text = read_text_file(folder_.file("report.json"));
+  if (!text) throw Error(Code::internal, "all tasks have ended, but no chief has reported");
+  return parse_report(*text);
 }
 
 const std::string& RealJob::keep_files() {

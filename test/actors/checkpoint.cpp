@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "actors/checkpoint/safetensors.h"
 #include "dataflow/error.h"
 #include "test/actors/support/memory_storage.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 
@@ -245,9 +245,8 @@ BOOST_AUTO_TEST_CASE(the_hash_is_of_names_types_and_bytes) {
 }
 
 BOOST_AUTO_TEST_CASE(real_files_are_replaced_listed_and_removed) {
-  namespace fs = std::filesystem;
-  std::string name = (fs::temp_directory_path() / "actorflow-test-XXXXXX").string();
-  BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
+  const test::Folder folder;
+  const std::string name = folder.path();
   Storage& storage = posix_storage();
   const std::string inner = name + "/new/folder";
   for (const int step : {1, 2}) save_checkpoint(storage, inner, at_step(step), {.max_to_keep = 1});
@@ -258,7 +257,6 @@ BOOST_AUTO_TEST_CASE(real_files_are_replaced_listed_and_removed) {
   BOOST_CHECK_EXCEPTION(storage.read(name + "/none"), Error, [&](const Error& error) {
     return error.code() == Code::not_found && std::string(error.what()).find(name) != std::string::npos;
   });
-  fs::remove_all(name);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,9 +13,9 @@
 #include "actors/checkpoint/file_writer.h"
 #include "actors/checkpoint/folder.h"
 #include "dataflow/error.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -53,12 +52,6 @@ boost::test_tools::assertion_result can_trace(boost::unit_test::test_unit_id) {
   return result;
 }
 
-struct Folder {
-  Folder() { BOOST_REQUIRE(mkdtemp(name.data()) != nullptr); }
-  ~Folder() { fs::remove_all(name); }
-  std::string name = (fs::temp_directory_path() / "actorflow-test-XXXXXX").string();
-};
-
 // Weights that tell the step and the version.
 Tensor weights(std::int64_t step, int version) {
   return Tensor::of<float>({2}, {static_cast<float>(step), static_cast<float>(version)});
@@ -92,30 +85,30 @@ bool is_whole(const Checkpoint& checkpoint, int version) {
 // Saves step 1, then `step` as version 2 until it is killed.
 void check_each_call(std::int64_t step) {
   const auto save_second = [&](const std::string& folder) {
-    return [&folder, step] { save(folder, step, 2); };
+    return [folder, step] { save(folder, step, 2); };
   };
   int stops = 0, old = 0, fresh = 0;
   {
-    const Folder folder;
-    save(folder.name, 1, 1);
-    stops = run_traced(save_second(folder.name), never);
-    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 2));
+    const test::Folder folder;
+    save(folder.path(), 1, 1);
+    stops = run_traced(save_second(folder.path()), never);
+    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.path()), 2));
   }
   BOOST_TEST(stops > 40);
   for (int kill_at = 1; kill_at <= stops; ++kill_at) {
-    const Folder folder;
-    save(folder.name, 1, 1);
-    run_traced(save_second(folder.name), kill_at);
-    const auto loaded = load_latest_checkpoint(posix_storage(), folder.name);
+    const test::Folder folder;
+    save(folder.path(), 1, 1);
+    run_traced(save_second(folder.path()), kill_at);
+    const auto loaded = load_latest_checkpoint(posix_storage(), folder.path());
     BOOST_REQUIRE(loaded.has_value());
     const bool is_old = loaded->global_step == 1 && is_whole(*loaded, 1);
     const bool is_new = loaded->global_step == step && is_whole(*loaded, 2);
     BOOST_TEST((is_old || is_new), "killed at stop " << kill_at << " of " << stops);
     (is_new ? fresh : old) += 1;
     // Whoever comes next can save, and nothing is left of the one who was killed.
-    save(folder.name, 3, 3);
-    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 3));
-    BOOST_TEST(posix_storage().list(folder.name).size() == 3u);
+    save(folder.path(), 3, 3);
+    BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.path()), 3));
+    BOOST_TEST(posix_storage().list(folder.path()).size() == 3u);
   }
   BOOST_TEST(old > 0);
   BOOST_TEST(fresh > 0);
@@ -136,23 +129,23 @@ BOOST_AUTO_TEST_CASE(a_kill_while_a_step_is_saved_once_more_leaves_one_of_its_ve
 }
 
 BOOST_AUTO_TEST_CASE(disk_full_a_file_that_cannot_grow_fails_the_saving_and_leaves_the_checkpoint_before_it) {
-  const Folder folder;
-  save(folder.name, 1, 1);
+  const test::Folder folder;
+  save(folder.path(), 1, 1);
   rlimit unlimited{};
   BOOST_REQUIRE(getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
   const auto previous = signal(SIGXFSZ, SIG_IGN);
   const rlimit limited{1 << 20, unlimited.rlim_max};
   BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &limited) == 0);
   const Checkpoint large{2, {{"w", Tensor::zeros(DType::float32, {1 << 20})}}};
-  BOOST_CHECK_EXCEPTION(save_checkpoint(posix_storage(), folder.name, large), Error, [&](const Error& error) {
+  BOOST_CHECK_EXCEPTION(save_checkpoint(posix_storage(), folder.path(), large), Error, [&](const Error& error) {
     const std::string what = error.what();
-    return error.code() == Code::resource_exhausted && what.find(folder.name) != std::string::npos &&
+    return error.code() == Code::resource_exhausted && what.find(folder.path()) != std::string::npos &&
            what.find("bytes at 1048576") != std::string::npos;
   });
   BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &unlimited) == 0);
   signal(SIGXFSZ, previous);
-  BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.name), 1));
-  BOOST_TEST(posix_storage().list(folder.name).size() == 3u);
+  BOOST_TEST(is_whole(*load_latest_checkpoint(posix_storage(), folder.path()), 1));
+  BOOST_TEST(posix_storage().list(folder.path()).size() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,7 +11,7 @@
 
 #include "actors/storage.h"
 #include "schema/tfrecord.h"
-#include "test/apps/support/folder.h"
+#include "test/support/folder.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

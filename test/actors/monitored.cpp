@@ -11,7 +11,7 @@
 #include "actors/summaries.h"
 #include "dataflow/state_ops.h"
 #include "test/actors/support/memory_storage.h"
-#include "test/apps/support/folder.h"
+#include "test/support/folder.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

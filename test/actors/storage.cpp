@@ -2,22 +2,20 @@
 
 #include <boost/test/unit_test.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "dataflow/error.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 
 namespace {
 
-struct Folder {
-  Folder() { BOOST_REQUIRE(mkdtemp(name.data()) != nullptr); }
-  ~Folder() { std::filesystem::remove_all(name); }
-  std::string path(const std::string& file) const { return name + "/" + file; }
+struct Disk {
+  std::string path(const std::string& file) const { return folder.file(file); }
 
-  std::string name = (std::filesystem::temp_directory_path() / "actorflow-test-XXXXXX").string();
+  test::Folder folder;
   Storage& disk = posix_storage();
 };
 
@@ -30,7 +28,7 @@ std::string text_of(Storage& storage, const std::string& path) {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(storage, Folder)
+BOOST_FIXTURE_TEST_SUITE(storage, Disk)
 
 BOOST_AUTO_TEST_CASE(a_new_file_appears_when_it_is_committed) {
   const auto file = disk.create(path("a/b/file"));
@@ -46,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_new_file_that_is_not_committed_leaves_the_old_one) {
   disk.write_atomically(path("file"), bytes_of("old"));
   disk.create(path("file"))->write(bytes_of("new"));
   BOOST_TEST(text_of(disk, path("file")) == "old");
-  BOOST_TEST(disk.list(name).size() == 1u);
+  BOOST_TEST(disk.list(folder.path()).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_open_file_stays_readable_when_it_is_removed) {
@@ -78,7 +76,7 @@ BOOST_AUTO_TEST_CASE(appended_bytes_follow_one_another) {
 
 BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {
   BOOST_CHECK_EXCEPTION(disk.read(path("none")), Error, [&](const Error& error) {
-    return error.code() == Code::not_found && std::string(error.what()).find(name) != std::string::npos;
+    return error.code() == Code::not_found && std::string(error.what()).find(folder.path()) != std::string::npos;
   });
   disk.remove(path("none"));
   BOOST_TEST(disk.list(path("none")).empty());

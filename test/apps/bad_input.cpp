@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "test/apps/support/folder.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 using namespace actorflow::test;
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "actors/checkpoint.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using test::Folder;

@@ -8,7 +8,7 @@
 
 #include "actors/input/dataset_iterator.h"
 #include "dataflow/error.h"
-#include "test/apps/support/folder.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 

@@ -12,8 +12,8 @@
 #include "apps/training/mnist.h"
 #include "dataflow/error.h"
 #include "kernels/ops.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/python.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

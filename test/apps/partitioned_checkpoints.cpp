@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using test::Folder;

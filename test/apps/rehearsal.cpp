@@ -13,9 +13,9 @@
 #include "apps/rehearsal/rehearse.h"
 #include "apps/scenario/simulate.h"
 #include "dataflow/error.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/machines.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

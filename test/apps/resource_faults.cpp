@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using test::Process;

@@ -8,8 +8,8 @@
 
 #include "actors/event_writer.h"
 #include "apps/cli/sparkline.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

@@ -13,9 +13,9 @@
 #include "actors/summaries.h"
 #include "dataflow/replicate.h"
 #include "kernels/ops.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/python.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dataflow/error.h"
-#include "test/apps/support/folder.h"
+#include "test/support/folder.h"
 
 using namespace actorflow;
 

@@ -45,22 +45,22 @@ BOOST_AUTO_TEST_CASE(every_task_and_the_client_get_files_that_only_their_owner_m
 
 BOOST_AUTO_TEST_CASE(certificates_are_added_to_an_authority_that_is_there) {
   Keys keys;
-  const std::string authority = content_of(keys.file("ca.crt")),
-                    worker = content_of(keys.file("worker-0.crt"));
+  const std::string authority = read_file(keys.file("ca.crt")),
+                    worker = read_file(keys.file("worker-0.crt"));
   keys.options.tasks.push_back({"worker", 2});
   const auto report = generate_keys(keys.options);
   BOOST_TEST(!report.authority_made);
   BOOST_TEST(made(report) == 1);
   BOOST_TEST(report.entries.size() == 6u);
-  BOOST_TEST(content_of(keys.file("ca.crt")) == authority);
-  BOOST_TEST(content_of(keys.file("worker-0.crt")) == worker);
+  BOOST_TEST(read_file(keys.file("ca.crt")) == authority);
+  BOOST_TEST(read_file(keys.file("worker-0.crt")) == worker);
   TlsContext(keys.of(TaskName{"worker", 2}), TaskName{"worker", 2});
 }
 
 BOOST_AUTO_TEST_CASE(certificates_are_made_anew_when_asked_for_expired_or_damaged) {
   Keys keys;
   std::ofstream(keys.file("ps-0.crt")) << "no certificate";
-  std::ofstream(keys.file("ps-1.key")) << content_of(keys.file("worker-0.key"));
+  std::ofstream(keys.file("ps-1.key")) << read_file(keys.file("worker-0.key"));
   BOOST_TEST(made(generate_keys(keys.options)) == 2);
   keys.options.renew = true;
   BOOST_TEST(made(generate_keys(keys.options)) == 5);
@@ -71,18 +71,18 @@ BOOST_AUTO_TEST_CASE(certificates_are_made_anew_when_asked_for_expired_or_damage
 
 BOOST_AUTO_TEST_CASE(an_authority_is_replaced_only_when_asked_for_and_every_certificate_with_it) {
   Keys keys;
-  const std::string authority = content_of(keys.file("ca.crt"));
+  const std::string authority = read_file(keys.file("ca.crt"));
   keys.options.replace_authority = true;
   const auto report = generate_keys(keys.options);
   BOOST_TEST(report.authority_made);
   BOOST_TEST(made(report) == 5);
-  BOOST_TEST(content_of(keys.file("ca.crt")) != authority);
+  BOOST_TEST(read_file(keys.file("ca.crt")) != authority);
   TlsContext(keys.of({}), {});
 }
 
 BOOST_AUTO_TEST_CASE(an_authority_that_cannot_sign_is_an_error_and_not_replaced) {
   Keys keys;
-  const std::string authority = content_of(keys.file("ca.crt"));
+  const std::string authority = read_file(keys.file("ca.crt"));
   keys.options.now += 4000 * day;
   auto status = status_of([&] { generate_keys(keys.options); });
   BOOST_TEST((status.code == Code::failed_precondition));
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(an_authority_that_cannot_sign_is_an_error_and_not_replaced)
   status = status_of([&] { generate_keys(keys.options); });
   BOOST_TEST((status.code == Code::failed_precondition));
   BOOST_TEST(contains(status.message, "has no ca.key beside it"), status.message);
-  BOOST_TEST(content_of(keys.file("ca.crt")) == authority);
+  BOOST_TEST(read_file(keys.file("ca.crt")) == authority);
 }
 
 BOOST_AUTO_TEST_CASE(a_certificate_does_not_outlive_its_authority) {

@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(listening_with_credentials_of_no_use_fails_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(renewed_certificates_count_from_the_next_connection_on) {
-  const std::string before = content_of(keys.file("ps-0.crt"));
+  const std::string before = read_file(keys.file("ps-0.crt"));
   exchange_a_message();
   keys.options.replace_authority = true;
   generate_keys(keys.options);

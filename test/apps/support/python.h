@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "test/apps/support/folder.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 namespace actorflow::test {
 

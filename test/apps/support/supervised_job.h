@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/rehearsal/lan.h"
-#include "test/apps/support/folder.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 namespace actorflow::test {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "test/apps/support/folder.h"
 #include "test/apps/support/process.h"
+#include "test/support/folder.h"
 
 namespace actorflow::test {
 

@@ -5,14 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "schema/keygen.h"
+#include "test/support/folder.h"
 
 namespace actorflow::test {
 
@@ -27,18 +24,10 @@ class Keys {
  public:
   // `age_days` ago, for a year.
   explicit Keys(int age_days = 0) {
-    std::string name = (std::filesystem::temp_directory_path() / "actorflow-keys-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    options.folder = name;
+    options.folder = folder_.path();
     options.tasks = {{"ps", 0}, {"ps", 1}, {"worker", 0}, {"worker", 1}};
     options.now = seconds_now() - age_days * std::int64_t{86'400};
     generate_keys(options);
-  }
-  Keys(const Keys&) = delete;
-  Keys& operator=(const Keys&) = delete;
-  ~Keys() {
-    std::error_code ignored;
-    std::filesystem::remove_all(options.folder, ignored);
   }
 
   const std::string& folder() const { return options.folder; }
@@ -46,14 +35,10 @@ class Keys {
   Credentials of(const Holder& holder) const { return read_credentials(folder(), holder); }
 
   KeygenOptions options;
-};
 
-inline std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+ private:
+  const Folder folder_;
+};
 
 inline int mode_of(const std::string& path) {
   struct stat status {};
