@@ -121,9 +121,11 @@ std::string TokenBarrier::missing() const {
 void TokenBarrier::report_waiting(std::chrono::seconds interval) {
   if (waiting_.tick()) {
     const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
-    spdlog::warn("{}: {} replicas wait for the next '{}', for {}; {} of {} variables have been updated",
-                 task_->self.name.to_string(), waiting_.size(), name_, missing(), done,
-                 settings_->accumulators);
+    spdlog::warn(
+        "{}: {} for the next '{}', for {}; {} of {} variables have been updated",
+        task_->self.name.to_string(),
+        waiting_.size() == 1 ? "a replica waits" : fmt::format("{} replicas wait", waiting_.size()),
+        name_, missing(), done, settings_->accumulators);
   }
   const auto worst = watch_.take_worst();
   if (worst && worst->waited > interval / 2)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,6 +37,7 @@ struct ShardVariable {
   std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
   AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
+  std::uint64_t left_out = 0;  // gradients that were not finite
   // The value before the last synchronous update: that of the step before the accumulator's.
   Tensor previous;
   // The last accumulate node that came, what it asks for, and for how long gradients have waited.
@@ -98,9 +100,9 @@ void report_waiting_takers(ShardState& shard);
 // it is not finite and the node skips it. Throw invalid_argument, naming node and variable, for one that
 // does not fit the variable, and not_finite.
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
-                                       const ShardVariable& variable, const Tensor& input);
+                                       ShardVariable& variable, const Tensor& input);
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
-                                        const ShardVariable& variable, std::span<const Tensor> inputs);
+                                        ShardVariable& variable, std::span<const Tensor> inputs);
 // Applies the mean of the gradients, if there are any, as the optimizer does, with `learning_rate` if
 // there is one.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <bit>
 
 #include "actors/executable.h"
 #include "actors/shard/state.h"
@@ -86,8 +87,8 @@ StateResult staleness(ShardState& shard, StateCall& call) {
 }
 
 // Whether a gradient of which so many elements are not finite may be applied. Throws not_finite unless
-// the node leaves such gradients out.
-bool check_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
+// the node leaves such gradients out. Warnings become rare: a model that is lost gives one in each step.
+bool check_finite(const Node& node, ShardVariable& variable, std::int64_t bad, std::int64_t elements) {
   if (bad == 0) return true;
   const std::string what =
       fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite",
@@ -97,22 +98,24 @@ bool check_finite(const Node& node, std::int64_t bad, std::int64_t elements) {
                 what +
                     "; it was not applied: lower the learning rate, clip the gradients, or "
                     "let training skip such gradients or roll back");
-  spdlog::warn("{}; it was left out", what);
+  if (const auto times = ++variable.left_out; std::has_single_bit(times))
+    spdlog::warn("{}; it was left out; {} of this variable so far, the next warning comes at {}", what,
+                 times, 2 * times);
   return false;
 }
 
 }  // namespace
 
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
-                                       const ShardVariable& variable, const Tensor& input) {
+                                       ShardVariable& variable, const Tensor& input) {
   check_same_type(node, variable.state.value, input);
-  if (!check_finite(node, count_not_finite(input, shard.task->team), input.elements()))
+  if (!check_finite(node, variable, count_not_finite(input, shard.task->team), input.elements()))
     return std::nullopt;
   return input;
 }
 
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
-                                        const ShardVariable& variable, std::span<const Tensor> inputs) {
+                                        ShardVariable& variable, std::span<const Tensor> inputs) {
   SparseGradient gradient;
   for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
   try {
@@ -128,7 +131,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
     bad += count_not_finite(rows.values, shard.task->team);
     elements += rows.values.elements();
   }
-  if (!check_finite(node, bad, elements)) return std::nullopt;
+  if (!check_finite(node, variable, bad, elements)) return std::nullopt;
   return gradient;
 }
 
