@@ -4,6 +4,7 @@
 
 #include "actors/node.h"
 #include "dataflow/core_ops.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {

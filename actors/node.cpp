@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "kernels/on_device.h"
+
 namespace actorflow {
 namespace {
 
@@ -10,16 +12,6 @@ Status named(const Node& node, Code code, const std::string& message) {
   if (message.find(name) != std::string::npos) return {code, message};
   return {code, name + " (" + std::string(node.op->name) + "): " + message};
 }
-
-}  // namespace
-
-Tensor on_device(Tensor tensor, Device& device) {
-  const bool wants_host = device.type() == DeviceType::cpu || tensor.dtype() == DType::string;
-  if (tensor.on_host() == wants_host) return tensor;
-  return wants_host ? cuda_device(0).to_host(tensor) : device.to_device(tensor);
-}
-
-namespace {
 
 Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inputs,
                   std::span<Tensor> outputs) {

@@ -10,9 +10,6 @@
 
 namespace actorflow {
 
-// The tensor where `device` can use it: strings stay on the host.
-Tensor on_device(Tensor tensor, Device& device);
-
 // REQUIRES: the node has a kernel. Computes it on the given inputs, moving them to its device first. The
 // inputs are gone afterwards. An error is a status that names the node. Measures what it costs now and
 // then.
