@@ -68,7 +68,11 @@ int Process::wait(std::chrono::seconds limit) {
 }
 
 void Process::send_signal(int signal) {
-  if (!poll_status()) kill(id_, signal);
+  if (poll_status()) return;
+  kill(id_, signal);
+  // Its threads go on until each of them sees the signal.
+  siginfo_t ignored;
+  if (signal == SIGSTOP) waitid(P_PID, static_cast<id_t>(id_), &ignored, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 bool Process::prints(const std::string& text, std::chrono::seconds limit) {

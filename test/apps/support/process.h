@@ -26,6 +26,7 @@ class Process {
   // The exit status, or 128 + the signal that ended it. A process that takes longer than `limit` is
   // killed and counts as a failed check; `limit` only ends a hang, however slow the machine.
   int wait(std::chrono::seconds limit = std::chrono::seconds(120));
+  // Returns after SIGSTOP when it has stopped.
   void send_signal(int signal);
   // Whether the text has appeared before the process ended, or `limit` passed.
   bool prints(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(120));
