@@ -3,25 +3,17 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <random>
 #include <set>
 
 #include "dataflow/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/random_values.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-Tensor random_values(const Shape& shape, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  Tensor tensor = Tensor::allocate(DType::float32, shape);
-  for (float& value : tensor.mutable_values<float>()) value = normal(random);
-  return tensor;
-}
 
 // A perceptron on constants: its loss, its gradients and what else is fetched, each through an Identity.
 struct Perceptron {

@@ -5,7 +5,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include "dataflow/fuse.h"
@@ -14,19 +13,12 @@
 #include "kernels/fusions.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/random_values.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-Tensor random_values(const Shape& shape, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  Tensor tensor = Tensor::allocate(DType::float32, shape);
-  for (float& value : tensor.mutable_values<float>()) value = normal(random);
-  return tensor;
-}
 
 std::uint16_t rounded(float value) {
   std::uint16_t result = 0;

@@ -4,25 +4,17 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <random>
 
 #include "dataflow/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
+#include "test/kernels/support/random_values.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-Tensor random_values(const Shape& shape, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  Tensor tensor = Tensor::allocate(DType::float32, shape);
-  for (float& value : tensor.mutable_values<float>()) value = normal(random);
-  return tensor;
-}
 
 // What is fetched goes through an Identity of its own, outside.
 bool joins(const Node& node) { return runs_without_the_host(node) && node.op != &identity_op(); }
