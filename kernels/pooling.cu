@@ -1,7 +1,7 @@
 // MaxPool and AvgPool over windows of images, and their gradients.
 #include "kernels/pooling.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -217,6 +217,21 @@ const T* data(const Tensor& tensor) {
   return static_cast<const T*>(tensor.data());
 }
 
+// Calls body(part, image, output) for each part of the batch, on several threads where they are free:
+// the part's shape, and where its images and outputs begin.
+template <class Body>
+void for_each_part(const OpContext& c, const PoolShape& s, const Body& body) {
+  constexpr std::int64_t worth_a_thread = 1 << 16;
+  const auto parts = static_cast<int>(
+      std::clamp<std::int64_t>(std::min(s.batch, s.batch * s.image_elements() / worth_a_thread), 1, 4));
+  c.parallel(parts, [&](int number) {
+    const std::int64_t first = s.batch * number / parts, last = s.batch * (number + 1) / parts;
+    PoolShape part = s;
+    part.batch = last - first;
+    body(part, first * s.image_elements(), first * s.output_elements());
+  });
+}
+
 template <bool maximum>
 void compute_pool(OpContext& c) {
   const PoolShape s = pool_shape(c);
@@ -232,8 +247,9 @@ void compute_pool(OpContext& c) {
         return launch(c.device(), output.elements(), MeanOfWindow<T>{s, x, y});
     }
 #endif
-    if (c.device().type() == DeviceType::cpu)
-      maximum ? max_pool_on_cpu(s, x, y) : avg_pool_on_cpu(s, x, y);
+    for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
+      maximum ? max_pool_on_cpu(part, x + image, y + out) : avg_pool_on_cpu(part, x + image, y + out);
+    });
   });
 }
 
@@ -249,9 +265,11 @@ void compute_max_pool_grad(OpContext& c) {
 #ifdef ACTORFLOW_CUDA
     if (!on_cpu) return launch(c.device(), gradient.elements(), GradientOfMax<T>{s, x, y, g, dx});
 #endif
-    if (s.tiles()) return max_pool_grad_on_cpu<true>(s, x, y, g, dx);
-    std::memset(dx, 0, gradient.size_bytes());
-    max_pool_grad_on_cpu<false>(s, x, y, g, dx);
+    for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
+      if (s.tiles()) return max_pool_grad_on_cpu<true>(part, x + image, y + out, g + out, dx + image);
+      std::fill_n(dx + image, part.batch * s.image_elements(), T(0));
+      max_pool_grad_on_cpu<false>(part, x + image, y + out, g + out, dx + image);
+    });
   });
 }
 
@@ -266,8 +284,10 @@ void compute_avg_pool_grad(OpContext& c) {
     if (c.device().type() == DeviceType::cuda)
       return launch(c.device(), gradient.elements(), GradientOfMean<T>{s, g, dx});
 #endif
-    std::memset(dx, 0, gradient.size_bytes());
-    avg_pool_grad_on_cpu(s, g, dx);
+    for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
+      std::fill_n(dx + image, part.batch * s.image_elements(), T(0));
+      avg_pool_grad_on_cpu(part, g + out, dx + image);
+    });
   });
 }
 

@@ -17,6 +17,8 @@ struct PoolShape {
 
   Shape images() const { return {batch, rows.input, columns.input, channels}; }
   Shape outputs() const { return {batch, rows.output, columns.output, channels}; }
+  std::int64_t image_elements() const { return rows.input * columns.input * channels; }
+  std::int64_t output_elements() const { return rows.output * columns.output * channels; }
   // True if every element of an image is in exactly one window.
   bool tiles() const { return rows.tiles() && columns.tiles(); }
 };
@@ -51,7 +53,7 @@ inline void for_each_pool_group(const PoolShape& s, const Body& body) {
     for (std::int64_t row = 0; row < s.rows.output; ++row)
       for (std::int64_t column = 0; column < s.columns.output; ++column, output += s.channels) {
         const PoolWindow window(s, row, column);
-        const std::int64_t image = n * s.rows.input * s.columns.input * s.channels;
+        const std::int64_t image = n * s.image_elements();
         for (std::int64_t c = 0; c < whole; c += pool_lanes)
           body(window, image + c, output + c, std::integral_constant<std::int64_t, pool_lanes>());
         if (whole < s.channels) body(window, image + whole, output + whole, s.channels - whole);

@@ -8,6 +8,7 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
+#include "test/kernels/support/random_values.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -39,6 +40,40 @@ std::vector<float> gradient_of_max(Output x, Extent windows, Extent strides, Pad
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(pooling)
+
+// Large enough to be divided among threads.
+BOOST_AUTO_TEST_CASE(a_batch_is_pooled_as_each_of_its_images) {
+  constexpr std::int64_t batch = 5, side = 64;
+  const auto pooled = [](const Tensor& images) {
+    Graph graph;
+    const Output x = graph.constant(images);
+    std::vector<float> all;
+    for (const Extent window : {Extent(2), Extent(3)})
+      for (const Output y :
+           {max_pool(x, window, 2, Padding::same), avg_pool(x, window, 2, Padding::same)})
+        for (const Output value : {y, gradients(sum(square(y)), {x})[0]})
+          for (const float element : pixels_of(value)) all.push_back(element);
+    return all;
+  };
+  const Tensor images = random_values({batch, side, side, 8}, 1);
+  const auto values = images.values<float>();
+  const std::size_t size = values.size() / batch;
+  std::vector<std::vector<float>> alone;
+  for (std::size_t i = 0; i < batch; ++i)
+    alone.push_back(pooled(Tensor::of<float>(
+        {1, side, side, 8}, {values.begin() + i * size, values.begin() + (i + 1) * size})));
+  // The same, with the images of each result beside each other.
+  std::vector<float> expected;
+  const std::size_t out = size / 4;
+  std::size_t first = 0;
+  for (int result = 0; result < 8; ++result) {
+    const std::size_t length = result % 2 == 0 ? out : size;
+    for (const auto& one : alone)
+      expected.insert(expected.end(), one.begin() + first, one.begin() + first + length);
+    first += length;
+  }
+  BOOST_TEST((pooled(images) == expected));
+}
 
 BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {
   Graph graph;
