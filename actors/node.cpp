@@ -2,16 +2,11 @@
 
 #include <chrono>
 
+#include "kernels/node_error.h"
 #include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {
-
-Status named(const Node& node, Code code, const std::string& message) {
-  const std::string name = "node '" + node.name + "'";
-  if (message.find(name) != std::string::npos) return {code, message};
-  return {code, name + " (" + std::string(node.op->name) + "): " + message};
-}
 
 Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inputs,
                   std::span<Tensor> outputs) {
@@ -20,11 +15,11 @@ Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inpu
     OpContext context(*item.node, *item.device, inputs, outputs, team);
     item.kernel->compute(context);
   } catch (const Error& error) {
-    return named(*item.node, error.code(), error.what());
+    return {error.code(), naming(*item.node, error.what())};
   } catch (const std::bad_alloc&) {
-    return named(*item.node, Code::resource_exhausted, "out of memory");
+    return {Code::resource_exhausted, naming(*item.node, "out of memory")};
   } catch (const std::exception& error) {
-    return named(*item.node, Code::internal, error.what());
+    return {Code::internal, naming(*item.node, error.what())};
   }
   return {};
 }

@@ -77,7 +77,7 @@ Network& ThreadedRuntime::rpc_network() {
     options.credentials = impl_->options.credentials;
     options.insecure = impl_->options.insecure;
     options.spin_us = impl_->options.spin_us;
-    options.shared_memory_bytes = impl_->options.shared_memory_bytes;
+    if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;
     // Light actors that a message wakes run on the network's thread: to wake another one for them takes
     // longer than their work.
     options.dispatch = [&scheduler = scheduler()](const std::function<void()>& callbacks) {

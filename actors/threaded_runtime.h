@@ -1,7 +1,6 @@
 // The real runtime: actors on threads, networks of sockets.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +18,8 @@ struct RuntimeOptions {
   bool insecure = false;
   // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
-  // 0: tensors go to other processes of this machine as to other machines; see RpcOptions.
-  std::size_t shared_memory_bytes = std::size_t{1} << 30;
+  // False: tensors go to other processes of this machine as to other machines.
+  bool shared_memory = true;
   // Where its tasks keep checkpoints; null = real files. Must outlive the runtime.
   Storage* storage = nullptr;
 };

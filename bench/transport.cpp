@@ -110,9 +110,9 @@ class Pair {
 
  private:
   static RuntimeOptions runtime_options(Reach reach, const PeerOptions& peer) {
-    RuntimeOptions options{.credentials = peer.credentials, .spin_us = peer.spin_us};
-    if (reach == Reach::tcp_only) options.shared_memory_bytes = 0;
-    return options;
+    return {.credentials = peer.credentials,
+            .spin_us = peer.spin_us,
+            .shared_memory = reach == Reach::same_machine};
   }
   void end_actor() {
     caf::anon_send_exit(actor_, caf::exit_reason::kill);

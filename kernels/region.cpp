@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "dataflow/core_ops.h"
+#include "kernels/node_error.h"
 #include "kernels/region_kernel.h"
 
 namespace actorflow {
 namespace {
-
-// What the error of a node says, with its name.
-std::string named(const Node& node, const std::string& message) {
-  const std::string name = "node '" + node.name + "'";
-  if (message.find(name) != std::string::npos) return message;
-  return name + " (" + std::string(node.op->name) + "): " + message;
-}
 
 class PlainRegion final : public Kernel {
  public:
@@ -90,7 +83,7 @@ std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& devic
     try {
       step.kernel->compute(context);
     } catch (const Error& error) {
-      throw Error(error.code(), named(*step.node, error.what()));
+      throw Error(error.code(), naming(*step.node, error.what()));
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (step.used[i]) frame[step.first_output + i] = std::move(outputs[i]);
