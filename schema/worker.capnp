@@ -2,12 +2,15 @@
 # What tasks say to each other. A connection carries messages one way, from the task that opened it; the
 # answers come on the connection that the other task opens. The values are those of schema/message.h.
 #
-# Small messages go through `Inbox.deliver`: the control lane. Large ones go through a second connection,
-# the bulk lane, which the caller opens to the same port when it has the first one to send, or to
-# `localSocket` on the same machine. There it writes 8 bytes "AFLOWBLK" - on the local socket with a
-# memfd - and the token of `connect`, and gets 8 zero bytes back. Then it writes, for each message, a
-# BulkFrame in Cap'n Proto's framing and the payloads behind it. The other side writes the number of a
-# payload, 8 bytes, little-endian, when it no longer needs it.
+# The control lane: after `connect` the caller writes its small messages between the calls of the RPC, as a
+# Delivery in Cap'n Proto's framing with the highest bit of the first word, the number of segments - 1, set.
+# Nothing answers it. Several messages that wait make one Delivery.
+#
+# The bulk lane: large messages go through a second connection, which the caller opens to the same port when
+# it has the first one to send, or to `localSocket` on the same machine. There it writes 8 bytes "AFLOWBLK" -
+# on the local socket with a memfd - and the token of `connect`, and gets 8 zero bytes back. Then it writes,
+# for each message, a BulkFrame in Cap'n Proto's framing and the payloads behind it. The other side writes the
+# number of a payload, 8 bytes, little-endian, when it no longer needs it.
 
 # The worker service of distributed TensorFlow, and where it is here:
 #
@@ -40,7 +43,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 5;
+const protocolVersion :UInt32 = 6;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -57,12 +60,14 @@ interface Task {
 }
 
 interface Inbox {
-  deliver @0 (envelopes :List(Envelope)) -> stream;
-  # In order. An envelope that is not understood closes the connection.
-
-  done @1 (afterBulk :UInt64) -> ();
+  done @0 (afterBulk :UInt64) -> ();
   # Returns when everything that was delivered before, and so many messages of the bulk lane, have been
   # taken.
+}
+
+struct Delivery {
+  envelopes @0 :List(Envelope);
+  # Handled in order. One that is not understood closes the connection.
 }
 
 struct BulkLane {

@@ -23,14 +23,57 @@ std::uint64_t reading_limit(std::uint64_t words) { return 16 * words + 64; }
 // A message as it comes: a table of segment sizes in words, padded to whole words, then the segments.
 struct GuardedStream::Frame {
   Head head;
+  Kind kind = Kind::call;
   kj::Array<std::uint32_t> more_sizes;
   kj::Array<capnp::word> words;
   kj::Vector<kj::ArrayPtr<const capnp::word>> segments;
 
+  // Takes the kind out of the head.
+  void read_kind() {
+    constexpr auto mark = static_cast<std::uint32_t>(Kind::delivery);
+    kind = static_cast<Kind>(head[0] & mark);
+    head[0] &= ~mark;
+  }
   std::uint32_t segment_count() const { return head[0] + 1; }
   std::uint32_t size_words(std::uint32_t segment) const {
     return segment == 0 ? head[1] : more_sizes[segment - 1];
   }
+};
+
+// What is being written of a message.
+struct GuardedStream::Output {
+  Output(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments, BufferKeeper& keeper);
+
+  kj::Vector<std::uint32_t> table;
+  kj::Vector<kj::ArrayPtr<const kj::byte>> pieces;
+  std::vector<BufferRef> buffers;
+};
+
+GuardedStream::Output::Output(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments,
+                              BufferKeeper& keeper)
+    : table(segments.size() + 2), pieces(segments.size() + 1) {
+  table.add(static_cast<std::uint32_t>(segments.size() - 1) | static_cast<std::uint32_t>(kind));
+  for (const auto& segment : segments) table.add(static_cast<std::uint32_t>(segment.size()));
+  if (table.size() % 2 != 0) table.add(0);
+  pieces.add(table.asPtr().asBytes());
+  for (const auto& segment : segments) {
+    pieces.add(segment.asBytes());
+    if (auto buffer = keeper.take(segment.begin())) buffers.push_back(std::move(buffer));
+  }
+}
+
+// The right to write; passed on when the write has ended, or whoever wanted it has gone.
+class GuardedStream::Turn {
+ public:
+  explicit Turn(GuardedStream& stream) : stream_(&stream) {}
+  Turn(const Turn&) = delete;
+  ~Turn() { end(); }
+  void end() {
+    if (stream_ != nullptr) std::exchange(stream_, nullptr)->next_turn();
+  }
+
+ private:
+  GuardedStream* stream_;
 };
 
 kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage(
@@ -43,15 +86,20 @@ kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage
         if (size == 0) return Result(nullptr);
         check_plain(frame->head);
         KJ_REQUIRE(size == sizeof frame->head, "the connection ended within a message");
+        frame->read_kind();
         auto& it = *frame;
         return read_table(it)
             .then([this, &it] { return read_body(it); })
-            .then([options, frame = kj::mv(frame)]() mutable -> Result {
-              options.traversalLimitInWords =
+            .then([this, options, frame = kj::mv(frame)]() mutable -> kj::Promise<Result> {
+              auto limited = options;
+              limited.traversalLimitInWords =
                   std::min(options.traversalLimitInWords, reading_limit(frame->words.size()));
               auto segments = frame->segments.asPtr();
-              auto reader = kj::heap<capnp::SegmentArrayMessageReader>(segments, options);
-              return capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr};
+              auto reader = kj::heap<capnp::SegmentArrayMessageReader>(segments, limited);
+              if (frame->kind == Kind::call)
+                return Result(capnp::MessageReaderAndFds{reader.attach(kj::mv(frame)), nullptr});
+              take_delivery(*reader);
+              return tryReadMessage(nullptr, options, nullptr);
             });
       });
 }
@@ -102,13 +150,51 @@ void GuardedStream::account(std::size_t bytes) {
              untrusted_bytes_, max_untrusted_bytes);
 }
 
+void GuardedStream::take_delivery(capnp::MessageReader& reader) {
+  KJ_REQUIRE(on_delivery_ != nullptr, "a peer sent messages before it introduced itself as a task");
+  on_delivery_(reader);
+}
+
+kj::Promise<void> GuardedStream::deliver(kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
+  return write(Kind::delivery, segments);
+}
+
 kj::Promise<void> GuardedStream::writeMessage(
     kj::ArrayPtr<const int>, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
-  std::vector<BufferRef> buffers;
-  for (const auto& segment : segments)
-    if (auto buffer = keeper_->take(segment.begin())) buffers.push_back(std::move(buffer));
-  auto written = capnp::writeMessage(*stream_, segments);
-  return buffers.empty() ? kj::mv(written) : written.attach(std::move(buffers));
+  return write(Kind::call, segments);
+}
+
+// One after another, whoever asks.
+kj::Promise<void> GuardedStream::write(Kind kind,
+                                       kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
+  if (!std::exchange(writing_, true)) return write_now(kind, segments);
+  auto turn = kj::newPromiseAndFulfiller<void>();
+  turns_.push_back(kj::mv(turn.fulfiller));
+  return turn.promise.then([this, kind, segments] { return write_now(kind, segments); });
+}
+
+kj::Promise<void> GuardedStream::write_now(
+    Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
+  auto turn = kj::heap<Turn>(*this);
+  auto output = kj::heap<Output>(kind, segments, *keeper_);
+  auto written = kj::evalNow([&] { return stream_->write(output->pieces); }).attach(kj::mv(output));
+  // When it has ended, not when its promise is dropped: the caller may keep that.
+  return written
+      .then([&it = *turn] { it.end(); },
+            [&it = *turn](kj::Exception&& exception) {
+              it.end();
+              kj::throwFatalException(kj::mv(exception));
+            })
+      .attach(kj::mv(turn));
+}
+
+void GuardedStream::next_turn() {
+  while (!turns_.empty()) {
+    auto next = kj::mv(turns_.front());
+    turns_.pop_front();
+    if (next->isWaiting()) return next->fulfill();
+  }
+  writing_ = false;
 }
 
 kj::Promise<void> GuardedStream::writeMessages(

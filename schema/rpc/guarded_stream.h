@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,9 @@ namespace actorflow {
 // Standard framing, but that every size is checked before memory is taken for it, and that a peer
 // which has not introduced itself may send a few KiB only. Tensors that outgoing messages refer to live
 // until the bytes have been handed to the kernel - not shorter, whatever the peer answers meanwhile.
+//
+// Deliveries (worker.capnp) travel between the messages of the RPC, which never sees them: told apart by
+// the highest bit of the number of segments.
 class GuardedStream final : public capnp::MessageStream {
  public:
   // A message in all, as Cap'n Proto's own default has it.
@@ -36,9 +41,18 @@ class GuardedStream final : public capnp::MessageStream {
   GuardedStream(kj::Own<kj::AsyncIoStream> stream, std::shared_ptr<std::string> refusal)
       : stream_(kj::mv(stream)), trusted_(true), refusal_(std::move(refusal)) {}
 
-  // The peer has introduced itself: only the limit per message counts from now on.
-  void trust() { trusted_ = true; }
+  using OnDelivery = std::function<void(capnp::MessageReader&)>;
+
+  // The peer has introduced itself: only the limit per message counts from now on. It may send
+  // deliveries if there is somebody to take them; what that throws ends the connection.
+  void trust(OnDelivery on_delivery = {}) {
+    trusted_ = true;
+    on_delivery_ = std::move(on_delivery);
+  }
   bool trusted() const { return trusted_; }
+
+  // Sends a delivery. The segments must stay, and the promise be evaluated, until it is written.
+  kj::Promise<void> deliver(kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
 
   const std::shared_ptr<BufferKeeper>& keeper() const { return keeper_; }
   // For bytes between messages.
@@ -58,12 +72,19 @@ class GuardedStream final : public capnp::MessageStream {
   kj::Promise<void> end() override;
 
  private:
+  enum class Kind : std::uint32_t { call = 0, delivery = std::uint32_t{1} << 31 };
   struct Frame;
+  struct Output;
+  class Turn;
   kj::Promise<std::size_t> read_head(Frame& frame);
   kj::Promise<void> read_table(Frame& frame);
   kj::Promise<void> read_body(Frame& frame);
   void account(std::size_t bytes);
   void check_plain(const Head& head) const;
+  void take_delivery(capnp::MessageReader& reader);
+  kj::Promise<void> write(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
+  kj::Promise<void> write_now(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
+  void next_turn();
 
   kj::Own<kj::AsyncIoStream> stream_;
   bool trusted_;
@@ -71,6 +92,9 @@ class GuardedStream final : public capnp::MessageStream {
   const std::shared_ptr<std::string> refusal_;  // or null
   std::size_t untrusted_bytes_ = 0;
   std::shared_ptr<BufferKeeper> keeper_ = std::make_shared<BufferKeeper>();
+  OnDelivery on_delivery_;
+  bool writing_ = false;
+  std::deque<kj::Own<kj::PromiseFulfiller<void>>> turns_;  // of those who wait to write
 };
 
 }  // namespace actorflow

@@ -1,5 +1,7 @@
 #include "schema/rpc/peer_link.h"
 
+#include <capnp/message.h>
+
 #include "schema/codec/message_codec.h"
 
 namespace actorflow {
@@ -75,11 +77,14 @@ void PeerLink::welcome(Hello hello) {
 void PeerLink::pump() {
   if (inbox_ == nullptr || draining_) return;
   draining_ = true;
-  sending_ =
-      pump_all().then([this] { finish_if_closed(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
-        fail({Code::unavailable,
-              "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
-      });
+  sending_ = kj::evalNow([this] {
+               return pump_all();
+             }).then([this] {
+                 finish_if_closed();
+               }).eagerlyEvaluate([this](kj::Exception&& exception) {
+    fail({Code::unavailable,
+          "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
+  });
 }
 
 kj::Promise<void> PeerLink::pump_all() {
@@ -95,27 +100,27 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
   // In one segment: readers look up every further one for each pointer into it.
   std::size_t bytes = 0;
   for (const auto& message : batch) bytes += message.size_bytes;
-  auto request =
-      KJ_ASSERT_NONNULL(inbox_).deliverRequest(capnp::MessageSize{bytes / sizeof(capnp::word) + 16, 0});
-  auto envelopes = request.initEnvelopes(static_cast<unsigned>(batch.size()));
-  TensorWriter tensors(capnp::Orphanage::getForMessageContaining(envelopes), *rpc_->stream.keeper(),
-                       rpc_->next_transfer, only_inline);
-  Status status;
+  auto delivery =
+      kj::heap<capnp::MallocMessageBuilder>(static_cast<unsigned>(bytes / sizeof(capnp::word)) + 16);
+  auto envelopes =
+      delivery->initRoot<wire::Delivery>().initEnvelopes(static_cast<unsigned>(batch.size()));
+  TensorWriter tensors(delivery->getOrphanage(), *rpc_->stream.keeper(), rpc_->next_transfer,
+                       only_inline);
   try {
     for (unsigned i = 0; i < envelopes.size(); ++i) {
       write_message(batch[i].message, tensors, envelopes[i]);
       envelopes[i].setAfterBulk(batch[i].after_bulk);
     }
-    status = check_size(request.totalSize());
+    throw_if_error(check_size({delivery->sizeInWords(), 0}));
   } catch (const Error& error) {
-    status = error.status();
+    // Later: send() may have been called from a callback, and there is one at a time.
+    core_.loop.later([self = shared_from_this(), status = error.status()] {
+      self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
+    });
+    return kj::NEVER_DONE;
   }
-  if (status.ok()) return request.send();
-  // Later: send() may have been called from a callback, and there is one at a time.
-  core_.loop.later([self = shared_from_this(), status] {
-    self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
-  });
-  return kj::NEVER_DONE;
+  auto written = rpc_->stream.deliver(delivery->getSegmentsForOutput());
+  return written.attach(kj::mv(delivery));
 }
 
 void PeerLink::close(std::function<void()> released) {

@@ -1,161 +1,19 @@
 #include "schema/rpc/peer_server.h"
 
 #include <kj/debug.h>
+
 #include <algorithm>
 
-#include "schema/codec/message_codec.h"
-#include "schema/codec/text.h"
-#include "schema/rpc/master_service.h"
+#include "schema/rpc/task_service.h"
 
 namespace actorflow {
 namespace {
-
-class InboxService final : public wire::Inbox::Server {
- public:
-  explicit InboxService(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
-
-  kj::Promise<void> deliver(DeliverContext context) override {
-    return handle([&] {
-      auto& core = connection_->server.core();
-      TensorReader tensors(core.allocator, connection_->transfers);
-      core.options.dispatch([&] {
-        for (const auto envelope : context.getParams().getEnvelopes()) {
-          receive(envelope.getAfterBulk(), read_message(envelope, tensors, core.ops));
-          if (!connection_->open) return;
-        }
-      });
-    });
-  }
-
-  kj::Promise<void> done(DoneContext context) override {
-    auto taken = kj::newPromiseAndFulfiller<void>();
-    const auto fulfiller =
-        std::make_shared<kj::Own<kj::PromiseFulfiller<void>>>(kj::mv(taken.fulfiller));
-    return handle([&] {
-             connection_->order.run_after(context.getParams().getAfterBulk(),
-                                          [fulfiller] { (*fulfiller)->fulfill(); });
-           })
-        .then([taken = kj::mv(taken.promise)]() mutable { return kj::mv(taken); });
-  }
-
- private:
-  void receive(std::uint64_t after_bulk, Message&& message) {
-    Connection& it = *connection_;
-    if (it.order.reached(after_bulk)) return it.receive(std::move(message));
-    // Kept by the connection itself: hence no shared_ptr to it.
-    it.order.run_after(
-        after_bulk, [&it, message = std::move(message)]() mutable { it.receive(std::move(message)); });
-  }
-
-  template <class Step>
-  kj::Promise<void> handle(Step&& step) {
-    KJ_REQUIRE(connection_->open, "the connection has been closed");
-    connection_->server.core().loop.traffic();
-    try {
-      step();
-    } catch (const std::exception& error) {
-      connection_->server.drop(*connection_, error.what());
-      throw;
-    }
-    return kj::READY_NOW;
-  }
-
-  std::shared_ptr<Connection> connection_;
-};
-
-class TaskService final : public wire::Task::Server {
- public:
-  explicit TaskService(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
-
-  kj::Promise<void> connect(ConnectContext context) override {
-    KJ_REQUIRE(connection_->open, "the connection has been closed");
-    const auto params = context.getParams();
-    auto results = context.getResults();
-    write_identity(connection_->server.self(), results.initSelf());
-    const TaskIdentity peer = read_identity(params.getSelf());
-    Status status = check_hello(params);
-    if (status.ok()) status = connection_->server.admit(peer);
-    write_status(status, results.initStatus());
-    if (!status.ok()) return kj::READY_NOW;
-    connection_->peer = peer;
-    connection_->rpc->stream.trust();
-    results.setInbox(kj::heap<InboxService>(connection_));
-    write_terms(results.initBulk());
-    return kj::READY_NOW;
-  }
-
-  kj::Promise<void> master(MasterContext context) override {
-    KJ_REQUIRE(connection_->open, "the connection has been closed");
-    auto results = context.getResults();
-    const Status status = check_version(context.getParams().getProtocolVersion());
-    write_status(status, results.initStatus());
-    if (!status.ok()) return kj::READY_NOW;
-    connection_->rpc->stream.trust();
-    results.setMaster(make_master_service(connection_));
-    return kj::READY_NOW;
-  }
-
-  kj::Promise<void> status(StatusContext context) override {
-    KJ_REQUIRE(connection_->open, "the connection has been closed");
-    auto results = context.getResults();
-    write_identity(connection_->server.self(), results.initSelf());
-    results.setProtocolVersion(wire::PROTOCOL_VERSION);
-    results.setConnections(static_cast<std::uint32_t>(connection_->server.connections()));
-    return kj::READY_NOW;
-  }
-
- private:
-  Status check_hello(wire::Task::ConnectParams::Reader hello) const {
-    if (const Status status = check_version(hello.getProtocolVersion()); !status.ok()) return status;
-    const TaskName expected = read_task_name(hello.getExpected());
-    const TaskName& actual = connection_->server.self().name;
-    if (expected != actual)
-      return {Code::failed_precondition, "expected " + expected.to_string() + ", but " +
-                                             actual.to_string() +
-                                             " answers here; check the addresses in the cluster"};
-    if (const TaskName claimed = read_identity(hello.getSelf()).name; !connection_->may_be(claimed))
-      return {Code::permission_denied, "the caller says that it is " + claimed.to_string() +
-                                           ", but its certificate is for " + connection_->names.front()};
-    if (connection_->peer) return {Code::failed_precondition, "this connection is in use already"};
-    return {};
-  }
-
-  void write_terms(wire::BulkLane::Builder bulk) const {
-    const auto& options = connection_->server.core().options;
-    connection_->token = random_token();
-    bulk.setToken({reinterpret_cast<const kj::byte*>(connection_->token.data()), sizeof(BulkToken)});
-    bulk.setLocalSocket(to_text(connection_->server.local_socket()));
-    bulk.setWindowBytes(options.window_bytes);
-    bulk.setMaxBytes(options.max_incoming_bytes);
-  }
-
-  std::shared_ptr<Connection> connection_;
-};
 
 constexpr auto socket_flags = kj::LowLevelAsyncIoProvider::TAKE_OWNERSHIP |
                               kj::LowLevelAsyncIoProvider::ALREADY_CLOEXEC |
                               kj::LowLevelAsyncIoProvider::ALREADY_NONBLOCK;
 
 }  // namespace
-
-Connection::Connection(PeerServer& accepted_by, std::uint64_t number)
-    : server(accepted_by),
-      id(number),
-      transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes) {}
-
-bool Connection::may_be(const TaskName& task) const {
-  return server.core().keys.empty() || std::ranges::find(names, holder_name(task)) != names.end();
-}
-
-std::string Connection::who() const {
-  if (peer) return peer->name.to_string();
-  const std::string name = names.empty() ? "an unknown peer" : names.front();
-  return address.empty() ? name : name + " at " + address;
-}
-
-void Connection::receive(Message&& message) {
-  if (open) server.inbox().received(*peer, std::move(message));
-}
 
 void PeerServer::start(kj::Own<kj::ConnectionReceiver> receiver) {
   receiver_ = kj::mv(receiver);
@@ -252,8 +110,8 @@ void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
   const auto progress = [this, &connection] {
     if (connection.open && connection.peer && inbox_.heard) inbox_.heard(*connection.peer);
   };
-  connection.rpc = kj::heap<RpcEnd>(kj::mv(visitor.io), visitor.head,
-                                    wire::Task::Client(kj::heap<TaskService>(shared)), progress);
+  connection.rpc =
+      kj::heap<RpcEnd>(kj::mv(visitor.io), visitor.head, make_task_service(shared), progress);
   connection.disconnected =
       connection.rpc->network.onDisconnect()
           .then([this, &connection] {
@@ -289,14 +147,7 @@ void PeerServer::attach_bulk(Connection& owner, Visitor& visitor) {
   }
   owner.bulk = std::make_shared<BulkReceiver>(
       core_, kj::mv(visitor.io), std::move(view),
-      BulkReceiver::Events{[&owner](Message message) {
-                             auto& core = owner.server.core();
-                             core.loop.traffic();
-                             core.options.dispatch([&] {
-                               owner.receive(std::move(message));
-                               owner.order.advance();
-                             });
-                           },
+      BulkReceiver::Events{[&owner](Message message) { owner.receive_bulk(std::move(message)); },
                            [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
   owner.bulk->start();
 }

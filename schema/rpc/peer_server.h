@@ -4,47 +4,13 @@
 
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "schema/codec/transfer.h"
-#include "schema/rpc/bulk_order.h"
-#include "schema/rpc/bulk_receiver.h"
+#include "schema/rpc/connection.h"
 #include "schema/rpc/rpc_core.h"
 #include "schema/rpc/visitor.h"
 
 namespace actorflow {
-
-class PeerServer;
-
-// A connection that was accepted. The loop's.
-struct Connection {
-  Connection(PeerServer& accepted_by, std::uint64_t number);
-  bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
-  // Does its certificate allow the peer to be this task? Without credentials everyone may.
-  bool may_be(const TaskName& task) const;
-  std::string who() const;
-  // Hands a message of the peer over, unless the connection has been closed.
-  void receive(Message&& message);
-
-  PeerServer& server;  // only while open
-  std::uint64_t id;
-  bool open = true;
-  std::string address;               // of its other end, as far as it is known
-  std::vector<std::string> names;    // in its certificate; none without credentials
-  std::optional<TaskIdentity> peer;  // set by its `connect`
-  BulkToken token{};                 // the same
-  std::set<std::string> sessions;    // that its client has made: closed when it leaves
-  TransferReceiver transfers;
-  BulkOrder order;
-  kj::Promise<void> opening = nullptr;
-  kj::Own<RpcEnd> rpc;                 // null before its first bytes, and once closed
-  std::shared_ptr<BulkReceiver> bulk;  // null before its first large message, and once closed
-  kj::Promise<void> deadline = nullptr;
-  kj::Promise<void> disconnected = nullptr;
-};
 
 // The loop's, but for construction.
 class PeerServer : public std::enable_shared_from_this<PeerServer> {

@@ -172,17 +172,14 @@ BOOST_AUTO_TEST_CASE(a_list_that_announces_more_than_it_has_bytes_is_refused) {
 
 BOOST_AUTO_TEST_CASE(messages_that_wait_for_tensors_that_never_come_are_bounded) {
   RawClient client(receiver->address());
-  auto inbox = client.connect().getInbox();
-  for (int call = 0; call < 70; ++call) {
-    auto request = inbox.deliverRequest();
-    for (auto envelope : request.initEnvelopes(1000)) {
-      envelope.setAfterBulk(1);
-      envelope.setReplicaDone();
-    }
-    client.wait_for(request.send());
-  }
-  // Calls are under way yet, and are written only while the client waits for something.
-  client.wait_for(inbox.doneRequest().send().ignoreResult());
+  const auto hello = client.connect();
+  for (int delivery = 0; delivery < 70; ++delivery)
+    client.deliver(1000, [](auto envelopes) {
+      for (auto envelope : envelopes) {
+        envelope.setAfterBulk(1);
+        envelope.setReplicaDone();
+      }
+    });
   BOOST_TEST(receiver->gone.take().has_value());
   BOOST_TEST(contains(warnings.take().value_or(""), "too many messages wait"));
 }

@@ -33,9 +33,7 @@ struct Port {
 
   std::string closed_for_tensor(const std::function<void(wire::Tensor::Builder)>& write) {
     return closed_for([&](RawClient& client, wire::Inbox::Client inbox) {
-      auto request = inbox.deliverRequest();
-      write(request.initEnvelopes(1)[0].initTensorDelivery().initTensor());
-      client.wait_for(request.send());
+      client.deliver(1, [&](auto envelopes) { write(envelopes[0].initTensorDelivery().initTensor()); });
       client.wait_for(inbox.doneRequest().send().ignoreResult());
     });
   }
@@ -153,6 +151,42 @@ BOOST_AUTO_TEST_CASE(unknown_dimensions_types_and_booleans_are_refused) {
                         tensor.initData(1)[0] = 2;
                       }),
                       "neither 0 nor 1"));
+}
+
+BOOST_AUTO_TEST_CASE(messages_of_one_that_has_not_connected_are_refused) {
+  const auto shut_down = [](auto envelopes) { envelopes[0].setShutdown("now"); };
+  {
+    RawClient stranger(receiver->address());
+    stranger.deliver(1, shut_down);
+    stranger.wait_for(stranger.task.statusRequest().send().ignoreResult());
+    BOOST_TEST(contains(warnings.take().value_or(""), "before it introduced itself"));
+  }
+  RawClient client(receiver->address());
+  auto master = client.master();
+  client.deliver(1, shut_down);
+  bool answered = true;
+  master.doneRequest()
+      .send()
+      .ignoreResult()
+      .catch_([&](kj::Exception&&) { answered = false; })
+      .wait(client.wait_scope());
+  BOOST_TEST(!answered);
+}
+
+BOOST_AUTO_TEST_CASE(messages_between_calls_are_handled_in_order) {
+  RawClient client(receiver->address());
+  auto inbox = client.connect().getInbox();
+  client.deliver(2, [](auto envelopes) {
+    envelopes[0].setShutdown("first");
+    envelopes[1].setShutdown("second");
+  });
+  client.wait_for(inbox.doneRequest().send().ignoreResult());
+  client.deliver(1, [](auto envelopes) { envelopes[0].setShutdown("third"); });
+  for (const std::string reason : {"first", "second", "third"}) {
+    const auto message = receiver->messages.take();
+    BOOST_REQUIRE((message && std::holds_alternative<Shutdown>(*message)));
+    BOOST_TEST(std::get<Shutdown>(*message).reason == reason);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_without_its_transfer_is_refused) {

@@ -1,0 +1,53 @@
+// One connection that a port has accepted. Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "schema/codec/transfer.h"
+#include "schema/rpc/bulk_connection.h"
+#include "schema/rpc/bulk_order.h"
+#include "schema/rpc/bulk_receiver.h"
+#include "schema/rpc/rpc_core.h"
+
+namespace actorflow {
+
+class PeerServer;
+
+// The loop's.
+struct Connection {
+  Connection(PeerServer& accepted_by, std::uint64_t number);
+  bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
+  // Does its certificate allow the peer to be this task? Without credentials everyone may.
+  bool may_be(const TaskName& task) const;
+  std::string who() const;
+  // Hands messages of the peer over, unless the connection has been closed: one of the bulk lane, or all
+  // of a delivery. Throws what is wrong with a delivery, and closes the connection.
+  void receive_bulk(Message message);
+  void receive(wire::Delivery::Reader delivery);
+
+  PeerServer& server;  // only while open
+  std::uint64_t id;
+  bool open = true;
+  std::string address;               // of its other end, as far as it is known
+  std::vector<std::string> names;    // in its certificate; none without credentials
+  std::optional<TaskIdentity> peer;  // set by its `connect`
+  BulkToken token{};                 // the same
+  std::set<std::string> sessions;    // that its client has made: closed when it leaves
+  TransferReceiver transfers;
+  BulkOrder order;
+  kj::Promise<void> opening = nullptr;
+  kj::Own<RpcEnd> rpc;                 // null before its first bytes, and once closed
+  std::shared_ptr<BulkReceiver> bulk;  // null before its first large message, and once closed
+  kj::Promise<void> deadline = nullptr;
+  kj::Promise<void> disconnected = nullptr;
+
+ private:
+  void receive_after(std::uint64_t bulk_messages, Message message);
+  void hand_over(Message&& message);
+};
+
+}  // namespace actorflow

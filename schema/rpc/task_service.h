@@ -1,0 +1,13 @@
+// What a port offers to those who connect (worker.capnp). Internal to schema/: includes Cap'n Proto.
+#pragma once
+
+#include <memory>
+
+#include "schema/rpc/connection.h"
+
+namespace actorflow {
+
+// The bootstrap interface of a connection.
+wire::Task::Client make_task_service(std::shared_ptr<Connection> connection);
+
+}  // namespace actorflow
