@@ -34,11 +34,12 @@ class WideRows {
     return std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(lanes(), 1));
   }
   // For the threads of a team: part i has the wide rows from first_row(i) to first_row(i + 1).
-  int parts() const {
+  Shares shares() const {
     constexpr std::int64_t worth_a_thread = 1 << 16;
-    return static_cast<int>(std::clamp<std::int64_t>(elements() / worth_a_thread, 1, 4));
+    return Shares(rows(), elements() / worth_a_thread, 4);
   }
-  std::int64_t first_row(int part) const { return rows() * part / parts(); }
+  int parts() const { return shares().count(); }
+  std::int64_t first_row(int part) const { return shares().begin(part); }
   // The same in elements; the last part takes the rest too.
   std::int64_t first_element(int part) const {
     return part == parts() ? elements() : first_row(part) * lanes();

@@ -1,6 +1,5 @@
 #include "kernels/bfloat16.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "kernels/onednn.h"
@@ -11,11 +10,10 @@ namespace {
 
 void round_in_parts(const OpContext& c, const float* from, std::int64_t count, std::uint16_t* to) {
   constexpr std::int64_t elements_per_part = 1 << 18;
-  const auto parts = std::clamp<std::int64_t>(count / elements_per_part, 1, 16);
-  c.parallel(static_cast<int>(parts), [&](int part) {
-    const std::int64_t first = count * part / parts, last = count * (part + 1) / parts;
-    round_to_bf16(from + first, last - first, to + first);
-  });
+  share_out(c.team(), Shares(count, count / elements_per_part, 16),
+            [&](std::int64_t first, std::int64_t last) {
+              round_to_bf16(from + first, last - first, to + first);
+            });
 }
 
 }  // namespace

@@ -73,11 +73,10 @@ void sum_columns(const OpContext& c, Rows size, const Elements& elements, T* sum
     return sum_columns_on_cuda(c.device(), size, elements, sums);
 #endif
   constexpr std::int64_t elements_per_part = 1 << 16, columns_per_part = 512;
-  const auto parts = std::clamp<std::int64_t>(
-      std::min(size.rows * size.columns / elements_per_part, size.columns / columns_per_part), 1, 64);
-  c.parallel(static_cast<int>(parts), [&](int part) {
-    sum_columns_on_cpu(size, size.columns * part / parts, size.columns * (part + 1) / parts, elements,
-                       sums);
+  const auto worth =
+      std::min(size.rows * size.columns / elements_per_part, size.columns / columns_per_part);
+  share_out(c.team(), Shares(size.columns, worth, 64), [&](std::int64_t first, std::int64_t last) {
+    sum_columns_on_cpu(size, first, last, elements, sums);
   });
 }
 

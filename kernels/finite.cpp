@@ -1,6 +1,5 @@
 #include "kernels/finite.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -10,8 +9,6 @@
 
 namespace actorflow {
 namespace {
-
-constexpr std::size_t share_elements = std::size_t{1} << 16;
 
 // Without a branch and in 32 bits, so that it is vectorised.
 template <class T>
@@ -27,16 +24,15 @@ std::int64_t count(std::span<const T> values) {
 
 template <class T>
 std::int64_t count(std::span<const T> values, Team* team) {
-  const auto shares = static_cast<int>((values.size() + share_elements - 1) / share_elements);
+  constexpr std::int64_t elements_per_share = 1 << 16;
+  // No limit: a share must not have more elements than the 32 bits can count.
+  const Shares shares(std::ssize(values), std::ssize(values) / elements_per_share,
+                      std::numeric_limits<int>::max());
   std::atomic<std::int64_t> total = 0;
-  const auto count_share = [&](int share) {
-    const std::size_t begin = static_cast<std::size_t>(share) * share_elements;
-    total += count(values.subspan(begin, std::min(share_elements, values.size() - begin)));
-  };
-  if (team && shares > 1)
-    team->run(shares, count_share);
-  else
-    for (int share = 0; share < shares; ++share) count_share(share);
+  share_out(team, shares, [&](std::int64_t begin, std::int64_t end) {
+    total +=
+        count(values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  });
   return total;
 }
 

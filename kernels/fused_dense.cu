@@ -84,11 +84,10 @@ void add_bias(const OpContext& c, Rows size, const T* bias, T* x) {
                   [=] __device__(std::int64_t i) { x[i] = F()(x[i] + bias[i % columns]); });
 #endif
   constexpr std::int64_t elements_per_part = 1 << 16;
-  const auto parts = std::clamp<std::int64_t>(size.rows * columns / elements_per_part, 1, 64);
-  c.parallel(static_cast<int>(parts), [&](int part) {
-    const std::int64_t first = size.rows * part / parts, last = size.rows * (part + 1) / parts;
-    add_bias_on_cpu<F>({last - first, columns}, bias, x + first * columns);
-  });
+  share_out(c.team(), Shares(size.rows, size.rows * columns / elements_per_part, 64),
+            [&](std::int64_t first, std::int64_t last) {
+              add_bias_on_cpu<F>({last - first, columns}, bias, x + first * columns);
+            });
 }
 
 class FusedMatMul final : public Kernel {

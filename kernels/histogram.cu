@@ -135,15 +135,17 @@ Statistics count_on_cpu(const BucketFinder& bucket, std::span<const T> x, std::i
 template <class T>
 void histogram_on_cpu(OpContext& c, std::span<const T> x, double* statistics, std::int64_t* counts) {
   static const BucketFinder bucket;
-  constexpr std::size_t elements_per_part = 1 << 15, max_parts = 64;
-  const std::size_t parts = std::clamp<std::size_t>(x.size() / elements_per_part, 1, max_parts);
+  constexpr std::int64_t elements_per_part = 1 << 15, max_parts = 64;
+  const Shares shares(std::ssize(x), std::ssize(x) / elements_per_part, max_parts);
+  const auto parts = static_cast<std::size_t>(shares.count());
   std::vector<Statistics> part_statistics(parts);
   std::vector<std::int64_t> part_counts(parts * histogram_buckets);
   c.parallel(static_cast<int>(parts), [&](int number) {
     const auto part = static_cast<std::size_t>(number);
-    const std::size_t begin = x.size() * part / parts, end = x.size() * (part + 1) / parts;
-    part_statistics[part] = count_on_cpu(bucket, x.subspan(begin, end - begin),
-                                         part_counts.data() + part * histogram_buckets);
+    const auto begin = static_cast<std::size_t>(shares.begin(number));
+    const auto size = static_cast<std::size_t>(shares.size(number));
+    part_statistics[part] =
+        count_on_cpu(bucket, x.subspan(begin, size), part_counts.data() + part * histogram_buckets);
   });
   for (std::size_t part = 1; part < parts; ++part) {
     part_statistics[0].add(part_statistics[part]);

@@ -41,6 +41,8 @@ class OpContext {
   // Calls part(0) to part(parts - 1), on several threads where they are free, and returns when all are
   // done. `parts` follows from the shapes alone (team.h).
   void parallel(int parts, const std::function<void(int)>& part) const;
+  // May be null.
+  Team* team() const { return team_; }
 
   // Throws invalid_argument: "node 'x' (MatMul): expected ..., got ...".
   [[noreturn]] void fail(const std::string& expected, const std::string& actual) const;

@@ -43,32 +43,30 @@ const float* floats_of(const Tensor* tensor) { return tensor ? floats_of(*tensor
 // A batch divided into parts that are worth a thread's while, by the shape alone.
 class BatchParts {
  public:
-  explicit BatchParts(const ConvShape& shape) : shape_(shape) {
-    constexpr double min_flops = 15e6;
-    constexpr double max_parts = 4;
-    const double flops = 2.0 * static_cast<double>(shape.filter_elements()) *
-                         static_cast<double>(shape.batch * shape.rows.output * shape.columns.output);
-    const double parts = std::min({flops / min_flops, max_parts, static_cast<double>(shape.batch)});
-    count_ = std::max(1, static_cast<int>(parts));
-  }
+  explicit BatchParts(const ConvShape& shape)
+      : shape_(shape), images_(shape.batch, std::min(shape.batch, worth(shape)), 4) {}
 
-  int count() const { return count_; }
+  int count() const { return images_.count(); }
   ConvShape shape(int part) const {
     ConvShape piece = shape_;
-    piece.batch = first(part + 1) - first(part);
+    piece.batch = images_.size(part);
     return piece;
   }
   // Where the part begins in a tensor of all images or outputs.
   std::int64_t offset(const Tensor& all, int part) const {
-    return first(part) * (all.elements() / shape_.batch);
+    return images_.begin(part) * (all.elements() / shape_.batch);
   }
   const float* at(const Tensor& all, int part) const { return floats_of(all) + offset(all, part); }
 
  private:
-  std::int64_t first(int part) const { return shape_.batch * part / count_; }
+  static std::int64_t worth(const ConvShape& shape) {
+    constexpr std::int64_t flops_per_part = 15'000'000;
+    return 2 * shape.filter_elements() * shape.batch * shape.rows.output * shape.columns.output /
+           flops_per_part;
+  }
 
   ConvShape shape_;
-  int count_ = 1;
+  Shares images_;
 };
 
 void add(const float* from, std::int64_t count, float* sums) {

@@ -73,8 +73,8 @@ MatMulParts::MatMulParts(const MatMulShape& shape) : shape_(shape) {
 MatMulBlock MatMulParts::block(int part) const {
   const auto cut = [this, part](Divided by, std::int64_t length) {
     if (divided_ != by) return std::pair<std::int64_t, std::int64_t>(0, length);
-    const std::int64_t first = length * part / count_;
-    return std::pair<std::int64_t, std::int64_t>(first, length * (part + 1) / count_ - first);
+    const Shares shares(length, count_, count_);
+    return std::pair(shares.begin(part), shares.size(part));
   };
   const auto [first_row, rows] = cut(Divided::rows, shape_.m);
   const auto [first_column, columns] = cut(Divided::columns, shape_.n);

@@ -6,6 +6,7 @@
 
 #include "dataflow/tensor.h"
 #include "kernels/factors.h"
+#include "kernels/team.h"
 
 namespace actorflow {
 

@@ -182,11 +182,10 @@ void with_optimizer(const Optimizer& optimizer, DType dtype, const Body& body) {
       optimizer);
 }
 
-// How many shares of a team the work on so many elements is worth; follows from the number alone.
-inline std::int64_t update_shares(const Team* team, std::int64_t elements) {
+// What an update of so many elements is divided into, of [0, size).
+inline Shares update_shares(std::int64_t size, std::int64_t elements) {
   constexpr std::int64_t worth_sharing = 1 << 16, elements_per_share = 50'000, max_shares = 16;
-  if (!team || elements < worth_sharing) return 1;
-  return std::min(elements / elements_per_share, max_shares);
+  return {size, elements < worth_sharing ? 1 : elements / elements_per_share, max_shares};
 }
 
 }  // namespace actorflow

@@ -116,13 +116,10 @@ void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule
   if (device.type() == DeviceType::cuda)
     return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
-  const std::int64_t elements = gradients[0].elements(), shares = update_shares(team, elements);
-  const auto update_share = [&](std::int64_t share) {
-    update_range_on_cpu<T>(rule, gradients, elements * share / shares, elements * (share + 1) / shares,
-                           places, parts);
-  };
-  if (shares == 1) return update_share(0);
-  team->run(static_cast<int>(shares), [&](int share) { update_share(share); });
+  const std::int64_t elements = gradients[0].elements();
+  share_out(team, update_shares(elements, elements), [&](std::int64_t first, std::int64_t last) {
+    update_range_on_cpu<T>(rule, gradients, first, last, places, parts);
+  });
 }
 
 Tensor filled(const Tensor& like, double value) {

@@ -222,10 +222,8 @@ const T* data(const Tensor& tensor) {
 template <class Body>
 void for_each_part(const OpContext& c, const PoolShape& s, const Body& body) {
   constexpr std::int64_t worth_a_thread = 1 << 16;
-  const auto parts = static_cast<int>(
-      std::clamp<std::int64_t>(std::min(s.batch, s.batch * s.image_elements() / worth_a_thread), 1, 4));
-  c.parallel(parts, [&](int number) {
-    const std::int64_t first = s.batch * number / parts, last = s.batch * (number + 1) / parts;
+  const auto wanted = std::min(s.batch, s.batch * s.image_elements() / worth_a_thread);
+  share_out(c.team(), Shares(s.batch, wanted, 4), [&](std::int64_t first, std::int64_t last) {
     PoolShape part = s;
     part.batch = last - first;
     body(part, first * s.image_elements(), first * s.output_elements());

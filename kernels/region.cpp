@@ -94,15 +94,9 @@ std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& devic
 }
 
 void run_plainly(const RegionBody& body, OpContext& c) {
-  // The parts of the nodes' kernels are parts of this one.
-  struct Parts final : Team {
-    explicit Parts(const OpContext& region) : context(region) {}
-    void run(int count, const std::function<void(int)>& part) override { context.parallel(count, part); }
-    const OpContext& context;
-  } parts(c);
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input(i));
-  auto outputs = body.run(inputs, c.device(), &parts);
+  auto outputs = body.run(inputs, c.device(), c.team());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }

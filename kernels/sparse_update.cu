@@ -190,13 +190,10 @@ void update_groups([[maybe_unused]] Device& device, Team* team, const Rule& rule
 #endif
   const GroupsView<T> view{groups.rows.data(), groups.ends.data(), groups.divisors.data(),
                            groups.parts.data(), row_elements};
-  const std::int64_t rows = groups.count();
-  const std::int64_t shares = update_shares(team, std::ssize(groups.parts) * row_elements);
-  const auto update_share = [&](std::int64_t share) {
-    update_rows_on_cpu<T>(rule, view, rows * share / shares, rows * (share + 1) / shares, state, parts);
-  };
-  if (shares == 1) return update_share(0);
-  team->run(static_cast<int>(shares), [&](int share) { update_share(share); });
+  const auto shares = update_shares(groups.count(), std::ssize(groups.parts) * row_elements);
+  share_out(team, shares, [&](std::int64_t first, std::int64_t last) {
+    update_rows_on_cpu<T>(rule, view, first, last, state, parts);
+  });
 }
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& actual) {
