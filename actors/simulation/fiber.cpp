@@ -17,6 +17,9 @@
 #define ACTORFLOW_FIBER_START(save, stack, size) (void)0
 #define ACTORFLOW_FIBER_FINISH(save, stack, size) (void)0
 #endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace actorflow {
 namespace {
@@ -25,6 +28,19 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 thread_local Fiber* running = nullptr;
+
+// What the thread sanitizer knows of a stack.
+#if defined(__SANITIZE_THREAD__)
+void* watch_new_stack() { return __tsan_create_fiber(0); }
+void* watched_stack() { return __tsan_get_current_fiber(); }
+void watch(void* stack) { __tsan_switch_to_fiber(stack, 0); }
+void unwatch(void* stack) { __tsan_destroy_fiber(stack); }
+#else
+void* watch_new_stack() { return nullptr; }
+void* watched_stack() { return nullptr; }
+void watch(void*) {}
+void unwatch(void*) {}
+#endif
 
 std::byte* map_stack() {
   void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
@@ -49,7 +65,9 @@ struct Handling {
 void Fiber::Unmap::operator()(std::byte* stack) const { munmap(stack, size_bytes); }
 
 Fiber::Fiber(std::function<void()> program)
-    : program_(std::move(program)), stack_(map_stack(), Unmap{stack_bytes}) {
+    : program_(std::move(program)),
+      stack_(map_stack(), Unmap{stack_bytes}),
+      watched_(watch_new_stack()) {
   getcontext(&own_);
   own_.uc_stack.ss_sp = stack_.get();
   own_.uc_stack.ss_size = stack_bytes;
@@ -60,9 +78,11 @@ Fiber::Fiber(std::function<void()> program)
 }
 
 Fiber::~Fiber() {
-  if (ended_) return;
-  unwinding_ = true;
-  switch_in();
+  if (!ended_) {
+    unwinding_ = true;
+    switch_in();
+  }
+  unwatch(watched_);
 }
 
 Fiber* Fiber::current() { return running; }
@@ -84,6 +104,7 @@ void Fiber::run() {
   }
   ended_ = true;
   ACTORFLOW_FIBER_START(nullptr, outside_stack_, outside_stack_bytes_);
+  watch(outside_watched_);
   setcontext(&outside_);
 }
 
@@ -92,6 +113,8 @@ void Fiber::switch_in() {
   [[maybe_unused]] void* mine = nullptr;
   const Handling handling = std::exchange(Handling::of_thread(), {});
   ACTORFLOW_FIBER_START(&mine, stack_.get(), stack_bytes);
+  outside_watched_ = watched_stack();
+  watch(watched_);
   swapcontext(&outside_, &own_);
   ACTORFLOW_FIBER_FINISH(mine, nullptr, nullptr);
   Handling::of_thread() = handling;
@@ -106,6 +129,7 @@ void Fiber::resume() {
 void Fiber::suspend() {
   const Handling handling = Handling::of_thread();
   ACTORFLOW_FIBER_START(&fake_stack_, outside_stack_, outside_stack_bytes_);
+  watch(outside_watched_);
   swapcontext(&own_, &outside_);
   ACTORFLOW_FIBER_FINISH(fake_stack_, &outside_stack_, &outside_stack_bytes_);
   Handling::of_thread() = handling;

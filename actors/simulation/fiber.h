@@ -56,6 +56,9 @@ class Fiber {
   void* fake_stack_ = nullptr;
   const void* outside_stack_ = nullptr;
   std::size_t outside_stack_bytes_ = 0;
+  // The same for the thread sanitizer.
+  void* const watched_;
+  void* outside_watched_ = nullptr;
 };
 
 }  // namespace actorflow

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -96,7 +97,8 @@ class SimNetwork final : public Network {
     std::function<void()> what;
   };
   std::vector<Held> held_;
-  std::vector<Machine> machines_;  // the first is what is outside of all
+  // The first is what is outside of all. A deque: others may be added while one is referred to.
+  std::deque<Machine> machines_;
   std::uint16_t next_port_ = 1024;
   std::uint64_t messages_ = 0;
 };
