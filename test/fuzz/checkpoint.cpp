@@ -75,7 +75,8 @@ void restore(const Manifest& manifest, const std::vector<TensorRange>& ranges, f
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto input = fuzz::input(data, size);
   fuzz::accepts([&] { decode_manifest(input); });
-  const auto manifest_bytes = std::min<std::size_t>(fuzz::take<std::uint16_t>(input), input.size());
+  const std::size_t wanted = fuzz::take<std::uint16_t>(input);
+  const std::size_t manifest_bytes = std::min(wanted, input.size());
   const auto file = input.subspan(manifest_bytes);
   Manifest manifest;
   if (!fuzz::accepts([&] { manifest = decode_manifest(with_checksum(input.first(manifest_bytes))); }))
