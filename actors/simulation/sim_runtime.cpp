@@ -51,6 +51,7 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
   void stop() override {
     utility_actors_[printer_id] = nullptr;
     clock_.forget();
+    world_.run_down();  // CAF has told its own actors to end
   }
 
  private:

@@ -228,6 +228,14 @@ bool World::advance_time() {
   return true;
 }
 
+void World::run_down() {
+  while (!ready_.empty()) {
+    const Runnable runnable = std::move(ready_.back());
+    ready_.pop_back();
+    if (runnable.actor) run_actor(runnable);
+  }
+}
+
 void World::dismantle() {
   dismantling_ = true;
   events_.clear();
@@ -245,11 +253,7 @@ void World::dismantle() {
       actors.push_back(caf::actor_cast<caf::actor>(handle));
   for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
   actors.clear();
-  while (!ready_.empty()) {
-    const Runnable runnable = std::move(ready_.back());
-    ready_.pop_back();
-    if (runnable.actor) run_actor(runnable);
-  }
+  run_down();
   // Only now: until they were gone, actors could have answered to what lies on the clients' stacks.
   for (auto& client : clients_) {
     running_client_ = client.get();

@@ -92,6 +92,8 @@ class World {
   bool step();
   // Ends every actor and unwinds every client; nothing happens any more. REQUIRES: no client is running.
   void dismantle();
+  // Runs the actors that are ready, until none is. REQUIRES: the world is dismantled.
+  void run_down();
 
   std::uint64_t activations() const { return activations_; }
 
