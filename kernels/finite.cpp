@@ -26,8 +26,8 @@ template <class T>
 std::int64_t count(std::span<const T> values, Team* team) {
   constexpr std::int64_t elements_per_share = 1 << 16;
   // No limit: a share must not have more elements than the 32 bits can count.
-  const Shares shares(std::ssize(values), std::ssize(values) / elements_per_share,
-                      std::numeric_limits<int>::max());
+  const std::int64_t wanted = (std::ssize(values) + elements_per_share - 1) / elements_per_share;
+  const Shares shares(std::ssize(values), wanted, std::numeric_limits<int>::max());
   std::atomic<std::int64_t> total = 0;
   share_out(team, shares, [&](std::int64_t begin, std::int64_t end) {
     total +=
