@@ -58,7 +58,9 @@ inline kj::Promise<void> after_poll(IoLoop& loop) {
 // What a payload takes of limits beside its bytes, so that many tiny ones are limited too.
 inline constexpr std::size_t payload_overhead_bytes = 4096;
 
-// Tensors are read, written and copied in parts of this size, with a poll between.
-inline constexpr std::size_t bulk_part_bytes = std::size_t{1} << 20;
+// Tensors are read, written and copied in parts of this size, with a poll between. In larger ones the
+// receiver begins to read when the sender is nearly done, and control messages wait; smaller ones cost
+// throughput (README.md).
+inline constexpr std::size_t bulk_part_bytes = std::size_t{3} << 17;
 
 }  // namespace actorflow
