@@ -114,13 +114,13 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
   const PlanRef plan = plan_of(owner, key, kind);
   MasterReply answer;
   answer.callable = owner.add_callable({std::move(kind), std::move(key), plan});
-  planner_.wait(
-      *plan, [this, reply, answer = std::move(answer), handle = request.session](const Status& status) {
-        if (status.ok()) return reply(answer);
-        if (const auto found = sessions_.find(handle); found != sessions_.end())
-          found->second.release_callable(answer.callable);
-        reply(answer_of(status));
-      });
+  planner_.wait(*plan, [this, reply, answer = std::move(answer), handle = request.session](
+                           const Status& status, const Plan&) {
+    if (status.ok()) return reply(answer);
+    if (const auto found = sessions_.find(handle); found != sessions_.end())
+      found->second.release_callable(answer.callable);
+    reply(answer_of(status));
+  });
 }
 
 void Master::run_callable(RunCallable& request, MasterReplyFn& reply) {
@@ -157,15 +157,15 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
   const auto timeout_ms = step.timeout_ms;
   const auto asked = task_->clock->now();
   const auto waiting = std::make_shared<StepRequest>(std::move(step));
-  const auto ticket =
-      planner_.wait(*plan, [this, plan, waiting, asked, reply = std::move(reply)](const Status& status) {
+  const auto ticket = planner_.wait(
+      *plan, [this, waiting, asked, reply = std::move(reply)](const Status& status, const Plan& made) {
         if (!status.ok()) return reply(answer_of(status));
         const auto waited =
             std::chrono::duration_cast<std::chrono::milliseconds>(task_->clock->now() - asked);
         if (waiting->timeout_ms > 0)
           waiting->timeout_ms = std::max<std::int64_t>(1, waiting->timeout_ms - waited.count());
         MasterSession& asking = session(waiting->session);  // there: its end would have dropped the plan
-        start(asking, *plan, std::move(*waiting), reply);
+        start(asking, made, std::move(*waiting), reply);
       });
   if (timeout_ms > 0 && ticket != 0)
     self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),

@@ -124,12 +124,12 @@ void Planner::on_registered(const Sender& from, GraphRegistered& message) {
 
 void Planner::set_ready(Plan& plan) {
   plan.ready = true;
-  for (const auto& waiting : std::exchange(plan.waiting, {})) waiting.then({});
+  for (const auto& waiting : std::exchange(plan.waiting, {})) waiting.then({}, plan);
 }
 
-std::uint64_t Planner::wait(Plan& plan, std::function<void(const Status&)> then) {
+std::uint64_t Planner::wait(Plan& plan, Plan::Then then) {
   if (plan.ready || plan.dropped) {
-    then(plan.failure);
+    then(plan.failure, plan);
     return 0;
   }
   plan.waiting.push_back({next_ticket_, std::move(then)});
@@ -146,7 +146,8 @@ void Planner::stop_waiting(Plan& plan, std::uint64_t ticket, std::int64_t timeou
   plan.waiting.erase(found);
   then({Code::deadline_exceeded,
         fmt::format("the step could not begin within {} ms; still waiting for{}", timeout_ms,
-                    missing.empty() ? " the devices of its tasks" : missing)});
+                    missing.empty() ? " the devices of its tasks" : missing)},
+       plan);
 }
 
 void Planner::drop(Plan& plan, const Status& reason) {
@@ -154,7 +155,7 @@ void Planner::drop(Plan& plan, const Status& reason) {
   plan.dropped = true;
   plan.ready = false;
   plan.failure = reason;
-  for (const auto& waiting : std::exchange(plan.waiting, {})) waiting.then(reason);
+  for (const auto& waiting : std::exchange(plan.waiting, {})) waiting.then(reason, plan);
   for (const auto& part : *plan.parts)
     if (part.handle != 0) tell(*task_, part.task, DeregisterGraph{part.handle});
 }

@@ -23,9 +23,11 @@ struct Plan {
   bool dropped = false;  // no step will start on it any more,
   Status failure;        // for this reason
 
+  // Ok once the plan is ready. It must not hold the plan, which holds it.
+  using Then = std::function<void(const Status&, const Plan&)>;
   struct Waiting {
     std::uint64_t ticket = 0;
-    std::function<void(const Status&)> then;
+    Then then;
   };
   std::vector<Waiting> waiting;  // until it is ready or dropped
   std::shared_ptr<Incarnations> incarnations;  // that the session has seen
@@ -44,7 +46,7 @@ class Planner {
   // Throws Error for what is wrong with the names of `kind`.
   PlanRef make(const SettingsRef& session, const GraphDef& graph, const StepKind& kind);
   // Calls `then` when the plan is ready, or with the reason for which it was dropped. Returns a ticket.
-  std::uint64_t wait(Plan& plan, std::function<void(const Status&)> then);
+  std::uint64_t wait(Plan& plan, Plan::Then then);
   // Calls the one of that ticket now, unless it has been called.
   void stop_waiting(Plan& plan, std::uint64_t ticket, std::int64_t timeout_ms);
   // Fails those who wait for the plan and lets the workers forget its parts.
