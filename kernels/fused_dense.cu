@@ -3,7 +3,6 @@
 //
 // Bias and relu are a pass over the product while it is in the cache. oneDNN's post-ops would save
 // nothing measurable (bench/matmul.cpp) and turn NaN into 0.
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/onednn_product.h"
+#include "kernels/team.h"
 
 namespace actorflow {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "dataflow/tensor.h"
 #include "kernels/factors.h"
-#include "kernels/team.h"
 
 namespace actorflow {
 

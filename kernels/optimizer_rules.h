@@ -2,7 +2,6 @@
 // updates share. Included by optimizer_update.cu and sparse_update.cu.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>

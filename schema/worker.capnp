@@ -2,9 +2,9 @@
 # What tasks say to each other. A connection carries messages one way, from the task that opened it; the
 # answers come on the connection that the other task opens. The values are those of schema/message.h.
 #
-# The control lane: after `connect` the caller writes its small messages between the calls of the RPC, as a
-# Delivery in Cap'n Proto's framing with the highest bit of the first word, the number of segments - 1, set.
-# Nothing answers it. Several messages that wait make one Delivery.
+# The control lane: once `connect` has returned, the caller writes its small messages between the calls of the
+# RPC, as a Delivery in Cap'n Proto's framing with the highest bit of the first 4 bytes (little-endian: the
+# number of segments - 1) set. Nothing answers it. Several messages that wait make one Delivery.
 #
 # The bulk lane: large messages go through a second connection, which the caller opens to the same port when
 # it has the first one to send, or to `localSocket` on the same machine. There it writes 8 bytes "AFLOWBLK" -

@@ -92,7 +92,7 @@ class World {
   bool step();
   // Ends every actor and unwinds every client; nothing happens any more. REQUIRES: no client is running.
   void dismantle();
-  // Runs the actors that are ready, until none is. REQUIRES: the world is dismantled.
+  // Runs the actors that are ready, until none is. For the end: REQUIRES that they come to one.
   void run_down();
 
   std::uint64_t activations() const { return activations_; }

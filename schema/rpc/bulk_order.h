@@ -1,6 +1,7 @@
 // What a connection's receiver does in the order that its sender has asked for. Internal to schema/.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -13,35 +14,52 @@ namespace actorflow {
 // Holds back what must come after messages of the bulk lane. The loop's.
 class BulkOrder {
  public:
+  // What waits may take so many bytes.
+  explicit BulkOrder(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
   // True if so many messages have been handed over.
   bool reached(std::uint64_t bulk_messages) const { return bulk_messages <= handed_over_; }
   // Runs the task when `bulk_messages` have been handed over: now or later, in the order of the calls.
-  // Throws resource_exhausted if too many wait.
-  void run_after(std::uint64_t bulk_messages, std::function<void()> task) {
+  // `size_bytes` is what the task holds. Throws resource_exhausted if too many wait, or too much.
+  void run_after(std::uint64_t bulk_messages, std::size_t size_bytes, std::function<void()> task) {
     if (reached(bulk_messages)) return task();
-    if (waiting_.size() == max_waiting)
+    if (waiting_.size() == max_waiting || size_bytes > max_bytes_ - waiting_bytes_)
       throw Error(Code::resource_exhausted, "too many messages wait for large ones that do not come");
-    waiting_.emplace_back(bulk_messages, std::move(task));
+    waiting_bytes_ += size_bytes;
+    waiting_.push_back({bulk_messages, size_bytes, std::move(task)});
   }
 
   // One more message of the bulk lane has been handed over.
   void advance() {
     ++handed_over_;
-    auto waiting = std::exchange(waiting_, {});
-    for (auto& [after, task] : waiting)
-      if (reached(after))
-        task();
-      else
-        waiting_.emplace_back(after, std::move(task));
+    for (auto& it : std::exchange(waiting_, {})) {
+      if (!reached(it.after)) {
+        waiting_.push_back(std::move(it));
+        continue;
+      }
+      waiting_bytes_ -= it.size_bytes;
+      it.task();
+    }
   }
 
-  void clear() { waiting_.clear(); }
+  void clear() {
+    waiting_.clear();
+    waiting_bytes_ = 0;
+  }
 
  private:
   static constexpr std::size_t max_waiting = 65'536;
 
+  struct Waiting {
+    std::uint64_t after = 0;
+    std::size_t size_bytes = 0;
+    std::function<void()> task;
+  };
+
+  const std::size_t max_bytes_;
   std::uint64_t handed_over_ = 0;
-  std::vector<std::pair<std::uint64_t, std::function<void()>>> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::vector<Waiting> waiting_;
 };
 
 }  // namespace actorflow

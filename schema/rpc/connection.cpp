@@ -12,7 +12,8 @@ namespace actorflow {
 Connection::Connection(PeerServer& accepted_by, std::uint64_t number)
     : server(accepted_by),
       id(number),
-      transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes) {}
+      transfers(accepted_by.core().allocator, accepted_by.core().options.max_incoming_bytes),
+      order(accepted_by.core().options.max_incoming_bytes) {}
 
 bool Connection::may_be(const TaskName& task) const {
   return server.core().keys.empty() || std::ranges::find(names, holder_name(task)) != names.end();
@@ -24,12 +25,19 @@ std::string Connection::who() const {
   return address.empty() ? name : name + " at " + address;
 }
 
+void Connection::trust() {
+  rpc->stream.trust(
+      [this](capnp::MessageReader& message) { receive(message.getRoot<wire::Delivery>()); });
+}
+
+// What is wrong with a delivery closes the connection, and is thrown so that nothing more is read.
 void Connection::receive(wire::Delivery::Reader delivery) {
   KJ_REQUIRE(open, "the connection has been closed");
   auto& core = server.core();
   core.loop.traffic();
   TensorReader tensors(core.allocator, transfers);
   try {
+    if (!peer) throw invalid_argument("a client sent messages, which only tasks send");
     core.options.dispatch([&] {
       for (const auto envelope : delivery.getEnvelopes()) {
         receive_after(envelope.getAfterBulk(), read_message(envelope, tensors, core.ops));
@@ -45,7 +53,8 @@ void Connection::receive(wire::Delivery::Reader delivery) {
 void Connection::receive_after(std::uint64_t bulk_messages, Message message) {
   if (order.reached(bulk_messages)) return hand_over(std::move(message));
   // Kept by the connection itself: hence no shared_ptr to it.
-  order.run_after(bulk_messages,
+  const std::size_t size = estimated_bytes(message);
+  order.run_after(bulk_messages, size,
                   [this, message = std::move(message)]() mutable { hand_over(std::move(message)); });
 }
 

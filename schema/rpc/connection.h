@@ -24,10 +24,10 @@ struct Connection {
   // Does its certificate allow the peer to be this task? Without credentials everyone may.
   bool may_be(const TaskName& task) const;
   std::string who() const;
-  // Hands messages of the peer over, unless the connection has been closed: one of the bulk lane, or all
-  // of a delivery. Throws what is wrong with a delivery, and closes the connection.
+  // The peer has introduced itself, as a task or as a client.
+  void trust();
+  // Hands a message of the bulk lane over, unless the connection has been closed.
   void receive_bulk(Message message);
-  void receive(wire::Delivery::Reader delivery);
 
   PeerServer& server;  // only while open
   std::uint64_t id;
@@ -46,6 +46,7 @@ struct Connection {
   kj::Promise<void> disconnected = nullptr;
 
  private:
+  void receive(wire::Delivery::Reader delivery);
   void receive_after(std::uint64_t bulk_messages, Message message);
   void hand_over(Message&& message);
 };

@@ -62,18 +62,23 @@ GuardedStream::Output::Output(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const c
   }
 }
 
-// The right to write; passed on when the write has ended, or whoever wanted it has gone.
+// The right to write; passed on when the write has ended, or whoever wanted it has gone. Nobody can
+// write behind half of a message.
 class GuardedStream::Turn {
  public:
   explicit Turn(GuardedStream& stream) : stream_(&stream) {}
   Turn(const Turn&) = delete;
-  ~Turn() { end(); }
-  void end() {
-    if (stream_ != nullptr) std::exchange(stream_, nullptr)->next_turn();
+  ~Turn() {
+    if (stream_ == nullptr) return;
+    stream_->broken_ = stream_->broken_ || begun_;
+    end();
   }
+  void begin() { begun_ = true; }
+  void end() { std::exchange(stream_, nullptr)->next_turn(); }
 
  private:
   GuardedStream* stream_;
+  bool begun_ = false;
 };
 
 kj::Promise<kj::Maybe<capnp::MessageReaderAndFds>> GuardedStream::tryReadMessage(
@@ -151,7 +156,7 @@ void GuardedStream::account(std::size_t bytes) {
 }
 
 void GuardedStream::take_delivery(capnp::MessageReader& reader) {
-  KJ_REQUIRE(on_delivery_ != nullptr, "a peer sent messages before it introduced itself as a task");
+  KJ_REQUIRE(on_delivery_ != nullptr, "a delivery where none is taken");
   on_delivery_(reader);
 }
 
@@ -167,15 +172,17 @@ kj::Promise<void> GuardedStream::writeMessage(
 // One after another, whoever asks.
 kj::Promise<void> GuardedStream::write(Kind kind,
                                        kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
-  if (!std::exchange(writing_, true)) return write_now(kind, segments);
-  auto turn = kj::newPromiseAndFulfiller<void>();
+  if (!std::exchange(writing_, true)) return write_now(kj::heap<Turn>(*this), kind, segments);
+  auto turn = kj::newPromiseAndFulfiller<kj::Own<Turn>>();
   turns_.push_back(kj::mv(turn.fulfiller));
-  return turn.promise.then([this, kind, segments] { return write_now(kind, segments); });
+  return turn.promise.then(
+      [this, kind, segments](kj::Own<Turn> mine) { return write_now(kj::mv(mine), kind, segments); });
 }
 
 kj::Promise<void> GuardedStream::write_now(
-    Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
-  auto turn = kj::heap<Turn>(*this);
+    kj::Own<Turn> turn, Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
+  if (broken_) return KJ_EXCEPTION(DISCONNECTED, "the connection was given up within a message");
+  turn->begin();
   auto output = kj::heap<Output>(kind, segments, *keeper_);
   auto written = kj::evalNow([&] { return stream_->write(output->pieces); }).attach(kj::mv(output));
   // When it has ended, not when its promise is dropped: the caller may keep that.
@@ -192,7 +199,7 @@ void GuardedStream::next_turn() {
   while (!turns_.empty()) {
     auto next = kj::mv(turns_.front());
     turns_.pop_front();
-    if (next->isWaiting()) return next->fulfill();
+    if (next->isWaiting()) return next->fulfill(kj::heap<Turn>(*this));
   }
   writing_ = false;
 }

@@ -83,7 +83,8 @@ class GuardedStream final : public capnp::MessageStream {
   void check_plain(const Head& head) const;
   void take_delivery(capnp::MessageReader& reader);
   kj::Promise<void> write(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
-  kj::Promise<void> write_now(Kind kind, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
+  kj::Promise<void> write_now(kj::Own<Turn> turn, Kind kind,
+                              kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
   void next_turn();
 
   kj::Own<kj::AsyncIoStream> stream_;
@@ -94,7 +95,8 @@ class GuardedStream final : public capnp::MessageStream {
   std::shared_ptr<BufferKeeper> keeper_ = std::make_shared<BufferKeeper>();
   OnDelivery on_delivery_;
   bool writing_ = false;
-  std::deque<kj::Own<kj::PromiseFulfiller<void>>> turns_;  // of those who wait to write
+  bool broken_ = false;                                             // a write was given up in the middle
+  std::deque<kj::Own<kj::PromiseFulfiller<kj::Own<Turn>>>> turns_;  // of those who wait to write
 };
 
 }  // namespace actorflow

@@ -8,7 +8,7 @@
 namespace actorflow {
 namespace {
 
-// What goes out in one call.
+// What goes out together, at most.
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 constexpr std::size_t batch_messages = 1024;
 

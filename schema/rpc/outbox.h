@@ -32,7 +32,7 @@ class Outbox {
   // Drops the message if the outbox has been closed.
   Pushed push(Message message);
 
-  // What goes out in one call. Empty: the caller no longer works on the lane, the next push wakes.
+  // What goes out together. Empty: the caller no longer works on the lane, the next push wakes.
   std::vector<ControlMessage> take_control();
   std::optional<Message> take_bulk();
 

@@ -65,7 +65,7 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   kj::Maybe<wire::Inbox::Client> inbox_;  // once the peer has answered
   kj::Promise<void> connecting_ = nullptr;
   kj::Promise<void> disconnected_ = nullptr;
-  // pump_all() is under way. Starting another would cancel it, with the message it is sending.
+  // pump_all() is under way. Starting another would cancel it, and leave half a message in the stream.
   bool draining_ = false;
   bool finishing_ = false;
   kj::Promise<void> sending_ = nullptr;

@@ -24,7 +24,8 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void close();
   // The listener's word on a task that wants to connect; its older connections are closed if it may.
   Status admit(const TaskIdentity& peer);
-  // Closes one connection, with a warning unless `reason` is empty; safe inside of one of its calls.
+  // Closes one connection, with a warning unless `reason` is empty; safe inside of its calls and
+  // deliveries.
   void drop(Connection& connection, const std::string& reason);
 
   RpcCore& core() { return core_; }

@@ -20,7 +20,7 @@ class InboxService final : public wire::Inbox::Server {
     const auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<void>>>(kj::mv(taken.fulfiller));
     try {
-      connection_->order.run_after(context.getParams().getAfterBulk(),
+      connection_->order.run_after(context.getParams().getAfterBulk(), 0,
                                    [fulfiller] { (*fulfiller)->fulfill(); });
     } catch (const std::exception& error) {
       connection_->server.drop(*connection_, error.what());
@@ -48,9 +48,7 @@ class TaskService final : public wire::Task::Server {
     write_status(status, results.initStatus());
     if (!status.ok()) return kj::READY_NOW;
     connection_->peer = peer;
-    connection_->rpc->stream.trust([it = connection_.get()](capnp::MessageReader& message) {
-      it->receive(message.getRoot<wire::Delivery>());
-    });
+    connection_->trust();
     results.setInbox(kj::heap<InboxService>(connection_));
     write_terms(results.initBulk());
     return kj::READY_NOW;
@@ -62,7 +60,7 @@ class TaskService final : public wire::Task::Server {
     const Status status = check_version(context.getParams().getProtocolVersion());
     write_status(status, results.initStatus());
     if (!status.ok()) return kj::READY_NOW;
-    connection_->rpc->stream.trust();
+    connection_->trust();
     results.setMaster(make_master_service(connection_));
     return kj::READY_NOW;
   }

@@ -4,6 +4,7 @@
 #include <capnp/message.h>
 
 #include <boost/test/unit_test.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,12 @@ BOOST_AUTO_TEST_CASE(who_gives_up_waiting_for_a_turn_keeps_nobody_else_from_it) 
   const std::vector<std::string> expected{"a", "c"};
   BOOST_TEST(read(2) == expected, boost::test_tools::per_element());
   last.wait(scope);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_writes_behind_half_of_a_message) {
+  Said a("a"), b("b");
+  { const auto given_up = sender.writeMessage(nullptr, a.segments()); }
+  BOOST_CHECK_THROW(sender.deliver(b.segments()).wait(scope), kj::Exception);
 }
 
 BOOST_AUTO_TEST_CASE(a_delivery_that_is_refused_ends_the_reading) {

@@ -172,13 +172,28 @@ BOOST_AUTO_TEST_CASE(a_list_that_announces_more_than_it_has_bytes_is_refused) {
 
 BOOST_AUTO_TEST_CASE(messages_that_wait_for_tensors_that_never_come_are_bounded) {
   RawClient client(receiver->address());
-  const auto hello = client.connect();
+  client.connect();
   for (int delivery = 0; delivery < 70; ++delivery)
     client.deliver(1000, [](auto envelopes) {
       for (auto envelope : envelopes) {
         envelope.setAfterBulk(1);
         envelope.setReplicaDone();
       }
+    });
+  BOOST_TEST(receiver->gone.take().has_value());
+  BOOST_TEST(contains(warnings.take().value_or(""), "too many messages wait"));
+}
+
+BOOST_AUTO_TEST_CASE(messages_that_wait_for_tensors_that_never_come_are_bounded_in_bytes) {
+  RawClient client(receiver->address());
+  client.connect();
+  for (int delivery = 0; delivery < 5; ++delivery)
+    client.deliver(1, [](auto envelopes) {
+      envelopes[0].setAfterBulk(1);
+      auto tensor = envelopes[0].initTensorDelivery().initTensor();
+      tensor.setDtype(wire::DType::UINT8);
+      tensor.setDims({1 << 18});
+      tensor.initData(1 << 18);
     });
   BOOST_TEST(receiver->gone.take().has_value());
   BOOST_TEST(contains(warnings.take().value_or(""), "too many messages wait"));

@@ -171,6 +171,7 @@ BOOST_AUTO_TEST_CASE(messages_of_one_that_has_not_connected_are_refused) {
       .catch_([&](kj::Exception&&) { answered = false; })
       .wait(client.wait_scope());
   BOOST_TEST(!answered);
+  BOOST_TEST(contains(warnings.take().value_or(""), "a client sent messages"));
 }
 
 BOOST_AUTO_TEST_CASE(messages_between_calls_are_handled_in_order) {

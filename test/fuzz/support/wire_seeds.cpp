@@ -131,7 +131,8 @@ Bytes bulk_message(bool in_place) {
 }  // namespace
 
 void add_wire_seeds(const AddSeed& add) {
-  // Messages come only when the call to connect has been handled: before and behind `done`.
+  // A caller that does not wait for the answer to connect: messages may come before that has been
+  // handled.
   const auto session = record(connect_and_finish) + delivery() + delivery();
   for (const auto& bytes : {session, record(use_master), record(ask_for_status)}) add("port", bytes);
   add("port", to_bytes("AFLOWBLK") + Bytes(16, std::byte{2}));

@@ -39,7 +39,7 @@ struct RawClient {
     return request.send().wait(wait_scope()).getMaster();
   }
 
-  // Writes so many messages.
+  // Writes so many messages, unless the connection has been closed.
   void deliver(unsigned count,
                const std::function<void(capnp::List<wire::Envelope>::Builder)>& write_messages) {
     capnp::MallocMessageBuilder message;
@@ -47,7 +47,7 @@ struct RawClient {
     auto words = capnp::messageToFlatArray(message);
     auto bytes = words.asBytes();
     bytes[3] |= 0x80;  // the highest bit of the first word
-    wait_for(stream->write(bytes.begin(), bytes.size()));
+    wait_for(kj::evalNow([&] { return stream->write(bytes.begin(), bytes.size()); }));
   }
 
   // Waits for the end of calls that may well fail: the rule that they broke closes the connection.
