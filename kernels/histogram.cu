@@ -140,7 +140,7 @@ void histogram_on_cpu(OpContext& c, std::span<const T> x, double* statistics, st
   const auto parts = static_cast<std::size_t>(shares.count());
   std::vector<Statistics> part_statistics(parts);
   std::vector<std::int64_t> part_counts(parts * histogram_buckets);
-  c.parallel(static_cast<int>(parts), [&](int number) {
+  c.parallel(shares.count(), [&](int number) {
     const auto part = static_cast<std::size_t>(number);
     const auto begin = static_cast<std::size_t>(shares.begin(number));
     const auto size = static_cast<std::size_t>(shares.size(number));

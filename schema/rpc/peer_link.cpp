@@ -77,14 +77,12 @@ void PeerLink::welcome(Hello hello) {
 void PeerLink::pump() {
   if (inbox_ == nullptr || draining_) return;
   draining_ = true;
-  sending_ = kj::evalNow([this] {
-               return pump_all();
-             }).then([this] {
-                 finish_if_closed();
-               }).eagerlyEvaluate([this](kj::Exception&& exception) {
-    fail({Code::unavailable,
-          "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
-  });
+  auto sent = kj::evalNow([this] { return pump_all(); });
+  sending_ =
+      sent.then([this] { finish_if_closed(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
+        fail({Code::unavailable,
+              "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
+      });
 }
 
 kj::Promise<void> PeerLink::pump_all() {
