@@ -37,14 +37,22 @@ std::string beside(const GradientAndVariable& update, const char* what) {
 }
 
 // The updates as what the task of the global step waits for. Where they are on many tasks the replica
-// hears of them first and tells it once: it would hear from every task for every replica, and is the first
-// to be busy all the time when there are many.
+// hears of them first and tells it once: it would hear from every task for every replica, and is the
+// first to be busy all the time when there are many.
 std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
   constexpr std::size_t few = 2;
   std::set<std::string> tasks;
   for (const auto& update : updates) tasks.insert(task_of(update.node().device));
   if (tasks.size() <= few) return updates;
   return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
+}
+
+// The CPU of a device's task: what is counted with an update is looked at there.
+std::string host_of(const std::string& device) {
+  auto name = DeviceName::parse(device);
+  name.type = "CPU";
+  name.index = 0;
+  return name.to_string();
 }
 
 // A variable of the replica's own, on its device.
@@ -129,7 +137,8 @@ class AsynchronousTraining {
   Output serial_on(const std::string& device) {
     Output& serial = serials_[device];
     if (!serial)
-      serial = t_.graph.on(device, [&] { return t_.graph.constant(std::int64_t{-1}, "serial"); });
+      serial =
+          t_.graph.on(host_of(device), [&] { return t_.graph.constant(std::int64_t{-1}, "serial"); });
     return serial;
   }
 
@@ -195,7 +204,8 @@ class SynchronousTraining {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const Output token = take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
+    const Output token =
+        take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
     const Output advanced = move_to(token);
     const Output after = t_.graph.on(t_.worker, [&] {
       return t_.graph.after({advanced},

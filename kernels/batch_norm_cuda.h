@@ -5,76 +5,53 @@
 #include <cmath>
 
 #include "kernels/batch_norm.h"
-#include "kernels/column_sums.h"
+#include "kernels/fold_columns.h"
 
 namespace actorflow {
 
+// Of the distance of x from the first row: its sum and that of its square. So little is lost where the
+// mean is large beside the deviation.
 template <class T>
-struct ValueTerm {
+struct MomentsTerm {
   const T* x;
-  __device__ double operator()(std::int64_t i, std::int64_t) const { return static_cast<double>(x[i]); }
-};
-
-template <class T>
-struct SquareTerm {
-  const T* x;
-  const double* mean;
-  __device__ double operator()(std::int64_t i, std::int64_t column) const {
-    const double apart = static_cast<double>(x[i]) - mean[column];
-    return apart * apart;
+  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
+    const double apart = static_cast<double>(x[at.index]) - static_cast<double>(x[at.column]);
+    return {apart, apart * apart};
   }
 };
 
+// Of the gradient, and of its product with x - mean.
 template <class T, ReluMask mask>
 struct GradientTerm {
   PassedGradient<T, mask> passed;
-  __device__ double operator()(std::int64_t i, std::int64_t column) const {
-    return static_cast<double>(passed(i, column));
-  }
-};
-
-template <class T, ReluMask mask>
-struct ProductTerm {
-  PassedGradient<T, mask> passed;
-  __device__ double operator()(std::int64_t i, std::int64_t column) const {
-    return static_cast<double>(passed(i, column) * (passed.x[i] - passed.columns.mean[column]));
+  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
+    const T g = passed(at.index, at.column);
+    const T apart = passed.x[at.index] - passed.columns.mean[at.column];
+    return {static_cast<double>(g), static_cast<double>(g * apart)};
   }
 };
 
 // to[i] = value(i, column).
 template <class T, class Value>
 void write_elements(Device& device, Rows size, const Value& value, T* to) {
-  const std::int64_t columns = size.columns;
-  launch(device, size.rows * columns, [=] __device__(std::int64_t i) { to[i] = value(i, i % columns); });
+  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t j) { to[i] = value(i, j); });
 }
-
-// Device memory for the duration of a kernel's launches.
-template <class T>
-class ColumnScratch {
- public:
-  ColumnScratch(Device& device, std::int64_t columns)
-      : buffer_(device.allocator().allocate(static_cast<std::size_t>(columns) * sizeof(T))) {}
-  T* data() const { return static_cast<T*>(buffer_->data()); }
-
- private:
-  BufferRef buffer_;
-};
 
 template <class T>
 void forward_on_cuda(Device& device, const ForwardTask<T>& t) {
   const std::int64_t columns = t.size.columns;
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
-  const ColumnScratch<double> means(device, columns), squares(device, columns);
-  const ColumnScratch<T> factors(device, columns);
-  double *mean = means.data(), *square = squares.data();
+  const DeviceScratch<TwoSumsFold::Accumulator> sums(device, columns);
+  const DeviceScratch<T> factors(device, columns);
+  const auto* moments = sums.data();
   T* factor = factors.data();
-  column_sums(device, t.size, ValueTerm<T>{t.x}, mean);
-  launch(device, columns, [=] __device__(std::int64_t j) { mean[j] /= count; });
-  column_sums(device, t.size, SquareTerm<T>{t.x, mean}, square);
-  launch(device, columns, [=] __device__(std::int64_t j) {
-    t.mean[j] = static_cast<T>(mean[j]);
-    t.variance[j] = static_cast<T>(unbiased(square[j], count));
-    t.inverse_stddev[j] = static_cast<T>(1 / std::sqrt(square[j] / count + t.epsilon));
+  fold_columns<TwoSumsFold>(device, t.size, MomentsTerm<T>{t.x}, sums.data());
+  launch(device, columns, [=, empty = t.size.rows == 0] __device__(std::int64_t j) {
+    const double from_first = moments[j].first / count;
+    const double squares = moments[j].second - moments[j].first * from_first;
+    t.mean[j] = empty ? T(0) : static_cast<T>(static_cast<double>(t.x[j]) + from_first);
+    t.variance[j] = static_cast<T>(unbiased(squares, count));
+    t.inverse_stddev[j] = static_cast<T>(1 / std::sqrt(squares / count + t.epsilon));
     factor[j] = t.scale[j] * t.inverse_stddev[j];
   });
   const auto write = [&](const auto& value) { write_elements(device, t.size, value, t.y); };
@@ -94,25 +71,24 @@ template <class T, ReluMask mask>
 void backward_on_cuda(Device& device, const BackwardTask<T>& t, const PassedGradient<T, mask>& passed) {
   const std::int64_t columns = t.size.columns;
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
-  const ColumnScratch<double> sums(device, 2 * columns);
-  const ColumnScratch<T> coefficients(device, 2 * columns);
-  double *of_g = sums.data(), *of_g_x = of_g + columns;
+  const DeviceScratch<TwoSumsFold::Accumulator> sums(device, columns);
+  const DeviceScratch<T> coefficients(device, 2 * columns);
+  const auto* of = sums.data();
   T *shift = coefficients.data(), *slope = shift + columns;
-  column_sums(device, t.size, GradientTerm<T, mask>{passed}, of_g);
-  column_sums(device, t.size, ProductTerm<T, mask>{passed}, of_g_x);
+  fold_columns<TwoSumsFold>(device, t.size, GradientTerm<T, mask>{passed}, sums.data());
   launch(device, columns, [=] __device__(std::int64_t j) {
     const double inverse = static_cast<double>(t.inverse_stddev[j]);
-    t.dscale[j] = static_cast<T>(of_g_x[j] * inverse);
-    t.doffset[j] = static_cast<T>(of_g[j]);
-    shift[j] = static_cast<T>(of_g[j] / count);
-    slope[j] = static_cast<T>(of_g_x[j] * inverse * inverse / count);
+    t.dscale[j] = static_cast<T>(of[j].second * inverse);
+    t.doffset[j] = static_cast<T>(of[j].first);
+    shift[j] = static_cast<T>(of[j].first / count);
+    slope[j] = static_cast<T>(of[j].second * inverse * inverse / count);
   });
   write_elements(device, t.size, InputGradient<T, mask>{passed, shift, slope}, t.dx);
 }
 
 template <class T>
 void backward_on_cuda(Device& device, const BackwardTask<T>& t) {
-  const ColumnScratch<T> factors(device, t.size.columns);
+  const DeviceScratch<T> factors(device, t.size.columns);
   T* factor = factors.data();
   launch(device, t.size.columns,
          [=] __device__(std::int64_t j) { factor[j] = t.scale[j] * t.inverse_stddev[j]; });

@@ -85,9 +85,9 @@ struct Stored {
 
 template <class T>
 void add_bias_on_cuda(Device& device, Rows size, const T* x, const T* bias, T* output) {
-  const std::int64_t columns = size.columns;
-  launch(device, size.rows * columns,
-         [=] __device__(std::int64_t i) { output[i] = x[i] + bias[i % columns]; });
+  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t column) {
+    output[i] = x[i] + bias[column];
+  });
 }
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "kernels/rows.h"
 #include "kernels/vectorised.h"
-#ifdef ACTORFLOW_CUDA
-#include "kernels/cuda_device.h"
+#ifdef __CUDACC__
+#include "kernels/fold_columns.h"
 #endif
 
 namespace actorflow {
@@ -35,32 +35,18 @@ void sum_columns_on_cpu(Rows size, std::int64_t begin, std::int64_t end, Element
 
 #ifdef __CUDACC__
 
-// A block of 32 x 32 threads takes 32 columns: neighbours read neighbouring elements, and the rows are
-// shared out along y. The partial sums are added in one order, whatever the timing.
-inline constexpr unsigned columns_per_block = 32;
-
-template <class T, class Elements>
-__global__ void sum_columns_kernel(Rows size, Elements elements, T* sums) {
-  __shared__ double partial[columns_per_block][columns_per_block];
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * columns_per_block + threadIdx.x;
-  double total = 0;
-  if (column < size.columns)
-    for (std::int64_t row = threadIdx.y; row < size.rows; row += columns_per_block)
-      total += static_cast<double>(elements(row * size.columns + column));
-  partial[threadIdx.y][threadIdx.x] = total;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= size.columns) return;
-  for (unsigned y = 1; y < columns_per_block; ++y) total += partial[y][threadIdx.x];
-  sums[column] = static_cast<T>(total);
-}
+template <class Elements>
+struct ElementTerm {
+  Elements elements;
+  __device__ double operator()(MatrixPlace at) const { return static_cast<double>(elements(at.index)); }
+};
 
 template <class T, class Elements>
 void sum_columns_on_cuda(Device& device, Rows size, const Elements& elements, T* sums) {
-  if (size.columns == 0) return;
-  const auto blocks = static_cast<unsigned>((size.columns - 1) / columns_per_block + 1);
-  sum_columns_kernel<<<blocks, dim3(columns_per_block, columns_per_block), 0, cuda_stream(device)>>>(
-      size, elements, sums);
-  check_cuda(cudaGetLastError(), "launch a kernel");
+  const DeviceScratch<double> scratch(device, size.columns);
+  const double* totals = scratch.data();
+  fold_columns<SumFold>(device, size, ElementTerm<Elements>{elements}, scratch.data());
+  launch(device, size.columns, [=] __device__(std::int64_t j) { sums[j] = static_cast<T>(totals[j]); });
 }
 
 #endif

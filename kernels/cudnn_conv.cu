@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "dataflow/error.h"
-#include "kernels/column_sums.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cudnn.h"
+#include "kernels/fold_columns.h"
 
 namespace actorflow {
 namespace {
@@ -166,25 +166,23 @@ void pad_images(Device& device, const ConvShape& s, const float* from, float* to
 }
 
 void add_bias(Device& device, const ConvShape& s, const float* bias, bool relu, float* output) {
-  const std::int64_t out = s.out;
-  launch(device, s.outputs().elements(), [=] __device__(std::int64_t i) {
-    const float sum = output[i] + (bias ? bias[i % out] : 0);
+  const Rows size{s.outputs().elements() / s.out, s.out};
+  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t column) {
+    const float sum = output[i] + (bias ? bias[column] : 0);
     output[i] = relu && sum < 0 ? 0 : sum;
   });
 }
 
 struct GradientTerm {
   const float* gradient;
-  __device__ double operator()(std::int64_t i, std::int64_t) const {
-    return static_cast<double>(gradient[i]);
-  }
+  __device__ double operator()(MatrixPlace at) const { return static_cast<double>(gradient[at.index]); }
 };
 
 void sum_bias(Device& device, const ConvShape& s, const float* gradient, float* bias_gradient) {
-  const BufferRef scratch =
-      device.allocator().allocate(static_cast<std::size_t>(s.out) * sizeof(double));
-  auto* sums = static_cast<double*>(scratch->data());
-  column_sums(device, {s.batch * s.rows.output * s.columns.output, s.out}, GradientTerm{gradient}, sums);
+  const DeviceScratch<double> scratch(device, s.out);
+  const double* sums = scratch.data();
+  fold_columns<SumFold>(device, {s.batch * s.rows.output * s.columns.output, s.out},
+                        GradientTerm{gradient}, scratch.data());
   launch(device, s.out,
          [=] __device__(std::int64_t j) { bias_gradient[j] = static_cast<float>(sums[j]); });
 }
@@ -192,26 +190,10 @@ void sum_bias(Device& device, const ConvShape& s, const float* gradient, float* 
 const float* floats(const Tensor& tensor) { return static_cast<const float*>(tensor.data()); }
 float* floats(Tensor& tensor) { return static_cast<float*>(tensor.mutable_data()); }
 
-// Memory of the device's pool for one call. Kernels may still use it when it is given back: whoever gets
-// it next uses it later on the same stream.
-class Scratch {
- public:
-  Scratch(Device& device, std::size_t size_bytes) : buffer_(device.allocator().allocate(size_bytes)) {}
-  float* data() const { return static_cast<float*>(buffer_->data()); }
-
- private:
-  BufferRef buffer_;
-};
-
-std::size_t filter_bytes(const ConvShape& s) {
-  return static_cast<std::size_t>(s.filter_elements()) * sizeof(float);
-}
-
-std::size_t padded_bytes(const ConvShape& s) {
+std::int64_t padded_elements(const ConvShape& s) {
   if (pads_alike(s)) return 0;
-  return static_cast<std::size_t>(s.batch * (s.rows.input + s.rows.before + s.rows.after()) *
-                                  (s.columns.input + s.columns.before + s.columns.after()) * s.in) *
-         sizeof(float);
+  return s.batch * (s.rows.input + s.rows.before + s.rows.after()) *
+         (s.columns.input + s.columns.before + s.columns.after()) * s.in;
 }
 
 }  // namespace
@@ -245,8 +227,9 @@ void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tens
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::forward);
-  const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),
-      workspace(device, plan->workspace_bytes);
+  const DeviceScratch<float> transposed(device, shape.filter_elements()),
+      padded(device, padded_elements(shape));
+  const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes));
   const bool alike = pads_alike(shape);
   transpose_filter(device, shape, floats(filter), transposed.data(), false);
   if (!alike) pad_images(device, shape, floats(images), padded.data(), false);
@@ -264,8 +247,9 @@ void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, con
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::backprop_input);
-  const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),
-      workspace(device, plan->workspace_bytes);
+  const DeviceScratch<float> transposed(device, shape.filter_elements()),
+      padded(device, padded_elements(shape));
+  const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes));
   const bool alike = pads_alike(shape);
   transpose_filter(device, shape, floats(filter), transposed.data(), false);
   const float one = 1, zero = 0;
@@ -283,8 +267,9 @@ void CudnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, co
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, Direction::backprop_filter);
-  const Scratch transposed(device, filter_bytes(shape)), padded(device, padded_bytes(shape)),
-      workspace(device, plan->workspace_bytes);
+  const DeviceScratch<float> transposed(device, shape.filter_elements()),
+      padded(device, padded_elements(shape));
+  const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes));
   const bool alike = pads_alike(shape);
   if (!alike) pad_images(device, shape, floats(images), padded.data(), false);
   const float one = 1, zero = 0;

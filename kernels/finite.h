@@ -4,12 +4,13 @@
 #include <cstdint>
 
 #include "dataflow/tensor.h"
+#include "kernels/device.h"
 #include "kernels/team.h"
 
 namespace actorflow {
 
-// How many elements are NaN or infinite; 0 for types that are not floating. A team shares the work on a
-// large tensor. REQUIRES: on the host.
-std::int64_t count_not_finite(const Tensor& tensor, Team* team = nullptr);
+// How many elements of a tensor of `device` are NaN or infinite; 0 for types that are not floating. A
+// team shares the work on a large tensor of a CPU. For a GPU the caller waits.
+std::int64_t count_not_finite(const Tensor& tensor, Device& device, Team* team = nullptr);
 
 }  // namespace actorflow

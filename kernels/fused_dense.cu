@@ -79,8 +79,9 @@ void add_bias(const OpContext& c, Rows size, const T* bias, T* x) {
   const std::int64_t columns = size.columns;
 #ifdef ACTORFLOW_CUDA
   if (c.device().type() == DeviceType::cuda)
-    return launch(c.device(), size.rows * columns,
-                  [=] __device__(std::int64_t i) { x[i] = F()(x[i] + bias[i % columns]); });
+    return launch_elements(c.device(), size, [=] __device__(std::int64_t i, std::int64_t column) {
+      x[i] = F()(x[i] + bias[column]);
+    });
 #endif
   constexpr std::int64_t elements_per_part = 1 << 16;
   share_out(c.team(), Shares(size.rows, size.rows * columns / elements_per_part, 64),

@@ -10,6 +10,9 @@
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 #include "kernels/vectorised.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/warp_rows.h"
+#endif
 
 namespace actorflow {
 namespace {
@@ -156,6 +159,50 @@ void backward_on_cpu(const Backward<T>& b, T* scratch, double* totals) {
 
 #ifdef ACTORFLOW_CUDA
 
+template <class T>
+__device__ Moments<T> moments_of(const RowInRegisters<T>& row, std::int64_t columns, double epsilon) {
+  const auto count = static_cast<double>(columns);
+  double sum = 0, squares = 0;
+  row.for_each([&](std::int64_t, T x) { sum += static_cast<double>(x); });
+  const T mean = static_cast<T>(sum_in_warp(sum) / count);
+  row.for_each([&](std::int64_t, T x) { squares += static_cast<double>((x - mean) * (x - mean)); });
+  return {mean, static_cast<T>(1 / std::sqrt(sum_in_warp(squares) / count + epsilon))};
+}
+
+// Of rows that a warp's registers hold.
+template <class T>
+void normalise_narrow(Device& device, const Forward<T>& f) {
+  launch_rows(device, f.size.rows, [=] __device__(std::int64_t row_index) {
+    const std::int64_t columns = f.size.columns, first = row_index * columns;
+    const RowInRegisters<T> row(columns, [=](std::int64_t j) { return f.x[first + j]; });
+    const Moments<T> m = moments_of(row, columns, f.epsilon);
+    row.for_each(
+        [&](std::int64_t j, T x) { f.y[first + j] = (x - m.mean) * m.scale * f.gamma[j] + f.beta[j]; });
+  });
+}
+
+template <class T>
+void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
+  launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
+    const std::int64_t columns = b.size.columns, first = row_index * columns;
+    const auto count = static_cast<double>(columns);
+    RowInRegisters<T> row(columns, [=](std::int64_t j) { return b.x[first + j]; });
+    const Moments<T> m = moments_of(row, columns, b.epsilon);
+    const RowInRegisters<T> e(columns, [=](std::int64_t j) { return b.g[first + j] * b.gamma[j]; });
+    row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
+    double sum = 0, product = 0;
+    e.for_each([&](std::int64_t, T value) { sum += static_cast<double>(value); });
+    RowInRegisters<T>::for_each_pair(
+        e, row, [&](std::int64_t, T value, T x) { product += static_cast<double>(value * x); });
+    const T mean = static_cast<T>(sum_in_warp(sum) / count);
+    const T along = static_cast<T>(sum_in_warp(product) / count);
+    RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t j, T value, T x) {
+      b.dx[first + j] = (value - mean - x * along) * m.scale;
+    });
+    if (threadIdx.x == 0) moments[row_index] = m;
+  });
+}
+
 using BlockSum = cub::BlockReduce<double, cuda_block_threads>;
 
 // The sum over a block of threads, for all of them.
@@ -216,6 +263,18 @@ __global__ void backward_kernel(Backward<T> b, Moments<T>* moments) {
   }
 }
 
+// Of the gradients of gamma and of beta.
+template <class T>
+struct ColumnGradientTerm {
+  const T *g, *x;
+  const Moments<T>* moments;
+  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
+    const Moments<T> m = moments[at.row];
+    const T g_here = g[at.index];
+    return {static_cast<double>(g_here * (x[at.index] - m.mean) * m.scale), static_cast<double>(g_here)};
+  }
+};
+
 unsigned blocks_for(std::int64_t rows) {
   return static_cast<unsigned>(std::min<std::int64_t>(rows, 8192));
 }
@@ -223,6 +282,7 @@ unsigned blocks_for(std::int64_t rows) {
 template <class T>
 void normalise_on_cuda(Device& device, const Forward<T>& f) {
   if (f.size.rows == 0) return;
+  if (f.size.columns <= RowInRegisters<T>::most_columns) return normalise_narrow(device, f);
   normalise_kernel<<<blocks_for(f.size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(f);
   check_cuda(cudaGetLastError(), "launch a layer normalisation");
 }
@@ -230,21 +290,19 @@ void normalise_on_cuda(Device& device, const Forward<T>& f) {
 template <class T>
 void backward_on_cuda(Device& device, const Backward<T>& b) {
   const Rows size = b.size;
-  const BufferRef memory = device.allocator().allocate(
-      static_cast<std::size_t>(std::max<std::int64_t>(size.rows, 1)) * sizeof(Moments<T>));
-  auto* moments = static_cast<Moments<T>*>(memory->data());
-  if (size.rows > 0)
+  const DeviceScratch<Moments<T>> memory(device, size.rows);
+  Moments<T>* const moments = memory.data();
+  if (size.columns <= RowInRegisters<T>::most_columns)
+    backward_narrow(device, b, moments);
+  else if (size.rows > 0)
     backward_kernel<<<blocks_for(size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(b, moments);
   check_cuda(cudaGetLastError(), "launch a layer normalisation's gradient");
+  const DeviceScratch<TwoSumsFold::Accumulator> scratch(device, size.columns);
+  const auto* sums = scratch.data();
+  fold_columns<TwoSumsFold>(device, size, ColumnGradientTerm<T>{b.g, b.x, moments}, scratch.data());
   launch(device, size.columns, [=] __device__(std::int64_t j) {
-    double gamma = 0, beta = 0;
-    for (std::int64_t row = 0; row < size.rows; ++row) {
-      const std::int64_t i = row * size.columns + j;
-      gamma += static_cast<double>(b.g[i] * (b.x[i] - moments[row].mean) * moments[row].scale);
-      beta += static_cast<double>(b.g[i]);
-    }
-    b.dgamma[j] = static_cast<T>(gamma);
-    b.dbeta[j] = static_cast<T>(beta);
+    b.dgamma[j] = static_cast<T>(sums[j].first);
+    b.dbeta[j] = static_cast<T>(sums[j].second);
   });
 }
 

@@ -5,8 +5,9 @@
 
 namespace actorflow {
 
-// The tensor where `device` can use it, which is itself if it is there already. Strings stay on the host.
-// From one GPU to another it goes by way of the host. Throws Error if there is no memory. Thread-safe.
+// The tensor where `device` can use it, which is itself if it is there already. Strings stay on the
+// host. From one GPU to another it goes by way of the host. Throws Error if there is no memory.
+// Thread-safe.
 Tensor on_device(Tensor tensor, Device& device);
 
 }  // namespace actorflow

@@ -11,11 +11,6 @@
 #include "kernels/kernel.h"
 #include "kernels/strided.h"
 #include "kernels/vectorised.h"
-#ifdef ACTORFLOW_CUDA
-#include <cub/block/block_reduce.cuh>
-
-#include "kernels/cuda_device.h"
-#endif
 
 namespace actorflow {
 
@@ -160,98 +155,9 @@ void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
 }
 
 #ifdef ACTORFLOW_CUDA
-
-// One thread per result: neighbouring threads read neighbouring columns.
+// reduce_cuda.h
 template <class Reducer, class T>
-struct ReduceBody {
-  ReduceLoops loops;
-  const T* x;
-  T* out;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
-    const T* from = x + loops.kept.offset(0, i);
-    auto total = Reducer::initial();
-    for (std::int64_t r = 0; r < loops.reduced.elements; ++r)
-      total = Reducer::combine(
-          total, static_cast<typename Reducer::Accumulator>(from[loops.reduced.offset(0, r)]));
-    out[i] = Reducer::result(total, loops.reduced.elements);
-  }
-};
-
-template <class Reducer>
-struct Combine {
-  using Accumulator = typename Reducer::Accumulator;
-  ACTORFLOW_HOST_DEVICE Accumulator operator()(Accumulator a, Accumulator b) const {
-    return Reducer::combine(a, b);
-  }
-};
-
-// Block (p, i) combines part p of the elements of result i; with one part, that is the result.
-template <class Reducer, class T>
-__global__ void reduce_parts(ReduceLoops loops, const T* x, typename Reducer::Accumulator* totals,
-                             T* out) {
-  using Accumulator = typename Reducer::Accumulator;
-  using BlockReduce = cub::BlockReduce<Accumulator, cuda_block_threads>;
-  __shared__ typename BlockReduce::TempStorage scratch;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (std::int64_t i = blockIdx.y; i < loops.kept.elements; i += gridDim.y) {
-    const T* from = x + loops.kept.offset(0, i);
-    Accumulator total = Reducer::initial();
-    for (std::int64_t r = start; r < loops.reduced.elements; r += stride)
-      total = Reducer::combine(total, static_cast<Accumulator>(from[loops.reduced.offset(0, r)]));
-    total = BlockReduce(scratch).Reduce(total, Combine<Reducer>());
-    if (threadIdx.x == 0 && gridDim.x == 1) out[i] = Reducer::result(total, loops.reduced.elements);
-    if (threadIdx.x == 0 && gridDim.x > 1) totals[i * gridDim.x + blockIdx.x] = total;
-    __syncthreads();
-  }
-}
-
-// What is left of a result that was computed in parts.
-template <class Reducer, class T>
-struct CombineParts {
-  std::int64_t parts, elements;
-  const typename Reducer::Accumulator* totals;
-  T* out;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
-    auto total = totals[i * parts];
-    for (std::int64_t part = 1; part < parts; ++part)
-      total = Reducer::combine(total, totals[i * parts + part]);
-    out[i] = Reducer::result(total, elements);
-  }
-};
-
-// Blocks of threads per result: one, or several for few results of many elements. Their number follows
-// from the shape alone, so the order of combination does too.
-template <class Reducer, class T>
-void reduce_by_blocks(Device& device, const ReduceLoops& loops, const T* x, T* out) {
-  using Accumulator = typename Reducer::Accumulator;
-  constexpr std::int64_t elements_per_part = 16 * cuda_block_threads, max_blocks = 512,
-                         max_grid_y = 65535;
-  const std::int64_t results = loops.kept.elements;
-  const std::int64_t parts = std::clamp<std::int64_t>(loops.reduced.elements / elements_per_part, 1,
-                                                      std::max<std::int64_t>(max_blocks / results, 1));
-  BufferRef totals;
-  if (parts > 1)
-    totals =
-        device.allocator().allocate(static_cast<std::size_t>(parts * results) * sizeof(Accumulator));
-  auto* partial = totals ? static_cast<Accumulator*>(totals->data()) : nullptr;
-  const dim3 grid(static_cast<unsigned>(parts), static_cast<unsigned>(std::min(results, max_grid_y)));
-  reduce_parts<Reducer><<<grid, cuda_block_threads, 0, cuda_stream(device)>>>(loops, x, partial, out);
-  check_cuda(cudaGetLastError(), "launch a reduction");
-  if (parts > 1)
-    launch(device, results, CombineParts<Reducer, T>{parts, loops.reduced.elements, partial, out});
-}
-
-template <class Reducer, class T>
-void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out) {
-  constexpr std::int64_t few_elements = 32, many_results = 4096;
-  const bool columns = loops.kept.row_stride() == 1 && loops.kept.elements >= many_results;
-  if (columns || loops.reduced.elements <= few_elements)
-    launch(device, loops.kept.elements, ReduceBody<Reducer, T>{loops, x, out});
-  else
-    reduce_by_blocks<Reducer>(device, loops, x, out);
-}
-
+void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out);
 #endif
 
 // out [loops.kept.elements] from x. REQUIRES: both on `device`.
@@ -268,3 +174,7 @@ void reduce(Device& device, const ReduceLoops& loops, const T* x, T* out) {
 }
 
 }  // namespace actorflow
+
+#ifdef ACTORFLOW_CUDA
+#include "kernels/reduce_cuda.h"
+#endif

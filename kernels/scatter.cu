@@ -9,7 +9,7 @@
 #include "kernels/strided_copy.h"
 #include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/cuda_device.h"
+#include "kernels/sorted_indices.h"
 #endif
 
 namespace actorflow {
@@ -134,28 +134,36 @@ void scatter_on_cpu(const Indexed& view, const Index* indices, const T* updates,
 
 #ifdef ACTORFLOW_CUDA
 
-// Without atomic additions, whose order would differ from run to run: a thread owns one column of a
-// chunk of places, walks through all indices in order and takes those of its chunk.
+// Without atomic additions, whose order differs from run to run: a thread owns a column of one index and
+// makes its changes in the order of the updates, as the CPU does.
+template <class Change, class Int, class T, class Index>
+void scatter_sorted(Device& device, const Indexed& view, const Index* indices, const T* updates,
+                    T* out) {
+  const auto sorted = sort_indices<Int>(device, indices, view.count, view.dim);
+  launch(
+      device, view.outer * view.count * view.inner, [=, s = sorted.view()] __device__(std::int64_t i) {
+        const std::int64_t column = i % view.inner, outer = i / view.inner / view.count;
+        std::int64_t k = i / view.inner % view.count;
+        const Int index = s.indices[k];
+        if (!s.begins_run(k) || index == s.nowhere) return;
+        T& place = out[(outer * view.dim + static_cast<std::int64_t>(index)) * view.inner + column];
+        T value = place;
+        for (; k < view.count && s.indices[k] == index; ++k)
+          Change()(value,
+                   updates[(outer * view.count + static_cast<std::int64_t>(s.places[k])) * view.inner +
+                           column]);
+        place = value;
+      });
+}
+
 template <class Change, class T, class Index>
 void scatter_on_cuda(Device& device, const Indexed& view, const Index* indices, const T* updates,
                      T* out) {
-  constexpr std::int64_t wanted_threads = 1 << 18;
-  const std::int64_t columns = std::max<std::int64_t>(view.outer * view.inner, 1);
-  const std::int64_t chunks =
-      std::clamp<std::int64_t>(wanted_threads / columns, 1, std::max<std::int64_t>(view.dim, 1));
-  const std::int64_t length = (view.dim + chunks - 1) / chunks;
-  launch(device, view.outer * chunks * view.inner, [=] __device__(std::int64_t i) {
-    const std::int64_t column = i % view.inner, chunk = i / view.inner % chunks;
-    const std::int64_t outer = i / view.inner / chunks;
-    const std::int64_t first = chunk * length, rest = view.dim - first;
-    const std::int64_t end = first + (length < rest ? length : rest);
-    for (std::int64_t k = 0; k < view.count; ++k) {
-      const std::int64_t index = indices[k];
-      if (index >= first && index < end)
-        Change()(out[(outer * view.dim + index) * view.inner + column],
-                 updates[(outer * view.count + k) * view.inner + column]);
-    }
-  });
+  constexpr std::int64_t most_in_32_bits = 0xffff'ffff;
+  if (std::max(view.count, view.dim) <= most_in_32_bits)
+    scatter_sorted<Change, std::uint32_t>(device, view, indices, updates, out);
+  else
+    scatter_sorted<Change, std::uint64_t>(device, view, indices, updates, out);
 }
 
 #endif

@@ -91,8 +91,31 @@ void log_softmax_on_cpu(Rows size, const T* x, T* output) {
 
 #ifdef ACTORFLOW_CUDA
 
+// Of rows that a warp's registers hold.
+template <bool logarithm, class T>
+void narrow_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
+  launch_rows(device, size.rows, [=] __device__(std::int64_t row_index) {
+    const std::int64_t first = row_index * size.columns;
+    RowInRegisters<T> row(size.columns, [=](std::int64_t j) { return x[first + j]; });
+    const T maximum = maximum_of(row);
+    double sum = 0;
+    row.for_each([&](std::int64_t, T& element) {
+      const T power = std::exp(element - maximum);
+      sum += static_cast<double>(power);
+      element = logarithm ? element - maximum : power;
+    });
+    sum = sum_in_warp(sum);
+    const T scale = static_cast<T>(1 / sum), log_sum = static_cast<T>(std::log(sum));
+    row.for_each([&](std::int64_t j, T element) {
+      output[first + j] = logarithm ? element - log_sum : element * scale;
+    });
+  });
+}
+
 template <class T>
 void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
+  if (size.columns <= RowInRegisters<T>::most_columns)
+    return narrow_softmax_on_cuda<false>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
     const RowSum<T> sums = sum_row(x + first, size.columns);
@@ -104,6 +127,8 @@ void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
 
 template <class T>
 void log_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
+  if (size.columns <= RowInRegisters<T>::most_columns)
+    return narrow_softmax_on_cuda<true>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
     const RowSum<T> sums = sum_row(x + first, size.columns);

@@ -14,8 +14,8 @@
 #include "kernels/elementary.h"
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
-#ifdef ACTORFLOW_CUDA
-#include "kernels/cuda_device.h"
+#ifdef __CUDACC__
+#include "kernels/warp_rows.h"
 #endif
 
 namespace actorflow {
@@ -90,18 +90,6 @@ void for_each_softmax_block(Rows size, const Body& body) {
 
 #ifdef __CUDACC__
 
-// On the GPU a warp computes a row. The butterfly gives every thread of it the same sum, in one order.
-
-inline constexpr unsigned warp = 32;
-inline constexpr unsigned warps_per_block = cuda_block_threads / warp;
-
-template <class T, class Combine>
-__device__ T combine_in_warp(T value, Combine combine) {
-  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
-    value = combine(value, __shfl_xor_sync(~0U, value, distance));
-  return value;
-}
-
 // The maximum of a row, and the sum of exp(x - maximum).
 template <class T>
 struct RowSum {
@@ -120,22 +108,12 @@ __device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
   return {maximum, combine_in_warp(sum, [](double a, double b) { return a + b; })};
 }
 
-// Calls body(row) with the threads of one warp for each row.
-template <class Body>
-__global__ void for_each_row(std::int64_t rows, Body body) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * warps_per_block;
-  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps_per_block + threadIdx.y;
-       row < rows; row += step)
-    body(row);
-}
-
-template <class Body>
-void launch_rows(Device& device, std::int64_t rows, const Body& body) {
-  if (rows == 0) return;
-  constexpr std::int64_t max_blocks = 8192;
-  const auto blocks = static_cast<unsigned>(std::min((rows - 1) / warps_per_block + 1, max_blocks));
-  for_each_row<<<blocks, dim3(warp, warps_per_block), 0, cuda_stream(device)>>>(rows, body);
-  check_cuda(cudaGetLastError(), "launch a kernel");
+// Rows that fit are read once.
+template <class T>
+__device__ T maximum_of(const RowInRegisters<T>& row) {
+  T maximum = -std::numeric_limits<T>::infinity();
+  row.for_each([&](std::int64_t, T x) { maximum = std::fmax(maximum, x); });
+  return combine_in_warp(maximum, [](T a, T b) { return std::fmax(a, b); });
 }
 
 #endif

@@ -36,12 +36,11 @@ struct StridedLoops {
   // An operand's place at a turn of the nest.
   ACTORFLOW_HOST_DEVICE std::int64_t offset(int operand, std::int64_t turn) const {
     if (rank == 1) return turn * strides[operand][0];
-    std::int64_t place = 0;
-    for (int axis = rank - 1; axis >= 0; --axis) {
-      place += turn % dims[axis] * strides[operand][axis];
-      turn /= dims[axis];
-    }
-    return place;
+#ifdef __CUDA_ARCH__
+    // A GPU has no instruction to divide; in 64 bits that takes several times as long as in 32.
+    if (elements <= 0xffff'ffff) return divided<std::uint32_t>(operand, turn);
+#endif
+    return divided<std::int64_t>(operand, turn);
   }
 
   std::int64_t row_length() const { return dims[rank - 1]; }
@@ -50,6 +49,19 @@ struct StridedLoops {
   // Calls row(turn, offsets) at the start of every run of the innermost loop, in order.
   template <class Row>
   void for_each_row(const Row& row) const;
+
+ private:
+  template <class Int>
+  ACTORFLOW_HOST_DEVICE std::int64_t divided(int operand, std::int64_t turn) const {
+    std::int64_t place = 0;
+    auto rest = static_cast<Int>(turn);
+    for (int axis = rank - 1; axis > 0; --axis) {
+      const auto dim = static_cast<Int>(dims[axis]);
+      place += static_cast<std::int64_t>(rest % dim) * strides[operand][axis];
+      rest /= dim;
+    }
+    return place + static_cast<std::int64_t>(rest) * strides[operand][0];
+  }
 };
 
 // The loops over `output` with inputs that broadcast to it by NumPy's rules. In the innermost one an

@@ -77,6 +77,60 @@ struct CopyBody {
     to[loops.offset(1, i)] = from[loops.offset(0, i)];
   }
 };
+
+constexpr int transpose_tile = 32, transpose_rows = 8;
+
+// Are the two innermost loops those of a matrix that is transposed? Neighbouring threads would then read
+// or write elements that lie far apart.
+bool transposes_on_cuda(const StridedLoops<2>& loops) {
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  return loops.rank >= 2 && loops.strides[0][outer] == 1 && loops.strides[1][inner] == 1 &&
+         loops.dims[outer] >= transpose_rows && loops.dims[inner] >= transpose_rows;
+}
+
+// By way of shared memory, in tiles of which a warp reads a line and writes a line. One more column than
+// the tile has keeps the elements of a column in different banks.
+template <class T>
+__global__ void __launch_bounds__(transpose_tile* transpose_rows)
+    transpose_matrices(StridedLoops<2> loops, StridedLoops<2> matrices, const T* from, T* to) {
+  __shared__ T tile[transpose_tile][transpose_tile + 1];
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * transpose_tile;
+  const std::int64_t row_tiles = (columns - 1) / transpose_tile + 1;
+  for (std::int64_t task = blockIdx.y; task < matrices.elements * row_tiles; task += gridDim.y) {
+    const std::int64_t column = task % row_tiles * transpose_tile, matrix = task / row_tiles;
+    const T* source = from + matrices.offset(0, matrix);
+    T* target = to + matrices.offset(1, matrix);
+    for (int j = static_cast<int>(threadIdx.y); j < transpose_tile; j += transpose_rows)
+      if (row + threadIdx.x < rows && column + j < columns)
+        tile[j][threadIdx.x] = source[row + threadIdx.x + (column + j) * loops.strides[0][inner]];
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.y); i < transpose_tile; i += transpose_rows)
+      if (row + i < rows && column + threadIdx.x < columns)
+        target[(row + i) * loops.strides[1][outer] + column + threadIdx.x] = tile[threadIdx.x][i];
+    __syncthreads();
+  }
+}
+
+template <class T>
+void transpose_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
+  constexpr std::int64_t max_grid_y = 65535;
+  const auto matrices = loops_over_matrices(loops);
+  const auto tiles = [](std::int64_t dim) { return (dim - 1) / transpose_tile + 1; };
+  const dim3 grid(static_cast<unsigned>(tiles(loops.dims[loops.rank - 2])),
+                  static_cast<unsigned>(
+                      std::min(matrices.elements * tiles(loops.dims[loops.rank - 1]), max_grid_y)));
+  transpose_matrices<<<grid, dim3(transpose_tile, transpose_rows), 0, cuda_stream(device)>>>(
+      loops, matrices, from, to);
+  check_cuda(cudaGetLastError(), "launch a transposition");
+}
+
+template <class T>
+void copy_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
+  if (transposes_on_cuda(loops)) return transpose_on_cuda(device, loops, from, to);
+  launch(device, loops.elements, CopyBody<T>{loops, from, to});
+}
 #endif
 
 template <class T>
@@ -87,7 +141,7 @@ void copy([[maybe_unused]] Device& device, const StridedLoops<2>& loops, ConstPl
 #ifdef ACTORFLOW_CUDA
   if (!to.tensor.on_host()) {
     if constexpr (!std::is_same_v<T, std::string>)
-      return launch(device, loops.elements, CopyBody<T>{loops, source, destination});
+      return copy_on_cuda(device, loops, source, destination);
   }
 #endif
   copy_on_cpu(loops, source, destination);
