@@ -154,7 +154,7 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
   }
   for (auto& [index, tensor] : args_)
     if (index == item.slot) {
-      outputs_.push_back(std::move(tensor));
+      outputs_.push_back(on_device(std::move(tensor), *item.device));  // once for all who take it
       return done(id, outputs_);
     }
   fail_step({Code::invalid_argument, "node '" + item.node->name +
@@ -164,7 +164,9 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
 
 void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
   std::vector<Tensor> inputs = take_inputs(item);
-  for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
+  // The shard itself brings tensors where its variables are.
+  if (item.home != Home::shard)
+    for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
   caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, epoch_, std::move(inputs)});
 }
 
@@ -210,8 +212,8 @@ void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
   for (auto& input : inputs_) input = {};
-  // A token, gradient or element that we wait for must go to somebody else, and tensors that are on their way to
-  // nobody.
+  // A token, gradient or element that we wait for must go to somebody else, and tensors that are on
+  // their way to nobody.
   for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues, task_->shard})
     caf::anon_send(owner, GiveUp{step_, status_});
   finish();

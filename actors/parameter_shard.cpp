@@ -6,8 +6,10 @@
 #include <new>
 
 #include "actors/checkpoint/io_actor.h"
+#include "actors/executable.h"
 #include "actors/fence.h"
 #include "dataflow/containers.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -54,6 +56,7 @@ void ParameterShard::call(StateCall& call) {
                  fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
   try {
     if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
+    bring_together(call, *found->second);
     if (StateResult outputs = found->second->run(state_, call))
       complete(call.reply_to, std::move(*outputs));
   } catch (const Error& error) {
@@ -61,6 +64,20 @@ void ParameterShard::call(StateCall& call) {
   } catch (const std::bad_alloc&) {
     fail(call.reply_to, {Code::resource_exhausted,
                          fmt::format("node '{}' ({}): out of memory", node.name, node.op->name)});
+  }
+}
+
+// The variable of a node on a GPU comes there, and each input where the op wants it.
+void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
+  if (cuda_device_count() == 0) return;
+  Device& device = *call.executable->node(call.reply_to.node).device;
+  ShardVariable* variable = nullptr;
+  if (call.node->attrs.contains("variable")) variable = state_.find(variable_of(*call.node));
+  if (variable) bring_to(device, *variable);
+  for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i) {
+    Tensor& input = call.inputs[static_cast<std::size_t>(i)];
+    const bool beside = variable && i == op.input_beside_variable;
+    input = on_device(std::move(input), beside ? device_of(*variable) : cpu_device());
   }
 }
 
@@ -74,7 +91,8 @@ void ParameterShard::clear(TaskId from, const ClearContainers& message) {
   forget_conditional(
       state_, {Code::aborted, "the accumulator's container was cleared"},
       [&](const std::string& name) { return is_in(name, message.containers, message.session); });
-  for (const auto& other : {state_.task->coordinator, state_.task->queues}) caf::anon_send(other, message);
+  for (const auto& other : {state_.task->coordinator, state_.task->queues})
+    caf::anon_send(other, message);
   tell(*state_.task, from, ContainersCleared{message.request});
 }
 

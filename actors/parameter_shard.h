@@ -25,6 +25,7 @@ class ParameterShard {
 
  private:
   void call(StateCall& call);
+  void bring_together(StateCall& call, const StateOp& op);
   void clear(TaskId from, const ClearContainers& message);
   void on_ask_global_step(const AskGlobalStep& message);
 

@@ -1,4 +1,5 @@
-// Saving and restoring: the shard takes a snapshot or puts values in place, the files are another actor's.
+// Saving and restoring: the shard takes a snapshot or puts values in place, the files are another
+// actor's.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include "actors/shard/state.h"
 #include "dataflow/checkpoint_ops.h"
 #include "dataflow/optimizer.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -21,20 +23,23 @@ void add_slots(const VariableInCheckpoint& place, const ShardVariable& variable,
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string suffix = fmt::format("/{}/{}", variable.slots_of, names[i]);
     to.push_back({stored + suffix, place.name + suffix, place.name, place.first_row, place.full_rows,
-                  variable.state.slots[i]});
+                  on_device(variable.state.slots[i], cpu_device())});
   }
 }
 
 // What a chief of an earlier epoch saved would be of no life of the job. Epoch 0 belongs to no chief.
 StateResult save(ShardState& shard, StateCall& call) {
   if (call.epoch != 0) check_fence(call, shard.epoch, *shard.task);
-  SaveTensors job{call.reply_to, call.inputs[0].scalar<std::string>(), call.inputs[1].scalar<std::string>(),
-                  call.inputs[2].scalar<std::int64_t>(), {}};
+  SaveTensors job{call.reply_to,
+                  call.inputs[0].scalar<std::string>(),
+                  call.inputs[1].scalar<std::string>(),
+                  call.inputs[2].scalar<std::int64_t>(),
+                  {}};
   for (const auto& place : variables_in_checkpoint(*call.node)) {
     const ShardVariable& variable = shard.initialized(place.variable);
     const bool is_whole = place.full_rows < 0;
     job.tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
-                           place.full_rows, variable.state.value});
+                           place.full_rows, on_device(variable.state.value, cpu_device())});
     add_slots(place, variable, job.tensors);
   }
   caf::anon_send(shard.task->checkpoint_io, std::move(job));
@@ -44,7 +49,8 @@ StateResult save(ShardState& shard, StateCall& call) {
 StateResult restore(ShardState& shard, StateCall& call) {
   caf::anon_send(shard.task->checkpoint_io,
                  LoadTensors{call.reply_to, call.inputs[0].scalar<std::string>(),
-                             call.inputs[1].scalar<std::string>(), variables_in_checkpoint(*call.node), call.epoch});
+                             call.inputs[1].scalar<std::string>(), variables_in_checkpoint(*call.node),
+                             call.epoch});
   return std::nullopt;
 }
 

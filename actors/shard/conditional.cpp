@@ -52,7 +52,8 @@ Outputs take_sparse(ConditionalState& accumulator) {
 void serve_takers(ConditionalState& accumulator) {
   accumulator.takers.serve_in_order([&](const ConditionalState::Taker& taker) {
     if (accumulator.count < taker.required) return false;
-    complete(taker.reply_to, accumulator.kind.sparse ? take_sparse(accumulator) : take_dense(accumulator));
+    complete(taker.reply_to,
+             accumulator.kind.sparse ? take_sparse(accumulator) : take_dense(accumulator));
     accumulator.count = 0;
     ++accumulator.global_step;
     return true;
@@ -81,7 +82,7 @@ StateResult apply_dense(ShardState& shard, StateCall& call) {
                                        accumulator.kind.type.to_string(), gradient.describe()));
   return apply(accumulator, call.inputs[1], [&] {
     Tensor& sum = accumulator.sum;
-    sum = accumulator.count == 0 ? gradient : add_tensors(shard, {sum, gradient});
+    sum = accumulator.count == 0 ? gradient : add_tensors(shard, cpu_device(), {sum, gradient});
   });
 }
 
@@ -92,9 +93,9 @@ StateResult apply_sparse(ShardState& shard, StateCall& call) {
   try {
     check_sparse_gradient(accumulator.kind.type, {gradient}, cpu_device());
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("node '{}' ({}): accumulator '{}' is {}: {}", node.name,
-                                          node.op->name, variable_of(node),
-                                          accumulator.kind.type.to_string(), error.what()));
+    throw Error(error.code(),
+                fmt::format("node '{}' ({}): accumulator '{}' is {}: {}", node.name, node.op->name,
+                            variable_of(node), accumulator.kind.type.to_string(), error.what()));
   }
   return apply(accumulator, call.inputs[2], [&] { accumulator.rows.add(gradient); });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dataflow/core_ops.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 
@@ -28,12 +29,26 @@ ShardVariable& ShardState::initialized(const std::string& name) {
                   task->self.name.to_string()));
 }
 
-Tensor add_tensors(const ShardState& shard, std::vector<Tensor> tensors) {
+Device& device_of(const ShardVariable& variable) { return variable.gpu ? *variable.gpu : cpu_device(); }
+
+void bring_to(Device& device, ShardVariable& variable) {
+  if (device.type() == DeviceType::cpu || variable.gpu == &device) return;
+  const auto bring = [&device](Tensor& tensor) {
+    if (tensor.valid() && is_floating(tensor.dtype())) tensor = on_device(std::move(tensor), device);
+  };
+  if (!is_floating(variable.state.value.dtype())) return;
+  bring(variable.state.value);
+  bring(variable.previous);
+  for (Tensor& slot : variable.state.slots) bring(slot);
+  variable.gpu = &device;
+}
+
+Tensor add_tensors(const ShardState& shard, Device& device, std::vector<Tensor> tensors) {
   Node sum;
   sum.op = &add_n_op();
   std::vector<Tensor> outputs(1);
-  OpContext context(sum, cpu_device(), tensors, outputs);
-  shard.task->ops->make(sum, DeviceType::cpu)->compute(context);
+  OpContext context(sum, device, tensors, outputs);
+  shard.task->ops->make(sum, device.type())->compute(context);
   return std::move(outputs[0]);
 }
 

@@ -34,6 +34,8 @@ struct Staleness {
 
 struct ShardVariable {
   VariableState state;
+  // The GPU that value and slots live on; null: the host.
+  Device* gpu = nullptr;
   std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
   AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
@@ -77,6 +79,8 @@ struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
   Effect effect = Effect::changes;
+  // The input that comes where the variable lives; the others come to the host.
+  int input_beside_variable = -1;
 };
 
 // The families of ops, each in a file of its own. A new family is declared here and listed in
@@ -88,8 +92,13 @@ std::span<const StateOp> conditional_handlers();  // conditional.cpp
 std::span<const StateOp> epoch_handlers();        // epoch.cpp
 std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 
-// The sum of tensors of one type, in their order.
-Tensor add_tensors(const ShardState& shard, std::vector<Tensor> tensors);
+Device& device_of(const ShardVariable& variable);
+// Brings a variable to the GPU that one of its nodes is placed on. What is not floating stays: it is counted
+// with, on the host. Nothing happens for a node on a CPU.
+void bring_to(Device& device, ShardVariable& variable);
+
+// The sum of tensors of one type, on the device that they are on, in their order.
+Tensor add_tensors(const ShardState& shard, Device& device, std::vector<Tensor> tensors);
 // Takers of conditional accumulators: those of a step that has ended; all, with the accumulators; who
 // has waited a whole interval of the shard's reports.
 void give_up_takers(ShardState& shard, StepId step);

@@ -139,10 +139,11 @@ void announce_again(const ShardState& shard, TaskId coordinator) {
 }
 
 std::span<const StateOp> synchronous_handlers() {
-  static const std::array all = {StateOp{&accumulate_gradient_op(), accumulate_dense},
-                                 StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
-                                 StateOp{&read_at_step_op(), read_at_step, Effect::reads},
-                                 StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
+  static const std::array all = {
+      StateOp{&accumulate_gradient_op(), accumulate_dense, Effect::changes, 0},
+      StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
+      StateOp{&read_at_step_op(), read_at_step, Effect::reads},
+      StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
 #include "kernels/finite.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -109,8 +110,8 @@ bool check_finite(const Node& node, ShardVariable& variable, std::int64_t bad, s
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input) {
   check_same_type(node, variable.state.value, input);
-  if (!check_finite(node, variable, count_not_finite(input, shard.task->team), input.elements()))
-    return std::nullopt;
+  const auto bad = count_not_finite(input, device_of(variable), shard.task->team);
+  if (!check_finite(node, variable, bad, input.elements())) return std::nullopt;
   return input;
 }
 
@@ -128,10 +129,11 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
   }
   std::int64_t bad = 0, elements = 0;
   for (const auto& rows : gradient) {
-    bad += count_not_finite(rows.values, shard.task->team);
+    bad += count_not_finite(rows.values, cpu_device(), shard.task->team);
     elements += rows.values.elements();
   }
   if (!check_finite(node, variable, bad, elements)) return std::nullopt;
+  for (auto& rows : gradient) rows.values = on_device(std::move(rows.values), device_of(variable));
   return gradient;
 }
 
@@ -139,11 +141,12 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
                      std::span<const Gradient> gradients, const Tensor& learning_rate) {
   if (gradients.empty()) return;  // none was finite
   if (variable.slots_of != optimizer_name(optimizer)) {
-    make_slots(optimizer, variable.state, cpu_device());
+    make_slots(optimizer, variable.state, device_of(variable));
     variable.slots_of = optimizer_name(optimizer);
   }
   const auto apply = [&](const Optimizer& with) {
-    apply_mean(with, variable.state, gradients, *shard.task->sending_device, shard.task->team);
+    apply_mean(with, variable.state, gradients,
+               variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);
   };
   if (learning_rate.valid())
     apply(with_learning_rate(optimizer, scalar_value(learning_rate)));
@@ -153,7 +156,7 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
 
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
-      StateOp{&apply_gradient_op(), apply_dense},
+      StateOp{&apply_gradient_op(), apply_dense, Effect::changes, 0},
       StateOp{&apply_sparse_gradient_op(), apply_sparse},
       StateOp{&count_step_op(), count_step},
       StateOp{&next_serial_op(), next_serial},

@@ -27,21 +27,23 @@ StateResult read(ShardState& shard, StateCall& call) {
 }
 
 // As the kernel of Gather does it, by its default: along the first axis.
-Tensor gather_rows(const ShardState& shard, const std::string& name, std::vector<Tensor> inputs) {
+Tensor gather_rows(const ShardState& shard, Device& device, const std::string& name,
+                   std::vector<Tensor> inputs) {
   Node node;
   node.name = name;
   node.op = &shard.task->ops->def("Gather");
   node.attrs = {{"axis", std::int64_t{0}}};
   Outputs outputs(1);
-  OpContext context(node, cpu_device(), inputs, outputs, shard.task->team);
-  shard.task->ops->make(node, DeviceType::cpu)->compute(context);
+  OpContext context(node, device, inputs, outputs, shard.task->team);
+  shard.task->ops->make(node, device.type())->compute(context);
   return std::move(outputs[0]);
 }
 
 StateResult gather(ShardState& shard, StateCall& call) {
   const Tensor& value = declared_value(shard, *call.node);
   try {
-    return Outputs{gather_rows(shard, call.node->name, {value, std::move(call.inputs[0])})};
+    return Outputs{gather_rows(shard, device_of(shard.initialized(variable_of(*call.node))),
+                               call.node->name, {value, std::move(call.inputs[0])})};
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("variable '{}': {}", variable_of(*call.node), error.what()));
   }
@@ -52,15 +54,17 @@ StateResult assign(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.variables[variable_of(*call.node)];
   if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, call.inputs[0]);
   variable.state = {std::move(call.inputs[0]), {}};
+  variable.gpu = nullptr;
   variable.slots_of.clear();
   variable.applied = {};
   return Outputs{};
 }
 
 StateResult assign_add(ShardState& shard, StateCall& call) {
-  Tensor& value = shard.initialized(variable_of(*call.node)).state.value;
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  Tensor& value = variable.state.value;
   check_same_type(*call.node, value, call.inputs[0]);
-  value = add_tensors(shard, {value, call.inputs[0]});
+  value = add_tensors(shard, device_of(variable), {value, call.inputs[0]});
   return Outputs{value};
 }
 
@@ -74,9 +78,9 @@ std::span<const StateOp> variable_handlers() {
   static const std::array all = {
       StateOp{&read_variable_op(), read, Effect::reads},
       StateOp{&assign_variable_op(), assign},
-      StateOp{&assign_add_variable_op(), assign_add},
+      StateOp{&assign_add_variable_op(), assign_add, Effect::changes, 0},
       StateOp{&is_initialized_op(), is_initialized, Effect::reads},
-      StateOp{&gather_variable_op(), gather, Effect::reads},
+      StateOp{&gather_variable_op(), gather, Effect::reads, 0},
   };
   return all;
 }
