@@ -98,4 +98,5 @@ def main():
         print(threads, steps_per_second(name, seconds), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

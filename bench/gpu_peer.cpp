@@ -1,0 +1,45 @@
+#include "bench/gpu_peer.h"
+
+#include <map>
+
+#include "bench/harness.h"
+#include "bench/pytorch.h"
+#include "kernels/device.h"
+#ifdef ACTORFLOW_CUDA
+#include <cuda_runtime.h>
+#endif
+
+namespace actorflow::bench {
+
+#ifdef ACTORFLOW_CUDA
+
+double device_copy_gb_per_second(std::size_t size_bytes, int copies) {
+  Allocator& pool = cuda_device(0).allocator();
+  const BufferRef from = pool.allocate(size_bytes), to = pool.allocate(size_bytes);
+  const auto copy = [&] {
+    cudaMemcpyAsync(to->data(), from->data(), size_bytes, cudaMemcpyDeviceToDevice);
+  };
+  copy();
+  cudaDeviceSynchronize();
+  const double seconds = seconds_of([&] {
+    for (int i = 0; i < copies; ++i) copy();
+    cudaDeviceSynchronize();
+  });
+  return 2.0 * static_cast<double>(size_bytes) * copies / seconds / 1e9;
+}
+
+#else
+
+double device_copy_gb_per_second(std::size_t, int) { throw Skipped("this build has no CUDA"); }
+
+#endif
+
+double pytorch_on_gpu(const std::string& name, bool quick) {
+  static std::map<std::string, double> figures;
+  if (figures.empty()) figures = pytorch_gpu_figures(quick);
+  const auto found = figures.find(name);
+  if (found == figures.end()) throw Skipped("PyTorch gave no figure; it needs a GPU, too");
+  return found->second;
+}
+
+}  // namespace actorflow::bench
