@@ -114,14 +114,16 @@ void Lane::compute(const ExecutableNode& item, NodeId id) {
     if (recorder_) note_end(id, 0);
     return pass_control(item);
   }
-  if (!worth_handing_over(id)) return compute_here(item, id);
+  if (!worth_handing_over(item, id)) return compute_here(item, id);
   ++given_away_;
   caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
 }
 
-// Costly, and not the only thing to do.
-bool Lane::worth_handing_over(NodeId id) const {
-  return !ready_.empty() && executable_->cost(id).ns() >= worth_sending_ns &&
+// Costly, and not the only thing to do. A GPU's kernels are only launched here; another thread may be
+// waiting for the GPU at that moment, and would launch them late.
+bool Lane::worth_handing_over(const ExecutableNode& item, NodeId id) const {
+  return !ready_.empty() && item.device->type() == DeviceType::cpu &&
+         executable_->cost(id).ns() >= worth_sending_ns &&
          given_away_ < nodes_per_helper * TaskScheduler::of(self_->home_system()).helpers();
 }
 

@@ -32,7 +32,7 @@ class Lane {
   NodeId next();
   void fire(NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
-  bool worth_handing_over(NodeId id) const;
+  bool worth_handing_over(const ExecutableNode& item, NodeId id) const;
   void compute_here(const ExecutableNode& item, NodeId id);
   void send(const ExecutableNode& item);
   void take_argument(const ExecutableNode& item, NodeId id);

@@ -1,10 +1,10 @@
 // What a GPU computes: kernels against a copy in its memory and against PyTorch's, training steps of
 // sessions whose nodes are all on the GPU against PyTorch's compiled ones. Everything is in float32, but
 // for products, whose factors may be rounded as their name says.
+#include "bench/gpu.h"
 #include "actors/actorflow.h"
 #include "apps/training/conv_models.h"
 #include "apps/training/mlp.h"
-#include "bench/gpu_peer.h"
 #include "bench/harness.h"
 #include "dataflow/replicate.h"
 #include "kernels/kernel.h"
@@ -157,6 +157,13 @@ class Training {
            });
   }
 
+  void write_trace(const std::string& path) {
+    RunMetadata metadata;
+    session_->run({train_.step, loss_}, {{x, images}, {labels, classes}}, updates, {.trace = true},
+                  &metadata);
+    write_chrome_trace(metadata.trace, path);
+  }
+
   Output x, labels;
   Tensor images, classes;
   std::vector<Variable> variables;
@@ -204,6 +211,11 @@ Benchmark training(const std::string& name, double bar, int steps, const Trainin
 }
 
 }  // namespace
+
+void write_gpu_trace(const std::string& path) {
+  gpu();
+  Training(resnet20, Precision::tf32, false).write_trace(path);
+}
 
 std::vector<Benchmark> gpu_benchmarks() {
   const Shape large{elements_of_gibi};

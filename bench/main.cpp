@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench/gpu.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
 
@@ -15,10 +16,10 @@ using namespace actorflow::bench;
 
 std::vector<Benchmark> all_benchmarks() {
   std::vector<Benchmark> all;
-  for (const auto list : {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks,
-                          training_benchmarks, parameter_server_benchmarks, kernel_benchmarks,
-                          matmul_benchmarks, conv_model_benchmarks, embedding_benchmarks,
-                          simulation_benchmarks, gpu_benchmarks})
+  for (const auto list :
+       {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks, training_benchmarks,
+        parameter_server_benchmarks, kernel_benchmarks, matmul_benchmarks, conv_model_benchmarks,
+        embedding_benchmarks, simulation_benchmarks, gpu_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }
@@ -66,18 +67,20 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
 
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
-  std::string json_file, only, peer_of;
+  std::string json_file, only, peer_of, gpu_trace;
   PeerOptions peer;
   bool quick = false;
   app.add_option("--json", json_file, "Write the results there, as a list of objects");
   app.add_option("--only", only, "Run the benchmarks whose name contains this");
   app.add_flag("--quick", quick, "Small sizes: shows that they run, not how fast");
+  app.add_option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
   app.add_option("--peer", peer_of)->group("");  // these three not for people: see peer.h
   app.add_option("--peer_spin_us", peer.spin_us)->group("");
   app.add_option("--peer_credentials", peer.credentials)->group("");
   CLI11_PARSE(app, argc, argv);
   try {
     if (!peer_of.empty()) run_peer(peer_of, peer);
+    if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace), 0;
     return run(only, quick, json_file);
   } catch (const std::exception& error) {
     fmt::print(stderr, "actorflow_bench: {}\n", error.what());

@@ -15,7 +15,7 @@
 
 namespace actorflow {
 
-inline constexpr unsigned fold_block_threads = 1024, widest_fold_block = 32;
+inline constexpr unsigned fold_block_threads = 1024, widest_fold_block = 256;
 
 // Where an element of a matrix is.
 struct MatrixPlace {

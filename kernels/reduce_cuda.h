@@ -10,6 +10,7 @@
 #include "kernels/cuda_device.h"
 #include "kernels/fold_columns.h"
 #include "kernels/reduce.h"
+#include "kernels/warp_rows.h"
 
 namespace actorflow {
 
@@ -40,13 +41,27 @@ struct ReducedColumnTerm {
   }
 };
 
+// The same where the matrix lies in memory as such: looking for the place costs as much as the sum.
+template <class Reducer, class T>
+struct PlainColumnTerm {
+  std::int64_t row_stride;
+  const T* x;
+  __device__ typename Reducer::Accumulator operator()(MatrixPlace at) const {
+    return static_cast<typename Reducer::Accumulator>(x[at.row * row_stride + at.column]);
+  }
+};
+
 template <class Reducer, class T>
 void reduce_columns_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out) {
   const std::int64_t results = loops.kept.elements, count = loops.reduced.elements;
   const DeviceScratch<typename Reducer::Accumulator> scratch(device, results);
   const auto* totals = scratch.data();
-  fold_columns<Reducer>(device, {count, results}, ReducedColumnTerm<Reducer, T>{loops, x},
-                        scratch.data());
+  if (loops.kept.rank == 1 && loops.reduced.rank == 1)
+    fold_columns<Reducer>(device, {count, results},
+                          PlainColumnTerm<Reducer, T>{loops.reduced.row_stride(), x}, scratch.data());
+  else
+    fold_columns<Reducer>(device, {count, results}, ReducedColumnTerm<Reducer, T>{loops, x},
+                          scratch.data());
   launch(device, results,
          [=] __device__(std::int64_t i) { out[i] = Reducer::result(totals[i], count); });
 }
@@ -67,6 +82,23 @@ __device__ typename Reducer::Accumulator combine_in_block(typename Reducer::Accu
   const auto all = BlockReduce(scratch).Reduce(total, Combine<Reducer>());
   __syncthreads();  // before the next call overwrites it
   return all;
+}
+
+// A warp per result, whose elements stand beside each other if `contiguous`.
+template <class Reducer, bool contiguous, class T>
+void reduce_by_warps(Device& device, const ReduceLoops& loops, const T* x, T* out) {
+  using Accumulator = typename Reducer::Accumulator;
+  launch_rows(device, loops.kept.elements, [=] __device__(std::int64_t i) {
+    const T* from = x + loops.kept.offset(0, i);
+    const std::int64_t count = loops.reduced.elements;
+    Accumulator total = Reducer::initial();
+#pragma unroll 16
+    for (std::int64_t r = threadIdx.x; r < count; r += warp)
+      total = Reducer::combine(
+          total, static_cast<Accumulator>(from[contiguous ? r : loops.reduced.offset(0, r)]));
+    total = combine_in_warp(total, Combine<Reducer>());
+    if (threadIdx.x == 0) out[i] = Reducer::result(total, count);
+  });
 }
 
 // Block (p, i) combines part p of the elements of result i.
@@ -128,12 +160,16 @@ void reduce_by_blocks(Device& device, const ReduceLoops& loops, const T* x, T* o
 
 template <class Reducer, class T>
 void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out) {
-  constexpr std::int64_t few_elements = 32, few_columns = 8;
+  constexpr std::int64_t few_elements = 32, few_columns = 8, many_results = 4096;
   const std::int64_t neighbours = loops.kept.row_stride() == 1 ? loops.kept.row_length() : 1;
   if (loops.reduced.elements <= few_elements)
     launch(device, loops.kept.elements, ReduceBody<Reducer, T>{loops, x, out});
   else if (neighbours >= few_columns && loops.reduced.row_stride() != 1)
     reduce_columns_on_cuda<Reducer>(device, loops, x, out);
+  else if (loops.kept.elements >= many_results && loops.reduced.contiguous())
+    reduce_by_warps<Reducer, true>(device, loops, x, out);
+  else if (loops.kept.elements >= many_results)
+    reduce_by_warps<Reducer, false>(device, loops, x, out);
   else
     reduce_by_blocks<Reducer>(device, loops, x, out);
 }

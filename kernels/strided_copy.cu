@@ -100,15 +100,18 @@ __global__ void __launch_bounds__(transpose_tile* transpose_rows)
   const std::int64_t row_tiles = (columns - 1) / transpose_tile + 1;
   for (std::int64_t task = blockIdx.y; task < matrices.elements * row_tiles; task += gridDim.y) {
     const std::int64_t column = task % row_tiles * transpose_tile, matrix = task / row_tiles;
-    const T* source = from + matrices.offset(0, matrix);
-    T* target = to + matrices.offset(1, matrix);
-    for (int j = static_cast<int>(threadIdx.y); j < transpose_tile; j += transpose_rows)
-      if (row + threadIdx.x < rows && column + j < columns)
-        tile[j][threadIdx.x] = source[row + threadIdx.x + (column + j) * loops.strides[0][inner]];
+    const T* source = from + matrices.offset(0, matrix) + row + threadIdx.x;
+    T* target = to + matrices.offset(1, matrix) + column + threadIdx.x;
+    // Two unrolled loops, so that all loads of a thread are on their way at once.
+#pragma unroll
+    for (int k = 0; k < transpose_tile; k += transpose_rows)
+      if (const std::int64_t j = k + threadIdx.y; row + threadIdx.x < rows && column + j < columns)
+        tile[j][threadIdx.x] = source[(column + j) * loops.strides[0][inner]];
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.y); i < transpose_tile; i += transpose_rows)
-      if (row + i < rows && column + threadIdx.x < columns)
-        target[(row + i) * loops.strides[1][outer] + column + threadIdx.x] = tile[threadIdx.x][i];
+#pragma unroll
+    for (int k = 0; k < transpose_tile; k += transpose_rows)
+      if (const std::int64_t i = k + threadIdx.y; row + i < rows && column + threadIdx.x < columns)
+        target[(row + i) * loops.strides[1][outer]] = tile[threadIdx.x][i];
     __syncthreads();
   }
 }

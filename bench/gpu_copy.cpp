@@ -1,4 +1,4 @@
-#include "bench/gpu_peer.h"
+#include "bench/gpu.h"
 
 #include <map>
 
