@@ -8,6 +8,7 @@
 #include "actors/checkpoint/io_actor.h"
 #include "actors/fence.h"
 #include "dataflow/containers.h"
+#include "kernels/computing.h"
 
 namespace actorflow {
 namespace {
@@ -52,6 +53,7 @@ void ParameterShard::call(StateCall& call) {
     return fail(call.reply_to,
                 {Code::unimplemented,
                  fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
+  const Computing computing(node);
   try {
     if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
     if (StateResult outputs = found->second->run(state_, call))

@@ -10,6 +10,7 @@
 #include "actors/scheduler.h"
 #include "actors/scheduler_team.h"
 #include "actors/thread_unit.h"
+#include "kernels/crash_report.h"
 #include "kernels/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc_network.h"
@@ -52,6 +53,7 @@ struct ThreadedRuntime::Impl {
 };
 
 ThreadedRuntime::ThreadedRuntime(const RuntimeOptions& options) {
+  report_crashes();
   const SystemVisit visit;
   impl_ = std::make_unique<Impl>(options);
 }
