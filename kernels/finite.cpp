@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "dataflow/check.h"
 #include "kernels/vectorised.h"
 
 namespace actorflow {
@@ -39,6 +40,7 @@ std::int64_t count(std::span<const T> values, Team* team) {
 }  // namespace
 
 std::int64_t count_not_finite(const Tensor& tensor, Team* team) {
+  ACTORFLOW_CHECK(tensor.on_host(), tensor.describe());
   if (tensor.dtype() == DType::float32) return count(tensor.values<float>(), team);
   if (tensor.dtype() == DType::float64) return count(tensor.values<double>(), team);
   return 0;
