@@ -79,6 +79,8 @@ Network& ThreadedRuntime::rpc_network() {
     options.credentials = impl_->options.credentials;
     options.insecure = impl_->options.insecure;
     options.spin_us = impl_->options.spin_us;
+    options.max_incoming_bytes = impl_->options.max_incoming_bytes;
+    options.full_window_timeout_ms = impl_->options.full_window_timeout_ms;
     if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;
     // Light actors that a message wakes run on the network's thread: to wake another one for them takes
     // longer than their work.
