@@ -27,6 +27,20 @@ std::string description(const kj::Exception& exception) {
   return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
 }
 
+// Not ok if there was no memory for what `body` does.
+template <class Body>
+Status unless_out_of_memory(Body&& body) {
+  try {
+    body();
+    return {};
+  } catch (const Error& error) {
+    if (error.code() != Code::resource_exhausted) throw;
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return {Code::resource_exhausted, "out of memory"};
+  }
+}
+
 }  // namespace
 
 // A message of which the payloads come one after another.
@@ -44,20 +58,6 @@ struct BulkReceiver::Incoming {
   TransferReceiver transfers;
   Status failure;  // why the rest is skipped
 };
-
-// Not ok if there was no memory for what `body` does.
-template <class Body>
-Status unless_out_of_memory(Body&& body) {
-  try {
-    body();
-    return {};
-  } catch (const Error& error) {
-    if (error.code() != Code::resource_exhausted) throw;
-    return error.status();
-  } catch (const std::bad_alloc&) {
-    return {Code::resource_exhausted, "out of memory"};
-  }
-}
 
 BulkReceiver::BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream,
                            std::shared_ptr<const SharedView> view, Events events)
