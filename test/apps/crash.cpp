@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(in_a_kernel_of_a_step_node_op_and_task_are_named) {
   unsetenv(is_child);
   BOOST_TEST(process.wait() == 128 + SIGSEGV);
   check_says(process, "crashed by SIGSEGV");
-  check_says(process, "(Exp) on /job:local/task:1/device:CPU:0");
+  check_says(process, "node 'Exp' (Exp) on /job:local/replica:0/task:1/device:CPU:0");
   check_says(process, "Please report this text");
 }
 
