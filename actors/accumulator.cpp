@@ -5,6 +5,7 @@
 
 #include "actors/planted_bug.h"
 #include "actors/point.h"
+#include "dataflow/check.h"
 
 namespace actorflow {
 namespace {
@@ -40,6 +41,7 @@ bool Accumulator::has(int replica) const {
 }
 
 Accumulator::Taken Accumulator::take() {
+  ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
   if (!planted(PlantedBug::summed_as_they_came))
     std::ranges::sort(gradients_, {},
                       [](const Entry& entry) { return std::tuple(entry.replica, entry.contribution); });

@@ -22,5 +22,6 @@
 #include "dataflow/replica_device_setter.h"
 #include "dataflow/replicate.h"
 #include "dataflow/tensor.h"
+#include "kernels/crash_report.h"
 #include "kernels/embedding.h"
 #include "kernels/ops.h"

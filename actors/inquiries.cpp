@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 
 std::uint64_t Inquiries::begin(const std::vector<TaskId>& tasks, Then then) {
+  ACTORFLOW_CHECK(!tasks.empty());
   const auto number = next_++;
   inquiries_[number] = {{tasks.begin(), tasks.end()}, std::move(then)};
   return number;

@@ -8,7 +8,7 @@ namespace actorflow {
 void JobState::stop(const std::string& reason) {
   const std::scoped_lock lock(mutex_);
   if (!reason_) reason_ = reason;
-  changed();
+  changed(lock);
 }
 
 void JobState::replace(const std::string& reason) {
@@ -54,7 +54,7 @@ void JobState::left(const TaskIdentity& replica) {
     return;
   known.left = true;
   known.incarnation = std::max(known.incarnation, replica.incarnation);
-  changed();
+  changed(lock);
 }
 
 std::vector<TaskName> JobState::wait_until_left(const std::vector<TaskName>& replicas,
@@ -64,8 +64,7 @@ std::vector<TaskName> JobState::wait_until_left(const std::vector<TaskName>& rep
   return missing(replicas);
 }
 
-// Wakes those who have what they wait for.
-void JobState::changed() {
+void JobState::changed(const Lock&) {
   std::erase_if(waiting_, [](const auto& entry) {
     const auto& [waker, done] = entry;
     if (!done()) return false;

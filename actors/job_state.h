@@ -46,8 +46,10 @@ class JobState {
   std::vector<TaskName> missing(const std::vector<TaskName>& replicas) const;
 
   // Until `done`, which is asked with the mutex held, or `end`.
+  using Lock = std::scoped_lock<std::mutex>;
   void wait(Clock::time_point end, const std::function<bool()>& done);
-  void changed();  // REQUIRES: the mutex is held.
+  // Wakes those who have what they wait for. The lock is that of the mutex.
+  void changed(const Lock& lock);
 
   Runtime& runtime_;
   mutable std::mutex mutex_;

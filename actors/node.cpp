@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "dataflow/check.h"
 #include "kernels/node_error.h"
 #include "kernels/on_device.h"
 
@@ -29,6 +30,7 @@ Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inpu
 Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> inputs,
                     std::vector<Tensor>& outputs) {
   const ExecutableNode& item = executable.node(id);
+  ACTORFLOW_CHECK(item.kernel, item.node->name);
   outputs.clear();
   outputs.resize(static_cast<std::size_t>(item.num_outputs));
   NodeCost& cost = executable.cost(id);

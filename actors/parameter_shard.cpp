@@ -9,6 +9,7 @@
 #include "actors/executable.h"
 #include "actors/fence.h"
 #include "dataflow/containers.h"
+#include "kernels/computing.h"
 #include "kernels/on_device.h"
 
 namespace actorflow {
@@ -54,6 +55,7 @@ void ParameterShard::call(StateCall& call) {
     return fail(call.reply_to,
                 {Code::unimplemented,
                  fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
+  const Computing computing(node);
   try {
     if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
     bring_together(call, *found->second);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 
 std::int64_t ReplicaClocks::join(std::int64_t replica) {
@@ -17,6 +19,7 @@ void ReplicaClocks::advance(std::int64_t replica, std::int64_t clock) {
 }
 
 bool ReplicaClocks::may_go_on(std::int64_t replica) {
+  ACTORFLOW_CHECK(clocks_.contains(replica), "replica", replica, "has not joined");
   const std::int64_t lead = clocks_.at(replica) - minimum();
   if (lead > bound_) return false;
   max_lead_ = std::max(max_lead_, lead);

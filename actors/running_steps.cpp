@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 
 void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply) {
@@ -21,6 +23,8 @@ void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request
   if (request.trace) step.tracer = std::make_unique<StepTracer>(task_->clock->now());
   step.reply = std::move(reply);
   for (const auto& part : *step.parts) {
+    ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with",
+                    task_->name_of(part.task).to_string());
     RunGraph run{part.handle, id, request.epoch, {}, request.trace};
     for (auto index : part.args)
       run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)]);

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "actors/thread_unit.h"
+#include "kernels/crash_report.h"
 
 namespace actorflow {
 namespace {
@@ -119,6 +120,7 @@ caf::resumable* Scheduler::next(int index) {
 }
 
 void Scheduler::work(int index) {
+  const SignalStack stack;
   system().thread_started();
   while (auto* job = next(index)) run_on(actor_unit_, job, max_throughput());
   system().thread_terminates();

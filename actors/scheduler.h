@@ -25,7 +25,7 @@ void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_me
 class TaskScheduler : public caf::scheduler::abstract_coordinator {
  public:
   using caf::scheduler::abstract_coordinator::abstract_coordinator;
-  // REQUIRES: the system was configured with one.
+  // REQUIRES: the system was configured with one. (Not checked: asked for at every costly node.)
   static TaskScheduler& of(caf::actor_system& system);
 
   // Actors that are woken with this unit are pieces of computing.

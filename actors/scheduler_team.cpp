@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "actors/scheduler.h"
+#include "kernels/computing.h"
 
 namespace actorflow {
 namespace {
@@ -22,6 +23,7 @@ class Parts final : public caf::resumable, public caf::ref_counted {
 
   void work() {
     for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) {
+      const Computing there(computing_);
       try {
         part_(i);
       } catch (...) {
@@ -47,6 +49,7 @@ class Parts final : public caf::resumable, public caf::ref_counted {
  private:
   const int count_;
   const std::function<void(int)>& part_;
+  const Computing* const computing_ = Computing::on_this_thread();
   std::atomic<int> next_{0};
   std::atomic<int> done_{0};
   std::atomic<bool> failed_{false};

@@ -271,8 +271,13 @@ Server::Server(ServerOptions options) {
   if (options.runtime && (!options.credentials.empty() || options.insecure))
     throw invalid_argument("a server in a shared runtime has the credentials of that runtime");
   if (!options.runtime)
-    options.runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{
-        options.num_threads, options.credentials, options.insecure, options.spin_us});
+    options.runtime = std::make_shared<ThreadedRuntime>(
+        RuntimeOptions{.num_threads = options.num_threads,
+                       .credentials = options.credentials,
+                       .insecure = options.insecure,
+                       .spin_us = options.spin_us,
+                       .max_incoming_bytes = options.max_incoming_bytes,
+                       .full_window_timeout_ms = options.full_window_timeout_ms});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }

@@ -38,6 +38,11 @@ struct ServerOptions {
   // For so long after a message the network's thread looks for the next one before it sleeps: answers
   // come sooner, for up to a core meanwhile. Worth it where a core is left over; about 50 then.
   std::int64_t spin_us = 0;
+  // What another task, or a client, may have sent here in large tensors that are still alive. A tensor
+  // above it fails its step with resource_exhausted, and so does one that waits for such memory while
+  // nothing of it is given back for full_window_timeout_ms.
+  std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
   // Actors of tasks with the same runtime share its threads and settings; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };

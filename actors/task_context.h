@@ -50,6 +50,7 @@ struct TaskContext {
   const caf::actor& recipient(const TaskStatus&) const { return master; }
   const caf::actor& recipient(const ClearContainers&) const { return shard; }
   const caf::actor& recipient(const ContainersCleared&) const { return master; }
+  const caf::actor& recipient(const Undelivered&) const { return worker; }
 };
 
 using TaskRef = std::shared_ptr<const TaskContext>;

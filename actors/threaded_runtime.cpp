@@ -10,6 +10,7 @@
 #include "actors/scheduler.h"
 #include "actors/scheduler_team.h"
 #include "actors/thread_unit.h"
+#include "kernels/crash_report.h"
 #include "kernels/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc_network.h"
@@ -52,6 +53,7 @@ struct ThreadedRuntime::Impl {
 };
 
 ThreadedRuntime::ThreadedRuntime(const RuntimeOptions& options) {
+  report_crashes();
   const SystemVisit visit;
   impl_ = std::make_unique<Impl>(options);
 }
@@ -77,6 +79,8 @@ Network& ThreadedRuntime::rpc_network() {
     options.credentials = impl_->options.credentials;
     options.insecure = impl_->options.insecure;
     options.spin_us = impl_->options.spin_us;
+    options.max_incoming_bytes = impl_->options.max_incoming_bytes;
+    options.full_window_timeout_ms = impl_->options.full_window_timeout_ms;
     if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;
     // Light actors that a message wakes run on the network's thread: to wake another one for them takes
     // longer than their work.

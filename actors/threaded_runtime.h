@@ -1,6 +1,7 @@
 // The real runtime: actors on threads, networks of sockets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@ struct RuntimeOptions {
   bool insecure = false;
   // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
+  std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
   // False: tensors go to other processes of this machine as to other machines.
   bool shared_memory = true;
   // Where its tasks keep checkpoints; null = real files. Must outlive the runtime.

@@ -12,6 +12,8 @@ namespace {
 
 Point lost_tensors("tensors lost between two tasks, and their master told");
 
+Point undelivered("a message that a link could not carry");
+
 }  // namespace
 
 caf::behavior Worker::behavior() {
@@ -19,6 +21,7 @@ caf::behavior Worker::behavior() {
       [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },
       [this](const Sender& from, RunGraph& message) { on_run(from, message); },
       [this](const Sender&, const AbortStep& message) { on_abort(message); },
+      [this](const Sender& from, Undelivered& message) { on_undelivered(from, message); },
       [this](const Sender&, const DeregisterGraph& message) { graphs_.erase(message.handle); },
       [this](const Sender& from, const GetStatus& message) {
         tell(*task_, from.task, TaskStatus{message.request, own_devices(*task_)});
@@ -99,6 +102,20 @@ void Worker::on_abort(const AbortStep& message) {
     caf::anon_send(found->second.lane, give_up);
   else if (!ended_.contains(message.step))
     aborted_early_.add(message.step);
+}
+
+// Whoever waits for what could not be sent gets the reason: the master, or a node that receives.
+void Worker::on_undelivered(const Sender& from, Undelivered& message) {
+  undelivered.hit();
+  switch (message.what) {
+    case Undelivered::What::graph:
+      return tell(*task_, from.task, GraphRegistered{message.number, std::move(message.reason), 0});
+    case Undelivered::What::run:
+      if (running_.contains(message.number) || ended_.contains(message.number)) return;
+      return refuse(from, message.number, std::move(message.reason));
+    case Undelivered::What::tensor:
+      caf::anon_send(task_->rendezvous, GiveUp{message.number, std::move(message.reason)});
+  }
 }
 
 void Worker::on_idle(const LaneIdle& message) {

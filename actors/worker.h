@@ -46,6 +46,7 @@ class Worker {
   void run(const Sender& from, Registered& graph, RunGraph& message);
   void refuse(const Sender& from, StepId step, Status reason);
   void on_abort(const AbortStep& message);
+  void on_undelivered(const Sender& from, Undelivered& message);
   void on_unclaimed(const Unclaimed& message);
   void on_idle(const LaneIdle& message);
   void on_peer_lost(const PeerLost& message);

@@ -25,6 +25,7 @@ struct TrainerFlags {
   std::string credentials;
   bool insecure = false;
   int threads = 0;
+  std::size_t max_incoming_bytes = default_max_incoming_bytes;
   double heartbeat_timeout_s = 5;
   TrainFlags train;
 
@@ -37,6 +38,10 @@ struct TrainerFlags {
     app.add_option("--threads", threads,
                    "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
         ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option(both_spellings("max_incoming_bytes"), max_incoming_bytes,
+                   "Memory for large tensors of one other task, for example 16GiB")
+        ->transform(CLI::AsSizeValue(false))
         ->capture_default_str();
     app.add_option(both_spellings("heartbeat_timeout"), heartbeat_timeout_s,
                    "Seconds of silence after which a connected task counts as lost; 0 = never")
@@ -55,6 +60,7 @@ struct TrainerFlags {
     options.credentials = credentials;
     options.insecure = insecure;
     options.num_threads = threads;
+    options.max_incoming_bytes = max_incoming_bytes;
     return options;
   }
 };

@@ -10,6 +10,7 @@
 #include "bench/harness.h"
 #include "dataflow/tensor.h"
 #include "kernels/device.h"
+#include "kernels/onednn.h"
 #include "kernels/onednn_matmul.h"
 
 namespace actorflow::bench {
@@ -56,7 +57,7 @@ std::vector<MatMulShape> shapes_of(const Layers& layers) {
 }
 
 double measure(const Layers& layers, int steps) {
-  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const dnnl::engine& engine = onednn_engine();
   dnnl::stream stream(engine);
   std::vector<Product> all;
   for (const auto& shape : shapes_of(layers)) all.emplace_back(shape, engine);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "dataflow/check.h"
 #include "dataflow/device_name.h"
 #include "dataflow/graph.h"
 
@@ -130,7 +131,11 @@ class GraphChecker {
 std::vector<TensorType> input_types(const GraphDef& graph, const Node& node) {
   std::vector<TensorType> types;
   types.reserve(node.inputs.size());
-  for (const auto& edge : node.inputs) types.push_back(graph.type(edge));
+  for (const auto& edge : node.inputs) {
+    ACTORFLOW_CHECK(0 <= edge.node && edge.node < graph.size(), node.name, "takes node", edge.node, "of",
+                    graph.size());
+    types.push_back(graph.type(edge));
+  }
   return types;
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "dataflow/check.h"
 #include "dataflow/core_ops.h"
 
 namespace actorflow {
@@ -159,7 +160,11 @@ Rewritten fold_constants(const GraphDef& graph, const Evaluate& evaluate) {
 }
 
 void apply(StepGraph& step, Rewritten rewritten) {
-  for (auto& root : step.roots) root = at(rewritten.new_id, root);
+  for (auto& root : step.roots) {
+    const NodeId before = root;
+    root = at(rewritten.new_id, before);
+    ACTORFLOW_CHECK(root >= 0, "root", before, "was pruned");
+  }
   step.graph = std::move(rewritten.graph);
 }
 

@@ -1,5 +1,6 @@
 #include "dataflow/partition.h"
 
+#include "dataflow/check.h"
 #include "dataflow/core_ops.h"
 #include "dataflow/unique_names.h"
 
@@ -47,6 +48,8 @@ class Partitioner {
     const TaskName& from = task_of(source);
     const std::string base = placed_.node(source).name;
     const auto channel = std::int64_t{next_channel_++};
+    ACTORFLOW_CHECK(static_cast<std::size_t>(edge.output) < parts_[from].node(edge.node).outputs.size(),
+                    base, "has no type of output", edge.output);
     const auto& type = parts_[from].type(edge);
     Node recv = added(base + "/recv", recv_op(), to);
     recv.attrs = {

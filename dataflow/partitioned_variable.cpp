@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 namespace {
 
@@ -65,6 +67,7 @@ Partitioner variable_axis_size_partitioner(std::int64_t max_part_bytes, int max_
 
 PartitionedVariable::PartitionedVariable(std::string name, TensorType type, std::vector<Variable> parts)
     : name_(std::move(name)), type_(std::move(type)), parts_(std::move(parts)), boundaries_{0} {
+  ACTORFLOW_CHECK(!parts_.empty(), name_);
   for (const auto& part : parts_) boundaries_.push_back(boundaries_.back() + part.type().shape[0]);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -24,6 +25,7 @@ std::span<const std::int64_t> Shape::dims() const {
 }
 
 void Shape::push_back(std::int64_t dim) {
+  ACTORFLOW_CHECK(has_rank());
   if (dim < unknown)
     throw invalid_argument("a dimension must be >= 0, or -1 if unknown, but is " + std::to_string(dim));
   if (rank_ >= max_rank)
@@ -36,6 +38,7 @@ bool Shape::fully_known() const {
 }
 
 std::int64_t Shape::elements() const {
+  ACTORFLOW_CHECK(fully_known(), to_string());
   std::int64_t product = 1;
   for (auto dim : dims())
     if (__builtin_mul_overflow(product, dim, &product))

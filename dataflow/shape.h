@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 
 // A list of at most `max_rank` dimensions. A dimension of -1 is unknown; the rank itself may be unknown
@@ -28,8 +30,8 @@ class Shape {
   // -1 where the rank is unknown.
   int rank() const { return rank_; }
   // REQUIRES: has_rank() and 0 <= axis < rank().
-  std::int64_t operator[](int axis) const { return dims_[static_cast<std::size_t>(axis)]; }
-  void set(int axis, std::int64_t dim) { dims_[static_cast<std::size_t>(axis)] = dim; }
+  std::int64_t operator[](int axis) const { return dims_[place(axis)]; }
+  void set(int axis, std::int64_t dim) { dims_[place(axis)] = dim; }
   std::span<const std::int64_t> dims() const;
   // Throws invalid_argument beyond max_rank. REQUIRES: has_rank().
   void push_back(std::int64_t dim);
@@ -48,6 +50,11 @@ class Shape {
   bool operator==(const Shape& other) const;
 
  private:
+  std::size_t place(int axis) const {
+    ACTORFLOW_CHECK(0 <= axis && axis < rank_, "axis", axis, "of rank", rank_);
+    return static_cast<std::size_t>(axis);
+  }
+
   std::array<std::int64_t, max_rank> dims_{};
   int rank_ = 0;
 };

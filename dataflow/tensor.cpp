@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -68,6 +69,7 @@ Tensor Tensor::reshaped(const Shape& shape) const {
 }
 
 Tensor Tensor::clone(Allocator& allocator) const {
+  ACTORFLOW_CHECK(on_host(), describe());
   Tensor copy = allocate(dtype_, shape_, allocator);
   if (dtype_ == DType::string)
     std::ranges::copy(values<std::string>(), copy.mutable_values<std::string>().begin());
@@ -100,6 +102,7 @@ void Tensor::check_count(std::size_t values) const {
 }
 
 bool identical(const Tensor& a, const Tensor& b) {
+  ACTORFLOW_CHECK(a.on_host() && b.on_host(), a.describe(), b.describe());
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.dtype() == DType::string)
     return std::ranges::equal(a.values<std::string>(), b.values<std::string>());

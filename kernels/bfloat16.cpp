@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "kernels/cpu_features.h"
 #include "kernels/onednn.h"
 #include "kernels/vectorised.h"
 
@@ -31,10 +32,7 @@ void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
 }
 
 bool multiplies_bf16_fast() {
-  static const bool has_amx = [] {
-    constexpr auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
-    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & amx) == amx;
-  }();
+  static const bool has_amx = cpu_features().amx && onednn_uses_amx();
   return has_amx;
 }
 

@@ -1,6 +1,7 @@
 // Convolution as the kernels of conv.cu ask for it, and who computes it.
 #pragma once
 
+#include "dataflow/check.h"
 #include "dataflow/tensor.h"
 #include "kernels/device.h"
 #include "kernels/sliding_window.h"
@@ -37,6 +38,12 @@ class ConvBackend {
                                Tensor& filter_gradient, Tensor* bias_gradient,
                                const OpContext& c) const = 0;
 };
+
+// What backends that are libraries REQUIRE of a tensor.
+inline void check_for_library(const Tensor& tensor, const OpContext& c) {
+  ACTORFLOW_CHECK(tensor.dtype() == DType::float32 && tensor.elements() > 0, tensor.describe());
+  ACTORFLOW_CHECK(tensor.on_host() == (c.device().type() == DeviceType::cpu), tensor.describe());
+}
 
 // Plain sums, element by element, on any device and for float32 and float64: slow, and right for every
 // shape, empty ones too. Sums in float64.

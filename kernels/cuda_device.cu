@@ -1,4 +1,5 @@
 // The GPUs of the machine, or the lack of them.
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 #include "kernels/device.h"
 
@@ -187,7 +188,10 @@ void check_cuda(cudaError_t result, std::string_view doing) {
               "CUDA failed to " + std::string(doing) + ": " + cudaGetErrorString(result));
 }
 
-cudaStream_t cuda_stream(Device& device) { return static_cast<CudaStreamDevice&>(device).stream(); }
+cudaStream_t cuda_stream(Device& device) {
+  ACTORFLOW_CHECK(device.type() == DeviceType::cuda);
+  return static_cast<CudaStreamDevice&>(device).stream();
+}
 
 int cuda_device_count() { return static_cast<int>(devices().size()); }
 

@@ -122,6 +122,8 @@ CudnnConv::~CudnnConv() = default;
 
 void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                         const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
+  check_for_library(images, c);
+  check_for_library(filter, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, ConvDirection::forward);
@@ -138,6 +140,8 @@ void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tens
 
 void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                                Tensor& images_gradient, const OpContext& c) const {
+  check_for_library(filter, c);
+  check_for_library(gradient, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, ConvDirection::backprop_input);
@@ -154,6 +158,8 @@ void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, con
 void CudnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
                                 Tensor& filter_gradient, Tensor* bias_gradient,
                                 const OpContext& c) const {
+  check_for_library(images, c);
+  check_for_library(gradient, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
   const auto plan = plans_->find(handle, shape, ConvDirection::backprop_filter);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "dataflow/check.h"
 #include "kernels/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/cuda_device.h"
@@ -67,6 +68,7 @@ std::int64_t count(const Tensor& tensor, [[maybe_unused]] Device& device, Team* 
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda) return count_on_cuda<T>(tensor, device);
 #endif
+  ACTORFLOW_CHECK(tensor.on_host(), tensor.describe());
   return count(tensor.values<T>(), team);
 }
 

@@ -10,18 +10,25 @@
 #include <vector>
 
 #include "dataflow/graph.h"
+#include "kernels/computing.h"
 #include "kernels/device.h"
 #include "kernels/team.h"
 
 namespace actorflow {
 
-// One firing of a node: its inputs, on the node's device, and the place of its outputs.
+// One firing of a node: its inputs, on the node's device, and the place of its outputs. It lives on the
+// thread that computes it.
 class OpContext {
  public:
   // Without a team the parts of a kernel run one after the other.
   OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs,
             Team* team = nullptr)
-      : node_(node), device_(device), inputs_(inputs), outputs_(outputs), team_(team) {}
+      : node_(node),
+        device_(device),
+        inputs_(inputs),
+        outputs_(outputs),
+        team_(team),
+        computing_(node) {}
 
   const Node& node() const { return node_; }
   Device& device() const { return device_; }
@@ -53,6 +60,7 @@ class OpContext {
   std::span<Tensor> inputs_;
   std::span<Tensor> outputs_;
   Team* team_;
+  Computing computing_;
 };
 
 // Computes one node. A kernel is pure: it keeps nothing from one call to the next that changes a

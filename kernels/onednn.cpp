@@ -2,9 +2,11 @@
 
 #include <omp.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "dataflow/error.h"
+#include "kernels/cpu_features.h"
 
 namespace actorflow {
 namespace {
@@ -12,6 +14,18 @@ namespace {
 dnnl::stream single_threaded_stream() {
   omp_set_num_threads(1);
   return dnnl::stream(onednn_engine());
+}
+
+// A limit that the user has set stays as it is.
+void keep_from_broken_amx() {
+  const bool limited = std::getenv("DNNL_MAX_CPU_ISA") || std::getenv("ONEDNN_MAX_CPU_ISA");
+  if (cpu_features().shows_amx && !cpu_features().amx && !limited)
+    dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+}
+
+const dnnl::engine* make_engine() {
+  keep_from_broken_amx();
+  return new dnnl::engine(dnnl::engine::kind::cpu, 0);
 }
 
 Code code_of(dnnl_status_t status) {
@@ -29,8 +43,14 @@ Code code_of(dnnl_status_t status) {
 
 const dnnl::engine& onednn_engine() {
   // Never destroyed: threads may outlive main's static objects.
-  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const auto* engine = make_engine();
   return *engine;
+}
+
+bool onednn_uses_amx() {
+  onednn_engine();
+  constexpr auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & amx) == amx;
 }
 
 dnnl::stream& onednn_stream() {

@@ -16,7 +16,11 @@
 
 namespace actorflow {
 
+// oneDNN fixes with its first use which instructions it takes: every use comes after the first call of
+// this, which keeps it from an AMX that does not work.
 const dnnl::engine& onednn_engine();
+// May oneDNN use AMX? Environment variables of its own can forbid it.
+bool onednn_uses_amx();
 // The calling thread's stream. Limits OpenMP to one thread on this thread, which oneDNN also reads when
 // it creates a primitive: ask for the stream before you create one.
 dnnl::stream& onednn_stream();

@@ -1,5 +1,6 @@
 #include "kernels/onednn_batch_matmul.h"
 
+#include "dataflow/check.h"
 #include "kernels/onednn_product.h"
 
 namespace actorflow {
@@ -43,6 +44,8 @@ OneDnnBatchMatMul::~OneDnnBatchMatMul() = default;
 
 void OneDnnBatchMatMul::multiply(const BatchMatMulShape& shape, const Factors& factors, float* output,
                                  Allocator& allocator) const {
+  ACTORFLOW_CHECK(shape.batch > 0 && shape.m > 0 && shape.k > 0 && shape.n > 0, shape.batch, shape.m,
+                  shape.k, shape.n);
   const Key key{shape, type_of(factors)};
   try {
     primitives_->cache.with(

@@ -98,6 +98,8 @@ OneDnnConv::~OneDnnConv() = default;
 
 void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                          const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
+  check_for_library(images, c);
+  check_for_library(filter, c);
   auto* const y = static_cast<float*>(output.mutable_data());
   const BatchParts parts(shape);
   const bool bf16 = rounds(precision_, shape);
@@ -113,6 +115,8 @@ void OneDnnConv::forward(const ConvShape& shape, const Tensor& images, const Ten
 
 void OneDnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                                 Tensor& images_gradient, const OpContext& c) const {
+  check_for_library(filter, c);
+  check_for_library(gradient, c);
   const BatchParts parts(shape);
   const bool bf16 = rounds(precision_, shape);
   c.parallel(parts.count(), [&](int part) {
@@ -126,6 +130,8 @@ void OneDnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, co
 void OneDnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
                                  Tensor& filter_gradient, Tensor* bias_gradient,
                                  const OpContext& c) const {
+  check_for_library(images, c);
+  check_for_library(gradient, c);
   const BatchParts parts(shape);
   // oneDNN's filter gradient of few channels is up to three times slower in bfloat16.
   constexpr std::int64_t few_channels = 8;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dataflow/check.h"
 #include "kernels/onednn_product.h"
 #include "kernels/team.h"
 
@@ -93,12 +94,18 @@ OneDnnMatMul::~OneDnnMatMul() = default;
 
 void OneDnnMatMul::multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                             Allocator& allocator) const {
+  for (const Tensor* tensor : {&a, &b, static_cast<const Tensor*>(&output)})
+    ACTORFLOW_CHECK(tensor->dtype() == DType::float32 && tensor->on_host(), tensor->describe());
+  ACTORFLOW_CHECK(a.elements() == shape.m * shape.k && b.elements() == shape.k * shape.n, a.describe(),
+                  b.describe());
   multiply(shape, {0, shape.m, 0, shape.n, 0, shape.k}, {a.data(), b.data()},
            static_cast<float*>(output.mutable_data()), allocator);
 }
 
 void OneDnnMatMul::multiply(const MatMulShape& s, const MatMulBlock& block, const Factors& factors,
                             float* output, Allocator& allocator) const {
+  ACTORFLOW_CHECK(block.rows > 0 && block.columns > 0 && block.inner > 0, block.rows, block.columns,
+                  block.inner);
   const Layout layout{{block.rows, block.inner, block.columns, s.transpose_a, s.transpose_b},
                       s.transpose_a ? s.m : s.k,
                       s.transpose_b ? s.k : s.n,

@@ -160,7 +160,8 @@ template <class Reducer, class T>
 void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out);
 #endif
 
-// out [loops.kept.elements] from x. REQUIRES: both on `device`.
+// out [loops.kept.elements] from x. REQUIRES: both on `device` (not checked: an address
+// does not tell).
 template <class Reducer, class T>
 void reduce(Device& device, const ReduceLoops& loops, const T* x, T* out) {
   if (loops.kept.elements == 0) return;

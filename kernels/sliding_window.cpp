@@ -1,5 +1,7 @@
 #include "kernels/sliding_window.h"
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 namespace {
 
@@ -36,10 +38,12 @@ SlidingAxis Sliding::axis(std::int64_t input, std::int64_t window, std::int64_t 
 }
 
 SlidingAxis Sliding::rows(const OpContext& c, const Shape& images, std::int64_t window) const {
+  ACTORFLOW_CHECK(images.rank() == 4, images.to_string());
   return checked_axis(c, images[1], window, strides.height, padding);
 }
 
 SlidingAxis Sliding::columns(const OpContext& c, const Shape& images, std::int64_t window) const {
+  ACTORFLOW_CHECK(images.rank() == 4, images.to_string());
   return checked_axis(c, images[2], window, strides.width, padding);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "dataflow/check.h"
 #include "dataflow/shape.h"
 #include "kernels/host_device.h"
 
@@ -123,8 +124,9 @@ StridedLoops<inputs> broadcast_loops(const Shape& output, const std::array<Shape
     std::array<std::int64_t, inputs> stride{};
     for (std::size_t i = 0; i < inputs; ++i) {
       const int own = axis - (output.rank() - shapes[i].rank());
-      if (own >= 0 && shapes[i][own] != 1)
-        stride[i] = dense_strides(shapes[i])[static_cast<std::size_t>(own)];
+      if (own < 0 || shapes[i][own] == 1) continue;
+      ACTORFLOW_CHECK(shapes[i][own] == output[axis], shapes[i].to_string(), "to", output.to_string());
+      stride[i] = dense_strides(shapes[i])[static_cast<std::size_t>(own)];
     }
     loops.append(output[axis], stride);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #ifdef ACTORFLOW_CUDA
+#include "dataflow/check.h"
 #include "kernels/cuda_device.h"
 #endif
 
@@ -154,6 +155,9 @@ void copy([[maybe_unused]] Device& device, const StridedLoops<2>& loops, ConstPl
 
 void strided_copy(Device& device, const StridedLoops<2>& loops, ConstPlace from, MutablePlace to) {
   if (loops.elements == 0) return;
+  ACTORFLOW_CHECK(from.tensor.dtype() == to.tensor.dtype(), from.tensor.describe(), "to",
+                  to.tensor.describe());
+  ACTORFLOW_CHECK(from.tensor.on_host() == to.tensor.on_host());
   if (from.tensor.dtype() == DType::string) return copy<std::string>(device, loops, from, to);
   switch (size_of(from.tensor.dtype())) {  // Elements of one size are copied by the same code.
     case 1:

@@ -5,19 +5,15 @@
 #include <string>
 
 #include "dataflow/error.h"
+#include "kernels/cpu_features.h"
 
 namespace actorflow {
 namespace {
 
 std::vector<InstructionSet> detect() {
   std::vector<InstructionSet> sets{InstructionSet::baseline};
-#ifdef __x86_64__
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) sets.push_back(InstructionSet::avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    sets.push_back(InstructionSet::avx512);
-#endif
+  if (cpu_features().avx2) sets.push_back(InstructionSet::avx2);
+  if (cpu_features().avx512) sets.push_back(InstructionSet::avx512);
   return sets;
 }
 

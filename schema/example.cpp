@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 #include "dataflow/op.h"
 #include "schema/example.pb.h"
@@ -21,7 +22,10 @@ bool has_unknown_length(const Shape& shape) { return shape.rank() > 0 && shape[0
 // Of an element along the first dimension if that is unknown, else of all.
 std::int64_t fixed_elements(const Shape& shape) {
   std::int64_t elements = 1;
-  for (int i = has_unknown_length(shape) ? 1 : 0; i < shape.rank(); ++i) elements *= shape[i];
+  for (int i = has_unknown_length(shape) ? 1 : 0; i < shape.rank(); ++i) {
+    ACTORFLOW_CHECK(shape[i] != Shape::unknown, "check_features() refuses", shape.to_string());
+    elements *= shape[i];
+  }
   return elements;
 }
 

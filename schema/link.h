@@ -26,6 +26,11 @@ enum class TensorPath : std::uint8_t {
 // From how many bytes on a message is large: it has a lane of its own, and its tensors their own way.
 inline constexpr std::size_t large_message_bytes = std::size_t{64} << 10;
 
+// What a task takes at a time of another's large tensors, and how long that one waits when they are not
+// destroyed (RpcOptions).
+inline constexpr std::size_t default_max_incoming_bytes = std::size_t{8} << 30;
+inline constexpr std::int64_t default_full_window_timeout_ms = 60'000;
+
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).
 // Thread-safe.
 //
@@ -41,7 +46,9 @@ class Link {
   virtual ~Link() = default;
   // Never blocks: what the peer has not taken yet is queued. A peer holds only so many large tensors at
   // a time (RpcOptions::window_bytes); the next one waits here, as a handle, until some are destroyed
-  // there. After `down` a message is dropped: the loss has been reported.
+  // there. What is too large to be sent at all, or has waited for too long, is replaced by an
+  // Undelivered or a StepDone with the reason. After `down` a message is dropped: the loss has been
+  // reported.
   virtual void send(Message message) = 0;
   // About how many bytes of large messages wait here. Who produces faster than the peer consumes can
   // bound its own memory by this.

@@ -11,7 +11,8 @@
 # test/python/master_client.py is a complete one.
 #
 # A message has at most 64 MiB. Larger tensors go through TensorSink: `put` them to the master before the
-# call whose tensors refer to them, and pass a sink of your own to `runStep` for large results.
+# call whose tensors refer to them, and pass a sink of your own to `runStep` for large results. What is over
+# the server's limit, or finds no memory there, fails the call that refers to it: resource_exhausted (8).
 #
 # Errors (Status.code, numbered as in gRPC): a handle that the master does not know, because the session was
 # closed or reset or its task restarted, is aborted (10); what is wrong with a graph, a name or a value is

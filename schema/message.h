@@ -103,6 +103,16 @@ struct TensorDelivery {
   Tensor tensor;
 };
 
+// In the place of a message that a link cannot carry, since it is over a limit of the receiver or the
+// receiver has no memory for it: whoever waits for the message gets the reason, and the link goes on.
+// (In the place of StepDone comes one with the reason and no results.)
+struct Undelivered {
+  enum class What : std::uint8_t { graph, run, tensor };  // RegisterGraph, RunGraph, TensorDelivery
+  What what = What::tensor;
+  std::uint64_t number = 0;  // of a graph: the request; else the step
+  Status reason;
+};
+
 // shard -> coordinator: the mean gradient of `accumulator` for the step after `global_step` has been
 // applied. The coordinator is named by the variable that holds its global step.
 struct GradientApplied {
@@ -123,8 +133,9 @@ struct Shutdown {
 // same of the receiver.
 struct Heartbeat {};
 
-using Message = std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone,
-                             AbortStep, TensorDelivery, GradientApplied, ReplicaDone, Shutdown,
-                             GetStatus, TaskStatus, ClearContainers, ContainersCleared, Heartbeat>;
+using Message =
+    std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone, AbortStep,
+                 TensorDelivery, GradientApplied, ReplicaDone, Shutdown, GetStatus, TaskStatus,
+                 ClearContainers, ContainersCleared, Heartbeat, Undelivered>;
 
 }  // namespace actorflow

@@ -30,14 +30,18 @@ struct RpcOptions {
   // How long a destroyed link goes on delivering what was sent before.
   std::int64_t linger_ms = 1'000;
   // What a peer may have sent here in large messages whose tensors are still alive, or has begun to
-  // send.
-  std::size_t max_incoming_bytes = std::size_t{8} << 30;
+  // send. A single message above it fails its step at the sender.
+  std::size_t max_incoming_bytes = default_max_incoming_bytes;
   // How much of that a peer is asked to keep to: it waits then until tensors are destroyed here. A
   // message that is larger goes alone.
   std::size_t window_bytes = std::size_t{256} << 20;
   // A sender that has waited for so long without a tensor being destroyed doubles its window: the
   // receiver needs more of them at a time.
   std::int64_t window_patience_ms = 1'000;
+  // A message that waits for a peer which holds all that it takes (its max_incoming_bytes) and has
+  // destroyed no tensor for so long fails its step with resource_exhausted, saying which steps hold how
+  // much. on_warning hears of the wait within 2 s.
+  std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
   // Tensors go to tasks of this machine in shared memory of this size, or as over TCP when it is full;
   // 0: neither offered nor taken.
   std::size_t shared_memory_bytes = std::size_t{1} << 30;

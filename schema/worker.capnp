@@ -43,7 +43,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 6;
+const protocolVersion :UInt32 = 7;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -78,7 +78,7 @@ struct BulkLane {
   windowBytes @2 :UInt64;
   # How many bytes of payloads the receiver wants to hold at a time.
   maxBytes @3 :UInt64;
-  # More than that closes the connection.
+  # More than that closes the connection; a message that is larger by itself is sent as `undelivered`.
 }
 
 struct BulkFrame {
@@ -171,7 +171,20 @@ struct Envelope {
     # The sender is alive. A task that has a connection to another says so every second, and one that hears it
     # opens a connection of its own to say the same. A task of which nothing is heard for 5 s is lost. Both
     # times are the tasks' to choose.
+    undelivered :group {
+      # In the place of a message that is over the receiver's limits. Whoever waits for it gets the reason.
+      what @36 :Undeliverable;
+      number @37 :UInt64;
+      # Of registerGraph the request, else the step.
+      reason @38 :Status;
+    }
   }
+}
+
+enum Undeliverable {
+  registerGraph @0;
+  runGraph @1;
+  tensorDelivery @2;
 }
 
 struct TaskTrace {

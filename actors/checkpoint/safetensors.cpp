@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -102,6 +103,7 @@ SafetensorsFile::SafetensorsFile(const std::map<std::string, Tensor>& tensors,
   std::string json = "{" + metadata_json(metadata);
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
+    ACTORFLOW_CHECK(tensor.valid() && tensor.on_host(), name, "is", tensor.describe());
     std::span<const std::byte> bytes(static_cast<const std::byte*>(tensor.data()), 0);
     if (tensor.dtype() == DType::string)
       bytes = packed_.emplace_back(pack_strings(tensor));

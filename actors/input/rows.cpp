@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dataflow/check.h"
 #include "kernels/device.h"
 
 namespace actorflow {
@@ -87,6 +88,7 @@ std::int64_t rows_of(std::span<const Tensor> columns) {
 }
 
 Tuple row_of(std::span<const Tensor> columns, std::int64_t row) {
+  ACTORFLOW_CHECK(0 <= row && row < rows_of(columns), "row", row, "of", rows_of(columns));
   Tuple tuple;
   for (const auto& column : columns) {
     Tensor tensor = allocate(column.dtype(), Shape(column.shape().dims().subspan(1)));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "actors/clock.h"
+#include "dataflow/check.h"
 
 namespace actorflow {
 
@@ -37,6 +38,7 @@ class StepTimer {
   std::int64_t last_step() const { return last_step_; }
   // REQUIRES: it has been done once.
   double seconds_since_last(Clock::time_point now) const {
+    ACTORFLOW_CHECK(last_step_ >= 0);
     return std::chrono::duration<double>(now - last_time_).count();
   }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 namespace {
 
 template <class Do>
 void with_type(DType dtype, Do&& body) {
+  ACTORFLOW_CHECK(dtype == DType::float32 || dtype == DType::float64, to_string(dtype));
   if (dtype == DType::float32)
     body(float());
   else
@@ -26,6 +29,8 @@ void RowSums::add(const GradientRows& gradient) {
     for (const auto index : indices) {
       Row& row = rows_[index];
       if (!row.sum.valid()) row.sum = Tensor::zeros(dtype, {elements});
+      ACTORFLOW_CHECK(row.sum.elements() == elements, "a row of", elements, "is added to one of",
+                      row.sum.elements());
       const auto sum = row.sum.mutable_values<T>();
       for (T& value : sum) value += *from++;
       row.gradients += row.last != added_;

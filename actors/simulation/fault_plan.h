@@ -71,7 +71,8 @@ FaultPlan random_fault_plan(std::uint64_t seed, const std::vector<TaskName>& tas
                             const RandomFaults& options);
 
 // A smallest plan, in the sense that without any one of its faults `fails` is false (ddmin; Zeller and
-// Hildebrandt 2002). A restart goes only after the kill before it. REQUIRES: fails(plan).
+// Hildebrandt 2002). A restart goes only after the kill before it. REQUIRES: fails(plan) (not checked:
+// that would be one more run).
 FaultPlan shrink(FaultPlan plan, const std::function<bool(const FaultPlan&)>& fails);
 
 }  // namespace actorflow

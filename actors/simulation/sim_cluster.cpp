@@ -10,6 +10,7 @@
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/world.h"
+#include "dataflow/check.h"
 #include "kernels/kernel.h"
 
 namespace actorflow {
@@ -346,6 +347,7 @@ SimStatistics SimCluster::statistics() const {
 std::uint64_t SimCluster::trace_hash() const { return impl_->world.trace().hash(); }
 
 void SimCluster::write_trace(Storage& to, const std::string& path) const {
+  ACTORFLOW_CHECK(impl_->options.record, "no record for", path);
   impl_->world.trace().write(to, path, impl_->world.track_names());
 }
 

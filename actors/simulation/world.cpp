@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/simulation/escape_watch.h"
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -149,6 +150,7 @@ bool World::step() {
   if (ready_.size() > 1) {
     choices_.clear();
     for (const auto& runnable : ready_) choices_.push_back(runnable.number);
+    ACTORFLOW_CHECK(choices_.size() >= 2, choices_.size(), "actors to choose from");
     chosen = schedule_->choose(choices_);
   }
   const Runnable runnable = std::move(ready_[chosen]);
@@ -237,6 +239,7 @@ void World::run_down() {
 }
 
 void World::dismantle() {
+  ACTORFLOW_CHECK(!running_client_);
   dismantling_ = true;
   events_.clear();
   for (auto& life : lives_) life.over = false;

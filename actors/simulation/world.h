@@ -92,7 +92,8 @@ class World {
   bool step();
   // Ends every actor and unwinds every client; nothing happens any more. REQUIRES: no client is running.
   void dismantle();
-  // Runs the actors that are ready, until none is. For the end: REQUIRES that they come to one.
+  // Runs the actors that are ready, until none is. For the end: REQUIRES that they come to one (not
+  // checked: nobody knows before).
   void run_down();
 
   std::uint64_t activations() const { return activations_; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "dataflow/error.h"
+#include "kernels/crash_report.h"
 
 namespace actorflow {
 namespace {
@@ -36,6 +37,7 @@ void check_usage(const std::function<void()>& body) {
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   const std::string& name = app.get_name();
   log_to_stderr();
+  report_crashes();
   try {
     app.parse(argc, argv);
     return body();

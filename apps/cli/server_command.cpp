@@ -94,6 +94,11 @@ void add_server_command(CLI::App& app, Command& chosen) {
           "about 50 where a core is left over")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  server
+      ->add_option(both_spellings("max-incoming-bytes"), command->options.max_incoming_bytes,
+                   "Memory for large tensors of one other task or client, for example 16GiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
   server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 

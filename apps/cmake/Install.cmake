@@ -25,7 +25,7 @@ foreach(header
     actors/simulation/fault_plan.h actors/simulation/link_model.h actors/simulation/schedule.h
     actors/simulation/seeds.h actors/simulation/sim_cluster.h actors/simulation/simulation_test.h
     actors/random.h actors/runtime.h actors/server.h actors/session.h actors/storage.h actors/summaries.h
-    kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/event.h
+    kernels/crash_report.h kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/event.h
     schema/formats/byte_source.h schema/formats/element_reader.h schema/link.h schema/master.h
     schema/example.h schema/message.h schema/tfrecord.h)
   get_filename_component(layer ${header} DIRECTORY)

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 namespace {
 
@@ -44,6 +46,7 @@ Corpus::Corpus(std::string_view source, std::int64_t min_count) {
 
 SkipGrams::SkipGrams(const Corpus& corpus, const SkipGramOptions& options, std::uint64_t seed)
     : corpus_(corpus), options_(options), random_(seed), place_(draw(std::ssize(corpus.text))) {
+  ACTORFLOW_CHECK(corpus.text.size() >= 2, "a text of", corpus.text.size(), "words");
   double sum = 0;
   for (const std::int64_t count : corpus.counts)
     cumulated_.push_back(sum += std::pow(static_cast<double>(count), 0.75));
@@ -67,6 +70,7 @@ SkipGrams::Batch SkipGrams::next(std::int64_t size) {
 
 // The standard library's distributions differ from one implementation to another.
 std::int64_t SkipGrams::draw(std::int64_t below) {
+  ACTORFLOW_CHECK(below > 0, below);
   return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "dataflow/check.h"
+
 namespace actorflow::bench {
 namespace {
 
@@ -107,6 +109,10 @@ class Drawing {
 
 }  // namespace
 
-std::string to_svg(const Plot& plot) { return Drawing(plot).to_svg(); }
+std::string to_svg(const Plot& plot) {
+  ACTORFLOW_CHECK(
+      std::ranges::any_of(plot.series, [](const Series& series) { return !series.points.empty(); }));
+  return Drawing(plot).to_svg();
+}
 
 }  // namespace actorflow::bench

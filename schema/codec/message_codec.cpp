@@ -98,7 +98,19 @@ struct MessageWriter {
   }
   void operator()(const ContainersCleared& message) { to.setContainersCleared(message.request); }
   void operator()(const Heartbeat&) { to.setHeartbeat(); }
+  void operator()(const Undelivered& message) {
+    auto body = to.initUndelivered();
+    body.setWhat(static_cast<wire::Undeliverable>(message.what));
+    body.setNumber(message.number);
+    write_status(message.reason, body.initReason());
+  }
 };
+
+Undelivered::What read_what(wire::Undeliverable from) {
+  if (from <= wire::Undeliverable::TENSOR_DELIVERY) return static_cast<Undelivered::What>(from);
+  throw invalid_argument("an undelivered message of unknown kind " +
+                         std::to_string(static_cast<unsigned>(from)));
+}
 
 std::size_t estimated_bytes(const std::vector<Slot>& slots) {
   std::size_t bytes = 0;
@@ -214,8 +226,28 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       return ContainersCleared{from.getContainersCleared()};
     case wire::Envelope::HEARTBEAT:
       return Heartbeat{};
+    case wire::Envelope::UNDELIVERED: {
+      const auto body = from.getUndelivered();
+      return Undelivered{read_what(body.getWhat()), body.getNumber(), read_status(body.getReason())};
+    }
   }
   throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
+}
+
+std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason) {
+  using What = Undelivered::What;
+  switch (message.which()) {
+    case wire::Envelope::REGISTER_GRAPH:
+      return Undelivered{What::graph, message.getRegisterGraph().getRequest(), std::move(reason)};
+    case wire::Envelope::RUN_GRAPH:
+      return Undelivered{What::run, message.getRunGraph().getStep(), std::move(reason)};
+    case wire::Envelope::TENSOR_DELIVERY:
+      return Undelivered{What::tensor, message.getTensorDelivery().getStep(), std::move(reason)};
+    case wire::Envelope::STEP_DONE:
+      return StepDone{message.getStepDone().getStep(), std::move(reason), {}};
+    default:
+      return {};
+  }
 }
 
 std::size_t estimated_bytes(const Message& message) {

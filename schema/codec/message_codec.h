@@ -2,6 +2,8 @@
 // Proto.
 #pragma once
 
+#include <optional>
+
 #include "schema/codec/tensor_codec.h"
 #include "schema/message.h"
 #include "schema/worker.capnp.h"
@@ -20,6 +22,11 @@ Status read_status(wire::Status::Reader from);
 void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to);
 // Throws invalid_argument for what is not understood.
 Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops);
+
+// What takes the place of a message that cannot be sent, or that has come and cannot be taken. Of the
+// message only its kind and number need to be there, which a writer sets first. Nothing for messages
+// that nobody waits for, or that are never large.
+std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason);
 
 // About the size of the message, for batching.
 std::size_t estimated_bytes(const Message& message);

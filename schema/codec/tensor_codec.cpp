@@ -129,6 +129,13 @@ void TensorWriter::write_transfer(const Tensor& tensor, std::size_t size_bytes,
 }
 
 Tensor TensorReader::read(wire::Tensor::Reader from) {
+  if (from.isTransfer()) {
+    Status refusal = transfers_.take_refusal(from.getTransfer());
+    if (!refusal.ok()) {
+      refusal_ = std::move(refusal);
+      return {};
+    }
+  }
   const DType dtype = read_dtype(from.getDtype());
   if (dtype == DType::invalid) return {};
   const Shape shape = read_dims(from.getDims());

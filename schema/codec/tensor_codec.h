@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dataflow/error.h"
 #include "dataflow/tensor.h"
 #include "schema/tensor.capnp.h"
 
@@ -85,7 +86,10 @@ class TensorReader {
   TensorReader(Allocator& allocator, TransferReceiver& transfers)
       : allocator_(allocator), transfers_(transfers) {}
 
+  // No tensor for a transfer that was refused, so that the others of the message are still claimed.
   Tensor read(wire::Tensor::Reader from);
+  // Why one of the tensors is not there: ask when all have been read.
+  const Status& refusal() const { return refusal_; }
 
  private:
   Tensor read_strings(const Shape& shape, wire::Tensor::Reader from);
@@ -93,6 +97,7 @@ class TensorReader {
 
   Allocator& allocator_;
   TransferReceiver& transfers_;
+  Status refusal_;
 };
 
 DType read_dtype(wire::DType from);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/check.h"
+
 namespace actorflow {
 
 inline capnp::Text::Reader to_text(const std::string& text) { return {text.c_str(), text.size()}; }
@@ -14,6 +16,7 @@ inline std::string to_string(capnp::Text::Reader text) { return {text.begin(), t
 
 // REQUIRES: `to` has as many elements.
 inline void write_texts(const std::vector<std::string>& texts, capnp::List<capnp::Text>::Builder to) {
+  ACTORFLOW_CHECK(to.size() == texts.size(), to.size(), "places for", texts.size());
   for (unsigned i = 0; i < to.size(); ++i) to.set(i, to_text(texts[i]));
 }
 inline std::vector<std::string> read_texts(capnp::List<capnp::Text>::Reader from) {

@@ -1,10 +1,12 @@
 #include "schema/codec/trace_codec.h"
 
+#include "dataflow/check.h"
 #include "schema/codec/text.h"
 
 namespace actorflow {
 
 void write_devices(const std::vector<DeviceInfo>& devices, capnp::List<wire::Device>::Builder to) {
+  ACTORFLOW_CHECK(to.size() == devices.size(), to.size(), "places for", devices.size());
   for (unsigned i = 0; i < to.size(); ++i) {
     to[i].setName(to_text(devices[i].name));
     to[i].setType(to_text(devices[i].type));
@@ -23,6 +25,7 @@ std::vector<DeviceInfo> read_devices(capnp::List<wire::Device>::Reader from) {
 }
 
 void write_node_traces(const std::vector<NodeTrace>& nodes, capnp::List<wire::NodeTrace>::Builder to) {
+  ACTORFLOW_CHECK(to.size() == nodes.size(), to.size(), "places for", nodes.size());
   for (unsigned i = 0; i < to.size(); ++i) {
     const NodeTrace& node = nodes[i];
     to[i].setNode(to_text(node.node));

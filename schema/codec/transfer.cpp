@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 // What an unclaimed transfer costs beside its bytes, so that many tiny ones are limited too.
 constexpr std::size_t overhead_bytes = 4096;
+// Refused transfers that nobody has asked for. Who sends more of them breaks his connection.
+constexpr std::size_t max_refused = 256;
 
 // All chunks of the transfers, one after another.
 class ChunkSender {
@@ -62,8 +64,11 @@ class ChunkSender {
 }  // namespace
 
 void TransferReceiver::put(wire::TensorChunk::Reader chunk) {
+  if (refused_.contains(chunk.getTransfer())) return;
   const auto found = incoming_.find(chunk.getTransfer());
-  Incoming& incoming = found == incoming_.end() ? begin(chunk) : found->second;
+  Incoming* const known = found == incoming_.end() ? begin(chunk) : &found->second;
+  if (!known) return;
+  Incoming& incoming = *known;
   const auto data = chunk.getData();
   if (chunk.getTotal() != incoming.size_bytes || chunk.getOffset() != incoming.received_bytes ||
       data.size() > incoming.size_bytes - incoming.received_bytes)
@@ -77,17 +82,30 @@ void TransferReceiver::put(wire::TensorChunk::Reader chunk) {
   incoming.received_bytes += data.size();
 }
 
-TransferReceiver::Incoming& TransferReceiver::begin(wire::TensorChunk::Reader chunk) {
+TransferReceiver::Incoming* TransferReceiver::begin(wire::TensorChunk::Reader chunk) {
   const std::uint64_t total = chunk.getTotal();
+  if (total == 0) throw invalid_argument("a tensor of 0 bytes was announced as a transfer");
   const std::size_t left = max_bytes_ - announced_bytes_;
-  if (total == 0 || total > left || overhead_bytes > left - total)
-    throw Error(Code::resource_exhausted,
-                "a tensor of " + std::to_string(total) + " bytes was announced, but " +
-                    std::to_string(announced_bytes_) + " of the peer's limit of " +
-                    std::to_string(max_bytes_) + " bytes are taken");
-  BufferRef bytes = allocator_.allocate(total);
-  announced_bytes_ += total + overhead_bytes;
-  return incoming_[chunk.getTransfer()] = {std::move(bytes), total, 0};
+  try {
+    if (total > left || overhead_bytes > left - total)
+      throw Error(Code::resource_exhausted, "a tensor of " + std::to_string(total) +
+                                                " bytes was announced, but " +
+                                                std::to_string(announced_bytes_) +
+                                                " of the peer's limit of " + std::to_string(max_bytes_) +
+                                                " bytes (ServerOptions::max_incoming_bytes) are taken");
+    BufferRef bytes = allocator_.allocate(total);
+    announced_bytes_ += total + overhead_bytes;
+    return &(incoming_[chunk.getTransfer()] = {std::move(bytes), total, 0});
+  } catch (const Error& error) {
+    if (refused_.size() == max_refused) throw;
+    refused_[chunk.getTransfer()] = error.status();
+    return nullptr;
+  }
+}
+
+Status TransferReceiver::take_refusal(std::uint64_t number) {
+  const auto refused = refused_.extract(number);
+  return refused ? refused.mapped() : Status();
 }
 
 void TransferReceiver::add(std::uint64_t number, Received received) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataflow/buffer.h"
+#include "dataflow/error.h"
 #include "schema/codec/tensor_codec.h"
 #include "schema/tensor.capnp.h"
 
@@ -27,13 +28,16 @@ class TransferReceiver {
   TransferReceiver(Allocator& allocator, std::size_t max_bytes)
       : allocator_(allocator), max_bytes_(max_bytes) {}
 
-  // Throws invalid_argument for a chunk that does not continue its transfer, resource_exhausted, naming
-  // size and limit, for one that announces too much.
+  // Throws invalid_argument for a chunk that does not continue its transfer. A transfer that announces
+  // too much or for which there is no memory is passed over, and refused when it is asked for.
   void put(wire::TensorChunk::Reader chunk);
   // A transfer that has come in another way.
   void add(std::uint64_t number, Received received);
   // The bytes of a complete transfer; throws invalid_argument if there is none of that number.
   Received take(std::uint64_t number);
+  // Why the transfer was passed over: resource_exhausted, naming size and limit. Ok if it was not. Asked
+  // once.
+  Status take_refusal(std::uint64_t number);
 
  private:
   struct Incoming {
@@ -41,12 +45,13 @@ class TransferReceiver {
     std::size_t size_bytes = 0;
     std::size_t received_bytes = 0;
   };
-  Incoming& begin(wire::TensorChunk::Reader chunk);
+  Incoming* begin(wire::TensorChunk::Reader chunk);  // null: refused
 
   Allocator& allocator_;
   std::size_t max_bytes_;
   std::size_t announced_bytes_ = 0;
   std::unordered_map<std::uint64_t, Incoming> incoming_;
+  std::unordered_map<std::uint64_t, Status> refused_;
 };
 
 // Puts all of them into the sink; resolves when the next call may be made (not when they have

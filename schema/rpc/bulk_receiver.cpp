@@ -3,6 +3,8 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <new>
+#include <optional>
 
 #include "schema/codec/message_codec.h"
 #include "schema/codec/transfer.h"
@@ -25,6 +27,20 @@ std::string description(const kj::Exception& exception) {
   return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
 }
 
+// Not ok if there was no memory for what `body` does.
+template <class Body>
+Status unless_out_of_memory(Body&& body) {
+  try {
+    body();
+    return {};
+  } catch (const Error& error) {
+    if (error.code() != Code::resource_exhausted) throw;
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return {Code::resource_exhausted, "out of memory"};
+  }
+}
+
 }  // namespace
 
 // A message of which the payloads come one after another.
@@ -40,6 +56,7 @@ struct BulkReceiver::Incoming {
   capnp::List<wire::BulkFrame::Payload>::Reader payloads;  // looked up once: that counts as reading all
   unsigned next = 0;
   TransferReceiver transfers;
+  Status failure;  // why the rest is skipped
 };
 
 BulkReceiver::BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream,
@@ -75,10 +92,9 @@ kj::Promise<void> BulkReceiver::read_messages() {
           auto incoming = kj::heap<Incoming>(kj::mv(*it), core_.allocator);
           auto& in = *incoming;
           check(in);
-          return read_payloads(in)
-              .then([this, &in] { hand_over(in); })
-              .attach(kj::mv(incoming))
-              .then([this] { return read_messages(); });
+          return read_payloads(in).then([this, &in] { take(in); }).attach(kj::mv(incoming)).then([this] {
+            return read_messages();
+          });
         }
         return kj::READY_NOW;
       });
@@ -103,12 +119,20 @@ kj::Promise<void> BulkReceiver::read_payloads(Incoming& incoming) {
   while (incoming.next < incoming.payloads.size()) {
     const auto payload = incoming.payloads[incoming.next++];
     const std::uint64_t number = payload.getNumber(), size = payload.getSizeBytes();
+    BufferRef room;
+    if (!payload.isPlace() && incoming.failure.ok())
+      incoming.failure = unless_out_of_memory([&] { room = core_.allocator.allocate(size); });
+    if (!incoming.failure.ok()) {
+      leases_->decline(number, size);
+      if (payload.isPlace()) continue;
+      return skip(size).then([this, &incoming] { return read_payloads(incoming); });
+    }
     if (payload.isPlace()) {
       if (!view_) throw invalid_argument("a place in shared memory, but there is none");
       incoming.transfers.add(number, {leases_->lend(number, size, view_, payload.getPlace()), size});
       continue;
     }
-    const BufferRef to = leases_->lend(number, size, core_.allocator.allocate(size));
+    const BufferRef to = leases_->lend(number, size, std::move(room));
     incoming.transfers.add(number, {to, size});
     return read_parts(to, 0).then([this, &incoming] { return read_payloads(incoming); });
   }
@@ -124,9 +148,33 @@ kj::Promise<void> BulkReceiver::read_parts(const BufferRef& to, std::size_t offs
   });
 }
 
-void BulkReceiver::hand_over(Incoming& incoming) {
-  TensorReader tensors(core_.allocator, incoming.transfers);
-  events_.received(read_message(incoming.frame.getEnvelope(), tensors, core_.ops));
+// Reads over a payload for which there is no room.
+kj::Promise<void> BulkReceiver::skip(std::size_t bytes) {
+  if (bytes == 0) return kj::READY_NOW;
+  skipped_.resize(bulk_part_bytes);
+  const std::size_t part = std::min(bulk_part_bytes, bytes);
+  return stream_.bytes()
+      .read(skipped_.data(), part)
+      .then([this] { return after_poll(core_.loop); })
+      .then([this, rest = bytes - part] { return skip(rest); });
+}
+
+// Hands the message over, or what takes its place if there was no memory for it.
+void BulkReceiver::take(Incoming& incoming) {
+  std::optional<Message> message;
+  const auto envelope = incoming.frame.getEnvelope();
+  if (incoming.failure.ok())
+    incoming.failure = unless_out_of_memory([&] {
+      TensorReader tensors(core_.allocator, incoming.transfers);
+      message = read_message(envelope, tensors, core_.ops);
+    });
+  if (Status& failure = incoming.failure; !failure.ok()) {
+    failure.message = "no room for what another task sends: " + failure.message;
+    core_.options.on_warning(failure.message);
+    message = in_place_of(envelope, failure);
+    throw_if_error(message ? Status() : failure);
+  }
+  events_.received(std::move(*message));
 }
 
 void BulkReceiver::return_payloads() {

@@ -38,8 +38,9 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   kj::Promise<void> read_messages();
   kj::Promise<void> read_payloads(Incoming& incoming);
   kj::Promise<void> read_parts(const BufferRef& to, std::size_t offset);
+  kj::Promise<void> skip(std::size_t bytes);
   void check(const Incoming& incoming) const;
-  void hand_over(Incoming& incoming);
+  void take(Incoming& incoming);
   void return_payloads();
   kj::Promise<void> write_returned();
 
@@ -48,6 +49,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   const std::shared_ptr<const SharedView> view_;
   Events events_;
   const std::shared_ptr<Leases> leases_;
+  std::vector<std::byte> skipped_;  // where what is not taken goes
   bool welcomed_ = false;
   bool returning_ = false;
   bool sender_gone_ = false;  // and needs nothing back

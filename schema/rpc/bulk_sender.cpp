@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
@@ -15,6 +18,18 @@ namespace {
 
 // Smaller tensors are copied into the frame.
 constexpr TensorLimits frame_limits{std::size_t{4} << 20, std::size_t{8} << 10, true};
+
+// While the window is full: how often is looked how long that has been so, and how often it is reported.
+constexpr std::int64_t look_interval_ms = 1'000;
+constexpr auto report_interval = 5 * kj::SECONDS;
+constexpr std::size_t max_named_steps = 3;
+
+StepId step_of(const Message& message) {
+  if (const auto* delivery = std::get_if<TensorDelivery>(&message)) return delivery->step;
+  if (const auto* run = std::get_if<RunGraph>(&message)) return run->step;
+  if (const auto* done = std::get_if<StepDone>(&message)) return done->step;
+  return 0;
+}
 
 kj::ArrayPtr<const kj::byte> bytes_at(const BufferRef& buffer, std::size_t offset, std::size_t size) {
   return {static_cast<const kj::byte*>(buffer->data()) + offset, size};
@@ -29,6 +44,7 @@ struct BulkSender::Frame {
   std::vector<Transfer> payloads;
   std::vector<BufferRef> blocks;  // of each payload: in shared memory, or empty if it goes inline
   std::size_t bytes = 0;          // what the payloads take of the window
+  StepId step = 0;                // that it is of
   // While writing: what comes next, and what is being written.
   bool header_written = false;
   std::size_t index = 0;
@@ -62,8 +78,8 @@ void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
   address_.arena = core_.arena;
   address_.tcp = rpc.peer_address->clone();
   address_.security = rpc.security;
-  window_bytes_ = terms.getWindowBytes();
   max_bytes_ = terms.getMaxBytes();
+  window_bytes_ = std::min(terms.getWindowBytes(), max_bytes_);
   started_ = true;
   pump();
 }
@@ -108,19 +124,37 @@ kj::Promise<void> BulkSender::send(const Message& message) {
   try {
     encode(message, it);
   } catch (const Error& error) {
-    events_.failed(error.status());
+    return send_in_place_of(it, error.status());
+  }
+  stalled_since_ = next_report_ = core_.loop.timer().now();
+  return wait_for_window(it.bytes).then([this, frame = kj::mv(frame)](Status status) mutable {
+    return status.ok() ? transmit(kj::mv(frame)) : send_in_place_of(*frame, std::move(status));
+  });
+}
+
+// Takes its place in the order of the lane, too.
+kj::Promise<void> BulkSender::send_in_place_of(Frame& frame, Status reason) {
+  reason.message = "cannot send to " + receiver_ + ": " + reason.message;
+  core_.options.on_warning(reason.message);
+  const auto refused = frame.builder.getRoot<wire::BulkFrame>().asReader();
+  auto message = in_place_of(refused.getEnvelope(), reason);
+  if (!message) {
+    events_.failed(std::move(reason));
     return kj::NEVER_DONE;
   }
-  return wait_for_window(it.bytes)
-      .then([this, &it] {
-        place(it);
-        return copy(it, 0, 0);
-      })
-      .then([this, &it] { return write(it); })
-      .attach(kj::mv(frame));
+  auto other = kj::heap<Frame>();
+  encode(*message, *other);
+  return transmit(kj::mv(other));
+}
+
+kj::Promise<void> BulkSender::transmit(kj::Own<Frame> frame) {
+  auto& it = *frame;
+  place(it);
+  return copy(it, 0, 0).then([this, &it] { return write(it); }).attach(kj::mv(frame));
 }
 
 void BulkSender::encode(const Message& message, Frame& frame) {
+  frame.step = step_of(message);
   auto root = frame.builder.initRoot<wire::BulkFrame>();
   BufferKeeper nothing;  // what the limits leave inline is copied
   TensorWriter tensors(frame.builder.getOrphanage(), nothing, next_number_, frame_limits);
@@ -131,8 +165,9 @@ void BulkSender::encode(const Message& message, Frame& frame) {
   throw_if_error(check_size({frame.builder.sizeInWords(), 0}));
   if (frame.bytes > max_bytes_)
     throw Error(Code::resource_exhausted, "a message with tensors of " + std::to_string(frame.bytes) +
-                                              " bytes is over the receiver's limit of " +
-                                              std::to_string(max_bytes_) + " bytes");
+                                              " bytes is over its limit of " +
+                                              std::to_string(max_bytes_) +
+                                              " bytes (ServerOptions::max_incoming_bytes)");
 }
 
 // Says where each payload will be, and counts it.
@@ -149,7 +184,7 @@ void BulkSender::place(Frame& frame) {
     if (block) to[i].setPlace(core_.arena->place_of(block));
     frame.blocks.push_back(block);
     const std::size_t size = payload.size_bytes + payload_overhead_bytes;
-    leases_.emplace(payload.number, Lease{size, std::move(block)});
+    leases_.emplace(payload.number, Lease{size, std::move(block), frame.step});
     leased_bytes_ += size;
   }
   frame.header = capnp::messageToFlatArray(frame.builder);
@@ -160,17 +195,57 @@ bool BulkSender::fits(std::size_t bytes) const {
          (leased_bytes_ <= window_bytes_ && bytes <= window_bytes_ - leased_bytes_);
 }
 
-kj::Promise<void> BulkSender::wait_for_window(std::size_t bytes) {
-  if (fits(bytes)) return kj::READY_NOW;
+// The window grows when nothing comes back for a while. When it is as large as it can be, what waits is
+// reported, and given up in the end.
+kj::Promise<Status> BulkSender::wait_for_window(std::size_t bytes) {
+  if (fits(bytes)) return Status{};
+  const bool may_grow = window_bytes_ < max_bytes_;
+  if (!may_grow)
+    if (Status status = report_full_window(bytes); !status.ok()) return status;
   auto opened = kj::newPromiseAndFulfiller<void>();
   window_opened_ = kj::mv(opened.fulfiller);
-  auto patience =
-      core_.loop.timer().afterDelay(core_.options.window_patience_ms * kj::MILLISECONDS).then([this] {
-        window_bytes_ = std::min(2 * window_bytes_, max_bytes_);
-      });
+  const auto patience_ms = may_grow ? core_.options.window_patience_ms
+                                    : std::min(look_interval_ms, core_.options.full_window_timeout_ms);
+  auto patience = core_.loop.timer().afterDelay(patience_ms * kj::MILLISECONDS).then([this] {
+    window_bytes_ = std::min(2 * window_bytes_, max_bytes_);
+  });
   return opened.promise.exclusiveJoin(kj::mv(patience)).then([this, bytes] {
     return wait_for_window(bytes);
   });
+}
+
+// Not ok when the message has waited for too long.
+Status BulkSender::report_full_window(std::size_t bytes) {
+  const auto now = core_.loop.timer().now();
+  const auto limit = core_.options.full_window_timeout_ms * kj::MILLISECONDS;
+  const auto waited_s = std::to_string((now - stalled_since_) / kj::SECONDS);
+  const std::string why =
+      std::to_string(bytes) + " bytes of tensors wait: it holds " + holders() + " and takes " +
+      std::to_string(max_bytes_) +
+      " at a time (ServerOptions::max_incoming_bytes), and has given none back for " + waited_s + " s";
+  if (now - stalled_since_ >= limit) return {Code::resource_exhausted, why};
+  if (now >= next_report_ && now > stalled_since_) {
+    next_report_ = now + report_interval;
+    core_.options.on_warning("cannot send to " + receiver_ + " yet: " + why);
+  }
+  return {};
+}
+
+// "9000 bytes of 3 tensors (6000 of step 8, 3000 of step 9)": the steps with most come first.
+std::string BulkSender::holders() const {
+  std::map<StepId, std::size_t> by_step;
+  for (const auto& [number, lease] : leases_) by_step[lease.step] += lease.size_bytes;
+  std::vector<std::pair<std::size_t, StepId>> sorted;
+  for (const auto& [step, bytes] : by_step) sorted.emplace_back(bytes, step);
+  std::ranges::sort(sorted, std::greater());
+  std::string text =
+      std::to_string(leased_bytes_) + " bytes of " + std::to_string(leases_.size()) + " tensors (";
+  for (std::size_t i = 0; i < std::min(sorted.size(), max_named_steps); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(sorted[i].first) + " of " +
+            (sorted[i].second == 0 ? "graphs" : "step " + std::to_string(sorted[i].second));
+  if (sorted.size() > max_named_steps)
+    text += " and " + std::to_string(sorted.size() - max_named_steps) + " more steps";
+  return text + ")";
 }
 
 // Into shared memory, in parts.
@@ -226,6 +301,7 @@ void BulkSender::take_back(std::uint64_t number) {
   KJ_REQUIRE(found != leases_.end(), "the peer returns a tensor that it does not have", number);
   leased_bytes_ -= found->second.size_bytes;
   leases_.erase(found);
+  stalled_since_ = core_.loop.timer().now();
   if (window_opened_.get() != nullptr) window_opened_->fulfill();
   if (given_back_.get() != nullptr && leases_.empty()) given_back_->fulfill();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 #include "schema/link.h"
@@ -27,8 +28,9 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
     std::function<void(Status)> failed;
   };
 
-  BulkSender(RpcCore& core, Outbox& outbox, Events events)
-      : core_(core), outbox_(outbox), events_(std::move(events)) {}
+  // `receiver` names it in errors.
+  BulkSender(RpcCore& core, Outbox& outbox, std::string receiver, Events events)
+      : core_(core), outbox_(outbox), receiver_(std::move(receiver)), events_(std::move(events)) {}
 
   // The receiver takes messages, on these terms; `rpc` is the connection to it.
   void start(wire::BulkLane::Reader terms, RpcEnd& rpc);
@@ -46,9 +48,13 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   kj::Promise<void> pump_all();
   kj::Promise<void> open();
   kj::Promise<void> send(const Message& message);
+  kj::Promise<void> send_in_place_of(Frame& frame, Status reason);
   void encode(const Message& message, Frame& frame);
+  kj::Promise<void> transmit(kj::Own<Frame> frame);
   void place(Frame& frame);
-  kj::Promise<void> wait_for_window(std::size_t bytes);
+  kj::Promise<Status> wait_for_window(std::size_t bytes);
+  Status report_full_window(std::size_t bytes);
+  std::string holders() const;
   kj::Promise<void> copy(Frame& frame, std::size_t index, std::size_t offset);
   kj::Promise<void> write(Frame& frame);
   kj::Promise<void> read_returned();
@@ -56,14 +62,17 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   void all_returned();
   bool fits(std::size_t bytes) const;
 
-  // What the receiver still holds of a payload: its size, and its block if that lies in shared memory.
+  // What the receiver still holds of a payload: its size, its block if that lies in shared memory, and
+  // for which step it was sent (0: a graph).
   struct Lease {
     std::size_t size_bytes = 0;
     BufferRef block;
+    StepId step = 0;
   };
 
   RpcCore& core_;
   Outbox& outbox_;
+  const std::string receiver_;
   Events events_;
   std::atomic<TensorPath> path_{TensorPath::none};
   BulkAddress address_;
@@ -78,6 +87,8 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   kj::Own<kj::AsyncIoStream> stream_;                  // null until the first message
   kj::Own<kj::PromiseFulfiller<void>> window_opened_;  // null while nobody waits
   kj::Own<kj::PromiseFulfiller<void>> given_back_;     // null before stop()
+  kj::TimePoint stalled_since_ = kj::origin<kj::TimePoint>();  // a message waits and nothing comes back
+  kj::TimePoint next_report_ = kj::origin<kj::TimePoint>();    // of that
   std::array<std::uint64_t, 512> returned_{};
   kj::Promise<void> sending_ = nullptr;
   kj::Promise<void> reading_ = nullptr;

@@ -54,6 +54,14 @@ BufferRef Leases::lend(std::uint64_t number, std::size_t size_bytes,
   return add(std::make_unique<Leased>(number, size_bytes, std::move(view), place));
 }
 
+void Leases::decline(std::uint64_t number, std::size_t size_bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    bytes_ += size_bytes;
+  }
+  give_back(number, size_bytes);
+}
+
 BufferRef Leases::add(std::unique_ptr<Leased> leased) {
   leased->leases = shared_from_this();
   {

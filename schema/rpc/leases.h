@@ -26,6 +26,9 @@ class Leases : public std::enable_shared_from_this<Leases> {
   BufferRef lend(std::uint64_t number, std::size_t size_bytes, std::shared_ptr<const SharedView> view,
                  std::uint64_t place);
 
+  // A payload that was not taken: it counts as destroyed.
+  void decline(std::uint64_t number, std::size_t size_bytes);
+
   // The numbers of payloads that have been destroyed since the last call.
   std::vector<std::uint64_t> take_returned();
   std::size_t bytes() const;  // of those that have not been taken

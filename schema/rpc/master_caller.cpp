@@ -158,6 +158,7 @@ class Caller {
                 [&allocator = allocator_, received](const auto& from, MasterReply& to) {
                   TensorReader reader(allocator, *received);
                   for (const auto fetch : from.getFetches()) to.fetches.push_back(reader.read(fetch));
+                  throw_if_error(reader.refusal());
                   to.trace.nodes = read_node_traces(from.getTrace());
                 });
   }

@@ -187,11 +187,13 @@ class MasterService final : public wire::Master::Server {
   kj::Promise<Reply> ask_master(Context& context, Read&& read) {
     KJ_REQUIRE(connection_->open, "the connection has been closed");
     context.allowCancellation();
+    TensorReader tensors(core().allocator, connection_->transfers);
     try {
-      TensorReader tensors(core().allocator, connection_->transfers);
-      return ask(core(), connection_->server.inbox().master, read(tensors));
-    } catch (const Error& error) {
-      return failure(error.status());
+      MasterRequest request = read(tensors);
+      throw_if_error(tensors.refusal());
+      return ask(core(), connection_->server.inbox().master, std::move(request));
+    } catch (const Error& error) {  // which may follow from a tensor that is not there
+      return failure(tensors.refusal().ok() ? error.status() : tensors.refusal());
     }
   }
 

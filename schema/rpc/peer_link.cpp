@@ -7,10 +7,7 @@
 namespace actorflow {
 
 BulkSender::Events PeerLink::bulk_events() {
-  return {[this] { finish_if_closed(); },
-          [this](const Status& status) {
-            fail({status.code, "cannot send to " + name() + ": " + status.message});
-          }};
+  return {[this] { finish_if_closed(); }, [this](const Status& status) { fail(status); }};
 }
 
 void PeerLink::send(Message message) {

@@ -21,7 +21,7 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
         self_(std::move(self)),
         peer_(std::move(peer)),
         events_(std::move(events)),
-        bulk_(std::make_shared<BulkSender>(core, outbox_, bulk_events())) {}
+        bulk_(std::make_shared<BulkSender>(core, outbox_, name(), bulk_events())) {}
 
   // Any thread.
   void send(Message message);

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "dataflow/check.h"
 #include "dataflow/error.h"
 
 namespace actorflow {
@@ -95,6 +96,7 @@ void SharedArena::release(Buffer* buffer) {
 }
 
 std::uint64_t SharedArena::place_of(const BufferRef& block) const {
+  ACTORFLOW_CHECK(owns(block));
   return static_cast<std::uint64_t>(static_cast<std::byte*>(block->data()) - begin_);
 }
 

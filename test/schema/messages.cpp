@@ -204,6 +204,12 @@ BOOST_AUTO_TEST_CASE(questions_about_a_task_and_their_answers_arrive) {
   BOOST_TEST(clear.session == "session-1");
   BOOST_TEST(round_trip_as(ContainersCleared{8}).request == 8u);
   round_trip_as(Heartbeat{});
+  for (const auto what : {Undelivered::What::graph, Undelivered::What::run, Undelivered::What::tensor}) {
+    const auto undelivered =
+        round_trip_as(Undelivered{what, 77, {Code::resource_exhausted, "too large"}});
+    BOOST_TEST((undelivered.what == what && undelivered.number == 77));
+    BOOST_TEST(undelivered.reason.to_string() == "resource_exhausted: too large");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

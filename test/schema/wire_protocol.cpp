@@ -202,14 +202,43 @@ BOOST_AUTO_TEST_CASE(a_tensor_without_its_transfer_is_refused) {
 BOOST_AUTO_TEST_CASE(a_chunk_that_does_not_fit_is_refused) {
   BOOST_TEST(contains(refusal_of_chunk(8, 100, 8), "after 0 of 100 bytes came a chunk of 8 at 8"));
   BOOST_TEST(contains(refusal_of_chunk(0, 100, 101), "came a chunk of 101"));
+  BOOST_TEST(contains(refusal_of_chunk(0, 0, 0), "0 bytes was announced"));
 }
 
-BOOST_AUTO_TEST_CASE(a_transfer_above_the_limit_of_a_peer_is_refused_and_both_sizes_are_named) {
-  const std::string warning = refusal_of_chunk(0, std::uint64_t{1} << 40, 8);
-  BOOST_TEST((contains(warning, "1099511627776 bytes") && contains(warning, "limit of 1048576 bytes")),
-             warning);
-  BOOST_TEST(contains(refusal_of_chunk(0, ~std::uint64_t{0}, 8), "was announced"));
-  BOOST_TEST(contains(refusal_of_chunk(0, 0, 0), "was announced"));
+BOOST_AUTO_TEST_CASE(a_transfer_above_the_limit_fails_its_call_names_both_sizes_and_no_more) {
+  RawClient client(receiver->address());
+  auto master = client.master();
+  const auto run = [&](std::uint64_t transfer) {
+    auto request = master.runStepRequest();
+    auto value = request.initFeeds(1)[0].initValue();
+    value.setDtype(wire::DType::UINT8);
+    value.setDims({8});
+    value.setTransfer(transfer);
+    return request.send().wait(client.wait_scope());
+  };
+  const auto put = [&](std::uint64_t transfer, std::uint64_t total) {
+    for (std::uint64_t offset = 0; offset < 16; offset += 8) {
+      if (offset >= total) break;
+      auto request = master.putRequest();
+      auto chunk = request.initChunk();
+      chunk.setTransfer(transfer);
+      chunk.setOffset(offset);
+      chunk.setTotal(total);
+      chunk.initData(8);
+      request.send().wait(client.wait_scope());
+    }
+  };
+  for (const std::uint64_t total : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    put(7, total);
+    const auto refused = run(7);
+    const std::string message = refused.getStatus().getMessage().cStr();
+    BOOST_TEST(refused.getStatus().getCode() == static_cast<int>(Code::resource_exhausted));
+    BOOST_TEST((contains(message, std::to_string(total) + " bytes") &&
+                contains(message, "limit of 1048576 bytes")),
+               message);
+  }
+  put(8, 8);
+  BOOST_TEST(run(8).getStatus().getCode() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(bad_graph_every_kind_of_mistake_is_reported_together) {

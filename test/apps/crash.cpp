@@ -1,0 +1,81 @@
+// What programs say when they crash.
+#include <sys/mman.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstdlib>
+
+#include "actors/actorflow.h"
+#include "test/apps/support/ports.h"
+#include "test/apps/support/process.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+// Address space without memory: whoever reads it crashes.
+class Nowhere final : public Allocator {
+ public:
+  BufferRef allocate(std::size_t size_bytes) override {
+    void* nowhere = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return BufferRef(new Buffer(nowhere, size_bytes, *this));
+  }
+
+ private:
+  void release(Buffer* buffer) override { delete buffer; }
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // whose reports take the place of ours
+#else
+constexpr bool sanitized = false;
+#endif
+
+boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !sanitized; }
+
+constexpr const char* is_child = "ACTORFLOW_TEST_CRASH";
+
+void check_says(Process& process, const std::string& text) {
+  BOOST_TEST(process.output().find(text) != std::string::npos, process.output());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(crash, *boost::unit_test::precondition(reports))
+
+// What the next case runs in a process of its own.
+BOOST_AUTO_TEST_CASE(child) {
+  if (!std::getenv(is_child)) return;
+  Nowhere nowhere;
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {1 << 20}, "x");
+  const Output y = g.on("/job:local/task:1", [&] { return exp(x); });
+  LocalCluster cluster({{"local", 2}});
+  Session session(cluster.server("local", 0).target(), g);
+  session.run(y, {{x, Tensor::allocate(DType::float32, {1 << 20}, nowhere)}});
+}
+
+BOOST_AUTO_TEST_CASE(in_a_kernel_of_a_step_node_op_and_task_are_named) {
+  setenv(is_child, "1", 1);
+  Process process({"test_apps", "--run_test=crash/child", "--catch_system_errors=no"});
+  unsetenv(is_child);
+  BOOST_TEST(process.wait() == 128 + SIGSEGV);
+  check_says(process, "crashed by SIGSEGV");
+  check_says(process, "node 'Exp' (Exp) on /job:local/replica:0/task:1/device:CPU:0");
+  check_says(process, "Please report this text");
+}
+
+BOOST_AUTO_TEST_CASE(a_program_says_who_has_sent_the_signal) {
+  const std::string address = free_addresses(1)[0];
+  Process server({"actorflow", "server", "--cluster", R"({"local": [")" + address + R"("]})", "--job",
+                  "local", "--task", "0"});
+  BOOST_REQUIRE(server.prints("is listening"));
+  server.send_signal(SIGILL);
+  BOOST_TEST(server.wait() == 128 + SIGILL);
+  check_says(server, "crashed by SIGILL");
+  check_says(server, "sent by process " + std::to_string(getpid()));
+  check_says(server, "computed no node");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

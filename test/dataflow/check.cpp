@@ -1,0 +1,49 @@
+// What a broken invariant does.
+#include "dataflow/check.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "dataflow/shape.h"
+#include "test/support/crash.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+BOOST_AUTO_TEST_SUITE(check)
+
+BOOST_AUTO_TEST_CASE(a_condition_that_holds_evaluates_no_value) {
+  int evaluated = 0;
+  ACTORFLOW_CHECK(evaluated == 0, ++evaluated);
+  BOOST_TEST(evaluated == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_invariant_ends_the_process_and_says_where_and_with_which_values) {
+  const Death death = death_of([] {
+    const std::string name = "weights";
+    const int rows = 3;
+    ACTORFLOW_CHECK(rows > 5, "only", rows, "rows of", name, "at", 0.5);
+  });
+  BOOST_TEST(death.signal == SIGABRT);
+  const std::string line = std::to_string(__LINE__ - 3);
+  BOOST_TEST(death.said == "test/dataflow/check.cpp:" + line +
+                               ": broken invariant: rows > 5: only 3 rows of weights at 0.500000\n");
+}
+
+BOOST_AUTO_TEST_CASE(values_may_be_left_out) {
+  const Death death = death_of([] { ACTORFLOW_CHECK(1 + 1 == 3); });
+  BOOST_TEST(death.signal == SIGABRT);
+  BOOST_TEST(death.said.ends_with("broken invariant: 1 + 1 == 3\n"), death.said);
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_is_not_read_beyond_its_rank) {
+  const Shape shape{2, 3};
+  for (const int axis : {-1, 2}) {
+    const Death death = death_of([&] { static_cast<void>(shape[axis]); });
+    BOOST_TEST(death.signal == SIGABRT);
+    BOOST_TEST(death.said.find("axis " + std::to_string(axis) + " of rank 2") != std::string::npos,
+               death.said);
+  }
+  BOOST_TEST(death_of([] { static_cast<void>(Shape{2, Shape::unknown}.elements()); }).signal == SIGABRT);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

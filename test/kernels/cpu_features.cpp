@@ -1,0 +1,109 @@
+// Which instruction sets a machine really has, from what it says.
+#include "kernels/cpu_features.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/bfloat16.h"
+#include "kernels/onednn.h"
+#include "kernels/vectorised.h"
+
+using namespace actorflow;
+
+namespace {
+
+// A machine with everything: a Xeon of the fourth generation under Linux.
+CpuReadings sapphire_rapids() {
+  return {.highest_leaf = 0x20,
+          .leaf_1_ecx = 0x7FFEFBFF,
+          .leaf_7_ebx = 0xF3BFBFEB,
+          .leaf_7_edx = 0xFFDD4432,
+          .tile_palettes = 1,
+          .xcr0 = 0x602E7,
+          .tiles_granted = true};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cpu_features)
+
+BOOST_AUTO_TEST_CASE(a_machine_with_everything_has_everything) {
+  const CpuFeatures features = features_of(sapphire_rapids());
+  BOOST_TEST((features.avx2 && features.avx512 && features.amx && features.shows_amx));
+}
+
+BOOST_AUTO_TEST_CASE(amx_without_the_leaf_of_its_tiles_does_not_count) {
+  CpuReadings virtual_machine = sapphire_rapids();
+  virtual_machine.highest_leaf = 0x1C;
+  // Whatever words stand in its place.
+  for (const std::uint32_t words : {0U, 1U}) {
+    virtual_machine.tile_palettes = words;
+    const CpuFeatures features = features_of(virtual_machine);
+    BOOST_TEST((features.shows_amx && !features.amx && features.avx512));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(amx_without_a_palette_does_not_count) {
+  CpuReadings readings = sapphire_rapids();
+  readings.tile_palettes = 0;
+  BOOST_TEST(!features_of(readings).amx);
+}
+
+BOOST_AUTO_TEST_CASE(amx_without_the_operating_system_does_not_count) {
+  CpuReadings no_tiles = sapphire_rapids();
+  no_tiles.xcr0 = 0xE7;
+  BOOST_TEST((!features_of(no_tiles).amx && features_of(no_tiles).avx512));
+  CpuReadings only_configuration = sapphire_rapids();
+  only_configuration.xcr0 = 0x202E7;
+  BOOST_TEST(!features_of(only_configuration).amx);
+  CpuReadings refused = sapphire_rapids();
+  refused.tiles_granted = false;
+  BOOST_TEST(!features_of(refused).amx);
+}
+
+BOOST_AUTO_TEST_CASE(amx_without_bfloat16_does_not_count) {
+  CpuReadings readings = sapphire_rapids();
+  readings.leaf_7_edx &= ~(1U << 22U);
+  BOOST_TEST(!features_of(readings).amx);
+}
+
+BOOST_AUTO_TEST_CASE(vectors_that_the_operating_system_does_not_save_do_not_count) {
+  CpuReadings only_avx = sapphire_rapids();
+  only_avx.xcr0 = 0x7;
+  BOOST_TEST(
+      (features_of(only_avx).avx2 && !features_of(only_avx).avx512 && !features_of(only_avx).amx));
+  CpuReadings none = sapphire_rapids();
+  none.xcr0 = 0x1;
+  BOOST_TEST((!features_of(none).avx2 && !features_of(none).avx512 && !features_of(none).amx));
+  CpuReadings no_xsave = sapphire_rapids();
+  no_xsave.leaf_1_ecx &= ~(1U << 27U);
+  BOOST_TEST(!features_of(no_xsave).avx2);
+}
+
+BOOST_AUTO_TEST_CASE(a_part_of_avx512_does_not_count) {
+  for (const unsigned bit : {16U, 17U, 30U, 31U}) {
+    CpuReadings readings = sapphire_rapids();
+    readings.leaf_7_ebx &= ~(1U << bit);
+    BOOST_TEST((!features_of(readings).avx512 && features_of(readings).avx2), "without bit " << bit);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_says_nothing_has_nothing) {
+  const CpuFeatures features = features_of({});
+  BOOST_TEST((!features.avx2 && !features.avx512 && !features.amx && !features.shows_amx));
+}
+
+BOOST_AUTO_TEST_CASE(this_machine_is_used_for_what_it_has) {
+  const CpuFeatures& features = actorflow::cpu_features();
+  BOOST_TEST_MESSAGE("AVX2 " << features.avx2 << ", AVX-512 " << features.avx512 << ", AMX "
+                             << features.amx << " (shown: " << features.shows_amx << ")");
+#ifdef __x86_64__
+  BOOST_TEST(features.avx2 == bool(__builtin_cpu_supports("avx2")));
+  BOOST_TEST(features.avx512 ==
+             (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")));
+#endif
+  BOOST_TEST(available_instruction_sets().size() == 1U + features.avx2 + features.avx512);
+  if (!features.amx) BOOST_TEST((!onednn_uses_amx() && !multiplies_bf16_fast()));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
