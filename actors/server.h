@@ -38,6 +38,9 @@ struct ServerOptions {
   // For so long after a message the network's thread looks for the next one before it sleeps: answers
   // come sooner, for up to a core meanwhile. Worth it where a core is left over; about 50 then.
   std::int64_t spin_us = 0;
+  // Which of the task's processes this is, from 1 on (checkpoint/start_number.h): one with a greater number is
+  // newer, also to a task that meets them in another order. 0 = unknown: who is met later is newer.
+  std::uint32_t start_number = 0;
   // Actors of tasks with the same runtime share its threads and settings; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };
@@ -80,6 +83,8 @@ class Server {
   // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
   void stop(const std::string& reason);
   bool stopping() const;
+  // Why the job has failed, as fail_cluster() of another task has said; ok if it goes on or has ended well.
+  Status failure() const;
   // Another process has taken this task's place while this one was stopped or cut off: why it must end,
   // and leave the job alone; "" as long as that is not so. The job is over for it, and the others hear
   // nothing of it any more.
@@ -93,6 +98,8 @@ class Server {
   std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
   // Tells every other task that the job is over.
   void shutdown_cluster(const std::string& reason);
+  // The same for a job that has failed: every task ends with this error. REQUIRES: `why` is not ok.
+  void fail_cluster(const Status& why);
 
   // What the task's actors hold now.
   HeldState held() const;
@@ -106,6 +113,8 @@ class Server {
 
 // Throws failed_precondition if the server's process has been replaced.
 void check_not_replaced(const Server& server);
+// Throws the error of fail_cluster() if another task has called it.
+void throw_if_failed(const Server& server);
 
 // Several tasks in this process, on one pool of threads, that pass tensors by handle.
 // `num_threads` 0 = one per core.
