@@ -58,11 +58,10 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
   const std::string path = folder + "/" + file.name;
   const bool exists = storage.exists(path);
   if (exists && storage.open(path)->size_bytes() == file.size_bytes) return;
-  throw Error(
-      Code::failed_precondition,
-      fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
-                  "all tasks share, under the same path",
-                  path, exists ? "it has another size" : "is not to be seen"));
+  throw Error(Code::failed_precondition,
+              fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
+                          "all tasks share, under the same path",
+                          path, exists ? "it has another size" : "is not to be seen"));
 }
 
 }  // namespace
@@ -111,8 +110,7 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
     Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
-    check_folder_epoch(storage, folder,
-                       session.epoch());  // once more: this process may have been stopped
+    check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
     return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
   } catch (const Error&) {  // What other tasks have written would only fill the disk.
     remove_unpublished(storage, folder, step, files);
@@ -158,12 +156,11 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage,
   const Manifest manifest = read_manifest(storage, manifest_path);
   const std::string folder = folder_of(manifest_path);
   if (const auto found = differences(manifest); !found.empty())
-    throw Error(
-        Code::failed_precondition,
-        fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
-                    "choose the model's own options, or another checkpoint folder; a Saver of the "
-                    "variables that fit restores just these",
-                    manifest_path, found));
+    throw Error(Code::failed_precondition,
+                fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
+                            "choose the model's own options, or another checkpoint folder; a Saver of the "
+                            "variables that fit restores just these",
+                            manifest_path, found));
   try {
     for (const auto& file : manifest.files)
       if (!storage.exists(folder + "/" + file.name))

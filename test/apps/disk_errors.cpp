@@ -1,6 +1,7 @@
 // What a training job bears when its disk answers with errors, and what it says. The errors are real
 // ones of the system calls: broken_disk/ makes them fail.
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
