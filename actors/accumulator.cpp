@@ -40,6 +40,11 @@ bool Accumulator::has(int replica) const {
                              [replica](const Entry& entry) { return entry.replica == replica; });
 }
 
+bool Accumulator::has_counted(int replica, std::int64_t step) const {
+  const auto place = static_cast<std::size_t>(replica);
+  return place < replicas_.size() && replicas_[place].last.step >= step;
+}
+
 Accumulator::Taken Accumulator::take() {
   ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
   if (!planted(PlantedBug::summed_as_they_came))

@@ -29,6 +29,8 @@ class Accumulator {
            Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
+  // Whether a gradient of the replica for this step has counted, be it still here or taken.
+  bool has_counted(int replica, std::int64_t step) const;
 
   struct Taken {
     // Those that there are, in the order of replicas and contributions, so that their sum does not

@@ -4,8 +4,10 @@
 //   step-<n>.<k>-of-<m>.safetensors    of the k-th task
 //   step-<n>.manifest                  schema/checkpoint.capnp
 //   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
+//   starts/<job>-<n>                   how often the task has started (checkpoint/start_number.h)
 //
-// A step that is saved once more goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first
+// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief
+// ever writes those of another. A step that is saved once more goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first
 // files stay whole until the new manifest stands. Tensors have the name of their variable; a slot is
 // "<variable>/<optimizer>/<slot>".
 #pragma once

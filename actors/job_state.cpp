@@ -5,10 +5,18 @@
 
 namespace actorflow {
 
-void JobState::stop(const std::string& reason) {
+void JobState::stop(const std::string& reason, Code code) {
   const std::scoped_lock lock(mutex_);
-  if (!reason_) reason_ = reason;
+  if (!reason_) {
+    reason_ = reason;
+    code_ = code;
+  }
   changed(lock);
+}
+
+Status JobState::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return code_ == Code::ok ? Status{} : Status{code_, *reason_};
 }
 
 void JobState::replace(const std::string& reason) {

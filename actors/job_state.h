@@ -19,12 +19,15 @@ class JobState {
   // REQUIRES: the runtime outlives this.
   explicit JobState(Runtime& runtime) : runtime_(runtime) {}
 
-  // The first reason counts.
-  void stop(const std::string& reason);
+  // The first reason counts. `code`: why the job has failed, if it has.
+  void stop(const std::string& reason, Code code = Code::ok);
   bool stopped() const;
   std::string wait_for_stop();
   // The same, at most for so long. Whether it has stopped.
   bool wait_for_stop(Clock::time_point::duration timeout);
+
+  // Ok unless the job has failed.
+  Status failure() const;
 
   // Stops because another process has taken this one's place.
   void replace(const std::string& reason);
@@ -55,6 +58,7 @@ class JobState {
   mutable std::mutex mutex_;
   std::map<Waker*, std::function<bool()>> waiting_;  // for what
   std::optional<std::string> reason_;
+  Code code_ = Code::ok;
   std::string replaced_;
   std::map<TaskName, Replica> replicas_;
 };

@@ -19,6 +19,10 @@ enum class PlantedBug {
   summed_as_they_came,  // the sum of gradients is in the order of their arrival
   announced_twice,      // an update that is announced twice opens the next step's barrier
   forgotten_messages,   // what waits for a connection is forgotten when it is there
+  unsynced_file,        // a new file's bytes are not synced before it takes its place
+  unsynced_rename,      // nor is the folder after that
+  unsynced_folder,      // a new folder's name is not synced
+  unsynced_removal,     // a manifest's files are removed before its own removal is synced
 };
 
 #ifdef ACTORFLOW_PLANT_BUGS

@@ -1,8 +1,10 @@
 #include "actors/saver.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "actors/checkpoint/folder.h"
@@ -37,6 +39,19 @@ VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& opti
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// The first that has not been tried.
+std::optional<std::string> newest_of(const std::vector<std::string>& paths,
+                                     const std::set<std::string>& tried) {
+  const auto found =
+      std::ranges::find_if(paths, [&](const auto& path) { return !tried.contains(path); });
+  return found == paths.end() ? std::nullopt : std::optional(*found);
+}
+
+// An older checkpoint may do where these bytes are not to be had.
+bool is_damage(Code code) {
+  return code == Code::data_loss || code == Code::not_found || code == Code::disk_error;
+}
 
 // A file that its task has written must be there for us too.
 void expect_file(Storage& storage, const std::string& folder, const Manifest::File& file) {
@@ -86,8 +101,8 @@ void Saver::add_part(Graph& graph, const std::string& device, Part part) {
 std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
   const auto step = session.run(global_step_).scalar<std::int64_t>();
   check_folder_epoch(storage, folder, session.epoch());
-  remove_leftovers(storage, folder);
-  const std::string prefix = free_file_prefix(storage, folder, step);
+  remove_leftovers(storage, folder, session.epoch());
+  const std::string prefix = free_file_prefix(storage, folder, step, session.epoch());
   std::vector<std::string> files;
   for (std::size_t i = 0; i < parts_.size(); ++i)
     files.push_back(data_file_name(prefix, static_cast<int>(i) + 1, static_cast<int>(parts_.size())));
@@ -96,10 +111,9 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
     check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
-    return commit_checkpoint(storage, folder, manifest, options_.keep);
-  } catch (const Error& error) {  // What other tasks have written would only fill the disk.
-    if (error.code() != Code::aborted)  // else they may be those of another chief by now
-      for (const auto& file : files) storage.remove(folder + "/" + file);
+    return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
+  } catch (const Error&) {  // What other tasks have written would only fill the disk.
+    remove_unpublished(storage, folder, step, files);
     throw;
   }
 }
@@ -118,13 +132,22 @@ std::vector<Manifest> Saver::save_parts(Session& session, const std::string& fol
   return manifests;
 }
 
-std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage,
-                                           const std::string& folder) const {
-  while (const auto latest = latest_checkpoint(storage, folder)) try {
-      return restore_from(session, storage, *latest);
-    } catch (const Error&) {  // A newer one may have taken its place.
-      if (storage.exists(*latest)) throw;
+std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage, const std::string& folder,
+                                           bool strict) const {
+  std::set<std::string> tried;
+  std::optional<Error> newest_failure;
+  while (const auto path = newest_of(list_checkpoints(storage, folder), tried)) try {
+      tried.insert(*path);
+      const auto step = restore_from(session, storage, *path);
+      if (newest_failure) spdlog::warn("fell back to {}, the newest checkpoint that is whole", *path);
+      return step;
+    } catch (const Error& error) {
+      if (!storage.exists(*path)) continue;  // A newer one has taken its place.
+      if (strict || !is_damage(error.code())) throw;
+      spdlog::error("a checkpoint cannot be restored: {}", error.what());
+      if (!newest_failure) newest_failure = error;
     }
+  if (newest_failure) throw Error(*newest_failure);
   return std::nullopt;
 }
 
@@ -146,8 +169,8 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage,
     run_restore(session, folder, manifest);
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
-    throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it", error.what(),
-                                             manifest_path));
+    throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it",
+                                             error.what(), manifest_path));
   }
   return saves_global_step_ ? session.run(global_step_).scalar<std::int64_t>() : manifest.global_step;
 }

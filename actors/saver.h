@@ -35,14 +35,16 @@ class Saver {
         SaverOptions options = {});
 
   // Returns the path of the new checkpoint's manifest. `storage` must be the disk that the tasks see.
-  // Throws what the session throws: resource_exhausted for a full disk, failed_precondition for a variable
-  // without value or a file that is not to be seen here. The earlier checkpoints stay whole.
+  // Throws what the session and the storage throw: resource_exhausted for a full disk, failed_precondition for
+  // a variable without value or a file that is not to be seen here, aborted if another chief saves here by now.
+  // The earlier checkpoints stay whole; of an error that comes late, so may this one.
   std::string save(Session& session, Storage& storage, const std::string& folder) const;
 
-  // The global step of the newest checkpoint in the folder, whose values all variables now have; nothing
-  // if there is none. Throws as restore_from(); a checkpoint that is removed meanwhile is not missed.
-  std::optional<std::int64_t> restore(Session& session, Storage& storage,
-                                      const std::string& folder) const;
+  // The global step of the newest whole checkpoint in the folder, whose values all variables now have;
+  // nothing if there is none at all. Damaged ones that are newer are logged; `strict` throws for them
+  // instead. Throws as restore_from(); a checkpoint that is removed meanwhile is not missed.
+  std::optional<std::int64_t> restore(Session& session, Storage& storage, const std::string& folder,
+                                      bool strict = false) const;
   // The same from this manifest. Slots that the checkpoint does not have start anew. Throws
   // failed_precondition, with all differences, if it does not have these variables with these types, and
   // data_loss, with what to do, for a file that is missing or damaged.

@@ -15,6 +15,7 @@
 #include "actors/ask.h"
 #include "actors/checkpoint/io_actor.h"
 #include "actors/coordinator.h"
+#include "actors/incarnations.h"
 #include "actors/input/served_inputs.h"
 #include "actors/job_state.h"
 #include "actors/local_servers.h"
@@ -57,6 +58,7 @@ struct Server::Impl {
   void on_heartbeat(const Sender& from);
   void on_replaced(const Status& reason);
   void peer_gone(const TaskIdentity& from);
+  void end_job(const Shutdown& message);
   std::vector<caf::actor> own_actors() const;
   template <class M>
   void tell_task(TaskId to, M message);
@@ -87,7 +89,7 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->tasks = options.cluster.all_tasks();
   task->own = task->id_of(name);
   known.resize(task->tasks.size());
-  task->self = {name, runtime->random().next()};
+  task->self = {name, make_incarnation(options.start_number, runtime->random())};
   task->devices = devices_of_this_process();
   task->ops = &builtin_ops();
   task->team = &runtime->team();
@@ -204,7 +206,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
           job.present(from);
           job.left(from);
         } else if constexpr (std::is_same_v<M, Shutdown>) {
-          job.stop(content.reason);
+          job.stop(content.reason, content.code);
         } else if constexpr (std::is_same_v<M, Heartbeat>) {
           on_heartbeat(sender);
         } else {
@@ -233,7 +235,7 @@ bool Server::Impl::meet(const Sender& sender) {
   const auto position = static_cast<std::size_t>(sender.task);
   auto& [present, past] = known[position];
   if (present == sender.incarnation) return true;
-  if (past.contains(sender.incarnation)) return false;
+  if (past.contains(sender.incarnation) || is_older(sender.incarnation, present)) return false;
   if (present != 0) past.insert(present);
   present = sender.incarnation;
   caf::anon_send(task->peers[position], Met{present});
@@ -321,11 +323,14 @@ void Server::stop(const std::string& reason) {
                  StopSteps{{Code::cancelled, name().to_string() + " was stopped: " + reason}});
 }
 bool Server::stopping() const { return impl_->job.stopped(); }
+Status Server::failure() const { return impl_->job.failure(); }
 std::string Server::replaced() const { return impl_->job.replaced(); }
 
 void check_not_replaced(const Server& server) {
   if (const auto why = server.replaced(); !why.empty()) throw Error(Code::failed_precondition, why);
 }
+
+void throw_if_failed(const Server& server) { throw_if_error(server.failure()); }
 
 void Server::announce_done(const TaskName& chief) {
   impl_->tell_task(impl_->task->id_of(chief), ReplicaDone{});
@@ -339,11 +344,14 @@ std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& repli
   return impl_->job.wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
 }
 
-void Server::shutdown_cluster(const std::string& reason) {
-  if (!replaced().empty()) return;
-  for (std::size_t i = 0; i < impl_->task->tasks.size(); ++i)
-    if (static_cast<TaskId>(i) != impl_->task->own)
-      impl_->tell_task(static_cast<TaskId>(i), Shutdown{reason});
+void Server::shutdown_cluster(const std::string& reason) { impl_->end_job({reason}); }
+void Server::fail_cluster(const Status& why) { impl_->end_job({why.message, why.code}); }
+
+// A process that has been replaced has no say in it.
+void Server::Impl::end_job(const Shutdown& message) {
+  if (!job.replaced().empty()) return;
+  for (std::size_t i = 0; i < task->tasks.size(); ++i)
+    if (static_cast<TaskId>(i) != task->own) tell_task(static_cast<TaskId>(i), message);
 }
 
 HeldState Server::held() const {

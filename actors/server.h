@@ -43,6 +43,9 @@ struct ServerOptions {
   // nothing of it is given back for full_window_timeout_ms.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
+  // Which of the task's processes this is, from 1 on (checkpoint/start_number.h): one with a greater number is
+  // newer, also to a task that meets them in another order. 0 = unknown: who is met later is newer.
+  std::uint32_t start_number = 0;
   // Actors of tasks with the same runtime share its threads and settings; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };
@@ -85,6 +88,8 @@ class Server {
   // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
   void stop(const std::string& reason);
   bool stopping() const;
+  // Why the job has failed, as fail_cluster() of another task has said; ok if it goes on or has ended well.
+  Status failure() const;
   // Another process has taken this task's place while this one was stopped or cut off: why it must end,
   // and leave the job alone; "" as long as that is not so. The job is over for it, and the others hear
   // nothing of it any more.
@@ -98,6 +103,8 @@ class Server {
   std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
   // Tells every other task that the job is over.
   void shutdown_cluster(const std::string& reason);
+  // The same for a job that has failed: every task ends with this error. REQUIRES: `why` is not ok.
+  void fail_cluster(const Status& why);
 
   // What the task's actors hold now.
   HeldState held() const;
@@ -111,6 +118,8 @@ class Server {
 
 // Throws failed_precondition if the server's process has been replaced.
 void check_not_replaced(const Server& server);
+// Throws the error of fail_cluster() if another task has called it.
+void throw_if_failed(const Server& server);
 
 // Several tasks in this process, on one pool of threads, that pass tensors by handle.
 // `num_threads` 0 = one per core.

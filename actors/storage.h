@@ -16,7 +16,8 @@ class NewFile {
   virtual ~NewFile() = default;
   virtual void write(std::span<const std::byte> bytes) = 0;
   // Puts the file in the place of its path, so that a crash at any moment leaves there the old or the
-  // new content: fsync, rename, fsync of the folder. The last call.
+  // new content: fsync, rename, fsync of the folder. The last call. Where it throws, the new content may
+  // have taken the place of the old all the same.
   virtual void commit() = 0;
 };
 
@@ -29,12 +30,12 @@ class OpenFile {
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-// A disk. Errors throw Error (resource_exhausted for a full disk, not_found, permission_denied,
-// unavailable for other failures) that name path and bytes. Thread-safe; of its files one at a time.
+// A disk. Errors throw Error (resource_exhausted for a full disk, not_found, permission_denied, disk_error
+// for other failures) that name path and bytes. Thread-safe; of its files one at a time.
 class Storage {
  public:
   virtual ~Storage() = default;
-  // Makes missing folders.
+  // Makes missing folders, which survive a crash.
   virtual std::unique_ptr<NewFile> create(const std::string& path) = 0;
   virtual std::unique_ptr<OpenFile> open(const std::string& path) = 0;
   // Adds bytes to the end of a file, which is made with its folders if it is missing. A crash may leave
@@ -45,6 +46,8 @@ class Storage {
   virtual std::vector<std::string> list(const std::string& folder) = 0;
   // Not an error if there is no such file.
   virtual void remove(const std::string& path) = 0;
+  // What was removed from the folder stays so, whatever crashes.
+  virtual void sync(const std::string& folder) = 0;
   // What its machine's calendar shows, in seconds since 1970. It may jump: for people, not for measuring.
   virtual double wall_time_s() = 0;
 

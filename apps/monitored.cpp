@@ -54,8 +54,17 @@ int run(const std::string& checkpoint_dir) {
     options.job = task.task.job;
     options.task = task.task.index;
     Server server(options);
-    if (task.replica < 0) return server.join(), success;
-    fit(server, task, checkpoint_dir);
+    if (task.replica < 0) {
+      server.join();
+      throw_if_failed(server);
+      return success;
+    }
+    try {
+      fit(server, task, checkpoint_dir);
+    } catch (const Error& error) {  // the others end with it, too
+      if (task.is_chief()) server.fail_cluster(error.status());
+      throw;
+    }
     if (task.is_chief()) server.shutdown_cluster("training is complete");
     return success;
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "actors/checkpoint/start_number.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -50,17 +51,19 @@ struct TrainerFlags {
     train.add_to(app);
   }
 
-  ServerOptions server(const TaskConfig& config, std::int64_t connect_timeout_ms) const {
+  ServerOptions server(const TaskConfig& config, const TrainOptions& train_options) const {
     ServerOptions options;
     options.cluster = config.cluster;
     options.job = config.task.job;
     options.task = config.task.index;
-    options.connect_timeout_ms = connect_timeout_ms;
+    options.connect_timeout_ms = train_options.connect_timeout_ms;
     options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
     options.credentials = credentials;
     options.insecure = insecure;
     options.num_threads = threads;
     options.max_incoming_bytes = max_incoming_bytes;
+    if (const auto& folder = train_options.checkpoint_folder; !folder.empty())
+      options.start_number = take_start_number(posix_storage(), folder, config.task);
     return options;
   }
 };
@@ -99,7 +102,8 @@ int run(const TrainerFlags& flags) {
     data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
-  Server server(flags.server(config, options.connect_timeout_ms));
+  check_checkpoint_folder(options);
+  Server server(flags.server(config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =
       serves ? serve(server, options, interrupts) : work(server, data, options, flags.train, interrupts);

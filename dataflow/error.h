@@ -28,9 +28,10 @@ enum class Code : std::uint8_t {
   out_of_range = 11,
   unimplemented = 12,
   internal = 13,
-  unavailable = 14,
+  unavailable = 14,  // a task is not there, and nothing else: monitored sessions take it for preemption
   data_loss = 15,
   not_finite = 16,  // a loss or a gradient is NaN or infinite; TensorFlow says invalid_argument
+  disk_error = 17,  // a disk's answer that none of the others says, such as EIO or EMFILE
 };
 
 std::string_view to_string(Code code);

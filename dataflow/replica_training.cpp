@@ -237,21 +237,25 @@ class SynchronousTraining {
     });
   }
 
-  std::vector<std::pair<Output, Output>> rejoin() {
-    std::vector<std::pair<Output, Output>> values;
-    for (const auto& update : t_.updates) {
-      if (GradientInputs(update.gradient).sparse) continue;
-      const Variable& variable = update.variable;
-      const Output at_step = t_.graph.on(variable.device(), [&] {
-        return t_.graph.add(read_at_step_op(), {local_step_},
-                            {{"variable", variable.name()},
-                             {"dtype", variable.type().dtype},
-                             {"shape", variable.type().shape}},
-                            beside(update, "at_step"));
-      });
-      values.emplace_back(variable.value(), at_step);
-    }
+  std::vector<TrainOp::Rejoin> rejoin() {
+    std::vector<TrainOp::Rejoin> values;
+    for (const auto& update : t_.updates)
+      t_.graph.on(update.variable.device(), [&] { values.push_back(rejoin(update)); });
     return values;
+  }
+
+  TrainOp::Rejoin rejoin(const GradientAndVariable& update) {
+    const Variable& variable = update.variable;
+    const Output at_step = t_.graph.add(read_at_step_op(), {local_step_},
+                                        {{"variable", variable.name()},
+                                         {"dtype", variable.type().dtype},
+                                         {"shape", variable.type().shape}},
+                                        beside(update, "at_step"));
+    const Output has_gradient =
+        t_.graph.add(has_gradient_op(), {local_step_},
+                     {{"variable", variable.name()}, {"replica", std::int64_t{t_.replication.replica}}},
+                     beside(update, "has_gradient"));
+    return {variable.value(), at_step, has_gradient};
   }
 
   Output take_token(const std::vector<Output>& after, const std::vector<Output>& last,

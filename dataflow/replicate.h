@@ -46,10 +46,15 @@ struct TrainOp {
   Output local_init;
   // int64 scalar: the global step that the replica's next step works on. After local_init.
   Output local_step;
-  // Synchronous: a replica that comes back in the middle of a step finds some variables updated already.
-  // After local_init it fetches the second of each pair, which is the value that its step is about, and
-  // feeds it for the first in its first step (as the hook sync_replicas() does).
-  std::vector<std::pair<Output, Output>> rejoin{};
+  // Synchronous: a replica that comes back in the middle of a step finds some variables updated already, or
+  // they may be at any time: those that have its gradient of the step. After local_init it fetches `at_step` of
+  // these, the value that its step is about, and feeds it for `value` in its first step (as the hook
+  // sync_replicas() does).
+  struct Rejoin {
+    Output value, at_step;
+    Output has_gradient;  // bool scalar
+  };
+  std::vector<Rejoin> rejoin{};
   // Asynchronous: int64 scalars. A step that is fed the same number for each of them counts once,
   // however often it is made again after a failure (the hook sync_replicas() feeds them); one that is
   // fed nothing always counts.

@@ -112,6 +112,13 @@ void infer_read_at_step(InferContext& c) {
   infer_declared(c);
 }
 
+void infer_has_gradient(InferContext& c) {
+  expect_variable(c);
+  expect_replica_number(c);
+  expect_scalar(c, 0, DType::int64);
+  c.add_output(DType::boolean, {});
+}
+
 void infer_count_step(InferContext& c) {
   expect_variable(c);
   expect_replica_number(c);
@@ -198,6 +205,17 @@ const OpDef& read_at_step_op() {
   return op;
 }
 
+const OpDef& has_gradient_op() {
+  static const OpDef op{.name = "HasGradient",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = variable_attrs() + std::vector{required_int("replica")},
+                        .infer = infer_has_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
 const OpDef& count_step_op() {
   static const OpDef op{.name = "CountStep",
                         .min_inputs = 2,
@@ -234,6 +252,7 @@ std::span<const OpDef* const> training_ops() {
                                  &accumulate_sparse_gradient_op(),
                                  &gradient_counts_op(),
                                  &read_at_step_op(),
+                                 &has_gradient_op(),
                                  &count_step_op(),
                                  &next_serial_op(),
                                  &staleness_op(),

@@ -38,9 +38,12 @@ const OpDef& accumulate_sparse_gradient_op();
 // global step in asynchronous training: of each replica's steps. Attrs: variable, total_num_replicas.
 const OpDef& gradient_counts_op();
 // (local_step int64) -> the variable's value at that global step: the present one, or that before the
-// last mean of dense gradients, which a replica that comes back in the middle of a step needs. Attrs as
+// last mean of gradients, which a replica that comes back in the middle of a step needs. Attrs as
 // ReadVariable.
 const OpDef& read_at_step_op();
+// (local_step int64) -> bool: whether the replica's gradient of that step has been handed in, so that the
+// variable has moved on or may at any time. Attrs: variable, replica.
+const OpDef& has_gradient_op();
 // (local_step int64, serial int64) -> global step after: counts an asynchronous step that began at
 // `local_step`, once, and records its staleness. Attrs: variable (the global step's name), and replica
 // and train_op as ApplyGradient.

@@ -23,7 +23,7 @@ constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t clock_difference = 3'600;
 
 [[noreturn]] void fail(const std::string& doing) {
-  throw Error(Code::unavailable, doing + ": " + std::strerror(errno));
+  throw Error(Code::disk_error, doing + ": " + std::strerror(errno));
 }
 
 void make_folder(const std::string& folder) {

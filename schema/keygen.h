@@ -40,7 +40,7 @@ struct KeygenReport {
 // and for clients that has none yet, an expired one, or one of another authority. The folder is made
 // with mode 0700, its files with 0600; each file is there whole or not at all. Throws
 // failed_precondition for an authority that cannot sign any more, permission_denied for a folder that
-// others may write to, unavailable where a file cannot be written.
+// others may write to, disk_error where a file cannot be written.
 KeygenReport generate_keys(const KeygenOptions& options);
 
 }  // namespace actorflow

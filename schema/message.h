@@ -127,6 +127,7 @@ struct ReplicaDone {};
 // The chief -> everybody: the job is over, leave.
 struct Shutdown {
   std::string reason;
+  Code code = Code::ok;  // else the job has failed, for this reason
 };
 
 // Either way, every second or so while there is a connection: the sender is alive, and wants to hear the

@@ -1,6 +1,7 @@
 #include "actors/checkpoint/folder.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,19 +16,27 @@ namespace {
 
 constexpr std::string_view manifest_suffix = ".manifest";
 
-// The parts of "step-<n><suffix>"; a negative step for other names.
-struct FileName {
-  std::int64_t step = -1;
-  std::string_view suffix;
+// The number behind a prefix, which both are taken off; -1 if the text does not begin so.
+std::int64_t take_number(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return -1;
+  std::int64_t number = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + prefix.size(), end, number);
+  if (error != std::errc() || number < 0) return -1;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return number;
+}
 
-  explicit FileName(std::string_view name) {
-    constexpr std::string_view prefix = "step-";
-    if (!name.starts_with(prefix)) return;
-    name.remove_prefix(prefix.size());
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-    suffix = name.substr(static_cast<std::size_t>(end - name.data()));
-    if (error != std::errc()) step = -1;
-  }
+// The parts of "step-<n>[.epoch-<e>]<suffix>"; a negative step for other names.
+struct FileName {
+  explicit FileName(std::string_view name)
+      : step(take_number(name, "step-")),
+        epoch(std::max<std::int64_t>(0, take_number(name, ".epoch-"))),
+        suffix(name) {}
+
+  std::int64_t step;
+  std::int64_t epoch;
+  std::string_view suffix;
 };
 
 // The steps that have a manifest.
@@ -50,7 +59,8 @@ std::set<std::int64_t> kept_by_time(Storage& storage, const std::string& folder,
       if (last_s && static_cast<double>(saved_s - *last_s) < hours * 3600) continue;
       last_s = saved_s;
       kept.insert(step);
-    } catch (const Error&) {  // What cannot be read need not stay.
+    } catch (const Error& error) {  // What is damaged need not stay.
+      if (error.code() != Code::data_loss) kept.insert(step);
     }
   return kept;
 }
@@ -67,20 +77,44 @@ std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder
   return kept;
 }
 
-// A manifest goes before its files: what remains is a checkpoint or no checkpoint.
+bool names(const Manifest& manifest, const std::string& file) {
+  return std::ranges::find(manifest.files, file, &Manifest::File::name) != manifest.files.end();
+}
+
+// The steps of which a chief of a newer epoch has made files.
+std::set<std::int64_t> steps_of_newer(const std::vector<std::string>& files, std::int64_t epoch) {
+  std::set<std::int64_t> steps;
+  for (const auto& name : files)
+    if (const FileName parts(name); parts.epoch > epoch) steps.insert(parts.step);
+  return steps;
+}
+
+// A manifest goes before its files, and for good: what remains is a checkpoint or no checkpoint.
 void remove_others(Storage& storage, const std::string& folder, const Manifest& saved,
-                   const std::set<std::int64_t>& kept) {
-  std::vector<std::string> removed;
-  for (const auto& name : storage.list(folder)) {
+                   std::set<std::int64_t> kept, std::int64_t epoch) {
+  const auto all = storage.list(folder);
+  kept.merge(steps_of_newer(all, epoch));
+  std::vector<std::string> manifests, files;
+  for (const auto& name : all) {
     const FileName parts(name);
-    const bool is_other_version = parts.step == saved.global_step && parts.suffix != manifest_suffix &&
-                                  std::ranges::find(saved.files, name, &Manifest::File::name) ==
-                                      saved.files.end();
-    if (parts.step >= 0 && (is_other_version || !kept.contains(parts.step))) removed.push_back(name);
+    const bool is_manifest = parts.suffix == manifest_suffix;
+    const bool is_other_version =
+        parts.step == saved.global_step && parts.epoch <= epoch && !is_manifest && !names(saved, name);
+    if (parts.step < 0 || (kept.contains(parts.step) && !is_other_version)) continue;
+    (is_manifest ? manifests : files).push_back(name);
   }
-  std::ranges::stable_partition(removed,
-                                [](const auto& name) { return name.ends_with(manifest_suffix); });
-  for (const auto& name : removed) storage.remove(folder + "/" + name);
+  for (const auto& name : manifests) storage.remove(folder + "/" + name);
+  if (!manifests.empty()) storage.sync(folder);
+  for (const auto& name : files) storage.remove(folder + "/" + name);
+}
+
+// The first of a path's folders that is none.
+std::optional<std::string> file_in_the_way(Storage& storage, const std::string& path) {
+  for (std::size_t slash = 0; slash != path.npos;) {
+    slash = path.find('/', slash + 1);
+    if (const auto part = path.substr(0, slash); storage.exists(part)) return part;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -94,14 +128,18 @@ std::string manifest_path(const std::string& folder, std::int64_t step) {
   return fmt::format("{}/step-{}{}", folder, step, manifest_suffix);
 }
 
-std::string free_file_prefix(Storage& storage, const std::string& folder, std::int64_t step) {
-  const std::string first = fmt::format("step-{}.", step), second = first + "again.";
+std::string free_file_prefix(Storage& storage, const std::string& folder, std::int64_t step,
+                             std::int64_t epoch) {
+  const std::string first =
+      epoch > 0 ? fmt::format("step-{}.epoch-{}.", step, epoch) : fmt::format("step-{}.", step);
+  const std::string second = first + "again.";
   const std::string path = manifest_path(folder, step);
   if (!storage.exists(path)) return first;
   try {
     for (const auto& file : read_manifest(storage, path).files)
-      if (!file.name.starts_with(second)) return second;
-  } catch (const Error&) {  // A manifest that cannot be read keeps nothing alive.
+      if (file.name.starts_with(first) && !file.name.starts_with(second)) return second;
+  } catch (const Error& error) {  // A damaged manifest keeps nothing alive.
+    if (error.code() != Code::data_loss) throw;
   }
   return first;
 }
@@ -124,20 +162,58 @@ Manifest merge_manifests(std::span<const Manifest> parts, std::int64_t global_st
   return merged;
 }
 
-void remove_leftovers(Storage& storage, const std::string& folder) {
-  const auto saved = saved_steps(storage, folder);
-  for (const auto& name : storage.list(folder))
-    if (const FileName parts(name); parts.step >= 0 && !saved.contains(parts.step))
-      storage.remove(folder + "/" + name);
+void expect_checkpoint_folder(Storage& storage, const std::string& folder) {
+  try {
+    storage.create(folder + "/writable");
+  } catch (const Error& error) {
+    if (error.code() == Code::resource_exhausted) return;
+    const std::string text =
+        fmt::format("checkpoints cannot be saved in '{}': {}", folder, error.what());
+    if (error.code() != Code::disk_error) throw Error(error.code(), text);
+    if (const auto file = file_in_the_way(storage, folder))
+      throw Error(Code::failed_precondition,
+                  fmt::format("checkpoints cannot be saved in '{}': '{}' is a file, not a folder",
+                              folder, *file));
+    throw Error(Code::disk_error, text);
+  }
+}
+
+void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch) {
+  try {
+    const auto saved = saved_steps(storage, folder);
+    for (const auto& name : storage.list(folder))
+      if (const FileName parts(name);
+          parts.step >= 0 && !saved.contains(parts.step) && parts.epoch <= epoch)
+        storage.remove(folder + "/" + name);
+  } catch (const Error& error) {
+    spdlog::warn("what saving has left in {} stays: {}", folder, error.what());
+  }
+}
+
+void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,
+                        std::span<const std::string> files) {
+  try {
+    Manifest published;
+    const std::string path = manifest_path(folder, step);
+    if (storage.exists(path)) published = read_manifest(storage, path);
+    for (const auto& file : files)
+      if (!names(published, file)) storage.remove(folder + "/" + file);
+  } catch (const Error& error) {
+    spdlog::warn("what saving step {} has left in {} stays: {}", step, folder, error.what());
+  }
 }
 
 std::string commit_checkpoint(Storage& storage, const std::string& folder, const Manifest& manifest,
-                              const KeepOptions& keep) {
+                              const KeepOptions& keep, std::int64_t epoch) {
   const std::string path = manifest_path(folder, manifest.global_step);
   storage.write_atomically(path, encode_manifest(manifest));
-  auto kept = steps_to_keep(storage, folder, keep);
-  kept.insert(manifest.global_step);
-  remove_others(storage, folder, manifest, kept);
+  try {
+    auto kept = steps_to_keep(storage, folder, keep);
+    kept.insert(manifest.global_step);
+    remove_others(storage, folder, manifest, std::move(kept), epoch);
+  } catch (const Error& error) {
+    spdlog::warn("{} was saved; older checkpoints stay: {}", path, error.what());
+  }
   return path;
 }
 

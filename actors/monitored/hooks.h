@@ -37,9 +37,9 @@ class CheckpointListener {
 };
 
 // CheckpointSaverHook: saves into `folder` at the first step, then as often as `every` says, and at the
-// end. Saver and storage must outlive the hook. An error of the storage is logged, and training goes on
-// with the earlier checkpoints. At the end it comes out, a full disk after `max_wait_secs` (0 = never) in
-// which there was no room.
+// end. Saver and storage must outlive the hook. An error of the storage is logged, training goes on
+// with the earlier checkpoints, and the save is tried again three times, after 1, 2 and 4 s, before its next
+// time. At the end it is tried for `max_wait_secs`, and then comes out.
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
                          std::vector<std::shared_ptr<CheckpointListener>> listeners = {},
                          double max_wait_secs = 60);

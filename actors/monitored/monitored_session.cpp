@@ -128,8 +128,9 @@ Session* MonitoredSession::Impl::ready() {
 
 // What a failed step means. Throws the error again unless training ends or goes on.
 void MonitoredSession::Impl::survive(const Error& error) {
-  if (!server.replaced().empty()) failed = true;
+  if (!server.replaced().empty() || !server.failure().ok()) failed = true;
   check_not_replaced(server);
+  throw_if_failed(server);
   if (server.stopping()) return;  // the step was cancelled, or others have left before us
   if (error.code() == Code::out_of_range) {
     spdlog::info("{}: the input has ended: {}", server.name().to_string(), error.what());
@@ -240,6 +241,7 @@ void MonitoredSession::close() {
   if (!impl_->failed && impl_->session && !impl_->server.stopping())
     for (const auto& hook : impl_->hooks) hook->end(*impl_->session);
   impl_->stop = true;
+  throw_if_failed(impl_->server);
 }
 
 bool MonitoredSession::revive() {

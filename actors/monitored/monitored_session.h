@@ -33,6 +33,9 @@ struct MonitoredOptions {
   // Where the chief saves, and restores from; "" = nowhere. A folder that all tasks see lets those that
   // come late learn that training is complete.
   std::string checkpoint_dir{};
+  // Fail where the newest checkpoint is damaged. Else the chief says so, and falls back to the newest one that
+  // is whole.
+  bool strict_restore = false;
   Hooks hooks{};             // of every replica
   Hooks chief_only_hooks{};  // called before the others
 
@@ -45,7 +48,8 @@ struct MonitoredOptions {
   const Summaries* summaries = nullptr;
   Every save_summaries{.steps = 100};
 
-  // How long to wait for the chief, or for tasks that are lost; 0 = as long as it takes.
+  // How long to wait for the chief, or for tasks that are lost; 0 = as long as it takes. Also for a disk that
+  // does not take the last checkpoint; 0 = not at all.
   double max_wait_secs = 7200;
   // How often a loss or a gradient of this replica that is not finite takes the job, all replicas
   // together, back to the newest checkpoint, before training fails. The chief needs a checkpoint_dir for
@@ -97,8 +101,9 @@ class StepContext {
 class MonitoredSession {
  public:
   // Calls the hooks' begin(), which may add to the graph, makes the first session and waits until the
-  // model is ready. Throws what Session throws, and deadline_exceeded after max_wait_secs, naming whom
-  // it waited for. Graph and server must outlive this.
+  // model is ready. Throws what Session throws, deadline_exceeded after max_wait_secs, naming whom it waited
+  // for, and, at the chief, failed_precondition or permission_denied for a checkpoint_dir that is a file or
+  // cannot be written. Graph and server must outlive this.
   MonitoredSession(Server& server, Graph& graph, MonitoredOptions options = {});
   // In a local server of its own.
   explicit MonitoredSession(Graph& graph, MonitoredOptions options = {});
@@ -123,7 +128,7 @@ class MonitoredSession {
   bool run_step(const std::function<void(StepContext&)>& body);
 
   // The end: calls hooks' end(), unless a step has failed or the server's job is over. A task that is
-  // lost meanwhile is an error.
+  // lost meanwhile is an error. Throws why the job has failed, if another task has said so.
   void close();
 
   // For a replica that has reached the end, before the job is over: whether it must train on, because

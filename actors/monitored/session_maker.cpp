@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/planted_bug.h"
 #include "actors/point.h"
@@ -75,6 +77,9 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
                        variable.name() + "/is_ready");
     }));
   fence_ = make_fence(graph, shared_, scaffold.global_step, server.name());
+  if (options.is_chief && !options.checkpoint_dir.empty())
+    with_storage_tries(*server.runtime(), "the check of the folder of checkpoints",
+                       [&] { expect_checkpoint_folder(storage_, options.checkpoint_dir); });
   if (saver_ || options.checkpoint_dir.empty()) return;
   own_saver_ = std::make_unique<Saver>(
       graph, shared_, scaffold.global_step,
@@ -140,8 +145,13 @@ void SessionMaker::prepare(Session& session) {
 // Neither the tasks nor the folder take anything of an earlier chief from here on.
 void SessionMaker::close_epoch(Session& session) {
   const std::string& folder = options_.checkpoint_dir;
-  const auto epoch = fence_->close(session, folder.empty() ? 0 : folder_epoch(storage_, folder));
-  if (folder.empty()) return;
+  if (folder.empty()) {
+    fence_->close(session);
+    return;
+  }
+  const auto known = with_storage_tries(*server_.runtime(), "reading the epoch of " + folder,
+                                        [&] { return folder_epoch(storage_, folder); });
+  const auto epoch = fence_->close(session, known);
   try {
     raise_folder_epoch(storage_, folder, epoch);
   } catch (const Error& error) {  // the tasks' own epoch guards all but the folder
@@ -150,9 +160,21 @@ void SessionMaker::close_epoch(Session& session) {
   }
 }
 
+// An error that may pass is not yet a reason to fall back to an older checkpoint.
+std::optional<std::int64_t> SessionMaker::restore(Session& session) {
+  const std::string& folder = options_.checkpoint_dir;
+  try {
+    return with_storage_tries(*server_.runtime(), "restoring from " + folder,
+                              [&] { return saver_->restore(session, storage_, folder, true); });
+  } catch (const Error& error) {
+    if (options_.strict_restore || is_preemption(error.code())) throw;
+    return saver_->restore(session, storage_, folder);
+  }
+}
+
 void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {
   if (saver_ && !options_.checkpoint_dir.empty()) {
-    const auto step = saver_->restore(session, storage_, options_.checkpoint_dir);
+    const auto step = restore(session);
     if (step) restored.hit();
     if (step) return spdlog::info("restored step {} from {}", *step, options_.checkpoint_dir);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ class SessionMaker {
   void close_epoch(Session& session);
   bool await_chief(Session& session, Patience& patience);
   bool await_ready(Session& session, Patience& patience);
+  std::optional<std::int64_t> restore(Session& session);
   void give_values(Session& session, const std::vector<std::string>& missing);
   std::vector<std::string> missing_variables(Session& session) const;
   std::string describe(const std::vector<std::string>& missing) const;

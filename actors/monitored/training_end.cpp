@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint.h"
 #include "actors/checkpoint/number_file.h"
+#include "actors/monitored/storage_error.h"
 
 namespace actorflow {
 namespace {
@@ -34,7 +35,12 @@ std::optional<std::int64_t> latest_step(Storage& storage, const std::string& fol
 
 bool is_complete(Storage& storage, const std::string& folder, std::int64_t last_step) {
   if (folder.empty() || last_step <= 0) return false;
-  return completed_step(storage, folder).value_or(-1) >= last_step;
+  try {
+    return completed_step(storage, folder).value_or(-1) >= last_step;
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code())) throw;
+    return false;
+  }
 }
 
 }  // namespace actorflow

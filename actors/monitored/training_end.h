@@ -18,7 +18,8 @@ std::optional<std::int64_t> completed_step(Storage& storage, const std::string& 
 // The global step of the newest checkpoint in the folder; nothing if there is none.
 std::optional<std::int64_t> latest_step(Storage& storage, const std::string& folder);
 
-// Whether training has reached `last_step` there; false where there is no folder or no last step.
+// Whether training has reached `last_step` there; false where there is no folder or no last step, and as long as
+// the disk does not say.
 bool is_complete(Storage& storage, const std::string& folder, std::int64_t last_step);
 
 }  // namespace actorflow

@@ -22,6 +22,7 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
   for (auto& [name, variable] : shard.variables) {
     if (!planted(PlantedBug::kept_gradients)) variable.accumulator = {};
     variable.previous = {};
+    variable.previous_rows.reset();
     variable.waiting_ticks = 0;
   }
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));

@@ -40,8 +40,10 @@ struct ShardVariable {
   AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
   std::uint64_t left_out = 0;  // gradients that were not finite
-  // The value before the last synchronous update: that of the step before the accumulator's.
+  // The value before the last synchronous update: that of the step before the accumulator's. Of a table of which
+  // some rows changed, these rows.
   Tensor previous;
+  std::optional<GradientRows> previous_rows;
   // The last accumulate node that came, what it asks for, and for how long gradients have waited.
   const Node* accumulate = nullptr;
   const Optimizer* optimizer = nullptr;

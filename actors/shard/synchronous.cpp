@@ -7,8 +7,10 @@
 #include "actors/executable.h"
 #include "actors/planted_bug.h"
 #include "actors/point.h"
+#include "actors/shard/kept_rows.h"
 #include "actors/shard/state.h"
 #include "dataflow/training_ops.h"
+#include "kernels/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -31,7 +33,10 @@ void apply_gathered(const ShardState& shard, const std::string& name, ShardVaria
   const auto taken = variable.accumulator.take();
   variable.waiting_ticks = 0;
   // With it the update makes a new value; a table of which it changes some rows is not copied for that.
-  if (node.op == &accumulate_gradient_op()) variable.previous = variable.state.value;
+  if (node.op == &accumulate_gradient_op())
+    variable.previous = variable.state.value;
+  else
+    variable.previous_rows = copy_rows(on_device(variable.state.value, cpu_device()), taken.gradients);
   update_variable(shard, *variable.optimizer, variable, taken.gradients, taken.learning_rate);
   announce(shard, name, variable);
 }
@@ -85,9 +90,19 @@ StateResult accumulate_sparse(ShardState& shard, StateCall& call) {
 StateResult read_at_step(ShardState& shard, StateCall& call) {
   const ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto step = call.inputs[0].scalar<std::int64_t>();
-  const bool is_before = !planted(PlantedBug::rejoined_late) && variable.previous.valid() &&
-                         step + 1 == variable.accumulator.global_step();
-  return std::vector{is_before ? variable.previous : variable.state.value};
+  const Tensor& value = variable.state.value;
+  if (planted(PlantedBug::rejoined_late) || step + 1 != variable.accumulator.global_step())
+    return std::vector{value};
+  if (variable.previous_rows)
+    return std::vector{with_rows(on_device(value, cpu_device()), *variable.previous_rows)};
+  return std::vector{variable.previous.valid() ? variable.previous : value};
+}
+
+StateResult has_gradient(ShardState& shard, StateCall& call) {
+  const ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto replica = static_cast<int>(attr<std::int64_t>(*call.node, "replica"));
+  const auto step = call.inputs[0].scalar<std::int64_t>();
+  return std::vector{Tensor::scalar(variable.accumulator.has_counted(replica, step))};
 }
 
 StateResult gradient_counts(ShardState& shard, StateCall& call) {
@@ -143,6 +158,7 @@ std::span<const StateOp> synchronous_handlers() {
       StateOp{&accumulate_gradient_op(), accumulate_dense, Effect::changes, 0},
       StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
       StateOp{&read_at_step_op(), read_at_step, Effect::reads},
+      StateOp{&has_gradient_op(), has_gradient, Effect::reads},
       StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }

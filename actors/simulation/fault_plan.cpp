@@ -33,6 +33,7 @@ constexpr std::array kinds{
     KindName{FaultKind::duplicate, "duplicate", 0, true},
     KindName{FaultKind::late, "late", 0, true},
     KindName{FaultKind::disk_full, "disk_full", 0, true},
+    KindName{FaultKind::disk_errors, "disk_errors", 0, true},
     KindName{FaultKind::power, "power", 0, true},
 };
 

@@ -23,7 +23,8 @@ enum class FaultKind : std::uint8_t {
   duplicate,  // every tenth message anywhere comes twice, for `duration`
   late,       // large messages anywhere come late and are overtaken, for `duration`
   disk_full,  // nothing can be written for `duration`
-  power,      // all tasks die and what was appended last is torn; they restart after `duration`
+  disk_errors,  // a share of all calls of the disk fails, each with an error of its own, for `duration`
+  power,      // all tasks die and of what was not synced a part is lost; they restart after `duration`
 };
 
 // What they do, in numbers.
@@ -31,6 +32,7 @@ struct FaultSizes {
   static constexpr std::chrono::milliseconds delay{200};
   static constexpr int slow_factor = 20;
   static constexpr double loss = 0.01, duplication = 0.1, late = 0.5;  // shares of what is sent
+  static constexpr double disk_errors = 0.05;                          // of the disk's calls
 };
 
 std::string_view to_string(FaultKind kind);

@@ -139,6 +139,7 @@ void SimCluster::Impl::Machine::live() {
     options.cluster = sim_.cluster;
     options.job = name_.job;
     options.task = name_.index;
+    options.start_number = static_cast<std::uint32_t>(life_);
     options.runtime = std::shared_ptr<Runtime>(&sim_.runtime, [](Runtime*) {});
     server_ = std::make_unique<Server>(std::move(options));
     result_ = sim_.program(*this);
@@ -195,7 +196,7 @@ void SimCluster::Impl::lose_power(const Fault& fault) {
     machine->expect_restart();
     lost.push_back(machine.get());
   }
-  storage.tear_appended();
+  storage.files().lose_power();
   world.after(fault.duration, [lost] {
     for (auto* machine : lost) machine->restart();
   });
@@ -232,8 +233,11 @@ void SimCluster::Impl::happen(const Fault& fault) {
     case FaultKind::late:
       return change_links(fault, &LinkModel::late, FaultSizes::late);
     case FaultKind::disk_full:
-      return during(fault, [&] { storage.set_capacity(0); },
-                    [this] { storage.set_capacity(~std::uint64_t{0}); });
+      return during(fault, [&] { storage.files().set_capacity(0); },
+                    [this] { storage.files().set_capacity(~std::uint64_t{0}); });
+    case FaultKind::disk_errors:
+      return during(fault, [&] { storage.files().set_failures(FaultSizes::disk_errors); },
+                    [this] { storage.files().set_failures(0); });
     case FaultKind::power:
       return lose_power(fault);
   }

@@ -58,6 +58,7 @@ int run(ServerCommand& command) {
   const std::string reason = server.join();
   interrupts.on_overdue(nullptr);
   check_not_replaced(server);
+  throw_if_failed(server);
   fmt::print("{} has stopped: {}\n", server.name().to_string(), reason);
   return success;
 }

@@ -20,6 +20,7 @@ struct TrainCommand {
 int run(const TrainCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = command.flags.options(!command.async);
+  check_checkpoint_folder(options);
   const Mnist data = command.flags.load(options, command.workers);
   Progress progress(command.flags.report == "-" ? stderr : stdout);
   const auto report = train_locally(command.ps, command.workers, data, options, interrupts.requested(),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "actors/checkpoint/folder.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "dataflow/replica_device_setter.h"
@@ -60,6 +61,8 @@ void TrainFlags::add_to(CLI::App& app) {
                  "project's own");
   app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_folder,
                  "Folder to restore the newest checkpoint from and to save to");
+  app.add_flag("--strict", strict,
+               "Fail where the newest checkpoint is damaged, in place of falling back to the newest whole one");
   add("save-checkpoint-secs", save_checkpoint_secs,
       "Seconds between checkpoints; 0 = none but the last")
       ->check(CLI::NonNegativeNumber);
@@ -108,6 +111,7 @@ std::vector<std::string> TrainFlags::arguments() const {
   add("ps-strategy", &TrainFlags::ps_strategy);
   add("data", &TrainFlags::data);
   add("checkpoint-dir", &TrainFlags::checkpoint_folder);
+  if (strict) arguments.emplace_back("--strict");
   add("save-checkpoint-secs", &TrainFlags::save_checkpoint_secs);
   add("save-checkpoint-steps", &TrainFlags::save_checkpoint_steps);
   add("summary-dir", &TrainFlags::summary_folder);
@@ -151,6 +155,7 @@ TrainOptions TrainFlags::options(bool sync) const {
   options.seed = seed;
   // Every task finds it by this path, wherever it was started.
   options.checkpoint_folder = absolute(checkpoint_folder);
+  options.strict_restore = strict;
   options.summary_folder = absolute(summary_folder);
   options.save_summaries = {.steps = save_summaries_steps};
   options.save_checkpoint = {save_checkpoint_steps,
@@ -167,6 +172,16 @@ Mnist TrainFlags::load(TrainOptions& options, int workers) const {
   options.train_steps =
       train_steps > 0 ? train_steps : steps_for_epochs(epochs, mnist.train.count(), options, workers);
   return mnist;
+}
+
+void check_checkpoint_folder(const TrainOptions& options) {
+  if (options.checkpoint_folder.empty()) return;
+  try {
+    expect_checkpoint_folder(posix_storage(), options.checkpoint_folder);
+  } catch (const Error& error) {
+    if (error.code() == Code::disk_error) throw;  // it may pass
+    throw UsageError(fmt::format("--checkpoint_dir: {}", error.what()));
+  }
 }
 
 void publish(const TrainReport& report, const TrainFlags& flags) {

@@ -20,6 +20,7 @@ struct TrainFlags {
   std::string ps_strategy = "round_robin";
   std::string data{};
   std::string checkpoint_folder{};
+  bool strict = false;
   double save_checkpoint_secs = 600;
   std::int64_t save_checkpoint_steps = 0;
   std::string summary_folder{};
@@ -41,6 +42,10 @@ struct TrainFlags {
 
   bool operator==(const TrainFlags&) const = default;
 };
+
+// Throws UsageError where a task cannot save into the folder of `options`: what stands there is a file, or may not
+// be written.
+void check_checkpoint_folder(const TrainOptions& options);
 
 // Says what training came to, on standard output, and writes the report that the flags ask for.
 void publish(const TrainReport& report, const TrainFlags& flags);

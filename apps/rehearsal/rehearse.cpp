@@ -83,8 +83,11 @@ void check_possible(const Scenario& scenario, SeedRange range) {
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed)
     for (const auto& fault : faults_of(scenario, seed)) {
       if (RealNetwork::is_of_network(fault.kind)) of_network.emplace(to_string(fault.kind));
-      if (fault.kind == FaultKind::disk_full) of_disk.emplace(to_string(fault.kind));
+      if (fault.kind == FaultKind::disk_full || fault.kind == FaultKind::disk_errors)
+        of_disk.emplace(to_string(fault.kind));
     }
+  if (of_disk.contains("disk_errors"))
+    throw UsageError(scenario.name() + ": disk_errors are simulated only; leave them out");
   const std::string why = why_not(of_network, "network namespaces with TUN devices", Lan::why_none) +
                           why_not(of_disk, "a file system in memory", MemoryDisk::why_none);
   if (!why.empty())

@@ -78,7 +78,7 @@ bool Evaluator::evaluate_newest() {
   const auto newest = latest_step(storage_, folder_);
   if (!newest || *newest <= last_.step()) return false;
   try {
-    const auto step = saver_->restore(*session_, storage_, folder_);
+    const auto step = saver_->restore(*session_, storage_, folder_, true);
     if (!step) return false;
     const Score score = score_on(*session_, model_, data_.test);
     failures_ = 0;
@@ -92,7 +92,7 @@ bool Evaluator::evaluate_newest() {
     return true;
   } catch (const Error& error) {
     // The chief may remove a checkpoint while it is read; there is a newer one then.
-    if (error.code() != Code::not_found && error.code() != Code::data_loss) throw;
+    if (error.code() != Code::not_found && error.code() != Code::data_loss && error.code() != Code::disk_error) throw;
     if (latest_step(storage_, folder_) == newest && ++failures_ >= max_failures) throw;
     return false;
   }

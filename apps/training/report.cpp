@@ -82,7 +82,7 @@ void write_report(const std::string& path, const TrainReport& report) {
   std::ofstream file(path, std::ios::trunc);
   file << to_json(report) << std::flush;
   if (!file)
-    throw Error(Code::unavailable,
+    throw Error(Code::disk_error,
                 "the report cannot be written to " + path + ": " + std::strerror(errno));
 }
 

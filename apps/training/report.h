@@ -31,7 +31,7 @@ std::string to_json(const TrainReport& report);
 // The inverse. Throws data_loss that says what is not as expected.
 TrainReport parse_report(const std::string& json);
 
-// Writes it to a file, or to standard output for "-". Throws unavailable, naming the file.
+// Writes it to a file, or to standard output for "-". Throws disk_error, naming the file.
 void write_report(const std::string& path, const TrainReport& report);
 
 }  // namespace actorflow

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <new>
 
 #include "actors/checkpoint.h"
 #include "actors/input/dataset_iterator.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/planted_bug.h"
 #include "actors/runtime.h"
@@ -122,6 +124,7 @@ MonitoredOptions Replica::monitored() {
   options.is_chief = task_.is_chief();
   options.chief = task_.chief();
   options.checkpoint_dir = options_.checkpoint_folder;
+  options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
   options.log_step_count_steps = 0;  // `progress` says more
   options.summary_dir = options_.summary_folder;
@@ -219,8 +222,10 @@ std::optional<TrainReport> Replica::end_as_chief(MonitoredSession& session) {
   session.close();
   const TrainReport result = report(session);
   if (options_.mark_end && !options_.checkpoint_folder.empty())
-    mark_complete(storage(), options_.checkpoint_folder,
-                  latest_step(storage(), options_.checkpoint_folder).value());
+    with_storage_tries(*server_.runtime(), "marking the end of training", [this] {
+      mark_complete(storage(), options_.checkpoint_folder,
+                    latest_step(storage(), options_.checkpoint_folder).value());
+    });
   server_.shutdown_cluster("training is complete");
   return result;
 }
@@ -279,8 +284,32 @@ std::string serve_parameters(Server& server, const TrainOptions& options) {
     if (is_complete(server.runtime()->storage(), options.checkpoint_folder, options.train_steps))
       return fmt::format("training is complete: {} has reached step {}", options.checkpoint_folder,
                          options.train_steps);
+  throw_if_failed(server);
   return server.join();
 }
+
+namespace {
+
+bool is_loss(Code code) { return is_derived(code) || code == Code::unavailable; }
+
+// A chief that is started again after the loss of a task finds the others waiting for it; any other failure is
+// the end of the job.
+void end_job(Server& server, const Status& why, const TrainOptions& options, bool interrupted) {
+  if (is_loss(why.code) && options.mark_end) return;
+  if (interrupted)
+    server.shutdown_cluster("the chief was interrupted");
+  else
+    server.fail_cluster({why.code, "the chief failed: " + why.message});
+}
+
+// What is being handled.
+Status failure_of(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return known->status();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return {Code::resource_exhausted, "out of memory"};
+  return {Code::unknown, error.what()};
+}
+
+}  // namespace
 
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress) {
@@ -289,18 +318,16 @@ std::optional<TrainReport> train_replica(Server& server, const Mnist& data, cons
   try {
     report = Replica(server, data, options, interrupted, progress).run();
     if (!report && is_chief && interrupted) server.shutdown_cluster("the chief was interrupted");
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     check_not_replaced(server);
-    const bool is_loss = is_derived(error.code()) || error.code() == Code::unavailable;
-    const bool told_to_leave = is_loss && server.stopping();
-    // A chief that is started again finds the others waiting for it.
-    if (is_chief && !(is_loss && options.mark_end))
-      server.shutdown_cluster(interrupted ? "the chief was interrupted"
-                                          : std::string("the chief failed: ") + error.what());
+    const Status why = failure_of(error);
+    const bool told_to_leave = is_loss(why.code) && server.stopping();
+    if (is_chief) end_job(server, why, options, interrupted);
     server.stop("the replica has failed");
     if (!told_to_leave) throw;
   }
   check_not_replaced(server);
+  throw_if_failed(server);
   server.stop("the replica has ended");
   return report;
 }

@@ -38,6 +38,7 @@ struct TrainOptions {
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
+  bool strict_restore = false;    // see MonitoredOptions
   Every save_checkpoint{0, 600};  // and at the end
   std::string summary_folder;     // where the chief writes event files, the evaluator in eval/; "" = none
   Every save_summaries{.steps = 100};
@@ -54,12 +55,12 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 // Runs the replica of `server`. Returns the report at the chief, and nothing at the other replicas, if
 // training was complete before it began, or if `interrupted` became true, upon which the chief saves and
 // ends the job. `progress` may be null. Throws Error with the root cause if training fails; a chief that
-// fails for another reason than the loss of a task ends the job.
+// fails for another reason than the loss of a task ends the job, and every other task fails for that reason, too.
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 
 // What a parameter server does: serves until the job is over, or was completed while this task was away. Returns
-// what it was.
+// what it was. Throws why the job has failed, if the chief says so.
 std::string serve_parameters(Server& server, const TrainOptions& options);
 
 }  // namespace actorflow

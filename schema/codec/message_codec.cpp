@@ -82,7 +82,12 @@ struct MessageWriter {
     body.setEpoch(message.epoch);
   }
   void operator()(const ReplicaDone&) { to.setReplicaDone(); }
-  void operator()(const Shutdown& message) { to.setShutdown(to_text(message.reason)); }
+  void operator()(const Shutdown& message) {
+    if (message.code == Code::ok)
+      to.setShutdown(to_text(message.reason));
+    else
+      write_status({message.code, message.reason}, to.initJobFailed());
+  }
   void operator()(const GetStatus& message) { to.setGetStatus(message.request); }
   void operator()(const TaskStatus& message) {
     auto body = to.initTaskStatus();
@@ -160,7 +165,7 @@ void write_status(const Status& status, wire::Status::Builder to) {
 
 Status read_status(wire::Status::Reader from) {
   const auto code = from.getCode();
-  const bool known = code <= static_cast<std::uint8_t>(Code::not_finite);
+  const bool known = code <= static_cast<std::uint8_t>(Code::disk_error);
   return {known ? static_cast<Code>(code) : Code::unknown, to_string(from.getMessage())};
 }
 
@@ -211,6 +216,10 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       return ReplicaDone{};
     case wire::Envelope::SHUTDOWN:
       return Shutdown{to_string(from.getShutdown())};
+    case wire::Envelope::JOB_FAILED: {
+      const Status why = read_status(from.getJobFailed());
+      return Shutdown{why.message, why.ok() ? Code::unknown : why.code};
+    }
     case wire::Envelope::GET_STATUS:
       return GetStatus{from.getGetStatus()};
     case wire::Envelope::TASK_STATUS: {

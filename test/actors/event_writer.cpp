@@ -39,6 +39,7 @@ class FullStorage final : public Storage {
   bool exists(const std::string& path) override { return disk.exists(path); }
   std::vector<std::string> list(const std::string& folder) override { return disk.list(folder); }
   void remove(const std::string& path) override { disk.remove(path); }
+  void sync(const std::string& folder) override { disk.sync(folder); }
   double wall_time_s() override { return disk.wall_time_s(); }
 
   MemoryStorage disk;

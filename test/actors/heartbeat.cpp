@@ -106,4 +106,25 @@ BOOST_AUTO_TEST_CASE(a_process_that_has_been_replaced_learns_it_and_ends) {
   BOOST_TEST(!ps.stopping());
 }
 
+// A parameter server that has restarted meets the newer chief first, and then the older one, which was stopped.
+BOOST_AUTO_TEST_CASE(a_process_is_never_replaced_by_an_older_one) {
+  const auto ps_address = test::free_address(), address = test::free_address();
+  const auto chief_options = [&](const std::string& chief, std::uint32_t start_number) {
+    ServerOptions options = options_of({{"ps", {ps_address}}, {"chief", {chief}}}, "chief", 1000);
+    options.start_number = start_number;
+    return options;
+  };
+  Server ps(options_of({{"ps", {ps_address}}, {"chief", {address}}}, "ps", 1000));
+  Server older(chief_options(address, 1)), newer(chief_options("127.0.0.1:0", 2));
+  Graph g;
+  const Output x = g.placeholder(DType::int32, {});
+  const Output there = g.on("/job:ps/task:0", [&] { return x + 1; });
+  const Feeds feeds{{x, Tensor::scalar(1)}};
+  status_of([&] { Session(newer.target(), g).run({there}, feeds, {}, {.timeout_ms = 200}); });
+  while (older.replaced().empty() && newer.replaced().empty())
+    status_of([&] { Session(older.target(), g).run({there}, feeds, {}, {.timeout_ms = 200}); });
+  BOOST_TEST(newer.replaced().empty(), newer.replaced());
+  BOOST_TEST(contains(older.replaced(), "has been replaced"), older.replaced());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/actorflow.h"
+#include "actors/checkpoint/folder.h"
 #include "actors/threaded_runtime.h"
 #include "test/actors/support/memory_storage.h"
 
@@ -62,12 +63,15 @@ class Job {
       : tasks_({{"ps", 2}, {"worker", workers}}, runtime_on(storage)), storage_(storage) {
     for (int i = 0; i < workers; ++i) {
       replicas_.push_back(std::make_unique<Replica>(i, workers, optimizer));
-      sessions_.push_back(std::make_unique<Session>(tasks_.server("worker", i).target(), replicas_[i]->g));
+      sessions_.push_back(
+          std::make_unique<Session>(tasks_.server("worker", i).target(), replicas_[i]->g));
     }
   }
 
   void initialize() { sessions_[0]->initialize_variables(); }
-  std::optional<std::int64_t> restore() { return chief().saver->restore(*sessions_[0], storage_, folder); }
+  std::optional<std::int64_t> restore() {
+    return chief().saver->restore(*sessions_[0], storage_, folder);
+  }
   std::string save() { return chief().saver->save(*sessions_[0], storage_, folder); }
 
   void train(std::int64_t from, std::int64_t to) {
@@ -105,7 +109,8 @@ struct Table {
 
   Table(Storage& storage, const std::vector<std::int64_t>& rows)
       : tasks(std::make_unique<LocalCluster>(
-            std::vector<LocalCluster::Job>{{"ps", static_cast<int>(rows.size())}}, runtime_on(storage))) {
+            std::vector<LocalCluster::Job>{{"ps", static_cast<int>(rows.size())}},
+            runtime_on(storage))) {
     step = g.on("/job:ps/task:0", [&] { return global_step(g); });
     std::int64_t first = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -145,6 +150,7 @@ class GatedStorage final : public Storage {
   bool exists(const std::string& path) override { return disk.exists(path); }
   std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
   void remove(const std::string& path) override { disk.remove(path); }
+  void sync(const std::string& in) override { disk.sync(in); }
   double wall_time_s() override { return disk.wall_time_s(); }
 
   MemoryStorage disk;
@@ -165,9 +171,65 @@ class GatedStorage final : public Storage {
   };
 };
 
+// A disk of which a call fails that is about a path with `part` in it.
+class FailingStorage final : public Storage {
+ public:
+  enum class Call { none, commit, after_commit, remove, read };
+
+  std::unique_ptr<NewFile> create(const std::string& path) override {
+    return std::make_unique<Failing>(*this, path, disk.create(path));
+  }
+  std::unique_ptr<OpenFile> open(const std::string& path) override {
+    check(Call::read, path);
+    return disk.open(path);
+  }
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    disk.append(path, bytes);
+  }
+  bool exists(const std::string& path) override { return disk.exists(path); }
+  std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
+  void remove(const std::string& path) override {
+    check(Call::remove, path);
+    disk.remove(path);
+  }
+  void sync(const std::string& in) override { disk.sync(in); }
+  double wall_time_s() override { return disk.wall_time_s(); }
+
+  // Every checkpoint that has a manifest is whole.
+  void expect_whole() {
+    failing = Call::none;
+    for (const auto& path : list_checkpoints(disk, folder))
+      BOOST_TEST(verify_checkpoint(disk, path).empty(), path);
+  }
+
+  MemoryStorage disk;
+  Call failing = Call::none;
+  std::string part;
+
+ private:
+  void check(Call call, const std::string& path) const {
+    if (call == failing && path.find(part) != std::string::npos)
+      throw Error(Code::disk_error, path + ": Input/output error");
+  }
+  struct Failing final : NewFile {
+    Failing(FailingStorage& storage, std::string name, std::unique_ptr<NewFile> file)
+        : owner(storage), path(std::move(name)), inner(std::move(file)) {}
+    void write(std::span<const std::byte> bytes) override { inner->write(bytes); }
+    void commit() override {
+      owner.check(Call::commit, path);
+      inner->commit();
+      owner.check(Call::after_commit, path);
+    }
+    FailingStorage& owner;
+    std::string path;
+    std::unique_ptr<NewFile> inner;
+  };
+};
+
 struct Counter {
   Graph g;
-  Variable step = global_step(g), count = g.variable("count", g.constant(Tensor::of<float>({2}, {1, 2})));
+  Variable step = global_step(g),
+           count = g.variable("count", g.constant(Tensor::of<float>({2}, {1, 2})));
   Output more = g.assign_add(count, g.constant(Tensor::of<float>({2}, {10, 10})));
   Output next = g.assign_add(step, g.constant<std::int64_t>(1));
 };
@@ -188,9 +250,9 @@ auto error_with(Code code, std::vector<std::string> parts) {
 BOOST_AUTO_TEST_SUITE(saver)
 
 BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_same_bits) {
-  for (const Optimizer& optimizer : {Optimizer(Sgd{0.1}), Optimizer(Momentum{0.1}),
-                                     Optimizer(Adagrad{0.1}), Optimizer(Adam{0.01}),
-                                     Optimizer(RmsProp{0.01, 0.9, 0.5})}) {
+  for (const Optimizer& optimizer :
+       {Optimizer(Sgd{0.1}), Optimizer(Momentum{0.1}), Optimizer(Adagrad{0.1}), Optimizer(Adam{0.01}),
+        Optimizer(RmsProp{0.01, 0.9, 0.5})}) {
     MemoryStorage undisturbed, storage;
     {
       Job job(undisturbed, optimizer);
@@ -313,7 +375,8 @@ BOOST_AUTO_TEST_CASE(disk_full_while_saving_fails_the_saving_only) {
   job.train(2, 4);
   for (const int commits : {0, 1, 2}) {
     storage.commits_left = commits;
-    BOOST_CHECK_EXCEPTION(job.save(), Error, error_with(Code::resource_exhausted, {"step-4", "no space"}));
+    BOOST_CHECK_EXCEPTION(job.save(), Error,
+                          error_with(Code::resource_exhausted, {"step-4", "no space"}));
   }
   job.train(4, 6);
   storage.commits_left = 0;
@@ -323,6 +386,91 @@ BOOST_AUTO_TEST_CASE(disk_full_while_saving_fails_the_saving_only) {
   storage.commits_left = 100;
   BOOST_TEST(job.save() == folder + "/step-6.manifest");
   BOOST_TEST(storage.files.size() == 6u);  // of steps 2 and 6
+}
+
+BOOST_AUTO_TEST_CASE(an_error_after_the_manifest_was_published_costs_no_checkpoint) {
+  using Call = FailingStorage::Call;
+  FailingStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step, {.keep = {.max_to_keep = 1}});
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  saver.save(session, storage, folder);
+  session.run(c.next);
+  storage.part = ".manifest";
+  storage.failing = Call::after_commit;
+  BOOST_CHECK_EXCEPTION(saver.save(session, storage, folder), Error,
+                        error_with(Code::disk_error, {"step-1.manifest"}));
+  storage.expect_whole();
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 1);
+  storage.failing = Call::commit;
+  session.run(c.next);
+  BOOST_CHECK_THROW(saver.save(session, storage, folder), Error);
+  storage.expect_whole();
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 1);
+  BOOST_TEST(storage.disk.files.size() == 4u);  // of steps 0 and 1
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_removed_stays_whole_and_fails_no_saving) {
+  for (const auto* part : {".manifest", ".safetensors"}) {
+    FailingStorage storage;
+    Counter c;
+    Saver saver(c.g, {c.count, c.step}, c.step, {.keep = {.max_to_keep = 1}});
+    LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+    Session session(tasks.server("local", 0).target(), c.g);
+    session.initialize_variables();
+    storage.part = part;
+    for (const int step : {0, 1, 2}) {
+      storage.failing = FailingStorage::Call::remove;
+      BOOST_TEST(saver.save(session, storage, folder) == manifest_path(folder, step));
+      storage.expect_whole();
+      session.run(c.next);
+    }
+    saver.save(session, storage, folder);
+    BOOST_TEST(list_checkpoints(storage, folder).size() == 1u);
+    BOOST_TEST(storage.disk.files.size() == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_removes_the_files_of_a_newer_epoch) {
+  MemoryStorage storage;
+  const auto put = [&](const std::string& name) { storage.files[folder + "/" + name]; };
+  put("step-7.epoch-4.1-of-1.safetensors");
+  put("step-7.epoch-6.1-of-1.safetensors");
+  remove_leftovers(storage, folder, 4);
+  BOOST_TEST(!storage.exists(folder + "/step-7.epoch-4.1-of-1.safetensors"));
+  BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+  save_checkpoint(storage, folder, {8, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 1});
+  BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+  BOOST_TEST(free_file_prefix(storage, folder, 8, 6) == "step-8.epoch-6.");
+  remove_leftovers(storage, folder, 6);
+  BOOST_TEST(!storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+}
+
+BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_strict) {
+  FailingStorage storage;
+  Counter c;
+  Saver saver(c.g, {c.count, c.step}, c.step);
+  LocalCluster tasks({{"local", 1}}, runtime_on(storage));
+  Session session(tasks.server("local", 0).target(), c.g);
+  session.initialize_variables();
+  for (int step = 0; step < 4; ++step) {
+    saver.save(session, storage, folder);
+    session.run(std::vector<Output>{}, {}, {c.next, c.more});
+  }
+  storage.disk.files.at(folder + "/step-3.1-of-1.safetensors").back() ^= std::byte{1};
+  storage.disk.files.erase(folder + "/step-2.1-of-1.safetensors");
+  BOOST_CHECK_EXCEPTION(saver.restore(session, storage, folder, true), Error,
+                        error_with(Code::data_loss, {"step-3.1-of-1.safetensors"}));
+  BOOST_TEST(saver.restore(session, storage, folder).value() == 1);
+  BOOST_TEST(session.run(c.count).values<float>()[0] == 11);
+  storage.failing = FailingStorage::Call::read;
+  storage.part = "step-1.1-of-1";
+  BOOST_TEST(saver.restore(session, storage, folder).value() == 0);
+  storage.part = ".safetensors";  // none is left
+  BOOST_CHECK_EXCEPTION(saver.restore(session, storage, folder), Error,
+                        error_with(Code::disk_error, {"step-3"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_disk_that_tasks_do_not_share_is_named) {
@@ -335,7 +483,10 @@ BOOST_AUTO_TEST_CASE(a_disk_that_tasks_do_not_share_is_named) {
   BOOST_CHECK_EXCEPTION(
       saver.save(session, ours, folder), Error,
       error_with(Code::failed_precondition, {"step-0.1-of-1.safetensors", "all tasks share"}));
-  save_checkpoint(ours, folder, {5, {{"count", Tensor::of<float>({2}, {1, 2})}, {"global_step", Tensor::scalar<std::int64_t>(5)}}});
+  save_checkpoint(
+      ours, folder,
+      {5,
+       {{"count", Tensor::of<float>({2}, {1, 2})}, {"global_step", Tensor::scalar<std::int64_t>(5)}}});
   BOOST_CHECK_EXCEPTION(saver.restore(session, ours, folder), Error,
                         error_with(Code::not_found, {"/job:local/task:0", "step-5.1-of-1.safetensors",
                                                      "every task needs", folder}));

@@ -1,10 +1,12 @@
 #include "actors/storage.h"
 
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <string>
 #include <string_view>
 
+#include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/start_number.h"
 #include "dataflow/error.h"
 #include "test/support/folder.h"
 
@@ -60,13 +62,13 @@ BOOST_AUTO_TEST_CASE(an_open_file_stays_readable_when_it_is_removed) {
 BOOST_AUTO_TEST_CASE(reading_past_the_end_names_the_file_and_its_end) {
   disk.write_atomically(path("file"), bytes_of("0123456789"));
   std::string text(4, ' ');
-  BOOST_CHECK_EXCEPTION(
-      disk.open(path("file"))->read(8, std::as_writable_bytes(std::span(text))), Error,
-      [&](const Error& error) {
-        const std::string_view what = error.what();
-        return error.code() == Code::data_loss && what.find(path("file")) != what.npos &&
-               what.find("ends at 10") != what.npos;
-      });
+  BOOST_CHECK_EXCEPTION(disk.open(path("file"))->read(8, std::as_writable_bytes(std::span(text))), Error,
+                        [&](const Error& error) {
+                          const std::string_view what = error.what();
+                          return error.code() == Code::data_loss &&
+                                 what.find(path("file")) != what.npos &&
+                                 what.find("ends at 10") != what.npos;
+                        });
 }
 
 BOOST_AUTO_TEST_CASE(appended_bytes_follow_one_another) {
@@ -76,7 +78,8 @@ BOOST_AUTO_TEST_CASE(appended_bytes_follow_one_another) {
 
 BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {
   BOOST_CHECK_EXCEPTION(disk.read(path("none")), Error, [&](const Error& error) {
-    return error.code() == Code::not_found && std::string(error.what()).find(folder.path()) != std::string::npos;
+    return error.code() == Code::not_found &&
+           std::string(error.what()).find(folder.path()) != std::string::npos;
   });
   disk.remove(path("none"));
   BOOST_TEST(disk.list(path("none")).empty());
@@ -86,6 +89,27 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
   BOOST_CHECK_EXCEPTION(disk.create("/dev/null/folder/file"), Error, [](const Error& error) {
     return std::string(error.what()).find("/dev/null/folder") != std::string::npos;
   });
+}
+
+BOOST_AUTO_TEST_CASE(a_file_in_the_place_of_a_folder_is_an_error_of_the_disk_that_names_it) {
+  disk.write_atomically(path("file"), bytes_of("x"));
+  for (const auto* below : {"file/a", "file/a/b"})
+    BOOST_CHECK_EXCEPTION(disk.create(path(below)), Error, [&](const Error& error) {
+      return error.code() == Code::disk_error &&
+             std::string(error.what()).find(path("file")) != std::string::npos;
+    });
+  BOOST_CHECK_EXCEPTION(expect_checkpoint_folder(disk, path("file/a")), Error, [&](const Error& error) {
+    return error.code() == Code::failed_precondition &&
+           std::string(error.what()).find("'" + path("file") + "' is a file") != std::string::npos;
+  });
+  expect_checkpoint_folder(disk, path("new/folder"));
+  BOOST_TEST(disk.list(path("new/folder")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(each_start_of_a_task_has_the_next_number) {
+  BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 0}) == 1u);
+  BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 0}) == 2u);
+  BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 1}) == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -23,6 +23,7 @@ class OneFile final : public Storage {
   std::unique_ptr<NewFile> create(const std::string&) override { std::abort(); }
   void append(const std::string&, std::span<const std::byte>) override { std::abort(); }
   void remove(const std::string&) override { std::abort(); }
+  void sync(const std::string&) override { std::abort(); }
   double wall_time_s() override { std::abort(); }
 
  private:

@@ -136,6 +136,9 @@ BOOST_AUTO_TEST_CASE(small_messages_keep_their_fields) {
   BOOST_TEST(applied.epoch == 2);
   BOOST_TEST(std::holds_alternative<ReplicaDone>(round_trip(ReplicaDone{})));
   BOOST_TEST(round_trip_as(Shutdown{"done"}).reason == "done");
+  const auto failed = round_trip_as(Shutdown{"the disk is broken", Code::disk_error});
+  BOOST_TEST(failed.reason == "the disk is broken");
+  BOOST_TEST((failed.code == Code::disk_error));
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_arrives_with_all_that_it_says) {

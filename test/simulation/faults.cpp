@@ -80,6 +80,11 @@ SIMULATION_TEST(straggler, seeds(1, 5)) { changes_no_bit({"0.5s slow /job:worker
 
 SIMULATION_TEST(disk_full_while_saving, seeds(1, 5)) { changes_no_bit({"0.2s disk_full for 20s"}); }
 
+SIMULATION_TEST(disk_that_fails_now_and_then, seeds(1, 10)) {
+  changes_no_bit({"0.2s disk_errors for 8s", "1s power for 0.5s", "3s kill /job:ps/task:1",
+                  "4s restart /job:ps/task:1"});
+}
+
 SIMULATION_TEST(torn_checkpoint, seeds(1, 20)) { changes_no_bit({"1s power for 0.5s", "4s power for 0.5s"}); }
 
 SIMULATION_TEST(duplicated_reordered_or_late_message, seeds(1, 10)) {

@@ -49,6 +49,13 @@ SIMULATION_TEST(faults_that_heal_leave_training_with_a_backup_worker_as_good, se
   simulate(job_with_a_backup().scenario, job_with_a_backup().undisturbed);
 }
 
+SIMULATION_TEST(faults_of_the_disk_change_no_bit_of_synchronous_training, seeds(1, 50)) {
+  static const Scenario scenario =
+      Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/digits_sync.scenario",
+                     {"kinds=disk_errors,disk_errors,disk_full,power,kill"});
+  simulate(scenario, synchronous_job().undisturbed);
+}
+
 SIMULATION_TEST(the_same_seed_is_the_same_run, seeds(1, 10)) {
   const auto& [scenario, undisturbed] = synchronous_job();
   BOOST_TEST(simulate(scenario, undisturbed).trace_hash == simulate(scenario, undisturbed).trace_hash);

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "actors/monitored/hooks.h"
-#include "actors/monitored/patience.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/point.h"
@@ -14,6 +15,8 @@ namespace actorflow {
 namespace {
 
 Point not_saved("a checkpoint not saved");
+
+constexpr std::chrono::seconds longest_last_pause{5};
 
 using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
 
@@ -34,7 +37,7 @@ class CheckpointSaver : public SessionHook {
   void after_create_session(RunContext& context) override {
     runtime_ = &context.runtime();
     const auto step = present_step(context.session());
-    if (latest_step(storage_, folder_) != step) return save_if_possible(context, step);
+    if (newest_saved() != step) return save_if_possible(context, step);
     timer_.done(step, context.now());
     saved_step_ = step;
   }
@@ -42,9 +45,9 @@ class CheckpointSaver : public SessionHook {
   RunArgs before_run(RunContext&) override { return {{global_step_}, {}}; }
 
   void after_run(RunContext& context, std::span<const Tensor> results) override {
-    if (!timer_.is_due(results[0].scalar<std::int64_t>() + 1, context.now())) return;
+    if (!is_due(results[0].scalar<std::int64_t>() + 1, context.now())) return;
     const auto step = present_step(context.session());
-    if (timer_.is_due(step, context.now())) save_if_possible(context, step);
+    if (is_due(step, context.now())) save_if_possible(context, step);
   }
 
   void end(Session& session) override {
@@ -57,10 +60,29 @@ class CheckpointSaver : public SessionHook {
     return session.run(global_step_).scalar<std::int64_t>();
   }
 
+  // When its time has come. A save that has failed is tried again a few times before its next time, and
+  // never without a pause.
+  bool is_due(std::int64_t step, Clock::time_point now) const {
+    constexpr int tries = 4;
+    if (failures_ == 0) return timer_.is_due(step, now);
+    return now >= next_try_ && (failures_ % tries != 0 || timer_.is_due(step, now));
+  }
+
+  // Nothing, too, if that cannot be seen now.
+  std::optional<std::int64_t> newest_saved() const {
+    try {
+      return latest_step(storage_, folder_);
+    } catch (const Error& error) {
+      if (!is_of_storage(error.code())) throw;
+      return std::nullopt;
+    }
+  }
+
   void save(Session& session, std::int64_t step) {
     for (const auto& listener : listeners_) listener->before_save(session, step);
     const std::string path = saver_.save(session, storage_, folder_);
     saved_step_ = step;
+    failures_ = 0;
     spdlog::info("saved {}", path);
     for (const auto& listener : listeners_) listener->after_save(session, step, path);
   }
@@ -72,19 +94,26 @@ class CheckpointSaver : public SessionHook {
     } catch (const Error& error) {
       if (!is_of_storage(error.code())) throw;
       not_saved.hit();
+      next_try_ = context.now() + storage_pause(++failures_);
       spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step, error.what());
     }
   }
 
-  // Nothing is trained after this: room on the disk is worth waiting for.
+  // Nothing is trained after this: the disk is worth waiting for, but not for ever.
   void save_at_last(Session& session, std::int64_t step) {
-    Patience patience(*runtime_, "the last checkpoint", max_wait_secs_);
-    while (true) try {
+    const auto began = runtime_->clock().now();
+    for (int failures = 1;; ++failures) try {
         return save(session, step);
       } catch (const Error& error) {
-        if (error.code() != Code::resource_exhausted) throw;
-        patience.wait(fmt::format("for room on the disk: {}", error.what()));
-        runtime_->sleep(std::chrono::seconds(1));  // each attempt writes on all tasks
+        if (!is_of_storage(error.code())) throw;
+        const double waited = std::chrono::duration<double>(runtime_->clock().now() - began).count();
+        if (waited >= max_wait_secs_)
+          throw Error(error.code(),
+                      fmt::format("the last checkpoint, of step {}, could not be saved in {:.0f} s: {}",
+                                  step, waited, error.what()));
+        spdlog::warn("the last checkpoint, of step {}, waits for the disk, since {:.0f} s: {}", step,
+                     waited, error.what());
+        runtime_->sleep(std::min(storage_pause(failures), longest_last_pause));
       }
   }
 
@@ -97,6 +126,8 @@ class CheckpointSaver : public SessionHook {
   Runtime* runtime_ = nullptr;
   Variable global_step_;
   std::int64_t saved_step_ = -1;
+  int failures_ = 0;  // in a row
+  Clock::time_point next_try_{};
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "actors/monitored/hooks.h"
 
 namespace actorflow {
@@ -20,9 +22,7 @@ class SyncReplicas : public SessionHook {
   RunArgs before_run(RunContext& context) override {
     RunArgs args;
     if (!context.makes(train_.step)) return args;
-    for (std::size_t i = 0; i < rejoined_.size(); ++i)
-      args.feeds.emplace_back(train_.rejoin[i].first, std::move(rejoined_[i]));
-    rejoined_.clear();
+    for (auto& feed : std::exchange(rejoined_, {})) args.feeds.push_back(std::move(feed));
     for (const auto& serial : train_.serials) args.feeds.emplace_back(serial, Tensor::scalar(serial_));
     return args;
   }
@@ -34,15 +34,25 @@ class SyncReplicas : public SessionHook {
 
  private:
   // The first step of a session computes with the values that its global step began with: others may
-  // have completed the step for some variables already, and for others wait for this replica.
+  // have completed the step for some variables already, and for others wait for this replica. What does not have
+  // its gradient waits for it.
   void rejoin(Session& session) {
-    std::vector<Output> values;
-    for (const auto& [variable, at_step] : train_.rejoin) values.push_back(at_step);
-    rejoined_ = session.run(values);
+    rejoined_.clear();
+    std::vector<Output> asked, values;
+    for (const auto& variable : train_.rejoin) asked.push_back(variable.has_gradient);
+    const auto has_gradient = session.run(asked);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      if (!has_gradient[i].scalar<bool>()) continue;
+      values.push_back(train_.rejoin[i].at_step);
+      rejoined_.emplace_back(train_.rejoin[i].value, Tensor());
+    }
+    if (values.empty()) return;
+    auto fetched = session.run(values);
+    for (std::size_t i = 0; i < fetched.size(); ++i) rejoined_[i].second = std::move(fetched[i]);
   }
 
   TrainOp train_;
-  std::vector<Tensor> rejoined_;  // to feed the next step with
+  Feeds rejoined_;  // of the next step
   std::int64_t serial_ = 0;
 };
 

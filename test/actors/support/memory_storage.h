@@ -50,6 +50,7 @@ class MemoryStorage final : public Storage {
     const std::scoped_lock lock(mutex);
     files.erase(path);
   }
+  void sync(const std::string&) override {}
   double wall_time_s() override { return 1.7e9; }
 
   std::mutex mutex;

@@ -7,7 +7,8 @@
 
 namespace actorflow::test {
 
-Trainers::Trainers(int ps, int workers, std::vector<std::string> flags) : flags_(std::move(flags)) {
+Trainers::Trainers(int ps, int workers, std::vector<std::string> flags, std::vector<std::string> environment)
+    : flags_(std::move(flags)), environment_(std::move(environment)) {
   const auto addresses = free_addresses(ps + workers);
   std::string hosts[2];
   for (int i = 0; i < ps + workers; ++i) {
@@ -22,8 +23,10 @@ Trainers::Trainers(int ps, int workers, std::vector<std::string> flags) : flags_
 }
 
 Process& Trainers::start(const std::string& job, int task) {
-  std::vector<std::string> command{"trainer", "--job_name=" + job,
-                                   "--task_index=" + std::to_string(task)};
+  std::vector<std::string> command{"/usr/bin/env"};
+  command.insert(command.end(), environment_.begin(), environment_.end());
+  command.insert(command.end(), {ACTORFLOW_BIN_DIR "/trainer", "--job_name=" + job,
+                                 "--task_index=" + std::to_string(task)});
   command.insert(command.end(), flags_.begin(), flags_.end());
   auto& process = find(job, task).process;
   process = std::make_unique<Process>(std::move(command));

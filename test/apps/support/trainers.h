@@ -12,8 +12,8 @@ namespace actorflow::test {
 
 class Trainers {
  public:
-  // Every process gets `flags` besides those that say which task it is.
-  Trainers(int ps, int workers, std::vector<std::string> flags);
+  // Every process gets `flags` besides those that say which task it is, and these variables ("NAME=value").
+  Trainers(int ps, int workers, std::vector<std::string> flags, std::vector<std::string> environment = {});
 
   // A task that has ended may be started again.
   Process& start(const std::string& job, int task);
@@ -40,6 +40,7 @@ class Trainers {
 
   Folder folder_;
   std::vector<std::string> flags_;
+  const std::vector<std::string> environment_;
   std::vector<Task> tasks_;
 };
 

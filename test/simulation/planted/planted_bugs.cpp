@@ -1,4 +1,4 @@
-// Thirteen mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Seventeen mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources with an `if (planted(...))` are compiled again for it, with
 // ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include "actors/planted_bug.h"
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
+#include "test/simulation/support/saving_job.h"
 
 namespace actorflow {
 namespace {
@@ -47,6 +48,21 @@ void check_found(PlantedBug bug) {
              "the seed fails without the bug, too");
 }
 
+// Of mistakes that only a disk shows.
+void check_found_by_disk(PlantedBug bug) {
+  const auto find = [](PlantedBug which, SeedRange range) {
+    plant(which);
+    auto failure =
+        run_seeds(range, [] { test::save_through_faults({FaultKind::power}); }, {});
+    plant(PlantedBug::none);
+    return failure;
+  };
+  const auto failure = find(bug, {1, 1000});
+  BOOST_REQUIRE_MESSAGE(failure, "not found within 1,000 seeds");
+  BOOST_TEST_MESSAGE("found: " << failure->to_string().substr(0, 400));
+  BOOST_TEST(!find(PlantedBug::none, {failure->seed, failure->seed}), "the seed fails without the bug, too");
+}
+
 }  // namespace
 
 bool planted(PlantedBug bug) { return bug == the_bug; }
@@ -54,7 +70,7 @@ void plant(PlantedBug bug) { the_bug = bug; }
 
 }  // namespace actorflow
 
-using actorflow::PlantedBug, actorflow::check_found;
+using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by_disk;
 
 BOOST_AUTO_TEST_SUITE(planted_bugs)
 
@@ -78,5 +94,12 @@ FINDS(rejoined_late)
 FINDS(summed_as_they_came)
 FINDS(announced_twice)
 FINDS(forgotten_messages)
+
+#define DISK_FINDS(bug) \
+  BOOST_AUTO_TEST_CASE(finds_##bug) { check_found_by_disk(PlantedBug::bug); }
+DISK_FINDS(unsynced_file)
+DISK_FINDS(unsynced_rename)
+DISK_FINDS(unsynced_folder)
+DISK_FINDS(unsynced_removal)
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,78 @@
+// Simulated files, with what real disks do: calls that fail, names and bytes that are lost with the
+// power unless they were synced, and writes that are torn within a block.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/file_calls.h"
+#include "actors/simulation/world.h"
+
+namespace actorflow {
+
+// Shared by all tasks of a simulated world, as a network file system. A process that dies leaves its
+// files as they are. Not thread-safe.
+class SimFiles final : public FileCalls {
+ public:
+  explicit SimFiles(World& world) : world_(world) {}
+
+  int open(const std::string& path, OpenMode mode) override;
+  void close(int file) override { handles_.erase(file); }
+  std::int64_t write(int file, std::span<const std::byte> bytes) override;
+  std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override;
+  std::int64_t size(int file) override;
+  int sync(int file) override;
+  int rename(const std::string& from, const std::string& to) override;
+  int unlink(const std::string& path) override;
+  int make_folder(const std::string& path) override;
+  int look(const std::string& path, PathKind& kind) override;
+  int list(const std::string& folder, std::vector<std::string>& names) override;
+  std::string process() override { return "sim"; }
+  // Begins on 1 January 2000.
+  double wall_time_s() override;
+
+  // Writes that would need more find the disk full.
+  void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
+  // Each call fails with this probability, with one of the errors of real disks; of those that change
+  // something, half have done so. An fsync that has failed has lost the bytes, and the next one does not
+  // say so.
+  void set_failures(double probability) { failures_ = probability; }
+  // Of what was not synced each name and each sector may be lost, by itself. All handles are closed.
+  void lose_power();
+  // Inverts a random bit of a file, which is chosen at random among those whose path contains `part`.
+  // False if there is none.
+  bool flip_a_bit(const std::string& part);
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct File {
+    Bytes bytes, synced;
+    bool sync_failed = false;
+  };
+  using FileRef = std::shared_ptr<File>;
+  struct Handle {
+    FileRef file;  // none of a folder
+    std::string folder;
+  };
+  using Names = std::map<std::string, FileRef>;
+
+  int error();
+  bool is_folder(const std::string& path) const;
+  int sync_folder(const std::string& folder);
+  void lose_folders();
+  Bytes torn(const File& file);
+  void take_time(std::size_t bytes);
+  std::uint64_t used() const;
+
+  World& world_;
+  Names names_, synced_names_;           // by path
+  std::map<std::string, bool> folders_;  // by path: whether the name was synced
+  std::map<int, Handle> handles_;
+  int next_handle_ = 3;
+  std::uint64_t capacity_ = ~std::uint64_t{0};
+  double failures_ = 0;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,116 @@
+// A library that a test loads before a program (LD_PRELOAD), so that calls for some files fail as on a
+// broken disk. The environment's BROKEN_DISK names a file with the rules, which a test may change at any
+// time:
+//
+//   CALL PART ERRNO [FIRST [COUNT]]
+//
+// Of CALL (open, fsync, rename, unlink or mkdir), for paths that contain PART, or end with it if a $
+// follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew when the file
+// changes.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+namespace {
+
+std::mutex mutex;
+std::string rules;
+std::map<std::string, long> calls;  // by rule
+
+// Without the calls that fail.
+std::string read_rules() {
+  std::string text;
+  const char* const path = getenv("BROKEN_DISK");
+  const long file = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0) : -1;
+  if (file < 0) return text;
+  char buffer[4096];
+  for (ssize_t got; (got = read(static_cast<int>(file), buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  close(static_cast<int>(file));
+  return text;
+}
+
+bool fits(const std::string& path, const std::string& part) {
+  return part.ends_with('$') ? path.ends_with(part.substr(0, part.size() - 1))
+                             : path.find(part) != path.npos;
+}
+
+// Whether the call must fail; then errno says with what.
+bool fails(const char* call, const std::string& path) {
+  const std::lock_guard lock(mutex);
+  if (auto present = read_rules(); present != rules) {
+    rules = std::move(present);
+    calls.clear();
+  }
+  std::istringstream lines(rules);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, part;
+    int error = 0;
+    long first = 1, count = 1'000'000'000;
+    if (!(words >> name >> part >> error) || name != call || !fits(path, part)) continue;
+    words >> first >> count;
+    const long number = ++calls[line];
+    if (number < first || number - first >= count) continue;
+    errno = error;
+    return true;
+  }
+  return false;
+}
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+std::string path_of(int file) {
+  char path[4096];
+  const auto size = readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
+}
+
+int open_unless_broken(const char* path, int flags, mode_t mode) {
+  if (fails("open", path)) return -1;
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
+  va_end(arguments);
+  return open_unless_broken(path, flags, mode);
+}
+int open64(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
+  va_end(arguments);
+  return open_unless_broken(path, flags, mode);
+}
+int fsync(int file) { return fails("fsync", path_of(file)) ? -1 : next<int(int)>("fsync")(file); }
+int rename(const char* from, const char* to) noexcept {
+  return fails("rename", to) ? -1 : next<int(const char*, const char*)>("rename")(from, to);
+}
+int unlink(const char* path) noexcept {
+  return fails("unlink", path) ? -1 : next<int(const char*)>("unlink")(path);
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  return fails("mkdir", path) ? -1 : next<int(const char*, mode_t)>("mkdir")(path, mode);
+}
+}
