@@ -60,8 +60,9 @@ StateResult assign(ShardState& shard, StateCall& call) {
 StateResult assign_add(ShardState& shard, StateCall& call) {
   Tensor& value = shard.initialized(variable_of(*call.node)).state.value;
   check_same_type(*call.node, value, call.inputs[0]);
-  value = add_tensors(shard, {value, call.inputs[0]});
-  return Outputs{value};
+  Outputs sum{add_tensors(shard, {value, call.inputs[0]})};
+  value = sum[0];
+  return sum;
 }
 
 StateResult is_initialized(ShardState& shard, StateCall& call) {
