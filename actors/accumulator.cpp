@@ -28,11 +28,20 @@ bool Accumulator::add(int replica, const Contribution& contribution, std::option
     stale_gradient.hit();
     return false;
   }
-  ++counts.counted;
-  counts.not_finite += !gradient;
-  last = contribution;
   gradients_.push_back({replica, contribution, std::move(gradient), std::move(learning_rate)});
+  ++counts.counted;
+  counts.not_finite += !gradients_.back().gradient;
+  last = contribution;
   return true;
+}
+
+void Accumulator::withdraw(const Contribution& before) noexcept {
+  const Entry& newest = gradients_.back();
+  auto& [counts, last] = replicas_[static_cast<std::size_t>(newest.replica)];
+  --counts.counted;
+  counts.not_finite -= !newest.gradient;
+  last = before;
+  gradients_.pop_back();
 }
 
 bool Accumulator::has(int replica) const {
@@ -45,19 +54,23 @@ bool Accumulator::has_counted(int replica, std::int64_t step) const {
   return place < replicas_.size() && replicas_[place].last.step >= step;
 }
 
-Accumulator::Taken Accumulator::take() {
+Accumulator::Gathered Accumulator::gathered() const {
   ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
+  std::vector<const Entry*> entries;
+  for (const auto& entry : gradients_) entries.push_back(&entry);
   if (!planted(PlantedBug::summed_as_they_came))
-    std::ranges::sort(gradients_, {},
-                      [](const Entry& entry) { return std::tuple(entry.replica, entry.contribution); });
-  Taken taken{.gradients = {}, .learning_rate = gradients_.front().learning_rate};
-  for (auto& entry : gradients_) {
-    global_step_ = std::max(global_step_, entry.contribution.step);
-    if (entry.gradient) taken.gradients.push_back(std::move(*entry.gradient));
-  }
+    std::ranges::sort(
+        entries, {}, [](const Entry* entry) { return std::tuple(entry->replica, entry->contribution); });
+  Gathered all{.gradients = {}, .learning_rate = entries.front()->learning_rate};
+  for (const Entry* entry : entries)
+    if (entry->gradient) all.gradients.push_back(*entry->gradient);
+  return all;
+}
+
+void Accumulator::advance() noexcept {
+  for (const auto& entry : gradients_) global_step_ = std::max(global_step_, entry.contribution.step);
   gradients_.clear();
   ++global_step_;
-  return taken;
 }
 
 Accumulator::Replica& Accumulator::replica(int index) {

@@ -32,14 +32,21 @@ class Accumulator {
   // Whether a gradient of the replica for this step has counted, be it still here or taken.
   bool has_counted(int replica, std::int64_t step) const;
 
-  struct Taken {
+  // The replica's last contribution that counted.
+  Contribution last(int replica) { return this->replica(replica).last; }
+  // As if the gradient that was added last had not come. `before`: what last() was then.
+  void withdraw(const Contribution& before) noexcept;
+
+  struct Gathered {
     // Those that there are, in the order of replicas and contributions, so that their sum does not
     // depend on who came first.
     std::vector<Gradient> gradients;
     Tensor learning_rate;  // of the first
   };
-  // Moves the accumulator to the step after. REQUIRES: size() > 0.
-  Taken take();
+  // REQUIRES: size() > 0.
+  Gathered gathered() const;
+  // They have been applied: moves the accumulator to the step after.
+  void advance() noexcept;
   // Only gradients of this global step or later count from now on.
   std::int64_t global_step() const { return global_step_; }
   const GradientCounts& counts(int replica) { return this->replica(replica).counts; }

@@ -18,20 +18,18 @@ constexpr std::chrono::seconds report_interval{5};
 
 caf::behavior Coordinator::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  return {
+  self_->introduce("coordinator", task_.get());
+  return guarded(
+      self_, this,
       [this](const StateCall& message) {
-        try {
-          check_fence(message, epoch_, *task_);
-          call(message);
-        } catch (const Error& error) {
-          fail(message.reply_to, error.status());
-        }
+        check_fence(message, epoch_, *task_);
+        call(message);
       },
       [this](const Sender&, GradientApplied& message) {
         if (message.epoch == epoch_) barrier(message.coordinator).on_applied(message);
       },
       [this](const GlobalStepIs& message) {
-        if (message.epoch == epoch_) barrier(message.variable).on_global_step(message.value);
+        if (message.epoch == epoch_) barrier(message.variable).on_global_step(message);
       },
       [this](const GiveUp& message) {
         for (auto& entry : barriers_) entry.second.give_up(message.step);
@@ -42,8 +40,7 @@ caf::behavior Coordinator::behavior() {
       },
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const ClearContainers& message) { clear(message); },
-      [this](Tick) { on_tick(); },
-  };
+      [this](Tick) { on_tick(); });
 }
 
 void Coordinator::call(const StateCall& call) {

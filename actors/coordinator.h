@@ -1,7 +1,6 @@
 // The coordinator of replicated training: it holds what replicas wait for, beside the global step.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <map>
 #include <memory>
@@ -17,7 +16,7 @@ namespace actorflow {
 
 class Coordinator {
  public:
-  Coordinator(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  Coordinator(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
 
@@ -32,7 +31,7 @@ class Coordinator {
   void clear(const ClearContainers& message);
   void on_tick();
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   FencingEpoch epoch_ = 0;
   std::map<std::string, TokenBarrier, std::less<>> barriers_;  // by global step variable

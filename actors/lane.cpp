@@ -4,6 +4,7 @@
 
 #include "actors/node.h"
 #include "dataflow/core_ops.h"
+#include "kernels/node_error.h"
 #include "kernels/on_device.h"
 
 namespace actorflow {
@@ -21,8 +22,9 @@ constexpr int nodes_per_helper = 2;
 caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> executable) {
   task_ = std::move(task);
   executable_ = std::move(executable);
-  inputs_.resize(static_cast<std::size_t>(executable_->num_inputs()));
-  return {
+  self_->introduce("lane", task_.get());
+  return guarded(
+      self_, this,  //
       [this](StartStep& message) { start(message); },
       [this](Completed& result) { on_completed(result); },
       [this](Tick) {
@@ -31,17 +33,28 @@ caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> exe
       },
       [this](GiveUp& message) {
         if (active_ && message.step == step_) fail_step(std::move(message.reason));
-      },
-  };
+      });
+}
+
+void Lane::begin(const StartStep& message) {
+  active_ = true;
+  interrupted_ = false;
+  step_ = message.step;
+  master_ = message.master;
+}
+
+// Unless it has ended already.
+void Lane::refuse(const StartStep& message, Status why) {
+  if (step_ != message.step) begin(message);
+  if (active_) fail_step(std::move(why));
 }
 
 void Lane::start(StartStep& message) {
-  active_ = true;
+  begin(message);
   self_->stay_here();
-  step_ = message.step;
-  master_ = message.master;
   epoch_ = message.epoch;
   status_ = {};
+  inputs_.resize(static_cast<std::size_t>(executable_->num_inputs()));
   args_ = std::move(message.args);
   retvals_.clear();
   pending_ = executable_->pending();
@@ -85,6 +98,16 @@ NodeId Lane::next() {
 
 void Lane::fire(NodeId id) {
   const ExecutableNode& item = executable_->node(id);
+  try {
+    dispatch(item, id);
+  } catch (...) {
+    if (!active_) throw;
+    const Status why = current_exception_status();
+    fail_step({why.code, naming(*item.node, why.message)});
+  }
+}
+
+void Lane::dispatch(const ExecutableNode& item, NodeId id) {
   if (recorder_) note_begin(id);
   switch (item.home) {
     case Home::kernel:
@@ -134,8 +157,8 @@ void Lane::compute_here(const ExecutableNode& item, NodeId id) {
   done(id, outputs_);
   if (given_away_ == 0 || executable_->cost(id).ns() < worth_sending_ns) return;
   // Others may have finished meanwhile, and what waits for them should start.
-  interrupted_ = true;
   caf::anon_send(self_, Tick{});
+  interrupted_ = true;
 }
 
 void Lane::send(const ExecutableNode& item) {
@@ -221,8 +244,8 @@ void Lane::fail_step(Status status) {
   finish();
 }
 
+// Active until both have been told: if one cannot be, the step fails and is finished once more.
 void Lane::finish() {
-  active_ = false;
   args_.clear();
   ready_.clear();
   first_ready_ = 0;
@@ -233,6 +256,7 @@ void Lane::finish() {
   StepDone message{step_, std::move(status_), std::move(retvals_)};
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
   tell(*task_, master_, std::move(message));
+  active_ = false;
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {

@@ -6,7 +6,6 @@
 // Completed messages.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <memory>
 #include <vector>
@@ -23,14 +22,24 @@ class Lane {
   explicit Lane(HomedActor* self) : self_(self) {}
 
   caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
+  // Every message is of the step in progress.
+  template <class M>
+  void refuse(const M&, Status why) {
+    if (active_) fail_step(std::move(why));
+  }
+  void refuse(const StartStep& message, Status why);
 
  private:
+  // What the end of the step needs to know.
+  void begin(const StartStep& start);
   void start(StartStep& start);
   void on_completed(Completed& result);
   // Runs ready nodes until none is left, then ends the step if it is done.
   void advance();
   NodeId next();
+  // A failure names the node.
   void fire(NodeId id);
+  void dispatch(const ExecutableNode& item, NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
   bool worth_handing_over(const ExecutableNode& item, NodeId id) const;
   void compute_here(const ExecutableNode& item, NodeId id);

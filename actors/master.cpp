@@ -19,6 +19,16 @@ MasterReply answer_of(Status status) {
   return reply;
 }
 
+// What `action` throws is the answer.
+template <class Action>
+void answering(const MasterReplyFn& reply, Action action) {
+  try {
+    action();
+  } catch (...) {
+    reply(answer_of(current_exception_status()));
+  }
+}
+
 template <class... Handlers>
 struct Overloaded : Handlers... {
   using Handlers::operator()...;
@@ -27,7 +37,9 @@ struct Overloaded : Handlers... {
 }  // namespace
 
 caf::behavior Master::behavior() {
-  return {
+  self_->introduce("master", task_.get());
+  return guarded(
+      self_, this,  //
       [this](MasterCall& call) { on_call(call); },
       [this](const Sender& from, GraphRegistered& message) { planner_.on_registered(from, message); },
       [this](const Sender& from, StepDone& message) {
@@ -45,28 +57,28 @@ caf::behavior Master::behavior() {
       [this](const PlanTimeout& timeout) {
         if (const auto plan = timeout.plan.lock())
           planner_.stop_waiting(*plan, timeout.ticket, timeout.timeout_ms);
-      },
-  };
+      });
+}
+
+// Without a reply it is answered by whoever has that now.
+void Master::refuse(const MasterCall& call, Status why) {
+  if (call.reply) call.reply(answer_of(std::move(why)));
 }
 
 void Master::on_call(MasterCall& call) {
-  try {
-    std::visit(Overloaded{
-                   [&](CreateSession& request) { create_session(request, call.reply); },
-                   [&](ExtendSession& request) { extend_session(request, call.reply); },
-                   [&](RunStep& request) { run_step(request, call.reply); },
-                   [&](MakeCallable& request) { make_callable(request, call.reply); },
-                   [&](RunCallable& request) { run_callable(request, call.reply); },
-                   [&](ReleaseCallable& request) { release_callable(request, call.reply); },
-                   [&](CloseSession& request) { close_session(request, call.reply); },
-                   [&](ListDevices& request) { list_devices(request, call.reply); },
-                   [&](DescribePlacement& request) { describe_placement(request, call.reply); },
-                   [&](Reset& request) { reset(request, call.reply); },
-               },
-               call.request);
-  } catch (const Error& error) {
-    call.reply(answer_of(error.status()));
-  }
+  std::visit(Overloaded{
+                 [&](CreateSession& request) { create_session(request, call.reply); },
+                 [&](ExtendSession& request) { extend_session(request, call.reply); },
+                 [&](RunStep& request) { run_step(request, call.reply); },
+                 [&](MakeCallable& request) { make_callable(request, call.reply); },
+                 [&](RunCallable& request) { run_callable(request, call.reply); },
+                 [&](ReleaseCallable& request) { release_callable(request, call.reply); },
+                 [&](CloseSession& request) { close_session(request, call.reply); },
+                 [&](ListDevices& request) { list_devices(request, call.reply); },
+                 [&](DescribePlacement& request) { describe_placement(request, call.reply); },
+                 [&](Reset& request) { reset(request, call.reply); },
+             },
+             call.request);
 }
 
 MasterSession& Master::session(const std::string& handle) {
@@ -116,7 +128,7 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
   answer.callable = owner.add_callable({std::move(kind), std::move(key), plan});
   planner_.wait(*plan, [this, reply, answer = std::move(answer), handle = request.session](
                            const Status& status, const Plan&) {
-    if (status.ok()) return reply(answer);
+    if (status.ok()) return answering(reply, [&] { reply(answer); });
     if (const auto found = sessions_.find(handle); found != sessions_.end())
       found->second.release_callable(answer.callable);
     reply(answer_of(status));
@@ -153,30 +165,34 @@ PlanRef Master::plan_of(MasterSession& owner, const std::string& key, const Step
 void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, MasterReplyFn& reply) {
   check_feeds(*plan, step.feeds);
   if (step.timeout_ms == 0) step.timeout_ms = owner.settings()->options.step_timeout_ms;
-  if (plan->ready) return start(owner, *plan, std::move(step), std::move(reply));
+  if (plan->ready) return start(owner, *plan, std::move(step), reply);
   const auto timeout_ms = step.timeout_ms;
   const auto asked = task_->clock->now();
   const auto waiting = std::make_shared<StepRequest>(std::move(step));
-  const auto ticket = planner_.wait(
-      *plan, [this, waiting, asked, reply = std::move(reply)](const Status& status, const Plan& made) {
-        if (!status.ok()) return reply(answer_of(status));
-        const auto waited =
-            std::chrono::duration_cast<std::chrono::milliseconds>(task_->clock->now() - asked);
-        if (waiting->timeout_ms > 0)
-          waiting->timeout_ms = std::max<std::int64_t>(1, waiting->timeout_ms - waited.count());
-        MasterSession& asking = session(waiting->session);  // there: its end would have dropped the plan
-        start(asking, made, std::move(*waiting), reply);
-      });
+  const auto start_late = [this, waiting, asked, reply](const Status& status, const Plan& made) {
+    if (!status.ok()) return reply(answer_of(status));
+    const auto waited =
+        std::chrono::duration_cast<std::chrono::milliseconds>(task_->clock->now() - asked);
+    if (waiting->timeout_ms > 0)
+      waiting->timeout_ms = std::max<std::int64_t>(1, waiting->timeout_ms - waited.count());
+    answering(reply, [&] {
+      MasterSession& asking = session(waiting->session);  // there: its end would have dropped the plan
+      MasterReplyFn taken = reply;
+      start(asking, made, std::move(*waiting), taken);
+    });
+  };
+  const auto ticket = planner_.wait(*plan, start_late);
+  reply = nullptr;
   if (timeout_ms > 0 && ticket != 0)
     self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),
                         PlanTimeout{plan, ticket, timeout_ms});
 }
 
-void Master::start(MasterSession& owner, const Plan& plan, StepRequest step, MasterReplyFn reply) {
+void Master::start(MasterSession& owner, const Plan& plan, StepRequest step, MasterReplyFn& reply) {
   if (plan.parts->empty()) return reply({});  // nothing was asked for
   if (owner.settings()->options.isolate)
     for (const auto& part : *plan.parts) owner.tasks().insert(part.task);
-  steps_.start(plan.parts, std::move(step), std::move(reply));
+  steps_.start(plan.parts, std::move(step), reply);
 }
 
 void Master::close_session(const CloseSession& request, const MasterReplyFn& reply) {
@@ -227,10 +243,12 @@ void Master::list_devices(const ListDevices& request, const MasterReplyFn& reply
 void Master::describe_placement(const DescribePlacement& request, const MasterReplyFn& reply) {
   const MasterSession& owner = session(request.session);
   planner_.place(owner.settings(), owner.graph(), [reply](const Status& status, const GraphDef& placed) {
-    MasterReply answer = answer_of(status);
-    if (status.ok())
-      for (const Node& node : placed.nodes) answer.placement.push_back(node.device);
-    reply(std::move(answer));
+    answering(reply, [&] {
+      MasterReply answer = answer_of(status);
+      if (status.ok())
+        for (const Node& node : placed.nodes) answer.placement.push_back(node.device);
+      reply(std::move(answer));
+    });
   });
 }
 

@@ -2,7 +2,6 @@
 // runs them.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <map>
 #include <memory>
@@ -32,13 +31,17 @@ struct PlanTimeout {
 // client must look what is left, with a new session.
 class Master {
  public:
-  Master(caf::event_based_actor* self, TaskRef task)
+  Master(GuardedActor* self, TaskRef task)
       : self_(self), task_(task), planner_(task), steps_(self, std::move(task)) {}
 
   caf::behavior behavior();
+  void refuse(const MasterCall& call, Status why);
+  void refuse(const Sender& from, const StepDone& message, const Status& why) {
+    steps_.on_lost(from, message.step, why);
+  }
 
  private:
-  // Requests: each answers once, now or later, or throws Error.
+  // Requests: each answers once, now or later, or throws.
   void on_call(MasterCall& call);
   void create_session(CreateSession& request, const MasterReplyFn& reply);
   void extend_session(ExtendSession& request, const MasterReplyFn& reply);
@@ -56,7 +59,7 @@ class Master {
   PlanRef plan_of(MasterSession& session, const std::string& signature, const StepKind& kind);
   // Starts the step when its plan is ready.
   void run(MasterSession& session, const PlanRef& plan, StepRequest request, MasterReplyFn& reply);
-  void start(MasterSession& session, const Plan& plan, StepRequest request, MasterReplyFn reply);
+  void start(MasterSession& session, const Plan& plan, StepRequest request, MasterReplyFn& reply);
   // Ends the session; calls `done` when nothing of it is left on any task.
   void end_session(const std::string& handle, const Status& reason, std::function<void()> done);
   void end_closed_sessions();
@@ -70,7 +73,7 @@ class Master {
     std::function<void()> done;
   };
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   Planner planner_;
   RunningSteps steps_;

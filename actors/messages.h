@@ -104,6 +104,7 @@ struct GlobalStepIs {
   std::string variable;
   std::int64_t value = 0;
   FencingEpoch epoch = 0;
+  Status status{};  // why there is no value
 };
 
 // peer -> master, worker, coordinator: the task cannot be reached, or has left or restarted.

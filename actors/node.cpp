@@ -15,12 +15,9 @@ Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inpu
     for (auto& input : inputs) input = on_device(std::move(input), *item.device);
     OpContext context(*item.node, *item.device, inputs, outputs, team);
     item.kernel->compute(context);
-  } catch (const Error& error) {
-    return {error.code(), naming(*item.node, error.what())};
-  } catch (const std::bad_alloc&) {
-    return {Code::resource_exhausted, naming(*item.node, "out of memory")};
-  } catch (const std::exception& error) {
-    return {Code::internal, naming(*item.node, error.what())};
+  } catch (...) {
+    const Status why = current_exception_status();
+    return {why.code, naming(*item.node, why.message)};
   }
   return {};
 }
@@ -41,8 +38,9 @@ Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> i
   return status;
 }
 
-caf::behavior node_actor(PieceActor*) {
-  return {[](Fire& fire) {
+caf::behavior node_actor(PieceActor* self) {
+  self->introduce("node", nullptr);
+  return guarded(self, self, [](Fire& fire) {
     std::vector<Tensor> outputs;
     Status status = compute_node(*fire.executable, fire.reply_to.node, fire.inputs, outputs);
     fire.inputs.clear();
@@ -50,7 +48,7 @@ caf::behavior node_actor(PieceActor*) {
       complete(fire.reply_to, std::move(outputs));
     else
       fail(fire.reply_to, std::move(status));
-  }};
+  });
 }
 
 }  // namespace actorflow

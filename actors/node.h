@@ -1,8 +1,6 @@
 // The actor of a graph node.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
-#include <exception>
 #include <vector>
 
 #include "actors/executable.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <new>
 
 #include "actors/checkpoint/io_actor.h"
 #include "actors/executable.h"
@@ -19,7 +18,7 @@ constexpr std::chrono::seconds report_interval{5};
 
 }  // namespace
 
-ParameterShard::ParameterShard(caf::event_based_actor* self, TaskRef task)
+ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
     : self_(self),
       state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}, .conditional = {}} {
   for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
@@ -29,7 +28,9 @@ ParameterShard::ParameterShard(caf::event_based_actor* self, TaskRef task)
 
 caf::behavior ParameterShard::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  return {
+  self_->introduce("parameter-shard", state_.task.get());
+  return guarded(
+      self_, this,  //
       [this](StateCall& message) { call(message); },
       [this](const SetGlobalStep& message) {
         if (message.epoch == state_.epoch)
@@ -44,8 +45,7 @@ caf::behavior ParameterShard::behavior() {
         report_waiting_gradients(state_);
         report_waiting_takers(state_);
         self_->delayed_send(self_, report_interval, Tick{});
-      },
-  };
+      });
 }
 
 void ParameterShard::call(StateCall& call) {
@@ -56,17 +56,10 @@ void ParameterShard::call(StateCall& call) {
                 {Code::unimplemented,
                  fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
   const Computing computing(node);
-  try {
-    if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
-    bring_together(call, *found->second);
-    if (StateResult outputs = found->second->run(state_, call))
-      complete(call.reply_to, std::move(*outputs));
-  } catch (const Error& error) {
-    fail(call.reply_to, error.status());
-  } catch (const std::bad_alloc&) {
-    fail(call.reply_to, {Code::resource_exhausted,
-                         fmt::format("node '{}' ({}): out of memory", node.name, node.op->name)});
-  }
+  if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
+  bring_together(call, *found->second);
+  PreparedAnswer answer(call.reply_to);
+  if (StateResult outputs = found->second->run(state_, call)) answer.complete(std::move(*outputs));
 }
 
 // The variable of a node on a GPU comes there, and each input where the op wants it.
@@ -102,6 +95,12 @@ void ParameterShard::on_ask_global_step(const AskGlobalStep& message) {
   const ShardVariable* found = state_.find(message.variable);
   const auto value = found ? found->state.value.scalar<std::int64_t>() : 0;
   caf::anon_send(state_.task->coordinator, GlobalStepIs{message.variable, value, state_.epoch});
+}
+
+void ParameterShard::refuse(const AskGlobalStep& message, Status why) {
+  why.message = fmt::format("the global step '{}': {}", message.variable, why.message);
+  caf::anon_send(state_.task->coordinator,
+                 GlobalStepIs{message.variable, 0, state_.epoch, std::move(why)});
 }
 
 caf::behavior shard_actor(ShardActor* self, TaskRef task) {

@@ -5,7 +5,6 @@
 // sees half an update. What it does for each op is in actors/shard/.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <memory>
 #include <unordered_map>
@@ -19,9 +18,10 @@ namespace actorflow {
 
 class ParameterShard {
  public:
-  ParameterShard(caf::event_based_actor* self, TaskRef task);
+  ParameterShard(GuardedActor* self, TaskRef task);
 
   caf::behavior behavior();
+  void refuse(const AskGlobalStep& message, Status why);
 
  private:
   void call(StateCall& call);
@@ -29,7 +29,7 @@ class ParameterShard {
   void clear(TaskId from, const ClearContainers& message);
   void on_ask_global_step(const AskGlobalStep& message);
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   ShardState state_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
 };

@@ -52,7 +52,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Beat)
 namespace actorflow {
 
 caf::behavior Peer::behavior() {
-  return {
+  self_->introduce("peer", task_.get());
+  return guarded(
+      self_, this,  //
       [this](Message& message) { on_message(message); },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
@@ -63,8 +65,7 @@ caf::behavior Peer::behavior() {
       [this](SayAlive) {
         if (state_ == State::idle) begin();
       },
-      [this](Leave) { leave(); },
-  };
+      [this](Leave) { leave(); });
 }
 
 void Peer::on_message(Message& message) {
@@ -98,18 +99,19 @@ void Peer::attempt() {
   if (state_ != State::connecting) return;
   const auto number = ++attempt_;
   const auto self = caf::actor_cast<caf::actor>(self_);
+  // Lost for want of memory they would be waited for without end: rather the process ends (noexcept).
   const LinkEvents events{
-      [self, number](const TaskIdentity& identity) {
+      [self, number](const TaskIdentity& identity) noexcept {
         caf::anon_send(self, LinkUp{number, identity});
       },
-      [self, number](const Status& reason) {
+      [self, number](const Status& reason) noexcept {
         caf::anon_send(self, LinkDown{number, reason});
       },
   };
   try {
     link_ = network_.connect(options_.address, task_->self, task_->name_of(options_.task), events);
-  } catch (const Error& error) {
-    on_down(number, error.status());
+  } catch (...) {
+    on_down(number, current_exception_status());
   }
 }
 
@@ -154,6 +156,12 @@ void Peer::beat(std::uint64_t attempt) {
 void Peer::drop_link() {
   ++attempt_;
   link_.reset();
+}
+
+void Peer::break_connection(const Status& why) {
+  drop_link();
+  spdlog::warn("{}: {}", task_->self.name.to_string(), why.message);
+  lose({Code::unavailable, fmt::format("lost the connection to {}: {}", who(), why.message)});
 }
 
 void Peer::on_down(std::uint64_t attempt, const Status& reason) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <chrono>
 #include <functional>
@@ -46,10 +45,20 @@ struct PeerOptions {
 // time: a process that was stopped itself, or starved, accuses nobody.
 class Peer {
  public:
-  Peer(caf::event_based_actor* self, TaskRef task, Network& network, PeerOptions options)
+  Peer(GuardedActor* self, TaskRef task, Network& network, PeerOptions options)
       : self_(self), task_(std::move(task)), network_(network), options_(std::move(options)) {}
 
   caf::behavior behavior();
+  // What was to be sent, or heard, is lost: the connection counts as broken, and that is reported.
+  template <class M>
+  void refuse(const M&, const Status& why) {
+    break_connection(why);
+  }
+  void refuse(Attend, const Status& why) {
+    break_connection(why);
+    report_left();
+  }
+  void refuse(Leave, const Status&) { self_->quit(); }
 
  private:
   enum class State { idle, connecting, up };
@@ -67,9 +76,10 @@ class Peer {
   void leave();
   void beat(std::uint64_t attempt);
   void drop_link();
+  void break_connection(const Status& why);
   std::string who() const;
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   Network& network_;
   PeerOptions options_;

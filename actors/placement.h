@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <caf/event_based_actor.hpp>
 #include <utility>
 
+#include "actors/guarded_actor.h"
 #include "actors/scheduler.h"
 #include "actors/thread_unit.h"
 
@@ -12,14 +12,14 @@ namespace actorflow {
 
 // On the thread that wakes it, where that is a ThreadUnit's; on a worker of the scheduler otherwise.
 template <Duty duty>
-class WokenHere : public caf::event_based_actor {
+class WokenHere : public GuardedActor {
  public:
-  using caf::event_based_actor::enqueue;
-  using caf::event_based_actor::event_based_actor;
+  using GuardedActor::enqueue;
+  using GuardedActor::GuardedActor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     auto* unit = duty == Duty::light ? ThreadUnit::current() : ThreadUnit::current_for_compute();
-    caf::event_based_actor::enqueue(std::move(what), unit);
+    GuardedActor::enqueue(std::move(what), unit);
   }
 };
 // It handles messages and computes nothing.
@@ -29,14 +29,14 @@ using ComputingActor = WokenHere<Duty::compute>;
 
 // On one unit for a while: two clients would otherwise pull each other's steps onto one thread, because
 // each has work for actors that both use.
-class HomedActor : public caf::event_based_actor {
+class HomedActor : public GuardedActor {
  public:
-  using caf::event_based_actor::enqueue;
-  using caf::event_based_actor::event_based_actor;
+  using GuardedActor::enqueue;
+  using GuardedActor::GuardedActor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     auto* home = home_.load(std::memory_order_acquire);
-    caf::event_based_actor::enqueue(std::move(what), home ? home : ThreadUnit::current_for_compute());
+    GuardedActor::enqueue(std::move(what), home ? home : ThreadUnit::current_for_compute());
   }
   // For the actor itself, while it runs.
   void stay_here() { home_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }
@@ -47,13 +47,13 @@ class HomedActor : public caf::event_based_actor {
 };
 
 // On whichever thread is free to compute.
-class PieceActor : public caf::event_based_actor {
+class PieceActor : public GuardedActor {
  public:
-  using caf::event_based_actor::enqueue;
-  using caf::event_based_actor::event_based_actor;
+  using GuardedActor::enqueue;
+  using GuardedActor::GuardedActor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
-    caf::event_based_actor::enqueue(std::move(what), &TaskScheduler::of(home_system()).piece_unit());
+    GuardedActor::enqueue(std::move(what), &TaskScheduler::of(home_system()).piece_unit());
   }
 };
 

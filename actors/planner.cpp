@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/exception_status.h"
 #include "dataflow/containers.h"
 
 namespace actorflow {
@@ -42,8 +43,8 @@ PlanRef Planner::make(const SettingsRef& session, const GraphDef& graph, const S
     if (!status.ok()) return drop(*plan, status);
     try {
       register_parts(plan, cut_step(placed, *task_), session->options.cuda_graphs);
-    } catch (const Error& error) {
-      drop(*plan, error.status());
+    } catch (...) {
+      drop(*plan, current_exception_status());
     }
   });
   return plan;
@@ -54,15 +55,15 @@ void Planner::place(const SettingsRef& session, GraphDef graph, PlacedThen then)
   const auto kept = std::make_shared<GraphDef>(std::move(graph));
   devices_.find(tasks, [this, session, kept, then = std::move(then)](const Status& status) {
     if (!status.ok()) return then(status, *kept);
-    PlacementRules rules{{}, session->options.allow_soft_placement};
-    for (const TaskId task : allowed_tasks(*session))
-      for (const auto& device : devices_.of(task))
-        rules.devices.push_back(DeviceName::parse(device.name));
     Status placed;
     try {
+      PlacementRules rules{{}, session->options.allow_soft_placement};
+      for (const TaskId task : allowed_tasks(*session))
+        for (const auto& device : devices_.of(task))
+          rules.devices.push_back(DeviceName::parse(device.name));
       place_step(*kept, rules, *task_);
-    } catch (const Error& error) {
-      placed = error.status();
+    } catch (...) {
+      placed = current_exception_status();
       if (!session->filters.empty())
         placed.message += fmt::format("; the session has the device filters {}",
                                       fmt::join(session->options.device_filters, ", "));

@@ -18,7 +18,9 @@ constexpr std::chrono::minutes tick_interval{1};
 
 caf::behavior Rendezvous::behavior() {
   self_->delayed_send(self_, tick_interval, Tick{});
-  return {
+  self_->introduce("rendezvous", task_.get());
+  return guarded(
+      self_, this,  //
       [this](const Sender&, TensorDelivery& delivery) { deliver(delivery); },
       [this](const AwaitTensor& request) { await(request); },
       [this](const GiveUp& message) { poison(message); },
@@ -26,8 +28,7 @@ caf::behavior Rendezvous::behavior() {
       [this](Tick) {
         on_tick();
         self_->delayed_send(self_, tick_interval, Tick{});
-      },
-  };
+      });
 }
 
 void Rendezvous::deliver(TensorDelivery& delivery) {

@@ -1,7 +1,6 @@
 // Where tensors of a step that come from other partitions meet the Recv nodes that want them.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <deque>
 #include <map>
@@ -20,9 +19,13 @@ namespace actorflow {
 // has gone.
 class Rendezvous {
  public:
-  Rendezvous(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  Rendezvous(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
+  // A tensor is lost: its step is given up.
+  void refuse(const Sender&, const TensorDelivery& delivery, Status why) {
+    poison({delivery.step, std::move(why)});
+  }
 
  private:
   struct Channel {
@@ -50,7 +53,7 @@ class Rendezvous {
   void ask_for_claims();
   HeldState census() const;
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   std::map<StepId, Table> steps_;
   std::map<StepId, Status> poisoned_;

@@ -10,29 +10,43 @@
 
 namespace actorflow {
 
-void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply) {
+void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn& reply) {
   if (parts->empty()) return reply({});  // nothing to fetch, nothing to do
   // The top bits stay clear for clients that have signed numbers only.
   const StepId id = task_->random->next() >> 2;
-  Step& step = steps_[id];
+  Step& step = steps_.insert_or_assign(id, make(std::move(parts), request)).first->second;
+  step.reply = std::move(reply);
+  const std::size_t count = step.parts->size();
+  std::size_t asked = 0;
+  try {
+    for (; asked < count; ++asked) run_part(id, (*step.parts)[asked], request);
+    if (request.timeout_ms > 0)
+      self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
+                          StepTimeout{id, request.timeout_ms});
+  } catch (...) {
+    const Status why = self_->failure_of("RunStep");
+    if (asked == count) return abort(id, step, why);
+    for (; asked < count; ++asked) part_done(id, step, asked, why);  // they know nothing of it
+  }
+}
+
+RunningSteps::Step RunningSteps::make(std::shared_ptr<const Parts> parts, StepRequest& request) const {
+  Step step;
   step.session = std::move(request.session);
   step.parts = std::move(parts);
   step.done.resize(step.parts->size());
   step.running = step.parts->size();
   step.fetches.resize(request.fetches);
   if (request.trace) step.tracer = std::make_unique<StepTracer>(task_->clock->now());
-  step.reply = std::move(reply);
-  for (const auto& part : *step.parts) {
-    ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with",
-                    task_->name_of(part.task).to_string());
-    RunGraph run{part.handle, id, request.epoch, {}, request.trace};
-    for (auto index : part.args)
-      run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)]);
-    tell(*task_, part.task, std::move(run));
-  }
-  if (request.timeout_ms > 0)
-    self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
-                        StepTimeout{id, request.timeout_ms});
+  return step;
+}
+
+void RunningSteps::run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const {
+  ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with", task_->name_of(part.task).to_string());
+  RunGraph run{part.handle, id, request.epoch, {}, request.trace};
+  for (auto index : part.args)
+    run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)]);
+  tell(*task_, part.task, std::move(run));
 }
 
 void RunningSteps::on_done(const Sender& from, StepDone& message) {
@@ -46,6 +60,11 @@ void RunningSteps::on_done(const Sender& from, StepDone& message) {
   const Parts& parts = *step.parts;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].task == from.task) return part_done(message.step, step, i, message.status);
+}
+
+void RunningSteps::on_lost(const Sender& from, StepId id, const Status& why) {
+  StepDone lost{id, why, {}};
+  on_done(from, lost);
 }
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {

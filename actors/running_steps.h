@@ -1,12 +1,12 @@
 // The steps that a master has under way.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/guarded_actor.h"
 #include "actors/messages.h"
 #include "actors/step_tracer.h"
 #include "actors/task_context.h"
@@ -43,11 +43,14 @@ struct StepTimeout {
 // the master, which passes on what concerns steps.
 class RunningSteps {
  public:
-  RunningSteps(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  RunningSteps(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
-  // REQUIRES: every part is registered. `parts` do not change while a step has them.
-  void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn reply);
+  // REQUIRES: every part is registered. `parts` do not change while a step has them. Takes `reply`, unless it
+  // throws.
+  void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn& reply);
   void on_done(const Sender& from, StepDone& message);
+  // The same, of a part whose results were lost here.
+  void on_lost(const Sender& from, StepId id, const Status& why);
   void on_timeout(const StepTimeout& timeout);
   void on_peer_lost(const PeerLost& message);
   void abort_session(const std::string& session, const Status& reason);
@@ -67,12 +70,14 @@ class RunningSteps {
     MasterReplyFn reply;
   };
 
+  Step make(std::shared_ptr<const Parts> parts, StepRequest& request) const;
+  void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
   void part_done(StepId id, Step& step, std::size_t part, const Status& status);
   // Says where it happened, unless that is said already or can only be here.
   Status located(const Step& step, std::size_t part, const Status& status) const;
   void abort(StepId id, Step& step, const Status& reason);
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   std::map<StepId, Step> steps_;
 };

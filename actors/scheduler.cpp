@@ -6,6 +6,8 @@
 #include <caf/actor_system.hpp>
 #include <caf/resumable.hpp>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 
 #include "actors/thread_unit.h"
 #include "kernels/crash_report.h"
@@ -39,7 +41,7 @@ void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_me
   }
 }
 
-Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*))
+Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*) noexcept)
     : caf::execution_unit(&s.system()), scheduler(s), enqueue(to) {}
 
 Scheduler::Scheduler(caf::actor_system& system)
@@ -53,14 +55,14 @@ TaskScheduler& TaskScheduler::of(caf::actor_system& system) {
   return static_cast<TaskScheduler&>(system.scheduler());
 }
 
-void Scheduler::enqueue(caf::resumable* actor) {
+void Scheduler::enqueue(caf::resumable* actor) noexcept {
   const std::lock_guard lock(mutex_);
   actors_.push_back(actor);
   num_actors_.fetch_add(1, std::memory_order_relaxed);
   wake_one(static_cast<int>(workers_.size()));
 }
 
-void Scheduler::enqueue_piece(caf::resumable* piece) {
+void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
   const std::lock_guard lock(mutex_);
   pieces_.push_back(piece);
   num_pieces_.fetch_add(1, std::memory_order_relaxed);
@@ -71,6 +73,12 @@ caf::resumable* Scheduler::take_piece() {
   if (num_pieces_.load(std::memory_order_relaxed) == 0) return nullptr;
   const std::lock_guard lock(mutex_);
   return pop(pieces_, num_pieces_);
+}
+
+// Nothing is taken apart: the other threads still use it all.
+void Scheduler::end_task(const std::string& reason) {
+  std::fprintf(stderr, "error: this process ends, because %s\n", reason.c_str());
+  std::_Exit(EXIT_FAILURE);
 }
 
 int Scheduler::helpers() const {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -32,12 +33,17 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   virtual caf::execution_unit& piece_unit() = 0;
   // How many workers may compute beside the clients' threads that do.
   virtual int helpers() const = 0;
+  // The task of the calling actor ends at once, as if it was killed, and says why: the process, or, in a
+  // simulation, the simulated one.
+  virtual void end_task(const std::string& reason) = 0;
 };
 
 // Takes the place of CAF's own scheduler. It has two queues: actors, for its workers, and pieces of
 // computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
 // once as there are workers: a client's thread that computes takes the place of the last of them. A
 // worker looks for more for a moment before it sleeps, since waking it costs more than a small kernel.
+// An actor that could not be queued would never run again: where there is no memory for that, the process
+// ends (noexcept).
 // Light actors that wait behind long kernels are taken out of the queues and run by a thread that does
 // nothing else: who asks whether this task is alive does not wait for a kernel. Thread-safe.
 class Scheduler final : public TaskScheduler {
@@ -45,13 +51,14 @@ class Scheduler final : public TaskScheduler {
   explicit Scheduler(caf::actor_system& system);
   ~Scheduler() override;
 
-  void enqueue(caf::resumable* actor) override;
-  void enqueue_piece(caf::resumable* piece);
+  void enqueue(caf::resumable* actor) noexcept override;
+  void enqueue_piece(caf::resumable* piece) noexcept;
   caf::execution_unit& piece_unit() override { return piece_unit_; }
   // Null if there is none.
   caf::resumable* take_piece();
 
   int helpers() const override;
+  [[noreturn]] void end_task(const std::string& reason) override;
 
   // A client's thread begins or ends to compute.
   void client_computes(bool computes) { clients_ += computes ? 1 : -1; }
@@ -76,10 +83,10 @@ class Scheduler final : public TaskScheduler {
   using Queue = std::deque<caf::resumable*>;
   // Hands what it is given on to one of the queues.
   struct Unit final : caf::execution_unit {
-    Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*));
-    void exec_later(caf::resumable* actor) override { (scheduler.*enqueue)(actor); }
+    Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*) noexcept);
+    void exec_later(caf::resumable* actor) noexcept override { (scheduler.*enqueue)(actor); }
     Scheduler& scheduler;
-    void (Scheduler::*enqueue)(caf::resumable*);
+    void (Scheduler::*enqueue)(caf::resumable*) noexcept;
   };
 
   void work(int index);

@@ -15,6 +15,7 @@
 #include "actors/ask.h"
 #include "actors/checkpoint/io_actor.h"
 #include "actors/coordinator.h"
+#include "actors/exception_status.h"
 #include "actors/incarnations.h"
 #include "actors/input/served_inputs.h"
 #include "actors/job_state.h"
@@ -24,6 +25,7 @@
 #include "actors/peer.h"
 #include "actors/queues/queue_shard.h"
 #include "actors/rendezvous.h"
+#include "actors/scheduler.h"
 #include "actors/task_context.h"
 #include "actors/thread_unit.h"
 #include "actors/threaded_runtime.h"
@@ -50,8 +52,11 @@ struct Server::Impl {
 
   void spawn_actors();
   void end_actors();
+  void let_go_of_task();
   MasterHandler master() const;
   void listen(const std::string& address);
+  template <class Action>
+  void or_end(const char* what, const TaskIdentity& from, Action action);
   void receive(const TaskIdentity& from, Message message);
   Status admit(const TaskIdentity& from);
   bool meet(const Sender& sender);
@@ -67,7 +72,12 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::unique_ptr<Device> sending_device;
-  std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
+  // What is called when nobody uses the context any more.
+  std::shared_ptr<std::function<void()>> task_gone = std::make_shared<std::function<void()>>();
+  std::shared_ptr<TaskContext> task{new TaskContext, [gone = task_gone](TaskContext* context) {
+                                      delete context;
+                                      if (*gone) (*gone)();
+                                    }};
   // The incarnations of another task that have spoken; the network thread's.
   struct Known {
     std::uint64_t present = 0;
@@ -105,7 +115,6 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
     if (network) listen(address);
   } catch (...) {
     end_actors();
-    *task = {};
     throw;
   }
   static std::atomic<int> count{0};
@@ -120,13 +129,28 @@ MasterHandler Server::Impl::master() const {
 }
 
 void Server::Impl::listen(const std::string& address) {
-  Inbox inbox{[this](const TaskIdentity& from, Message message) { receive(from, std::move(message)); },
-              [this](const TaskIdentity& from) { peer_gone(from); }, master(),
+  Inbox inbox{[this](const TaskIdentity& from, Message message) {
+                or_end("a message", from, [&] { receive(from, std::move(message)); });
+              },
+              [this](const TaskIdentity& from) { or_end("the loss", from, [&] { peer_gone(from); }); },
+              master(),
               [this](const TaskIdentity& from) { return admit(from); },
               [this](const TaskIdentity& from) {
                 signs[static_cast<std::size_t>(task->id_of(from.name))]->heard = true;
               }};
   listener = network->listen(address, task->self, std::move(inbox));
+}
+
+// What is lost on its way to the actors they would wait for without end: rather the task ends.
+template <class Action>
+void Server::Impl::or_end(const char* what, const TaskIdentity& from, Action action) {
+  try {
+    action();
+  } catch (...) {
+    TaskScheduler::of(runtime->system())
+        .end_task(fmt::format("{} could not take {} of {}: {}", task->self.name.to_string(), what,
+                              from.name.to_string(), current_exception_status().to_string()));
+  }
 }
 
 void Server::Impl::spawn_actors() {
@@ -164,9 +188,18 @@ Server::Impl::~Impl() {
   listener.reset();
   try {
     end_actors();
+    let_go_of_task();
   } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
   }
-  *task = {};  // The context and its actors refer to each other.
+}
+
+// Lanes, and nodes that compute for them, end with their last handle. Until then they use the task's devices
+// and what the context refers to.
+void Server::Impl::let_go_of_task() {
+  runtime->wait([this](Waker& waker) {
+    *task_gone = [&waker] { waker.wake(); };
+    task.reset();
+  });
 }
 
 // Waits for them, so that what they said before has been sent.

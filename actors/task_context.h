@@ -2,6 +2,7 @@
 #pragma once
 
 #include <caf/actor.hpp>
+#include <caf/mailbox_element.hpp>
 #include <caf/send.hpp>
 #include <string>
 #include <utility>
@@ -71,5 +72,26 @@ inline void complete(const ReplyTo& to, std::vector<Tensor> outputs) {
 inline void fail(const ReplyTo& to, Status status) {
   caf::anon_send(to.lane, Completed{to.step, to.node, std::move(status), {}});
 }
+
+// A node's answer whose memory is taken beforehand, so that sending it cannot fail: for who changes state
+// between.
+class PreparedAnswer {
+ public:
+  explicit PreparedAnswer(const ReplyTo& to);
+  // At most once.
+  void complete(std::vector<Tensor> outputs) noexcept;
+
+ private:
+  caf::actor lane_;
+  caf::mailbox_element_ptr message_;
+};
+
+// What becomes of messages whose handler has thrown (guarded_actor.h): the node that waits for the answer
+// fails, and with it its step.
+void refuse(const StateCall& call, const Status& why);
+void refuse(const AwaitTensor& request, Status why);
+void refuse(const Fire& fire, const Status& why);
+// Who asked gets no answer, and waits no longer.
+inline void refuse(const Census&, const Status&) {}
 
 }  // namespace actorflow

@@ -42,7 +42,7 @@ ThreadUnit* ThreadUnit::current_for_compute() {
   return attended && attended->duty_ == Duty::compute ? attended : nullptr;
 }
 
-void ThreadUnit::exec_later(caf::resumable* actor) {
+void ThreadUnit::exec_later(caf::resumable* actor) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (open_) {

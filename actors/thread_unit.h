@@ -37,7 +37,7 @@ class ThreadUnit final : public caf::execution_unit {
   Duty duty() const { return duty_; }
 
   // Any thread.
-  void exec_later(caf::resumable* actor) override;
+  void exec_later(caf::resumable* actor) noexcept override;
   // Any thread: ends run_until_stopped(), now or when it is called next.
   void stop();
   // Any thread: its light actors, if nothing has been taken from the queue since the last call.

@@ -82,8 +82,12 @@ void TokenBarrier::on_applied(GradientApplied& message) {
   release();
 }
 
-void TokenBarrier::on_global_step(std::int64_t value) {
-  if (!tokens_ && settings_) tokens_ = StepTokens(value, settings_->initial_tokens, true);
+void TokenBarrier::on_global_step(const GlobalStepIs& message) {
+  if (!message.status.ok()) {
+    if (!tokens_) settings_.reset();
+    return fail_waiting(message.status);
+  }
+  if (!tokens_ && settings_) tokens_ = StepTokens(message.value, settings_->initial_tokens, true);
   release();
 }
 

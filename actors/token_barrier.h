@@ -78,7 +78,8 @@ class TokenBarrier {
   void take_token(const StateCall& call);
   // A variable's mean gradient has been applied.
   void on_applied(GradientApplied& message);
-  void on_global_step(std::int64_t value);
+  // Where training starts. If the shard could not say: who waits fails, and the next one asks again.
+  void on_global_step(const GlobalStepIs& message);
   // The step of a session has ended without its token.
   void give_up(StepId step) { waiting_.give_up(step); }
   void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }

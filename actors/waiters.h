@@ -4,12 +4,15 @@
 #include <deque>
 #include <utility>
 
+#include "actors/exception_status.h"
 #include "actors/messages.h"
+#include "actors/task_context.h"
 
 namespace actorflow {
 
 // In the order in which they came. An `Entry` is what the actor must know of one, with a member
-// `reply_to`. Belongs to an actor.
+// `reply_to`. Belongs to an actor. What is thrown while somebody is served is the answer to that one, and
+// nobody is answered twice.
 template <class Entry>
 class Waiters {
  public:
@@ -23,12 +26,13 @@ class Waiters {
   // Calls `serve` for each; those for which it returns true have been answered and wait no longer.
   template <class Serve>
   void serve(Serve&& serve) {
-    if (std::erase_if(entries_, serve) > 0) all_waited_ = false;
+    for (auto entry = entries_.begin(); entry != entries_.end();)
+      entry = served(*entry, serve) ? entries_.erase(entry) : entry + 1;
   }
   // The same, but nobody is served before those who came first.
   template <class Serve>
   void serve_in_order(Serve&& serve) {
-    for (; !entries_.empty() && serve(entries_.front()); entries_.pop_front()) all_waited_ = false;
+    while (!entries_.empty() && served(entries_.front(), serve)) entries_.pop_front();
   }
 
   // The step has ended without its answer.
@@ -38,11 +42,14 @@ class Waiters {
   // Those for which `which` is true are told so.
   template <class Which>
   void fail_if(Which&& which, const Status& reason) {
-    std::erase_if(entries_, [&](const Entry& entry) {
-      if (!which(entry)) return false;
-      fail(entry.reply_to, reason);
-      return true;
-    });
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      if (!which(*entry)) {
+        ++entry;
+        continue;
+      }
+      fail(entry->reply_to, reason);
+      entry = entries_.erase(entry);
+    }
   }
   void fail_all(const Status& reason) {
     fail_if([](const Entry&) { return true; }, reason);
@@ -56,6 +63,17 @@ class Waiters {
   }
 
  private:
+  template <class Serve>
+  bool served(const Entry& entry, Serve& serve) {
+    try {
+      if (!serve(entry)) return false;
+    } catch (...) {
+      fail(entry.reply_to, current_exception_status());
+    }
+    all_waited_ = false;
+    return true;
+  }
+
   std::deque<Entry> entries_;
   bool all_waited_ = false;  // since the last tick
 };

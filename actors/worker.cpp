@@ -17,7 +17,9 @@ Point undelivered("a message that a link could not carry");
 }  // namespace
 
 caf::behavior Worker::behavior() {
-  return {
+  self_->introduce("worker", task_.get());
+  return guarded(
+      self_, this,  //
       [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },
       [this](const Sender& from, RunGraph& message) { on_run(from, message); },
       [this](const Sender&, const AbortStep& message) { on_abort(message); },
@@ -31,8 +33,7 @@ caf::behavior Worker::behavior() {
       [this](const Unclaimed& message) { on_unclaimed(message); },
       [this](const Census& census) {
         census.answer({.graphs = graphs_.size(), .running = running_.size()});
-      },
-  };
+      });
 }
 
 std::uint64_t Worker::handle_of(const Sender& from, std::uint64_t request) const {
@@ -48,16 +49,18 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
     return tell(*task_, from.task, GraphRegistered{message.request, {}, known});
   // Random: a handle of an earlier incarnation of this task names no graph of the present one.
   const auto handle = task_->random->next();
-  GraphRegistered answer{message.request, {}, handle};
-  try {
-    auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
-                                                   message.cuda_graphs ? may_be_captured : MayJoin());
-    for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
-    graphs_[handle] = {std::move(executable), from, message.request};
-  } catch (const Error& error) {
-    answer.status = {error.code(), fmt::format("{}: {}", task_->self.name.to_string(), error.what())};
-  }
-  tell(*task_, from.task, std::move(answer));
+  auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
+                                                 message.cuda_graphs ? may_be_captured : MayJoin());
+  for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
+  graphs_[handle] = {std::move(executable), from, message.request};
+  tell(*task_, from.task, GraphRegistered{message.request, {}, handle});
+}
+
+void Worker::refuse(const Sender& from, const RegisterGraph& message, const Status& why) {
+  if (const auto made = handle_of(from, message.request); made != 0)
+    return tell(*task_, from.task, GraphRegistered{message.request, {}, made});
+  const Status named{why.code, fmt::format("{}: {}", task_->self.name.to_string(), why.message)};
+  tell(*task_, from.task, GraphRegistered{message.request, named, 0});
 }
 
 void Worker::on_run(const Sender& from, RunGraph& message) {
@@ -65,12 +68,12 @@ void Worker::on_run(const Sender& from, RunGraph& message) {
   // Whoever asked first gets the answer.
   if (running_.contains(step) || ended_.contains(step)) return;
   if (aborted_early_.contains(step))
-    return refuse(from, step, {Code::aborted, "the step was aborted before it began"});
+    return refuse_step(from, step, {Code::aborted, "the step was aborted before it began"});
   const auto found = graphs_.find(message.handle);
   if (found == graphs_.end())
-    return refuse(from, step,
-                  {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
-                                              task_->self.name.to_string(), message.handle)});
+    return refuse_step(from, step,
+                       {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
+                                                   task_->self.name.to_string(), message.handle)});
   run(from, found->second, message);
 }
 
@@ -80,13 +83,24 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
     graph.free_lanes.push_back(self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable));
   const caf::actor lane = std::move(graph.free_lanes.back());
   graph.free_lanes.pop_back();
-  caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
-                                 message.trace});
-  running_[message.step] = {lane, from, message.handle};
+  const auto entry = running_.insert_or_assign(message.step, Running{lane, from, message.handle}).first;
+  try {
+    caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
+                                   message.trace});
+  } catch (...) {
+    running_.erase(entry);
+    throw;
+  }
+}
+
+// A lane that runs the step answers itself.
+void Worker::refuse(const Sender& from, const RunGraph& message, Status why) {
+  if (running_.contains(message.step)) return on_abort({message.step, std::move(why)});
+  refuse_step(from, message.step, std::move(why));
 }
 
 // What other tasks have sent or will send to the step is of no use any more.
-void Worker::refuse(const Sender& from, StepId step, Status reason) {
+void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
   caf::anon_send(task_->rendezvous, GiveUp{step, reason});
   ended_.add(step);
   tell(*task_, from.task, StepDone{step, std::move(reason), {}});

@@ -1,7 +1,6 @@
 // The worker of a task: it keeps the partitions that masters registered and runs them in lanes.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <deque>
 #include <map>
@@ -21,9 +20,11 @@ namespace actorflow {
 // twice is done once: a graph is registered by (master, request), a step runs by its id.
 class Worker {
  public:
-  Worker(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
+  void refuse(const Sender& from, const RegisterGraph& message, const Status& why);
+  void refuse(const Sender& from, const RunGraph& message, Status why);
 
  private:
   struct Registered {
@@ -44,7 +45,7 @@ class Worker {
   std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
   void on_run(const Sender& from, RunGraph& message);
   void run(const Sender& from, Registered& graph, RunGraph& message);
-  void refuse(const Sender& from, StepId step, Status reason);
+  void refuse_step(const Sender& from, StepId step, Status reason);
   void on_abort(const AbortStep& message);
   void on_undelivered(const Sender& from, Undelivered& message);
   void on_unclaimed(const Unclaimed& message);
@@ -52,7 +53,7 @@ class Worker {
   void on_peer_lost(const PeerLost& message);
   void report_lost_tensors(const PeerLost& message);
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   std::map<std::uint64_t, Registered> graphs_;
   std::map<StepId, Running> running_;

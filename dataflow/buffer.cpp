@@ -17,7 +17,12 @@ class Heap final : public Allocator {
     if (!data)
       throw Error(Code::resource_exhausted,
                   "out of memory: could not allocate " + std::to_string(size_bytes) + " bytes");
-    return BufferRef(new Buffer(data, size_bytes, *this));
+    try {
+      return BufferRef(new Buffer(data, size_bytes, *this));
+    } catch (...) {
+      ::operator delete(data, alignment);
+      throw;
+    }
   }
 
  private:

@@ -150,7 +150,7 @@ inline void check_state(const Optimizer& optimizer, const VariableState& state) 
 }
 
 // Calls update(rule, places, std::index_sequence for the places) for one step of the optimizer. Takes
-// all memory before; the state is as it was if `update` throws.
+// all memory before; the state is as it was if `update` throws before it has changed anything.
 template <class T, class O, class Update>
 void change_state(const O& optimizer, VariableState& state, Device& device, const Update& update) {
   std::int64_t step = 1;
@@ -163,9 +163,11 @@ void change_state(const O& optimizer, VariableState& state, Device& device, cons
   auto changes = change_all(state, device, std::make_index_sequence<slots>());
   Places<T, slots + 1> places;
   for (std::size_t i = 0; i < changes.size(); ++i) places[i] = changes[i].template place<T>();
+  Tensor next_step;
+  if constexpr (std::is_same_v<O, Adam>) next_step = Tensor::scalar(step);
   update(rule, places, std::make_index_sequence<slots + 1>());
   for (auto& change : changes) change.commit();
-  if constexpr (std::is_same_v<O, Adam>) state.slots.back() = Tensor::scalar(step);
+  if constexpr (std::is_same_v<O, Adam>) state.slots.back() = std::move(next_step);
 }
 
 // Calls body.template operator()<T>(o) with the value's C++ type and the optimizer's own struct.

@@ -86,38 +86,52 @@ struct GroupsView {
   }
 };
 
-// The gradient of one row: its only part as it is, or the mean of the parts in `sum`.
+// So many elements of a row are summed and applied at a time: they lie on the stack, since an update that has
+// begun to change rows in place must not run out of memory.
+constexpr std::int64_t block = 1024;
+
+// Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts in
+// `sum`.
 template <class T>
-const T* row_gradient(const GroupsView<T>& groups, std::int64_t group, T* sum) {
+const T* row_gradient(const GroupsView<T>& groups, std::int64_t group, std::int64_t first,
+                      std::int64_t count, T* sum) {
   const std::int64_t begin = groups.begin(group), end = groups.ends[group];
-  if (end == begin + 1) return groups.parts[begin];
+  if (end == begin + 1) return groups.parts[begin] + first;
   const T divisor = groups.divisors[group];
-  for (std::int64_t j = 0; j < groups.row_elements; ++j) sum[j] = groups.parts[begin][j];
+  for (std::int64_t j = 0; j < count; ++j) sum[j] = groups.parts[begin][first + j];
   for (std::int64_t part = begin + 1; part < end; ++part) {
-    const T* values = groups.parts[part];
+    const T* values = groups.parts[part] + first;
 #pragma GCC ivdep
-    for (std::int64_t j = 0; j < groups.row_elements; ++j) sum[j] += values[j];
+    for (std::int64_t j = 0; j < count; ++j) sum[j] += values[j];
   }
-  for (std::int64_t j = 0; j < groups.row_elements; ++j) sum[j] /= divisor;
+  for (std::int64_t j = 0; j < count; ++j) sum[j] /= divisor;
   return sum;
 }
 
 template <class T, class Rule, std::size_t... part>
-void update_rows_on_cpu(Rule rule, GroupsView<T> groups, std::int64_t first, std::int64_t last,
-                        std::array<T*, sizeof...(part)> state, std::index_sequence<part...>) {
-  std::vector<T> scratch(static_cast<std::size_t>(groups.row_elements));
-  vectorised([=, sum = scratch.data()] {
-    for (std::int64_t group = first; group < last; ++group) {
-      const T* gradient = row_gradient(groups, group, sum);
-      const std::int64_t begin = groups.rows[group] * groups.row_elements;
-      T* const rows[] = {state[part] + begin...};
+void update_row_on_cpu(Rule rule, const GroupsView<T>& groups, std::int64_t group,
+                       const std::array<T*, sizeof...(part)>& state, std::index_sequence<part...>) {
+  T sum[block];
+  for (std::int64_t first = 0; first < groups.row_elements; first += block) {
+    const std::int64_t count = std::min(block, groups.row_elements - first);
+    const T* gradient = row_gradient(groups, group, first, count, sum);
+    const std::int64_t begin = groups.rows[group] * groups.row_elements + first;
+    T* const rows[] = {state[part] + begin...};
 #pragma GCC ivdep
-      for (std::int64_t j = 0; j < groups.row_elements; ++j) {
-        T values[] = {rows[part][j]...};
-        rule(gradient[j], values[part]...);
-        ((rows[part][j] = values[part]), ...);
-      }
+    for (std::int64_t j = 0; j < count; ++j) {
+      T values[] = {rows[part][j]...};
+      rule(gradient[j], values[part]...);
+      ((rows[part][j] = values[part]), ...);
     }
+  }
+}
+
+template <class T, class Rule, class Parts, std::size_t count>
+void update_rows_on_cpu(Rule rule, GroupsView<T> groups, std::int64_t first, std::int64_t last,
+                        std::array<T*, count> state, Parts parts) {
+  vectorised([=] {
+    for (std::int64_t group = first; group < last; ++group)
+      update_row_on_cpu(rule, groups, group, state, parts);
   });
 }
 

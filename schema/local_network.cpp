@@ -91,7 +91,7 @@ class Port {
     }
     strand_.close();
     const Status status{Code::unavailable, "lost the connection to " + self_.name.to_string()};
-    for (const auto& link : links) link->strand.run([&link, status] { link->events.down(status); });
+    for (const auto& link : links) link->strand.run([link, status] { link->events.down(status); });
   }
 
  private:
@@ -185,11 +185,12 @@ class LocalNetwork final : public Network {
     auto port = directory_->find(address);
     const Status status = check(address, peer, port.get());
     if (!status.ok() || !port->attach(end)) port = nullptr;
-    end->strand.run([&] {
+    // Perhaps on another thread, and later.
+    end->strand.run([end, port, why = status.ok() ? nobody(address, peer) : status] {
       if (port)
         end->events.up(port->self());
       else
-        end->events.down(status.ok() ? nobody(address, peer) : status);
+        end->events.down(why);
     });
     return std::make_unique<LocalLink>(self, std::move(end), std::move(port));
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -60,11 +59,17 @@ void check_slots(const LoadedVariable& variable) {
 }  // namespace
 
 caf::behavior CheckpointIo::behavior() {
-  return {
+  self_->introduce("checkpoint-io", task_.get());
+  return guarded(
+      self_, this,  //
       [this](SaveTensors& job) { take(std::move(job)); },
       [this](LoadTensors& job) { take(std::move(job)); },
-      [this](Tick) { advance(); },
-  };
+      [this](Tick) { advance(); });
+}
+
+// A job that has been taken already would never be gone on with.
+void CheckpointIo::refuse(const ReplyTo& asker, const Status& why) {
+  asker.lane ? fail(asker, why) : self_->end_task("a checkpoint");
 }
 
 void CheckpointIo::take(Job job) {
@@ -83,8 +88,8 @@ void CheckpointIo::advance() {
     done = std::visit([this](auto& any) { return advance(any); }, job);
   } catch (const Error& error) {
     done = give_up(explain(error, job));
-  } catch (const std::bad_alloc&) {
-    done = give_up({Code::resource_exhausted, "out of memory in " + task_->self.name.to_string()});
+  } catch (...) {
+    done = give_up(self_->failure_of("a checkpoint"));
   }
   if (done) {
     writer_.reset();

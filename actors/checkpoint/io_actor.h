@@ -2,7 +2,6 @@
 // meanwhile: a block or so per message, one job after the other.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <deque>
 #include <memory>
@@ -47,12 +46,15 @@ struct TensorsLoaded {
   std::vector<LoadedVariable> variables;
   FencingEpoch epoch = 0;
 };
+inline void refuse(const TensorsLoaded& loaded, Status why) { fail(loaded.reply_to, std::move(why)); }
 
 class CheckpointIo {
  public:
-  CheckpointIo(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  CheckpointIo(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
+  void refuse(const SaveTensors& job, const Status& why) { refuse(job.reply_to, why); }
+  void refuse(const LoadTensors& job, const Status& why) { refuse(job.reply_to, why); }
 
   // A tensor that is to be read, and what it is to its variable, by position: the value, or the slot of
   // this name, "<optimizer>/<slot>".
@@ -65,6 +67,7 @@ class CheckpointIo {
  private:
   using Job = std::variant<SaveTensors, LoadTensors>;
 
+  void refuse(const ReplyTo& asker, const Status& why);
   void take(Job job);
   void advance();
   // Each does a little of the first job and returns whether it is done.
@@ -73,7 +76,7 @@ class CheckpointIo {
   std::vector<LoadedVariable> take_loaded(const LoadTensors& job);
   Status explain(const Error& error, const Job& job) const;
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   std::deque<Job> jobs_;
   // Of the first job, once it has begun.

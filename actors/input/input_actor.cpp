@@ -19,12 +19,8 @@ template <class Action>
 Status status_of(Action action) {
   try {
     return action();
-  } catch (const Error& error) {
-    return error.status();
-  } catch (const std::bad_alloc&) {
-    return {Code::resource_exhausted, "out of memory"};
-  } catch (const std::exception& error) {
-    return {Code::internal, error.what()};
+  } catch (...) {
+    return current_exception_status();
   }
 }
 
@@ -33,7 +29,9 @@ Status end_of_input() { return {Code::out_of_range, "the input has no more eleme
 }  // namespace
 
 caf::behavior InputActor::behavior() {
-  return {
+  self_->introduce("input", nullptr);
+  return guarded(
+      self_, this,  //
       [this](StateCall& call) { answer(call); },
       [this](NextElement& request) {
         Tuple element;
@@ -45,8 +43,7 @@ caf::behavior InputActor::behavior() {
         request.reply(skip_to(request.position));
         schedule_read_ahead();
       },
-      [this](Tick) { read_ahead(); },
-  };
+      [this](Tick) { read_ahead(); });
 }
 
 void InputActor::answer(const StateCall& call) {
@@ -107,8 +104,11 @@ void InputActor::read_ahead() {
 
 void InputActor::schedule_read_ahead() {
   if (scheduled_ || !over_.ok() || std::ssize(ahead_) >= dataset_.prefetched()) return;
-  scheduled_ = true;
-  caf::anon_send(self_, Tick{});
+  try {
+    caf::anon_send(self_, Tick{});
+    scheduled_ = true;
+  } catch (const std::bad_alloc&) {  // Nobody waits for it.
+  }
 }
 
 caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context) {

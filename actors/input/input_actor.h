@@ -33,6 +33,9 @@ class InputActor {
       : self_(self), dataset_(std::move(dataset)), context_(context) {}
 
   caf::behavior behavior();
+  void refuse(const NextElement& request, Status why) { request.reply(std::move(why), {}); }
+  void refuse(const SkipTo& request, Status why) { request.reply(std::move(why)); }
+  void refuse(Tick, Status why) { over_ = std::move(why); }
 
  private:
   // The next element into `element`, from those that are ready or else computed now.

@@ -57,15 +57,13 @@ const std::unordered_map<const OpDef*, Action>& actions() {
 
 caf::behavior QueueShard::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  return {
+  self_->introduce("queue-shard", task_.get());
+  return guarded(
+      self_, this,
       [this](StateCall& call) {
-        try {
-          // Sessions that belong to no job are of epoch 0: they may feed queues, which outlive jobs.
-          if (call.epoch != 0) check_fence(call, epoch_, *task_);
-          run(call);
-        } catch (const Error& error) {
-          fail(call.reply_to, error.status());
-        }
+        // Sessions that belong to no job are of epoch 0: they may feed queues, which outlive jobs.
+        if (call.epoch != 0) check_fence(call, epoch_, *task_);
+        run(call);
       },
       [this](const GiveUp& message) {
         for (auto& [name, entry] : queues_) entry.queue.give_up(message.step);
@@ -73,20 +71,15 @@ caf::behavior QueueShard::behavior() {
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const ClearContainers& message) { clear(message); },
       [this](const ServeInput& message) { inputs_[message.name] = message.input; },
-      [this](Tick) { report_waiting(); },
-  };
+      [this](Tick) { report_waiting(); });
 }
 
 void QueueShard::run(StateCall& call) {
   const Node& node = *call.node;
-  try {
-    if (node.op == &iterator_get_next_op()) return get_next(call);
-    const auto action = actions().find(node.op);
-    if (action == actions().end()) throw Error(Code::unimplemented, "a queue shard cannot do this");
-    action->second(queue_of(node), call);
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("node '{}' ({}): {}", node.name, node.op->name, error.what()));
-  }
+  if (node.op == &iterator_get_next_op()) return get_next(call);
+  const auto action = actions().find(node.op);
+  if (action == actions().end()) throw Error(Code::unimplemented, "a queue shard cannot do this");
+  action->second(queue_of(node), call);
 }
 
 TensorQueue& QueueShard::queue_of(const Node& node) {

@@ -1,7 +1,6 @@
 // The queue shard of a task: the stateful actor that holds its queues, and knows the inputs that it serves.
 #pragma once
 
-#include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <map>
 #include <memory>
@@ -18,7 +17,7 @@ namespace actorflow {
 // for long is named in the log every few seconds.
 class QueueShard {
  public:
-  QueueShard(caf::event_based_actor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  QueueShard(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
 
@@ -29,7 +28,6 @@ class QueueShard {
     bool waited = false;
   };
 
-  // Throws Error that names the node.
   void run(StateCall& call);
   void get_next(StateCall& call);
   TensorQueue& queue_of(const Node& node);
@@ -37,7 +35,7 @@ class QueueShard {
   void clear(const ClearContainers& message);
   void report_waiting();
 
-  caf::event_based_actor* self_;
+  GuardedActor* self_;
   TaskRef task_;
   FencingEpoch epoch_ = 0;
   std::map<std::string, Entry, std::less<>> queues_;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/exception_status.h"
 #include "actors/input/draw.h"
 #include "actors/input/rows.h"
 #include "actors/task_context.h"
@@ -106,32 +107,47 @@ void TensorQueue::advance() {
 bool TensorQueue::take_in() {
   if (enqueues_.empty() || size() >= spec_.options.capacity) return false;
   Enqueue& first = enqueues_.front();
-  elements_.push_back(first.rows == 0 ? std::move(first.values) : row_of(first.values, first.next));
-  if (++first.next >= first.rows) {
+  try {
+    elements_.push_back(first.rows == 0 ? std::move(first.values) : row_of(first.values, first.next));
+    if (++first.next < first.rows) return true;
     complete(first.asker.reply_to, {});
-    enqueues_.pop_front();
-    ++served_;
+  } catch (...) {
+    fail(first.asker.reply_to, current_exception_status());
   }
+  enqueues_.pop_front();
+  ++served_;
   return true;
 }
 
 bool TensorQueue::hand_out() {
   if (dequeues_.empty()) return false;
   Dequeue& first = dequeues_.front();
+  try {
+    const Handed handed = hand_out(first);
+    if (handed != Handed::all) return handed == Handed::an_element;
+  } catch (...) {
+    put_back(first.taken);
+    fail(first.asker.reply_to, current_exception_status());
+  }
+  dequeues_.pop_front();
+  ++served_;
+  return true;
+}
+
+TensorQueue::Handed TensorQueue::hand_out(Dequeue& first) {
   if (available() > 0) {
-    first.taken.push_back(draw());
-    if (std::ssize(first.taken) < first.count) return true;
+    first.taken.emplace_back();
+    first.taken.back() = draw();
+    if (std::ssize(first.taken) < first.count) return Handed::an_element;
     finish(first);
   } else if (!closed_ || !enqueues_.empty()) {
-    return false;
+    return Handed::nothing;
   } else if (first.fewer && !first.taken.empty()) {
     finish(first);
   } else {
     refuse(first);
   }
-  dequeues_.pop_front();
-  ++served_;
-  return true;
+  return Handed::all;
 }
 
 std::int64_t TensorQueue::available() const {
@@ -148,7 +164,7 @@ Tuple TensorQueue::draw() {
 }
 
 void TensorQueue::finish(Dequeue& first) {
-  if (!first.stacked) return complete(first.asker.reply_to, std::move(first.taken.front()));
+  if (!first.stacked) return complete(first.asker.reply_to, first.taken.front());
   const bool pads = spec_.kind == QueueKind::padding_fifo;
   complete(first.asker.reply_to, pads ? stack_padded(first.taken) : stack(first.taken));
 }

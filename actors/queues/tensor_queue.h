@@ -70,9 +70,11 @@ class TensorQueue {
   // Those for whose askers `which` is true wait no longer.
   void drop(const std::function<bool(const Asker&)>& which);
   void advance();
-  // Each does one thing, if it can.
+  // Each does one thing, if it can. What is thrown meanwhile is the answer to the one for whom it was done.
   bool take_in();
   bool hand_out();
+  enum class Handed : std::uint8_t { nothing, an_element, all };
+  Handed hand_out(Dequeue& first);
   std::int64_t available() const;
   Tuple draw();
   void finish(Dequeue& first);

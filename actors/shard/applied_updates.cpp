@@ -10,31 +10,32 @@ Point repeated_update("an asynchronous update that came again");
 
 }  // namespace
 
-bool AppliedUpdates::admit(const Key& key, std::int64_t serial) {
-  Replica& replica = replicas_[key];
-  if (serial >= 0 && serial <= replica.last && !planted(PlantedBug::applied_again)) {
-    ++replica.counts.repeated;
-    repeated_update.hit();
-    return false;
-  }
-  if (serial >= 0) replica.last = serial;
-  ++replica.counts.counted;
-  return true;
+bool AppliedUpdates::Replica::admit(std::int64_t serial) noexcept {
+  if (serial < 0 || serial > last_ || planted(PlantedBug::applied_again)) return true;
+  ++counts_.repeated;
+  repeated_update.hit();
+  return false;
+}
+
+void AppliedUpdates::Replica::made(std::int64_t serial, bool finite) noexcept {
+  if (serial >= 0) last_ = serial;
+  ++counts_.counted;
+  counts_.not_finite += finite ? 0 : 1;
 }
 
 std::int64_t AppliedUpdates::next(const Key& key, std::int64_t first) {
-  Replica& replica = replicas_[key];
-  if (replica.last < 0) replica.last = first - 1;
-  return replica.last + 1;
+  Replica& replica = of(key);
+  if (replica.last_ < 0) replica.last_ = first - 1;
+  return replica.last_ + 1;
 }
 
 GradientCounts AppliedUpdates::counts(std::int64_t replica) const {
   GradientCounts sum;
   for (const auto& [key, entry] : replicas_) {
     if (key.replica != replica) continue;
-    sum.counted += entry.counts.counted;
-    sum.repeated += entry.counts.repeated;
-    sum.not_finite += entry.counts.not_finite;
+    sum.counted += entry.counts_.counted;
+    sum.repeated += entry.counts_.repeated;
+    sum.not_finite += entry.counts_.not_finite;
   }
   return sum;
 }

@@ -20,11 +20,24 @@ class AppliedUpdates {
 
     auto operator<=>(const Key&) const = default;
   };
+  // What is known of one replica's updates.
+  class Replica {
+   public:
+    // False, and counted, if an update of this serial or a later one has been made before; -1 is always
+    // new.
+    bool admit(std::int64_t serial) noexcept;
+    // An admitted update counts when it has been made: one that failed may come again. `finite`: it was
+    // not left out.
+    void made(std::int64_t serial, bool finite = true) noexcept;
 
-  // False if an update of this serial or a later one has been made before; -1 is always new.
-  bool admit(const Key& key, std::int64_t serial);
-  // That the last was left out.
-  void not_finite(const Key& key) { ++replicas_[key].counts.not_finite; }
+   private:
+    friend class AppliedUpdates;
+    GradientCounts counts_;
+    std::int64_t last_ = -1;
+  };
+
+  // Stays where it is.
+  Replica& of(const Key& key) { return replicas_[key]; }
   // The serial after the last. One that asks for the first time begins with `first`, also if it asks
   // again.
   std::int64_t next(const Key& key, std::int64_t first);
@@ -32,11 +45,6 @@ class AppliedUpdates {
   GradientCounts counts(std::int64_t replica) const;
 
  private:
-  struct Replica {
-    GradientCounts counts;
-    std::int64_t last = -1;
-  };
-
   std::map<Key, Replica> replicas_;
 };
 

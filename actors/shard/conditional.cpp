@@ -33,29 +33,33 @@ void divide(Tensor& tensor, std::int64_t divisor) {
   for (T& value : tensor.mutable_values<T>()) value /= static_cast<T>(divisor);
 }
 
-Outputs take_dense(ConditionalState& accumulator) {
-  Tensor result = std::exchange(accumulator.sum, {});
+void take_dense(ConditionalState& accumulator, Outputs& to) {
+  to.resize(1);
+  Tensor& result = to[0] = std::exchange(accumulator.sum, {});
   // A single gradient may still be somebody else's, a sum is ours.
-  if (!accumulator.kind.mean || accumulator.count == 1) return {result};
+  if (!accumulator.kind.mean || accumulator.count == 1) return;
   if (result.dtype() == DType::float32)
     divide<float>(result, accumulator.count);
   else
     divide<double>(result, accumulator.count);
-  return {result};
 }
 
-Outputs take_sparse(ConditionalState& accumulator) {
+void take_sparse(ConditionalState& accumulator, Outputs& to) {
+  to.resize(2);
   auto taken = accumulator.rows.take(accumulator.kind.type, accumulator.kind.mean);
-  return {std::move(taken.values), std::move(taken.indices)};
+  to[0] = std::move(taken.values);
+  to[1] = std::move(taken.indices);
 }
 
 void serve_takers(ConditionalState& accumulator) {
   accumulator.takers.serve_in_order([&](const ConditionalState::Taker& taker) {
     if (accumulator.count < taker.required) return false;
-    complete(taker.reply_to,
-             accumulator.kind.sparse ? take_sparse(accumulator) : take_dense(accumulator));
+    PreparedAnswer answer(taker.reply_to);
+    Outputs outputs;
+    (accumulator.kind.sparse ? take_sparse : take_dense)(accumulator, outputs);
     accumulator.count = 0;
     ++accumulator.global_step;
+    answer.complete(std::move(outputs));
     return true;
   });
 }
@@ -64,12 +68,13 @@ void serve_takers(ConditionalState& accumulator) {
 template <class Add>
 StateResult apply(ConditionalState& accumulator, const Tensor& local_step, Add&& add) {
   const bool counts = local_step.scalar<std::int64_t>() >= accumulator.global_step;
+  Outputs outputs{Tensor::scalar(counts)};
   if (counts) {
     add();
     ++accumulator.count;
     serve_takers(accumulator);
   }
-  return Outputs{Tensor::scalar(counts)};
+  return outputs;
 }
 
 StateResult apply_dense(ShardState& shard, StateCall& call) {

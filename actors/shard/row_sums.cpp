@@ -23,13 +23,12 @@ void RowSums::add(const GradientRows& gradient) {
   const auto indices = gradient.indices.values<std::int64_t>();
   if (indices.empty()) return;
   const DType dtype = gradient.values.dtype();
-  const auto elements = gradient.values.elements() / std::ssize(indices);
+  make_rows(indices, {dtype, {gradient.values.elements() / std::ssize(indices)}});
   with_type(dtype, [&]<class T>(T) {
     const T* from = gradient.values.values<T>().data();
     for (const auto index : indices) {
-      Row& row = rows_[index];
-      if (!row.sum.valid()) row.sum = Tensor::zeros(dtype, {elements});
-      ACTORFLOW_CHECK(row.sum.elements() == elements, "a row of", elements, "is added to one of",
+      Row& row = rows_.at(index);
+      ACTORFLOW_CHECK(row.sum.elements() == gradient.values.elements() / std::ssize(indices), "a row is added to one of",
                       row.sum.elements());
       const auto sum = row.sum.mutable_values<T>();
       for (T& value : sum) value += *from++;
@@ -40,12 +39,23 @@ void RowSums::add(const GradientRows& gradient) {
   ++added_;
 }
 
+// Those that are not there yet; none of them, if there is no memory for all.
+void RowSums::make_rows(std::span<const std::int64_t> indices, const TensorType& row) {
+  try {
+    for (const auto index : indices)
+      if (Row& made = rows_[index]; !made.sum.valid()) made.sum = Tensor::zeros(row.dtype, row.shape);
+  } catch (...) {
+    std::erase_if(rows_, [](const auto& entry) { return entry.second.gradients == 0; });
+    throw;
+  }
+}
+
 GradientRows RowSums::take(const TensorType& whole, bool mean) {
-  const auto rows = std::exchange(rows_, {});
   Shape shape = whole.shape;
-  shape.set(0, std::ssize(rows));
+  shape.set(0, std::ssize(rows_));
   GradientRows taken{Tensor::allocate(whole.dtype, shape),
-                     Tensor::allocate(DType::int64, {std::ssize(rows)})};
+                     Tensor::allocate(DType::int64, {std::ssize(rows_)})};
+  const auto rows = std::exchange(rows_, {});
   with_type(whole.dtype, [&]<class T>(T) {
     auto to = taken.values.mutable_values<T>().begin();
     for (const auto& [index, row] : rows)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 
 #include "dataflow/op.h"
 #include "kernels/sparse_update.h"
@@ -12,7 +13,7 @@ namespace actorflow {
 // Grows with the rows that the gradients have, not with their number. Not thread-safe.
 class RowSums {
  public:
-  // Rows of equal indices add up. REQUIRES: all gradients are of the same dtype, float32 or float64, and
+  // Rows of equal indices add up. If it throws, it has added nothing. REQUIRES: all gradients are of the same dtype, float32 or float64, and
   // shape of rows.
   void add(const GradientRows& gradient);
   // The rows that were added, in ascending order, and forgets them; `mean`: each divided by the number
@@ -20,6 +21,8 @@ class RowSums {
   GradientRows take(const TensorType& whole, bool mean);
 
  private:
+  void make_rows(std::span<const std::int64_t> indices, const TensorType& row);
+
   struct Row {
     Tensor sum;
     std::int64_t gradients = 0;

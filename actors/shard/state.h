@@ -76,7 +76,8 @@ using StateResult = std::optional<std::vector<Tensor>>;
 // Whether a step of an older epoch than the shard's may still do it.
 enum class Effect : std::uint8_t { changes, reads };
 
-// What the shard does for an op. `run` throws Error if it cannot be done.
+// What the shard does for an op. `run` throws if it cannot be done, for want of memory, too, and has then
+// changed nothing: the step may be made again.
 struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
@@ -115,7 +116,7 @@ std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs);
 // Applies the mean of the gradients, if there are any, as the optimizer does, with `learning_rate` if
-// there is one.
+// there is one. If it throws, it has changed nothing.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);
 // Gives variables what a checkpoint has, and answers the node that asked for it.

@@ -28,17 +28,21 @@ void announce(const ShardState& shard, const std::string& name, const ShardVaria
                        variable.accumulator.global_step(), shard.epoch});
 }
 
-void apply_gathered(const ShardState& shard, const std::string& name, ShardVariable& variable) {
-  const Node& node = *variable.accumulate;
-  const auto taken = variable.accumulator.take();
-  variable.waiting_ticks = 0;
+// If it throws, it has changed nothing.
+void apply_gathered(const ShardState& shard, ShardVariable& variable) {
+  const auto all = variable.accumulator.gathered();
   // With it the update makes a new value; a table of which it changes some rows is not copied for that.
-  if (node.op == &accumulate_gradient_op())
-    variable.previous = variable.state.value;
+  Tensor before;
+  std::optional<GradientRows> rows_before;
+  if (variable.accumulate->op == &accumulate_gradient_op())
+    before = variable.state.value;
   else
-    variable.previous_rows = copy_rows(on_device(variable.state.value, cpu_device()), taken.gradients);
-  update_variable(shard, *variable.optimizer, variable, taken.gradients, taken.learning_rate);
-  announce(shard, name, variable);
+    rows_before = copy_rows(on_device(variable.state.value, cpu_device()), all.gradients);
+  update_variable(shard, *variable.optimizer, variable, all.gradients, all.learning_rate);
+  if (before.valid()) variable.previous = std::move(before);
+  if (rows_before) variable.previous_rows = std::move(rows_before);
+  variable.accumulator.advance();
+  variable.waiting_ticks = 0;
 }
 
 // What a replica contributes to a step, besides its gradient.
@@ -53,12 +57,27 @@ StateResult accumulate(ShardState& shard, const StateCall& call, ShardVariable& 
   variable.accumulate = &node;
   variable.optimizer = &call.executable->optimizer(call.reply_to.node);
   variable.keeps_node = call.executable;
+  auto& accumulator = variable.accumulator;
   const auto replica = static_cast<int>(attr<std::int64_t>(node, "replica"));
-  const bool fresh = variable.accumulator.add(replica, in.contribution, std::move(in.gradient),
-                                              std::move(in.learning_rate));
   const auto wanted = static_cast<std::size_t>(attr<std::int64_t>(node, "replicas_to_aggregate"));
-  if (fresh && variable.accumulator.size() >= wanted) apply_gathered(shard, variable_of(node), variable);
-  return std::vector{Tensor::scalar<bool>(fresh)};
+  const Contribution before = accumulator.last(replica);
+  const std::size_t waiting = accumulator.size();
+  std::vector fresh{Tensor::scalar<bool>(true)};
+  if (!accumulator.add(replica, in.contribution, std::move(in.gradient), std::move(in.learning_rate)))
+    return std::vector{Tensor::scalar<bool>(false)};
+  const bool counted = accumulator.size() > waiting;
+  if (counted && accumulator.size() >= wanted) {
+    try {
+      apply_gathered(shard, variable);
+    } catch (...) {
+      accumulator.withdraw(before);
+      throw;
+    }
+    announce(shard, variable_of(node), variable);
+  } else if (!counted && accumulator.global_step() > in.contribution.step) {
+    announce(shard, variable_of(node), variable);  // the step may have failed before it was said
+  }
+  return fresh;
 }
 
 Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {

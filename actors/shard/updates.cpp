@@ -25,19 +25,16 @@ AppliedUpdates::Key key_of(const Node& node) {
   return {attr<std::string>(node, "train_op"), attr<std::int64_t>(node, "replica")};
 }
 
-bool is_new(ShardVariable& variable, const StateCall& call, const Tensor& serial) {
-  return variable.applied.admit(key_of(*call.node), serial.scalar<std::int64_t>());
-}
-
 // Applies a gradient that has not been applied before.
 StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, const Tensor& serial,
                   const std::optional<Gradient>& gradient, const Tensor& learning_rate) {
-  if (!is_new(variable, call, serial)) return Outputs{};
+  auto& applied = variable.applied.of(key_of(*call.node));
+  const auto number = serial.scalar<std::int64_t>();
+  if (!applied.admit(number)) return Outputs{};
   if (gradient)
     update_variable(shard, call.executable->optimizer(call.reply_to.node), variable, {&*gradient, 1},
                     learning_rate);
-  else
-    variable.applied.not_finite(key_of(*call.node));
+  applied.made(number, gradient.has_value());
   return Outputs{};
 }
 
@@ -63,11 +60,16 @@ StateResult count_step(ShardState& shard, StateCall& call) {
   const std::string& name = variable_of(*call.node);
   ShardVariable& variable = shard.initialized(name);
   Tensor& value = variable.state.value;
-  if (!is_new(variable, call, call.inputs[1])) return Outputs{value};
-  const auto before = value.scalar<std::int64_t>();
-  shard.staleness[name].record(before - call.inputs[0].scalar<std::int64_t>());
-  value = Tensor::scalar<std::int64_t>(before + 1);
-  return Outputs{value};
+  auto& applied = variable.applied.of(key_of(*call.node));
+  const auto serial = call.inputs[1].scalar<std::int64_t>();
+  if (!applied.admit(serial)) return Outputs{value};
+  const auto before = value.scalar<std::int64_t>(), seen = call.inputs[0].scalar<std::int64_t>();
+  Staleness& staleness = shard.staleness[name];
+  Outputs after{Tensor::scalar<std::int64_t>(before + 1)};
+  staleness.record(before - seen);
+  value = after[0];
+  applied.made(serial);
+  return after;
 }
 
 // A global step that has lost its counts was given a value by a chief, of a new epoch: serials that
@@ -85,6 +87,13 @@ StateResult staleness(ShardState& shard, StateCall& call) {
       Tensor::of<double>({3},
                          {static_cast<double>(seen.steps), seen.mean(), static_cast<double>(seen.max)}),
       Tensor::of<std::int64_t>({staleness_buckets}, {seen.histogram.begin(), seen.histogram.end()})};
+}
+
+// Gives the state the slots that the optimizer starts with, and returns those that it had.
+std::vector<Tensor> new_slots(const Optimizer& optimizer, ShardVariable& variable) {
+  VariableState made{variable.state.value, {}};
+  make_slots(optimizer, made, device_of(variable));
+  return std::exchange(variable.state.slots, std::move(made.slots));
 }
 
 // Whether a gradient of which so many elements are not finite may be applied. Throws not_finite unless
@@ -140,18 +149,22 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) {
   if (gradients.empty()) return;  // none was finite
-  if (variable.slots_of != optimizer_name(optimizer)) {
-    make_slots(optimizer, variable.state, device_of(variable));
-    variable.slots_of = optimizer_name(optimizer);
-  }
-  const auto apply = [&](const Optimizer& with) {
+  const auto apply = [&] {
+    const Optimizer with =
+        learning_rate.valid() ? with_learning_rate(optimizer, scalar_value(learning_rate)) : optimizer;
     apply_mean(with, variable.state, gradients,
                variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);
   };
-  if (learning_rate.valid())
-    apply(with_learning_rate(optimizer, scalar_value(learning_rate)));
-  else
-    apply(optimizer);
+  std::string name(optimizer_name(optimizer));
+  if (variable.slots_of == name) return apply();
+  auto before = new_slots(optimizer, variable);
+  try {
+    apply();
+  } catch (...) {
+    variable.state.slots = std::move(before);
+    throw;
+  }
+  variable.slots_of = std::move(name);
 }
 
 std::span<const StateOp> update_handlers() {

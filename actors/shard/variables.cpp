@@ -64,8 +64,9 @@ StateResult assign_add(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   Tensor& value = variable.state.value;
   check_same_type(*call.node, value, call.inputs[0]);
-  value = add_tensors(shard, device_of(variable), {value, call.inputs[0]});
-  return Outputs{value};
+  Outputs sum{add_tensors(shard, device_of(variable), {value, call.inputs[0]})};
+  value = sum[0];
+  return sum;
 }
 
 StateResult is_initialized(ShardState& shard, StateCall& call) {

@@ -62,9 +62,13 @@ struct SimCluster::Impl {
 
     void start();
     void kill();
+    // It has ended its own life.
+    void crashed(const std::string& reason);
 
    private:
     void live();
+    void leave_behind(Status failure);
+    void restart_after(const Status& failure);
 
     Impl& sim_;
     const TaskName name_;
@@ -103,6 +107,7 @@ struct SimCluster::Impl {
   std::function<std::any(SimTask&)> program;
   FaultPlan faults;
   std::map<FaultKind, std::uint64_t> happened;
+  std::vector<std::string> ends;  // why tasks have ended themselves
   std::vector<std::pair<std::string, std::function<void()>>> checks;
 };
 
@@ -115,6 +120,10 @@ SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
       storage(world),
       runtime(world, network, storage, options.longest_kernel) {
   network.set_model(options.links);
+  world.on_end_of_task([this](TrackId track, const std::string& reason) {
+    for (const auto& machine : machines)
+      if (machine->track() == track) machine->crashed(reason);
+  });
   for (const auto& task : cluster.all_tasks()) machines.push_back(std::make_unique<Machine>(*this, task));
 }
 
@@ -150,21 +159,36 @@ void SimCluster::Impl::Machine::live() {
   }
   server_.reset();
   running_ = false;
-  if (!failure_) return;
-  sim_.log.line(fmt::format("the program failed: {}", failure_->to_string()));
+  if (failure_) restart_after(*failure_);
+}
+
+// As a supervisor does.
+void SimCluster::Impl::Machine::restart_after(const Status& failure) {
+  sim_.log.line(fmt::format("the program failed: {}", failure.to_string()));
   if (sim_.options.restart_failed == 0ns) return;
   restarts_ = true;
   sim_.world.after(sim_.options.restart_failed, [this] { start(); });
 }
 
-// Its actors and its client stay as they are, and never run again.
 void SimCluster::Impl::Machine::kill() {
   if (!running_) return;
-  running_ = false;
   sim_.world.end_life(track_);
+  leave_behind({Code::aborted, "it was killed and not restarted"});
+}
+
+void SimCluster::Impl::Machine::crashed(const std::string& reason) {
+  if (!running_) return;
+  sim_.ends.push_back(reason);
+  leave_behind({Code::internal, "it ended itself, because " + reason});
+  restart_after(*failure_);
+}
+
+// Its actors and its client stay as they are, and never run again.
+void SimCluster::Impl::Machine::leave_behind(Status failure) {
+  running_ = false;
   sim_.network.process_died(track_);
   if (server_) sim_.dead_servers.push_back(std::move(server_));
-  failure_ = {Code::aborted, "it was killed and not restarted"};
+  failure_ = std::move(failure);
 }
 
 SimCluster::Impl::Machine& SimCluster::Impl::machine(const TaskName& name) {
@@ -345,7 +369,7 @@ World& SimCluster::world() { return impl_->world; }
 
 SimStatistics SimCluster::statistics() const {
   return {impl_->world.elapsed(), impl_->world.activations(), impl_->network.messages(),
-          impl_->happened};
+          impl_->happened, impl_->ends};
 }
 
 std::uint64_t SimCluster::trace_hash() const { return impl_->world.trace().hash(); }

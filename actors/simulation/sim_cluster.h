@@ -68,6 +68,7 @@ struct SimStatistics {
   std::uint64_t activations = 0;  // of actors and clients: a message each, mostly
   std::uint64_t messages = 0;     // between tasks
   std::map<FaultKind, std::uint64_t> faults;
+  std::vector<std::string> ends;  // why tasks have ended themselves
 };
 
 // Not thread-safe. One at a time exists in a thread.

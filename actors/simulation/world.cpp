@@ -75,6 +75,14 @@ void World::end_life(TrackId track) {
   release(track);
 }
 
+void World::end_task(const std::string& reason) {
+  if (dismantling_) return;
+  if (current_ == outside) throw Error(Code::internal, "no task runs, but one is to end: " + reason);
+  const TrackId track = current_;
+  end_life(track);
+  as(outside, [&] { task_ended_(track, reason); });
+}
+
 void World::slow_down(TrackId track, double factor) {
   tracks_[static_cast<std::size_t>(track)].slowness = factor;
 }

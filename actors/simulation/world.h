@@ -66,6 +66,11 @@ class World {
   void pause(TrackId track, bool paused);
   // What belongs to the track's life so far never runs again.
   void end_life(TrackId track);
+  // The track that runs ends itself: what runs now returns, and nothing of its life runs again.
+  void end_task(const std::string& reason);
+  void on_end_of_task(std::function<void(TrackId, const std::string& reason)> heard) {
+    task_ended_ = std::move(heard);
+  }
   // Its computing takes so many times as long.
   void slow_down(TrackId track, double factor);
 
@@ -146,6 +151,7 @@ class World {
   Duration charged_{0};
   TrackId current_ = outside;
   Engine* engine_ = nullptr;
+  std::function<void(TrackId, const std::string&)> task_ended_;
   bool dismantling_ = false;
   std::uint64_t activations_ = 0;
   std::uint64_t next_event_ = 0;

@@ -32,7 +32,8 @@ struct ThreeWorkers {
   void start() {
     auto parts = std::make_shared<Parts>();
     for (int i = 0; i < 3; ++i) parts->push_back({TaskId{i}, 1, 1, {}});
-    steps.start(std::move(parts), StepRequest{}, [this](MasterReply answer) { reply = std::move(answer); });
+    MasterReplyFn take = [this](MasterReply answer) { reply = std::move(answer); };
+    steps.start(std::move(parts), StepRequest{}, take);
   }
   void fails(int worker, Code code) {
     StepDone done{the_step, {code, "node 'n" + std::to_string(worker) + "' failed"}, {}};

@@ -100,6 +100,24 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
+// What an actor is made of that does not die unseen (actors/guarded_actor.h); "" if it is.
+std::string actor_mistake(const std::string& name, const std::string& text) {
+  // The base itself, and CAF's printer, which prints nothing.
+  static const std::set<std::string> exempt = {"actors/guarded_actor.h", "actors/guarded_actor.cpp",
+                                               "actors/simulation/sim_runtime.cpp"};
+  static const std::regex of_caf(R"((event_based|blocking|scoped|typed|composable_behavior_based)_actor\b)");
+  static const std::regex state(R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Homed|Piece)Actor>))");
+  static const std::regex of_lambda(R"(spawn(<[^>]*>)?\(\s*\[)");
+  static const std::regex unguarded(R"(return\s*\{+\s*\[)");
+  if (exempt.contains(name)) return {};
+  if (std::regex_search(text, of_caf)) return "an actor of CAF's own kind instead of one of placement.h";
+  if (std::regex_search(text, state)) return "an actor with a state whose base is not of placement.h";
+  if (std::regex_search(text, of_lambda)) return "an actor that is a lambda";
+  if (text.find("caf::behavior") != text.npos && std::regex_search(text, unguarded))
+    return "a behavior that was not made by guarded()";
+  return {};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(include_rules)
@@ -131,6 +149,24 @@ BOOST_AUTO_TEST_CASE(a_library_outside_of_its_folder_is_found) {
   BOOST_TEST(mistakes("actors", "#include <boost/asio.hpp>\n").size() == 1u);
   BOOST_TEST(
       mistakes("schema", "#include <kj/async.h>\n#include <sys/socket.h>\n#include <vector>\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(every_actor_is_guarded) {
+  BOOST_TEST(actor_mistake("x", "class A : public caf::event_based_actor {};") != "");
+  BOOST_TEST(actor_mistake("x", "using A = caf::stateful_actor<int>;") != "");
+  BOOST_TEST(actor_mistake("x", "system.spawn<caf::lazy_init>([](A*) {});") != "");
+  BOOST_TEST(actor_mistake("x", "caf::behavior f() {\n  return {\n      [this](Tick) {},\n  };\n}") != "");
+  BOOST_TEST(actor_mistake("x", "using A = caf::stateful_actor<std::unique_ptr<B>, PieceActor>;") == "");
+  const fs::path top(ACTORFLOW_SOURCE_DIR);
+  std::size_t behaviors = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(top / "actors")) {
+    if (!is_source(entry.path())) continue;
+    const std::string name = fs::relative(entry.path(), top).string(), text = contents(entry.path());
+    behaviors += text.find("guarded(") != text.npos;
+    const std::string mistake = actor_mistake(name, text);
+    BOOST_TEST(mistake.empty(), name << ": " << mistake);
+  }
+  BOOST_TEST(behaviors > 10u);
 }
 
 // Timeouts are by steady clocks: nothing but dates for people comes from the wall clock.

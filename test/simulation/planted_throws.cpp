@@ -1,0 +1,231 @@
+// Every handler of every actor throws once: nothing hangs, and training ends with the same weights.
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "actors/actorflow.h"
+#include "actors/handler_probe.h"
+#include "actors/input/dataset_iterator.h"
+#include "actors/simulation/sim_cluster.h"
+#include "dataflow/queue_ops.h"
+#include "kernels/ops.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+const TaskName chief{"worker", 0};
+
+std::string to_string(const HandlerName& handler) {
+  return std::string(handler.actor) + "/" + std::string(handler.message);
+}
+
+enum class Kind { error, no_memory, of_no_type };
+
+// What is to throw: the handler, when it runs for that time.
+struct Where {
+  std::string handler;
+  bool after = false;
+  std::uint64_t occurrence = 1;
+  Kind kind = Kind::error;
+};
+
+// Notes which handlers there are and how often they run, and lets one of them throw, once.
+class Plant final : public HandlerProbe {
+ public:
+  explicit Plant(Where where = {}) : where_(std::move(where)) { handler_probe = this; }
+  ~Plant() override { handler_probe = nullptr; }
+
+  void made(const HandlerName& handler) override { seen_.try_emplace(to_string(handler)); }
+  void before(const HandlerName& handler) override {
+    if (++seen_[to_string(handler)] == where_.occurrence && !where_.after) hit(handler);
+  }
+  void after(const HandlerName& handler) override {
+    if (seen_[to_string(handler)] == where_.occurrence && where_.after) hit(handler);
+  }
+
+  const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
+  bool thrown() const { return thrown_; }
+  // What must be named where somebody hears of it.
+  std::string cause() const {
+    return where_.kind == Kind::error       ? "a planted error"
+           : where_.kind == Kind::no_memory ? "out of memory"
+                                            : "an exception of unknown type";
+  }
+
+ private:
+  void hit(const HandlerName& handler) {
+    if (thrown_ || to_string(handler) != where_.handler) return;
+    thrown_ = true;
+    if (where_.kind == Kind::error) throw std::runtime_error(cause());
+    if (where_.kind == Kind::no_memory) throw std::bad_alloc();
+    throw 42;  // NOLINT: of no type that anybody knows
+  }
+
+  const Where where_;
+  std::map<std::string, std::uint64_t> seen_;
+  bool thrown_ = false;
+};
+
+Dataset four_numbers() {
+  return Dataset::tensors({Tensor::of<std::int64_t>({4}, {0, 1, 2, 3})}).prefetch(2);
+}
+
+// What training does not use: inputs, queues, sessions of their own, what clients ask for.
+void look_around(SimTask& task) {
+  const TensorType number{DType::int64, {}};
+  Server& server = task.server();
+  server.serve_input("numbers", four_numbers());
+  server.skip_input_to("numbers", 1);
+  Graph g;
+  Output put, take, held;
+  g.on("/job:worker/task:0", [&] { held = iterator_get_next(g, "numbers", {number})[0]; });
+  g.on("/job:ps/task:0", [&] {
+    const Queue queue(g, QueueKind::fifo, {.name = "numbers", .components = {number}, .capacity = 4});
+    put = queue.enqueue({held});
+    take = queue.dequeue()[0];
+  });
+  Session session(server.target(), g, {.isolate = true});
+  session.devices();
+  session.placement();
+  session.run(std::vector<Output>{}, {}, {put});
+  BOOST_TEST(session.run(take).scalar<std::int64_t>() == 1);
+  BOOST_CHECK_THROW(session.run(take, {}, {.timeout_ms = 100, .trace = true}), Error);
+  session.close();
+  Session::reset(server.target(), {"old"});
+  server.held();
+  DatasetIterator numbers(server, four_numbers());
+  numbers.skip_to(2);
+  BOOST_TEST(numbers.next()[0].scalar<std::int64_t>() == 2);
+}
+
+// A step that waits for two minutes: the rendezvous looks around once a minute.
+void wait_in_vain(Server& server) {
+  const TensorType number{DType::int64, {}};
+  Graph g;
+  Output take, taken;
+  g.on("/job:ps/task:0", [&] {
+    take =
+        Queue(g, QueueKind::fifo, {.name = "empty", .components = {number}, .capacity = 1}).dequeue()[0];
+  });
+  g.on("/job:worker/task:0", [&] { taken = take + g.constant(std::int64_t{1}); });
+  Session session(server.target(), g);
+  BOOST_CHECK_THROW(session.run(taken, {}, {.timeout_ms = 150'000}), Error);
+}
+
+// Fits w to 3 with two synchronous workers. Returns w.
+float fit(SimTask& task) {
+  Server& server = task.server();
+  if (server.name().job == "ps") return server.join(), 0.0F;
+  const bool is_chief = server.name() == chief;
+  if (is_chief) look_around(task);
+  Graph g;
+  Variable w;
+  TrainOp train;
+  g.on(replica_device_setter(1, "ps", server.name().to_string()), [&] {
+    const Variable step = global_step(g);
+    w = g.variable("w", g.constant(0.0F));
+    g.variable("ballast", fill(g, {600'000}, 1));  // so that a checkpoint is written piece by piece
+    train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
+                     {.replica = server.name().index, .replicas = 2, .sync = true});
+  });
+  MonitoredOptions options;
+  options.is_chief = is_chief;
+  options.checkpoint_dir = "checkpoints";
+  options.save_checkpoint = {.steps = 10};
+  options.hooks = {stop_at_step(40), sync_replicas(train)};
+  MonitoredSession session(server, g, options);
+  while (!session.should_stop()) session.run(train);
+  if (!is_chief) {
+    do server.announce_done(chief);
+    while (!server.join_for(500));
+    return 0.0F;
+  }
+  server.wait_until_done({{"worker", 1}}, 60'000);
+  wait_in_vain(server);
+  session.close();
+  const float result = session.session().run(w).scalar<float>();
+  server.shutdown_cluster("w has been fitted");
+  server.stop("w has been fitted");
+  return result;
+}
+
+struct Outcome {
+  float w = 0;
+  std::vector<std::string> heard;  // why programs ended
+};
+
+// While a parameter server and a worker are killed and come back.
+Outcome train(std::uint64_t seed) {
+  SimCluster sim({{"ps", 1}, {"worker", 2}},
+                 {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
+  std::vector<std::string> errors;
+  auto run = sim.start([&errors](SimTask& task) {
+    try {
+      return fit(task);
+    } catch (const Error& error) {
+      errors.push_back(error.what());
+      throw;
+    }
+  });
+  sim.at(300ms).kill("/job:ps/task:0");
+  sim.at(2s).restart("/job:ps/task:0");
+  sim.at(4s).kill("/job:worker/task:1");
+  sim.at(5s).restart("/job:worker/task:1");
+  Outcome outcome{run.finish("/job:worker/task:0"), std::move(errors)};
+  for (auto& reason : sim.statistics().ends) outcome.heard.push_back(std::move(reason));
+  return outcome;
+}
+
+// Programs also fail when they lose the parameter server that is killed.
+bool names(const Outcome& outcome, const std::string& cause) {
+  const auto says = [](std::string_view what) {
+    return [what](const std::string& text) { return text.find(what) != std::string::npos; };
+  };
+  return std::ranges::any_of(outcome.heard, says(cause)) ||
+         std::ranges::all_of(outcome.heard, says("lost the connection"));
+}
+
+void expect_the_same(const Where& where, float undisturbed) {
+  const std::string place = where.handler + (where.after ? " at its end, " : ", ") + "time " +
+                            std::to_string(where.occurrence);
+  Plant plant(where);
+  try {
+    const Outcome outcome = train(1);
+    BOOST_TEST(outcome.w == undisturbed, place << ": w is " << outcome.w << ", not " << undisturbed);
+    BOOST_TEST(names(outcome, plant.cause()), place << ": nobody says " << plant.cause() << ", but: "
+                                                    << (outcome.heard.empty() ? "" : outcome.heard[0]));
+  } catch (const Error& error) {
+    BOOST_ERROR(place << ": " << error.what());
+  }
+  BOOST_TEST(plant.thrown(), place << ": nothing was thrown");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(planted_throws)
+
+BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_weights) {
+  float undisturbed = 0;
+  std::map<std::string, std::uint64_t> handlers;
+  {
+    const Plant nothing;
+    undisturbed = train(1).w;
+    handlers = nothing.seen();
+  }
+  BOOST_TEST(handlers.size() > 50u);
+  std::size_t runs = 0;
+  for (const auto& [handler, times] : handlers) {
+    BOOST_TEST(times > 0, handler << " never runs here");
+    for (const bool after : {false, true})
+      for (const std::uint64_t occurrence : std::set<std::uint64_t>{1, times / 2 + 1})
+        if (occurrence <= times)
+          expect_the_same({handler, after, occurrence, static_cast<Kind>(runs++ % 3)}, undisturbed);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
