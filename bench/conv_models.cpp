@@ -10,9 +10,9 @@
 #include "bench/harness.h"
 #include "bench/onednn_convs.h"
 #include "bench/pytorch.h"
-#include "dataflow/replicate.h"
-#include "kernels/onednn.h"
-#include "kernels/onednn_matmul.h"
+#include "dataflow/train/replicate.h"
+#include "kernels/devices/onednn.h"
+#include "kernels/products/onednn_matmul.h"
 
 namespace actorflow::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "bench/harness.h"
-#include "kernels/sparse_update.h"
+#include "kernels/update/sparse_update.h"
 
 namespace actorflow::bench {
 namespace {

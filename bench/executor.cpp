@@ -9,8 +9,8 @@
 
 #include "actors/actorflow.h"
 #include "bench/harness.h"
-#include "dataflow/core_ops.h"
-#include "kernels/device.h"
+#include "dataflow/graph/core_ops.h"
+#include "kernels/devices/device.h"
 
 namespace actorflow::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/training/conv_models.h"
 #include "apps/training/mlp.h"
 #include "bench/harness.h"
-#include "dataflow/replicate.h"
-#include "kernels/kernel.h"
+#include "dataflow/train/replicate.h"
+#include "kernels/core/kernel.h"
 
 namespace actorflow::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "bench/harness.h"
 #include "bench/pytorch.h"
-#include "kernels/device.h"
+#include "kernels/devices/device.h"
 #ifdef ACTORFLOW_CUDA
 #include <cuda_runtime.h>
 #endif

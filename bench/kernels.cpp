@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "bench/harness.h"
-#include "kernels/kernel.h"
-#include "kernels/onednn.h"
+#include "kernels/core/kernel.h"
+#include "kernels/devices/onednn.h"
 
 namespace actorflow::bench {
 namespace {

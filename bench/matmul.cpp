@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bench/harness.h"
-#include "kernels/device.h"
-#include "kernels/kernel.h"
-#include "kernels/onednn.h"
-#include "kernels/onednn_matmul.h"
+#include "kernels/core/kernel.h"
+#include "kernels/devices/device.h"
+#include "kernels/devices/onednn.h"
+#include "kernels/products/onednn_matmul.h"
 
 namespace actorflow::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "bench/harness.h"
-#include "kernels/onednn.h"
+#include "kernels/devices/onednn.h"
 
 namespace actorflow::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/conv.h"
+#include "kernels/images/conv.h"
 
 namespace actorflow::bench {
 

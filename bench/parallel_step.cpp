@@ -13,9 +13,9 @@
 #include "actors/actorflow.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
-#include "kernels/device.h"
-#include "kernels/onednn_matmul.h"
+#include "kernels/devices/device.h"
 #include "kernels/ops.h"
+#include "kernels/products/onednn_matmul.h"
 
 namespace actorflow::bench {
 namespace {

@@ -14,9 +14,9 @@
 #include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/program.h"
-#include "dataflow/replicate.h"
-#include "dataflow/training_ops.h"
-#include "kernels/device.h"
+#include "dataflow/ops/training_ops.h"
+#include "dataflow/train/replicate.h"
+#include "kernels/devices/device.h"
 
 namespace actorflow::bench {
 namespace {

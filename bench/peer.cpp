@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "actors/messages.h"
-#include "actors/placement.h"
-#include "actors/threaded_runtime.h"
+#include "actors/core/messages.h"
+#include "actors/runtime/placement.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "bench/raw_socket.h"
 
 namespace actorflow::bench {

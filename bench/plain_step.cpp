@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "actors/step_plan.h"
-#include "dataflow/core_ops.h"
-#include "dataflow/state_ops.h"
-#include "dataflow/training_ops.h"
+#include "actors/master/step_plan.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/training_ops.h"
 
 namespace actorflow::bench {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/graph.h"
-#include "kernels/kernel.h"
-#include "kernels/optimizer_update.h"
+#include "dataflow/graph/graph.h"
+#include "kernels/core/kernel.h"
+#include "kernels/update/optimizer_update.h"
 #include "schema/master.h"
 
 namespace actorflow::bench {

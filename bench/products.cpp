@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "bench/harness.h"
-#include "dataflow/tensor.h"
-#include "kernels/device.h"
-#include "kernels/onednn.h"
-#include "kernels/onednn_matmul.h"
+#include "dataflow/values/tensor.h"
+#include "kernels/devices/device.h"
+#include "kernels/devices/onednn.h"
+#include "kernels/products/onednn_matmul.h"
 
 namespace actorflow::bench {
 namespace {

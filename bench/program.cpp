@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "bench/raw_socket.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::bench {
 

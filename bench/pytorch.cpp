@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "bench/harness.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::bench {
 namespace {

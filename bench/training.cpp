@@ -17,7 +17,7 @@
 #include "bench/plain_step.h"
 #include "bench/products.h"
 #include "bench/pytorch.h"
-#include "dataflow/replicate.h"
+#include "dataflow/train/replicate.h"
 
 namespace actorflow::bench {
 namespace {

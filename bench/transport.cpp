@@ -12,16 +12,16 @@
 #include <memory>
 #include <thread>
 
-#include "actors/messages.h"
-#include "actors/placement.h"
-#include "actors/threaded_runtime.h"
+#include "actors/core/messages.h"
+#include "actors/runtime/placement.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
 #include "bench/raw_socket.h"
-#include "kernels/device.h"
-#include "kernels/kernel.h"
-#include "schema/keygen.h"
-#include "schema/rpc_network.h"
+#include "kernels/core/kernel.h"
+#include "kernels/devices/device.h"
+#include "schema/rpc/rpc_network.h"
+#include "schema/tls/keygen.h"
 
 namespace actorflow::bench {
 namespace {

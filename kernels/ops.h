@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow {
 
@@ -203,8 +203,8 @@ Output dropout(Output x, double rate, std::uint64_t seed, Output counter);
 // x with its axis replaced by the dimensions of the indices: the parts that they choose.
 Output gather(Output x, Output indices, std::int64_t axis = 0);
 // embedding.cu: the rows of the table for these ids, gathered on the table's device, so that only they
-// are sent. The gradient is row-sparse (indexed_slices() in dataflow/gradient.h); in it the rows of an
-// id that comes twice sum up. Tables in parts: kernels/embedding.h.
+// are sent. The gradient is row-sparse (indexed_slices() in dataflow/graph/gradient.h); in it the rows
+// of an id that comes twice sum up. Tables in parts: kernels/ops/embedding.h.
 Output embedding_lookup(Output table, Output ids);
 // x with parts along the axis changed: the updates [as gather(x, indices, axis)] are added to them, or
 // replace them, in the order of the indices. Of several replacements of one part the last one counts,

@@ -28,6 +28,6 @@ struct Device {
 
 struct Status {
   code @0 :UInt8;
-  # 0 is success, the others are gRPC's canonical codes (dataflow/error.h).
+  # 0 is success, the others are gRPC's canonical codes (dataflow/values/error.h).
   message @1 :Text;
 }

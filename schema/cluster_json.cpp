@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/text_file.h"
 
 namespace actorflow {

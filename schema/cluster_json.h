@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "dataflow/cluster_spec.h"
-#include "dataflow/task_config.h"
+#include "dataflow/cluster/cluster_spec.h"
+#include "dataflow/cluster/task_config.h"
 
 namespace actorflow {
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/text_file.h"
 
 namespace actorflow {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/device_name.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 

@@ -1,6 +1,6 @@
 #include "schema/event.h"
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/event.pb.h"
 
 namespace actorflow {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "dataflow/check.h"
-#include "dataflow/error.h"
-#include "dataflow/op.h"
+#include "dataflow/graph/op.h"
+#include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 #include "schema/example.pb.h"
 
 namespace actorflow {

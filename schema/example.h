@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 
 namespace actorflow {
 

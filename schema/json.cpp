@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

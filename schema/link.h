@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "dataflow/buffer.h"
-#include "dataflow/error.h"
+#include "dataflow/values/buffer.h"
+#include "dataflow/values/error.h"
 #include "schema/master.h"
 #include "schema/message.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "dataflow/error.h"
-#include "schema/rpc/address.h"
+#include "dataflow/values/error.h"
+#include "schema/address.h"
 
 namespace actorflow {
 namespace {

@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "dataflow/error.h"
-#include "dataflow/graph.h"
-#include "dataflow/tensor.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/values/error.h"
+#include "dataflow/values/tensor.h"
 #include "schema/message.h"
 
 namespace actorflow {

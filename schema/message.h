@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "dataflow/device_name.h"
-#include "dataflow/error.h"
-#include "dataflow/graph.h"
-#include "dataflow/step_trace.h"
-#include "dataflow/tensor.h"
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/graph/step_trace.h"
+#include "dataflow/values/error.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <climits>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/onnx.pb.h"
 
 namespace actorflow {

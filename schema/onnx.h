@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "dataflow/tensor.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/event.h"
 
 namespace actorflow {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "dataflow/op.h"
+#include "dataflow/graph/op.h"
 
 namespace actorflow {
 

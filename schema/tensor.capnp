@@ -5,7 +5,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("actorflow::wire");
 
 enum DType {
-  # The numbers are those of dataflow/dtype.h and never change.
+  # The numbers are those of dataflow/values/dtype.h and never change.
   invalid @0;
   float32 @1;
   float64 @2;

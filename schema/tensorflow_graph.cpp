@@ -1,5 +1,5 @@
 // Graphs in TensorFlow's own format, for TensorBoard's graph tab.
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/event.h"
 #include "schema/event.pb.h"
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/crc32c.h"
 
 namespace actorflow {

@@ -1,14 +1,14 @@
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "actors/checkpoint/file_writer.h"
+#include "actors/checkpoint/files/file_writer.h"
+#include "actors/checkpoint/files/reader.h"
+#include "actors/checkpoint/files/safetensors.h"
 #include "actors/checkpoint/folder.h"
-#include "actors/checkpoint/reader.h"
-#include "actors/checkpoint/safetensors.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
 namespace actorflow {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 
 namespace actorflow {
 

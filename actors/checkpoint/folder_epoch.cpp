@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "actors/checkpoint/number_file.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 

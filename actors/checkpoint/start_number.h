@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "actors/storage.h"
-#include "dataflow/device_name.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 

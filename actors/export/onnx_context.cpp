@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "schema/onnx.h"
 
 namespace actorflow {

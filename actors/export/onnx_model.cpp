@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "actors/export/onnx_context.h"
-#include "dataflow/core_ops.h"
-#include "dataflow/error.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

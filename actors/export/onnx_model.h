@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "actors/onnx_export.h"
+#include "actors/export/onnx_export.h"
 #include "schema/onnx.h"
 
 namespace actorflow {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "actors/input/stage.h"
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 #include "schema/example.h"
 #include "schema/formats/element_reader.h"
 

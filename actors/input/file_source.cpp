@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 #include "schema/formats/byte_source.h"
 
 namespace actorflow {

@@ -5,11 +5,11 @@
 #include <caf/actor_system.hpp>
 #include <utility>
 
-#include "actors/ask.h"
-#include "actors/runtime.h"
-#include "actors/task_context.h"
-#include "actors/thread_unit.h"
-#include "dataflow/queue_ops.h"
+#include "actors/core/ask.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/runtime.h"
+#include "actors/runtime/thread_unit.h"
+#include "dataflow/ops/queue_ops.h"
 
 namespace actorflow {
 namespace {

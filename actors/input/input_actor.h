@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 
+#include "actors/core/messages.h"
 #include "actors/input/dataset.h"
-#include "actors/messages.h"
-#include "actors/placement.h"
+#include "actors/runtime/placement.h"
 
 namespace actorflow {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dataflow/check.h"
-#include "kernels/device.h"
+#include "dataflow/values/check.h"
+#include "kernels/devices/device.h"
 
 namespace actorflow {
 namespace {

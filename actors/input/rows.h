@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 
 namespace actorflow {
 

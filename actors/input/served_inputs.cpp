@@ -4,7 +4,7 @@
 #include <caf/send.hpp>
 
 #include "actors/input/input_actor.h"
-#include "actors/runtime.h"
+#include "actors/runtime/runtime.h"
 
 namespace actorflow {
 

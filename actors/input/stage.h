@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "actors/input/rows.h"
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 
 namespace actorflow {
 

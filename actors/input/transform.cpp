@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/input/stages.h"
-#include "kernels/team.h"
+#include "kernels/devices/team.h"
 
 namespace actorflow {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "actors/event_writer.h"
+#include "actors/events/event_writer.h"
 #include "actors/monitored/storage_error.h"
 
 namespace actorflow {

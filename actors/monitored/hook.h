@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/runtime.h"
-#include "actors/session.h"
-#include "dataflow/graph.h"
+#include "actors/client/session.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow {
 

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/event_writer.h"
+#include "actors/checkpoint/saver.h"
+#include "actors/events/event_writer.h"
+#include "actors/events/summaries.h"
 #include "actors/monitored/hook.h"
 #include "actors/monitored/step_timer.h"
-#include "actors/saver.h"
-#include "actors/storage.h"
-#include "actors/summaries.h"
-#include "dataflow/replicate.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/train/replicate.h"
 
 namespace actorflow {
 

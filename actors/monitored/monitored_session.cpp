@@ -10,11 +10,11 @@
 
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/session_maker.h"
-#include "actors/point.h"
-#include "actors/runtime.h"
-#include "dataflow/error.h"
-#include "dataflow/optimise.h"
-#include "dataflow/replicate.h"
+#include "actors/probes/point.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/train/replicate.h"
+#include "dataflow/transform/optimise.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/saver.h"
+#include "actors/events/summaries.h"
 #include "actors/monitored/hook.h"
 #include "actors/monitored/step_timer.h"
-#include "actors/saver.h"
-#include "actors/server.h"
-#include "actors/storage.h"
-#include "actors/summaries.h"
+#include "actors/runtime/storage.h"
+#include "actors/task/server.h"
 
 namespace actorflow {
 

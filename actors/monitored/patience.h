@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "actors/runtime.h"
+#include "actors/runtime/runtime.h"
 
 namespace actorflow {
 

@@ -10,11 +10,11 @@
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
-#include "actors/planted_bug.h"
-#include "actors/point.h"
-#include "dataflow/error.h"
-#include "dataflow/optimise.h"
-#include "dataflow/state_ops.h"
+#include "actors/probes/planted_bug.h"
+#include "actors/probes/point.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/transform/optimise.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

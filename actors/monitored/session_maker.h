@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/epoch_fence.h"
+#include "actors/client/epoch_fence.h"
 #include "actors/monitored/hook.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/patience.h"

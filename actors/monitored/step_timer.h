@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "actors/clock.h"
-#include "dataflow/check.h"
+#include "actors/runtime/clock.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 

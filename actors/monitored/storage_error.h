@@ -6,8 +6,8 @@
 #include <chrono>
 #include <string>
 
-#include "actors/runtime.h"
-#include "dataflow/error.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/number_file.h"
 #include "actors/monitored/storage_error.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "actors/fence.h"
-#include "dataflow/containers.h"
+#include "actors/core/fence.h"
+#include "dataflow/graph/containers.h"
 
 namespace actorflow {
 namespace {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "actors/messages.h"
-#include "actors/placement.h"
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
 #include "actors/queues/tensor_queue.h"
-#include "actors/task_context.h"
+#include "actors/runtime/placement.h"
 
 namespace actorflow {
 

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <utility>
 
-#include "actors/exception_status.h"
+#include "actors/core/task_context.h"
 #include "actors/input/draw.h"
 #include "actors/input/rows.h"
-#include "actors/task_context.h"
+#include "actors/runtime/exception_status.h"
 
 namespace actorflow {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/messages.h"
-#include "dataflow/queue_ops.h"
+#include "actors/core/messages.h"
+#include "dataflow/ops/queue_ops.h"
 
 namespace actorflow {
 

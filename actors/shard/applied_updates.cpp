@@ -1,7 +1,7 @@
 #include "actors/shard/applied_updates.h"
 
-#include "actors/planted_bug.h"
-#include "actors/point.h"
+#include "actors/probes/planted_bug.h"
+#include "actors/probes/point.h"
 
 namespace actorflow {
 namespace {

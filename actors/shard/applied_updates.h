@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/accumulator.h"
+#include "actors/training/accumulator.h"
 
 namespace actorflow {
 

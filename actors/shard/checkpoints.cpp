@@ -4,13 +4,13 @@
 
 #include <array>
 
-#include "actors/checkpoint/io_actor.h"
-#include "actors/fence.h"
-#include "actors/planted_bug.h"
+#include "actors/checkpoint/files/io_actor.h"
+#include "actors/core/fence.h"
+#include "actors/probes/planted_bug.h"
 #include "actors/shard/state.h"
-#include "dataflow/checkpoint_ops.h"
-#include "dataflow/optimizer.h"
-#include "kernels/on_device.h"
+#include "dataflow/ops/checkpoint_ops.h"
+#include "dataflow/ops/optimizer.h"
+#include "kernels/devices/on_device.h"
 
 namespace actorflow {
 namespace {

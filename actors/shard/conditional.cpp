@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "actors/shard/state.h"
-#include "dataflow/conditional_accumulator.h"
+#include "dataflow/ops/conditional_accumulator.h"
 
 namespace actorflow {
 namespace {

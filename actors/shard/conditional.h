@@ -1,12 +1,12 @@
-// The conditional accumulators of a shard: what dataflow/conditional_accumulator.h describes.
+// The conditional accumulators of a shard: what dataflow/ops/conditional_accumulator.h describes.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "actors/messages.h"
+#include "actors/core/messages.h"
+#include "actors/core/waiters.h"
 #include "actors/shard/row_sums.h"
-#include "actors/waiters.h"
 
 namespace actorflow {
 

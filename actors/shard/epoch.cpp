@@ -3,10 +3,10 @@
 
 #include <array>
 
-#include "actors/fence.h"
-#include "actors/planted_bug.h"
+#include "actors/core/fence.h"
+#include "actors/probes/planted_bug.h"
 #include "actors/shard/state.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
 
 namespace actorflow {
 namespace {

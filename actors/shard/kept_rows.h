@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kernels/sparse_update.h"
+#include "kernels/update/sparse_update.h"
 
 namespace actorflow {
 

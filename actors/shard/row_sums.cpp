@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <span>
 
-#include "dataflow/op.h"
-#include "kernels/sparse_update.h"
+#include "dataflow/graph/op.h"
+#include "kernels/update/sparse_update.h"
 
 namespace actorflow {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "dataflow/core_ops.h"
-#include "kernels/on_device.h"
+#include "dataflow/graph/core_ops.h"
+#include "kernels/devices/on_device.h"
 
 namespace actorflow {
 

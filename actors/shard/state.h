@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "actors/accumulator.h"
-#include "actors/messages.h"
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
 #include "actors/shard/applied_updates.h"
 #include "actors/shard/conditional.h"
-#include "actors/task_context.h"
-#include "dataflow/training_ops.h"
-#include "kernels/sparse_update.h"
+#include "actors/training/accumulator.h"
+#include "dataflow/ops/training_ops.h"
+#include "kernels/update/sparse_update.h"
 
 namespace actorflow {
 

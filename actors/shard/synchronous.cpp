@@ -4,13 +4,13 @@
 
 #include <array>
 
-#include "actors/executable.h"
-#include "actors/planted_bug.h"
-#include "actors/point.h"
+#include "actors/core/executable.h"
+#include "actors/probes/planted_bug.h"
+#include "actors/probes/point.h"
 #include "actors/shard/kept_rows.h"
 #include "actors/shard/state.h"
-#include "dataflow/training_ops.h"
-#include "kernels/on_device.h"
+#include "dataflow/ops/training_ops.h"
+#include "kernels/devices/on_device.h"
 
 namespace actorflow {
 namespace {

@@ -5,11 +5,11 @@
 #include <array>
 #include <bit>
 
-#include "actors/executable.h"
+#include "actors/core/executable.h"
 #include "actors/shard/state.h"
-#include "dataflow/training_ops.h"
-#include "kernels/finite.h"
-#include "kernels/on_device.h"
+#include "dataflow/ops/training_ops.h"
+#include "kernels/devices/on_device.h"
+#include "kernels/update/finite.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "actors/shard/state.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
 
 namespace actorflow {
 namespace {

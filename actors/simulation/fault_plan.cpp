@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "actors/simulation/schedule.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/device_name.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -10,8 +10,8 @@
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/world.h"
-#include "dataflow/check.h"
-#include "kernels/kernel.h"
+#include "dataflow/values/check.h"
+#include "kernels/core/kernel.h"
 
 namespace actorflow {
 namespace {

@@ -20,11 +20,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/server.h"
+#include "actors/runtime/storage.h"
 #include "actors/simulation/fault_plan.h"
 #include "actors/simulation/link_model.h"
 #include "actors/simulation/schedule.h"
-#include "actors/storage.h"
+#include "actors/task/server.h"
 
 namespace actorflow {
 

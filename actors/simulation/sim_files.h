@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/file_calls.h"
+#include "actors/runtime/file_calls.h"
 #include "actors/simulation/world.h"
 
 namespace actorflow {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "schema/checksum.h"
-#include "schema/message_bytes.h"
+#include "schema/codec/message_bytes.h"
 
 namespace actorflow {
 namespace {

@@ -5,8 +5,8 @@
 #include <caf/detail/test_actor_clock.hpp>
 #include <caf/event_based_actor.hpp>
 
-#include "actors/scheduler.h"
-#include "kernels/team.h"
+#include "actors/runtime/scheduler.h"
+#include "kernels/devices/team.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "actors/runtime.h"
+#include "actors/runtime/runtime.h"
 #include "actors/simulation/world.h"
 
 namespace actorflow {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "actors/file_storage.h"
+#include "actors/runtime/file_storage.h"
 #include "actors/simulation/sim_files.h"
 
 namespace actorflow {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "actors/simulation/escape_watch.h"
-#include "dataflow/check.h"
-#include "dataflow/error.h"
+#include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "actors/runtime.h"
+#include "actors/runtime/runtime.h"
 #include "actors/simulation/fiber.h"
 #include "actors/simulation/schedule.h"
 #include "actors/simulation/trace.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "dataflow/task_config.h"
+#include "dataflow/cluster/task_config.h"
 
 namespace actorflow {
 

@@ -10,7 +10,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 #include "schema/cluster_json.h"
-#include "schema/keygen.h"
+#include "schema/tls/keygen.h"
 
 namespace actorflow {
 namespace {

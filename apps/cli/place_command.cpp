@@ -8,9 +8,9 @@
 #include "apps/cli/program.h"
 #include "apps/training/conv_models.h"
 #include "apps/training/mlp.h"
-#include "dataflow/place.h"
-#include "dataflow/replica_device_setter.h"
-#include "dataflow/replicate.h"
+#include "dataflow/train/replica_device_setter.h"
+#include "dataflow/train/replicate.h"
+#include "dataflow/transform/place.h"
 
 namespace actorflow {
 namespace {

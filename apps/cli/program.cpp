@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "dataflow/error.h"
-#include "kernels/crash_report.h"
+#include "dataflow/values/error.h"
+#include "kernels/core/crash_report.h"
 
 namespace actorflow {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "actors/server.h"
+#include "actors/task/server.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"

@@ -12,7 +12,7 @@
 #include "apps/rehearsal/rehearse.h"
 #include "apps/scenario/seed_runs.h"
 #include "apps/scenario/simulate.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

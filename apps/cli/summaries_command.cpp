@@ -9,12 +9,12 @@
 #include <memory>
 #include <thread>
 
-#include "actors/event_reader.h"
+#include "actors/events/event_reader.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/summary_table.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -9,7 +9,7 @@
 #include "actors/checkpoint/folder.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
-#include "dataflow/replica_device_setter.h"
+#include "dataflow/train/replica_device_setter.h"
 
 namespace actorflow {
 namespace {

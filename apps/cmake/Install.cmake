@@ -17,17 +17,18 @@ install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FIL
 # What actors/actorflow.h reaches. Everything else is internal.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
 foreach(header
-    actors/actorflow.h actors/checkpoint.h actors/clock.h actors/epoch_fence.h actors/event_reader.h
-    actors/event_writer.h actors/held_state.h actors/input/dataset.h
-    actors/input/dataset_iterator.h actors/input/rows.h actors/input/stage.h
-    actors/monitored/hook.h actors/monitored/hooks.h actors/monitored/monitored_session.h
-    actors/monitored/step_timer.h actors/onnx_export.h actors/queues/queue_runner.h actors/saver.h
+    actors/actorflow.h actors/checkpoint/checkpoint.h actors/checkpoint/saver.h
+    actors/client/dataset_iterator.h actors/client/epoch_fence.h actors/client/queue_runner.h
+    actors/client/session.h actors/core/held_state.h actors/events/event_reader.h
+    actors/events/event_writer.h actors/events/summaries.h actors/export/onnx_export.h
+    actors/input/dataset.h actors/input/rows.h actors/input/stage.h actors/monitored/hook.h
+    actors/monitored/hooks.h actors/monitored/monitored_session.h actors/monitored/step_timer.h
+    actors/runtime/clock.h actors/runtime/random.h actors/runtime/runtime.h actors/runtime/storage.h
     actors/simulation/fault_plan.h actors/simulation/link_model.h actors/simulation/schedule.h
     actors/simulation/seeds.h actors/simulation/sim_cluster.h actors/simulation/simulation_test.h
-    actors/random.h actors/runtime.h actors/server.h actors/session.h actors/storage.h actors/summaries.h
-    kernels/crash_report.h kernels/embedding.h kernels/ops.h schema/checkpoint_codec.h schema/event.h
-    schema/formats/byte_source.h schema/formats/element_reader.h schema/link.h schema/master.h
-    schema/example.h schema/message.h schema/tfrecord.h)
+    actors/task/server.h kernels/core/crash_report.h kernels/ops.h kernels/ops/embedding.h
+    schema/codec/checkpoint_codec.h schema/event.h schema/example.h schema/formats/byte_source.h
+    schema/formats/element_reader.h schema/link.h schema/master.h schema/message.h schema/tfrecord.h)
   get_filename_component(layer ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
 endforeach()

@@ -18,7 +18,7 @@
 
 #include "apps/rehearsal/lan_machine.h"
 #include "apps/rehearsal/temporary_folder.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "apps/rehearsal/temporary_folder.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

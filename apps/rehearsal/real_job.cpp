@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/text_file.h"
 
 namespace actorflow {

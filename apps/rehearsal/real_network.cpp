@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

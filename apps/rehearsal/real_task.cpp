@@ -11,7 +11,7 @@
 
 #include "apps/cli/program.h"
 #include "apps/scenario/scenario.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/rehearsal/child_process.h"
-#include "dataflow/device_name.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "actors/point.h"
-#include "dataflow/error.h"
+#include "actors/probes/point.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

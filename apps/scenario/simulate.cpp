@@ -6,7 +6,7 @@
 
 #include "actors/simulation/seeds.h"
 #include "apps/training/train_replica.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/session.h"
+#include "actors/client/session.h"
 #include "apps/training/mlp.h"
 #include "apps/training/mnist.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow {
 

@@ -4,17 +4,17 @@
 #include <spdlog/spdlog.h>
 
 #include "actors/checkpoint/number_file.h"
+#include "actors/checkpoint/saver.h"
+#include "actors/client/session.h"
 #include "actors/monitored/event_log.h"
 #include "actors/monitored/patience.h"
 #include "actors/monitored/training_end.h"
-#include "actors/runtime.h"
-#include "actors/saver.h"
-#include "actors/server.h"
-#include "actors/session.h"
+#include "actors/runtime/runtime.h"
+#include "actors/task/server.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/mlp.h"
-#include "dataflow/error.h"
-#include "dataflow/replicate.h"
+#include "dataflow/train/replicate.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

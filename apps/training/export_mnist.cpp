@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "actors/checkpoint.h"
-#include "actors/onnx_export.h"
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/export/onnx_export.h"
 #include "apps/training/mlp.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
 namespace actorflow {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 

@@ -1,6 +1,6 @@
 #include "apps/training/gradient_counts.h"
 
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 
 namespace actorflow {
 namespace {

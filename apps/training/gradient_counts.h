@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/session.h"
-#include "dataflow/replicate.h"
+#include "actors/client/session.h"
+#include "dataflow/train/replicate.h"
 
 namespace actorflow {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "kernels/ops.h"
 
 namespace actorflow {

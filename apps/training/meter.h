@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "actors/clock.h"
+#include "actors/runtime/clock.h"
 
 namespace actorflow {
 

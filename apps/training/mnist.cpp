@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "actors/input/rows.h"
-#include "actors/storage.h"
-#include "dataflow/error.h"
-#include "kernels/device.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
+#include "kernels/devices/device.h"
 
 namespace actorflow {
 namespace {

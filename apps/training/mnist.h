@@ -5,7 +5,7 @@
 #include <string>
 
 #include "actors/input/dataset.h"
-#include "dataflow/tensor.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow {
 

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/json.h"
 
 namespace actorflow {

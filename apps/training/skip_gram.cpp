@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/tensor.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow {
 

@@ -8,22 +8,22 @@
 #include <memory>
 #include <new>
 
-#include "actors/checkpoint.h"
-#include "actors/input/dataset_iterator.h"
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/client/dataset_iterator.h"
+#include "actors/events/summaries.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
-#include "actors/planted_bug.h"
-#include "actors/runtime.h"
-#include "actors/summaries.h"
+#include "actors/probes/planted_bug.h"
+#include "actors/runtime/runtime.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/gradient_counts.h"
 #include "apps/training/mlp.h"
-#include "dataflow/error.h"
-#include "dataflow/replica_device_setter.h"
-#include "dataflow/task_config.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/cluster/task_config.h"
+#include "dataflow/ops/training_ops.h"
+#include "dataflow/train/replica_device_setter.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

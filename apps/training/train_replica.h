@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "actors/monitored/step_timer.h"
-#include "actors/server.h"
+#include "actors/task/server.h"
 #include "apps/training/mnist.h"
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
-#include "dataflow/optimizer.h"
-#include "dataflow/replicate.h"
+#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/replicate.h"
 
 namespace actorflow {
 

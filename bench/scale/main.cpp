@@ -13,7 +13,7 @@
 #include "bench/scale/parameter_servers.h"
 #include "bench/scale/plot.h"
 #include "bench/scale/ring.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace {
 

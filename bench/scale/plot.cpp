@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/world.h"
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 
 namespace actorflow::bench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "schema/codec/tensor_codec.h"
 #include "schema/graph.capnp.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/codec/transfer.h"
 
 namespace actorflow {

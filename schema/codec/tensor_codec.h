@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dataflow/error.h"
-#include "dataflow/tensor.h"
+#include "dataflow/values/error.h"
+#include "dataflow/values/tensor.h"
 #include "schema/tensor.capnp.h"
 
 namespace actorflow {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 

@@ -1,6 +1,6 @@
 #include "schema/codec/trace_codec.h"
 
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 #include "schema/codec/text.h"
 
 namespace actorflow {

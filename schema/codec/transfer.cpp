@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dataflow/buffer.h"
-#include "dataflow/error.h"
+#include "dataflow/values/buffer.h"
+#include "dataflow/values/error.h"
 #include "schema/codec/tensor_codec.h"
 #include "schema/tensor.capnp.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 #include "schema/formats/byte_source.h"
 
 namespace actorflow {

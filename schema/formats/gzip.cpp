@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/formats/byte_source.h"
 
 namespace actorflow {

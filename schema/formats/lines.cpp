@@ -1,6 +1,6 @@
 #include "schema/formats/lines.h"
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/formats/element_reader.h"
 
 namespace actorflow {

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

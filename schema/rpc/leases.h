@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "dataflow/buffer.h"
+#include "dataflow/values/buffer.h"
 #include "schema/rpc/io_loop.h"
 #include "schema/rpc/shared_memory.h"
 

@@ -4,8 +4,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "dataflow/error.h"
-#include "schema/rpc/address.h"
+#include "dataflow/values/error.h"
+#include "schema/address.h"
 
 namespace actorflow {
 namespace {

@@ -11,8 +11,8 @@
 #include <iterator>
 #include <string>
 
-#include "dataflow/check.h"
-#include "dataflow/error.h"
+#include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

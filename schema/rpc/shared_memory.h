@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-#include "dataflow/buffer.h"
+#include "dataflow/values/buffer.h"
 
 namespace actorflow {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "schema/rpc/address.h"
+#include "schema/address.h"
 #include "schema/tls/tls_record.h"
 
 namespace actorflow {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/tls/certificate.h"
 
 namespace actorflow {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/tls/certificate.h"
 #include "schema/tls/verify.h"
 

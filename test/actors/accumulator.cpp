@@ -1,4 +1,4 @@
-#include "actors/accumulator.h"
+#include "actors/training/accumulator.h"
 
 #include <boost/test/unit_test.hpp>
 

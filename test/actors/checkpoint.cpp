@@ -1,4 +1,4 @@
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/checkpoint/reader.h"
-#include "actors/checkpoint/safetensors.h"
-#include "dataflow/error.h"
+#include "actors/checkpoint/files/reader.h"
+#include "actors/checkpoint/files/safetensors.h"
+#include "dataflow/values/error.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/support/folder.h"
 

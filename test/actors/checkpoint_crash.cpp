@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "actors/checkpoint/file_writer.h"
+#include "actors/checkpoint/files/file_writer.h"
 #include "actors/checkpoint/folder.h"
-#include "actors/file_storage.h"
-#include "actors/threaded_runtime.h"
-#include "dataflow/error.h"
+#include "actors/runtime/file_storage.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;

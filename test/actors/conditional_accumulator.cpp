@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/conditional_accumulator.h"
+#include "dataflow/ops/conditional_accumulator.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

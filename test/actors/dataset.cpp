@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 #include "schema/tfrecord.h"
 #include "test/support/folder.h"
 #include "test/support/status_of.h"

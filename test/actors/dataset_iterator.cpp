@@ -1,4 +1,4 @@
-#include "actors/input/dataset_iterator.h"
+#include "actors/client/dataset_iterator.h"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "actors/session.h"
-#include "dataflow/queue_ops.h"
+#include "actors/client/session.h"
+#include "dataflow/ops/queue_ops.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

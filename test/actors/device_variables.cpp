@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "actors/saver.h"
-#include "actors/session.h"
-#include "dataflow/replicate.h"
+#include "actors/checkpoint/saver.h"
+#include "actors/client/session.h"
+#include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/folder.h"

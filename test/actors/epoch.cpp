@@ -5,13 +5,13 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/folder_epoch.h"
-#include "actors/saver.h"
-#include "actors/threaded_runtime.h"
-#include "dataflow/queue_ops.h"
-#include "dataflow/state_ops.h"
-#include "dataflow/training_ops.h"
+#include "actors/checkpoint/saver.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/queue_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/support/status_of.h"
 

@@ -1,10 +1,10 @@
 // Event files: how they are written, and read while they grow.
-#include "actors/event_writer.h"
+#include "actors/events/event_writer.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/event_reader.h"
-#include "dataflow/error.h"
+#include "actors/events/event_reader.h"
+#include "dataflow/values/error.h"
 #include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;

@@ -1,12 +1,12 @@
 // What a partition is compiled to.
-#include "actors/executable.h"
+#include "actors/core/executable.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/node.h"
-#include "dataflow/core_ops.h"
+#include "actors/worker/node.h"
+#include "dataflow/graph/core_ops.h"
+#include "kernels/core/region.h"
 #include "kernels/ops.h"
-#include "kernels/region.h"
 
 using namespace actorflow;
 

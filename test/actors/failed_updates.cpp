@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "actors/handler_probe.h"
-#include "actors/threaded_runtime.h"
+#include "actors/probes/handler_probe.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "test/actors/support/failing_memory.h"
 
 using namespace actorflow;

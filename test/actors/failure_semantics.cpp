@@ -3,10 +3,10 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/state_ops.h"
-#include "dataflow/training_ops.h"
-#include "kernels/kernel.h"
-#include "schema/master_client.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/training_ops.h"
+#include "kernels/core/kernel.h"
+#include "schema/rpc/master_client.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/status_of.h"
 

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/actorflow.h"
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/status_of.h"
 

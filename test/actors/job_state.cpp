@@ -1,8 +1,8 @@
-#include "actors/job_state.h"
+#include "actors/task/job_state.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/threaded_runtime.h"
+#include "actors/runtime/threaded_runtime.h"
 
 using namespace actorflow;
 

@@ -5,11 +5,11 @@
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "actors/events/summaries.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
-#include "actors/summaries.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/support/folder.h"
 #include "test/support/status_of.h"

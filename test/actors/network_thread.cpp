@@ -4,9 +4,9 @@
 #include <future>
 #include <thread>
 
-#include "actors/messages.h"
-#include "actors/placement.h"
-#include "actors/threaded_runtime.h"
+#include "actors/core/messages.h"
+#include "actors/runtime/placement.h"
+#include "actors/runtime/threaded_runtime.h"
 
 using namespace actorflow;
 

@@ -1,10 +1,10 @@
 // What is exported, and what is refused; that foreign runtimes compute the same is tested in apps/.
-#include "actors/onnx_export.h"
+#include "actors/export/onnx_export.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "schema/onnx.pb.h"
 #include "test/actors/support/memory_storage.h"

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "actors/session.h"
-#include "dataflow/queue_ops.h"
+#include "actors/client/session.h"
+#include "dataflow/ops/queue_ops.h"
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 

@@ -1,4 +1,4 @@
-#include "actors/queues/queue_runner.h"
+#include "actors/client/queue_runner.h"
 
 #include <boost/test/unit_test.hpp>
 #include <numeric>

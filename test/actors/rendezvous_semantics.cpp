@@ -2,7 +2,7 @@
 // and nothing stays behind. A foreign chief says each message by hand.
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
 #include "test/actors/support/foreign_task.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "actors/replica_clocks.h"
+#include "actors/training/replica_clocks.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

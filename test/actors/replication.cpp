@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 
 using namespace actorflow;
 

@@ -1,12 +1,12 @@
 // Which error of a step is told, whatever the order in which its tasks report theirs.
-#include "actors/running_steps.h"
+#include "actors/master/running_steps.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <caf/all.hpp>
 #include <optional>
 
-#include "actors/threaded_runtime.h"
+#include "actors/runtime/threaded_runtime.h"
 
 using namespace actorflow;
 

@@ -1,4 +1,4 @@
-#include "actors/saver.h"
+#include "actors/checkpoint/saver.h"
 
 #include <boost/test/unit_test.hpp>
 #include <latch>
@@ -9,7 +9,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/checkpoint/folder.h"
-#include "actors/threaded_runtime.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "actors/scheduler.h"
+#include "actors/runtime/scheduler.h"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "actors/placement.h"
-#include "actors/threaded_runtime.h"
-#include "kernels/team.h"
+#include "actors/runtime/placement.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "kernels/devices/team.h"
 
 namespace actorflow {
 namespace {

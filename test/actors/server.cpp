@@ -1,10 +1,10 @@
 // Servers behind real ports on loopback, reached from outside their process' shortcut.
-#include "actors/server.h"
+#include "actors/task/server.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/session.h"
-#include "dataflow/core_ops.h"
+#include "actors/client/session.h"
+#include "dataflow/graph/core_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"

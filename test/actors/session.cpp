@@ -1,9 +1,9 @@
-#include "actors/session.h"
+#include "actors/client/session.h"
 
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 

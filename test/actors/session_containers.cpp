@@ -1,8 +1,8 @@
 // Who shares which variables: containers, isolated sessions, resets.
 #include <boost/test/unit_test.hpp>
 
-#include "actors/session.h"
-#include "dataflow/state_ops.h"
+#include "actors/client/session.h"
+#include "dataflow/graph/state_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"

@@ -5,9 +5,9 @@
 #include <latch>
 #include <thread>
 
-#include "actors/session.h"
-#include "dataflow/core_ops.h"
-#include "dataflow/training_ops.h"
+#include "actors/client/session.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "actors/session.h"
-#include "actors/step_tracer.h"
-#include "dataflow/core_ops.h"
+#include "actors/client/session.h"
+#include "actors/core/step_tracer.h"
+#include "dataflow/graph/core_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"

@@ -1,4 +1,4 @@
-#include "actors/storage.h"
+#include "actors/runtime/storage.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/start_number.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;

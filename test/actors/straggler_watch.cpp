@@ -1,5 +1,5 @@
 // Who the others have waited for.
-#include "actors/straggler_watch.h"
+#include "actors/training/straggler_watch.h"
 
 #include <boost/test/unit_test.hpp>
 

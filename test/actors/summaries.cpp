@@ -1,4 +1,4 @@
-#include "actors/summaries.h"
+#include "actors/events/summaries.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "actors/session.h"
-#include "actors/summary_image.h"
-#include "dataflow/error.h"
+#include "actors/client/session.h"
+#include "actors/events/summary_image.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
 using namespace actorflow;

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "actors/token_barrier.h"
+#include "actors/training/token_barrier.h"
 
 #include <boost/test/unit_test.hpp>
 

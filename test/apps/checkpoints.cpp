@@ -3,7 +3,7 @@
 #include <regex>
 #include <string>
 
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"

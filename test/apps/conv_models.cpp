@@ -7,7 +7,7 @@
 
 #include "actors/actorflow.h"
 #include "apps/training/mnist.h"
-#include "dataflow/replicate.h"
+#include "dataflow/train/replicate.h"
 
 using namespace actorflow;
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"

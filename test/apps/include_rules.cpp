@@ -100,10 +100,11 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-// What an actor is made of that does not die unseen (actors/guarded_actor.h); "" if it is.
+// What an actor is made of that does not die unseen (actors/runtime/guarded_actor.h); "" if it is.
 std::string actor_mistake(const std::string& name, const std::string& text) {
   // The base itself, and CAF's printer, which prints nothing.
-  static const std::set<std::string> exempt = {"actors/guarded_actor.h", "actors/guarded_actor.cpp",
+  static const std::set<std::string> exempt = {"actors/runtime/guarded_actor.h",
+                                               "actors/runtime/guarded_actor.cpp",
                                                "actors/simulation/sim_runtime.cpp"};
   static const std::regex of_caf(R"((event_based|blocking|scoped|typed|composable_behavior_based)_actor\b)");
   static const std::regex state(R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Homed|Piece)Actor>))");
@@ -136,10 +137,10 @@ BOOST_AUTO_TEST_CASE(every_source_keeps_to_its_layer) {
 }
 
 BOOST_AUTO_TEST_CASE(an_upward_include_is_found) {
-  BOOST_TEST(mistakes("dataflow", "#include \"kernels/device.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("schema", "#include \"kernels/device.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("kernels", "#pragma once\n  # include \"actors/server.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("actors", "#include \"kernels/device.h\"\n").empty());
+  BOOST_TEST(mistakes("dataflow", "#include \"kernels/devices/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema", "#include \"kernels/devices/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("kernels", "#pragma once\n  # include \"actors/task/server.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("actors", "#include \"kernels/devices/device.h\"\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_library_outside_of_its_folder_is_found) {
@@ -176,7 +177,7 @@ BOOST_AUTO_TEST_CASE(clock_jump_the_wall_clock_decides_nothing) {
                                      R"(systemPreciseCalendarClock)");
   // Storage::wall_time_s(), when a checkpoint was saved and when an event was written; the days on which a
   // certificate is valid.
-  const std::set<std::string> dates = {"actors/posix_storage.cpp", "apps/cli/keygen_command.cpp",
+  const std::set<std::string> dates = {"actors/runtime/posix_storage.cpp", "apps/cli/keygen_command.cpp",
                                        "schema/tls/tls_context.cpp"};
   BOOST_TEST(std::regex_search("const auto end = std::chrono::system_clock::now();", wall_clock));
   const fs::path top(ACTORFLOW_SOURCE_DIR);

@@ -1,12 +1,12 @@
 // Tensors of 1 GiB between a client and a server, in two processes.
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "actors/actorflow.h"
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 

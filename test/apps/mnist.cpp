@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/input/dataset_iterator.h"
-#include "dataflow/error.h"
+#include "actors/client/dataset_iterator.h"
+#include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;

@@ -4,13 +4,13 @@
 #include <random>
 #include <vector>
 
-#include "actors/checkpoint.h"
-#include "actors/onnx_export.h"
-#include "actors/session.h"
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/client/session.h"
+#include "actors/export/onnx_export.h"
 #include "apps/training/conv_models.h"
 #include "apps/training/mlp.h"
 #include "apps/training/mnist.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"

@@ -12,7 +12,7 @@
 #include "apps/rehearsal/real_task.h"
 #include "apps/rehearsal/rehearse.h"
 #include "apps/scenario/simulate.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "test/apps/support/machines.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"

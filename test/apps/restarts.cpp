@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/status_of.h"

@@ -3,7 +3,7 @@
 
 #include "apps/cli/train_flags.h"
 #include "apps/training/report.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 

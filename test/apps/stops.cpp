@@ -1,7 +1,7 @@
 // SIGSTOP, then SIGCONT, of tasks of a training job on MNIST: noticed, waited for by name, and fenced.
 #include <boost/test/unit_test.hpp>
 
-#include "schema/master_client.h"
+#include "schema/rpc/master_client.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"

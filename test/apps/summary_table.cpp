@@ -6,7 +6,7 @@
 #include <csignal>
 #include <limits>
 
-#include "actors/event_writer.h"
+#include "actors/events/event_writer.h"
 #include "apps/cli/sparkline.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"

@@ -7,11 +7,11 @@
 #include <random>
 #include <vector>
 
-#include "actors/event_writer.h"
+#include "actors/client/session.h"
+#include "actors/events/event_writer.h"
+#include "actors/events/summaries.h"
 #include "actors/monitored/monitored_session.h"
-#include "actors/session.h"
-#include "actors/summaries.h"
-#include "dataflow/replicate.h"
+#include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
 #include "test/apps/support/python.h"
 #include "test/apps/support/trainers.h"

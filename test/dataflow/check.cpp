@@ -1,9 +1,9 @@
 // What a broken invariant does.
-#include "dataflow/check.h"
+#include "dataflow/values/check.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/shape.h"
+#include "dataflow/values/shape.h"
 #include "test/support/crash.h"
 
 using namespace actorflow;

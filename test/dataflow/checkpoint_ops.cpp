@@ -1,10 +1,10 @@
-#include "dataflow/checkpoint_ops.h"
+#include "dataflow/ops/checkpoint_ops.h"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
-#include "dataflow/containers.h"
-#include "dataflow/graph.h"
+#include "dataflow/graph/containers.h"
+#include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

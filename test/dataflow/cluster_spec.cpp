@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/cluster_spec.h"
+#include "dataflow/cluster/cluster_spec.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

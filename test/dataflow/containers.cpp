@@ -1,9 +1,9 @@
-#include "dataflow/containers.h"
+#include "dataflow/graph/containers.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/replicate.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/train/replicate.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

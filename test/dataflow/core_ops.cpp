@@ -1,9 +1,9 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/graph.h"
-#include "dataflow/state_ops.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/device_name.h"
+#include "dataflow/cluster/device_name.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

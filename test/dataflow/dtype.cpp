@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/dtype.h"
+#include "dataflow/values/dtype.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

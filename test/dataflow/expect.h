@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::test {
 

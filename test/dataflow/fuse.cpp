@@ -1,8 +1,8 @@
-#include "dataflow/fuse.h"
+#include "dataflow/transform/fuse.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/graph/core_ops.h"
 #include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;

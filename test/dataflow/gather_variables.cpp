@@ -1,9 +1,9 @@
-#include "dataflow/gather_variables.h"
+#include "dataflow/transform/gather_variables.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/optimise.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/transform/optimise.h"
 #include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;

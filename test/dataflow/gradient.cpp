@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/gradient.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/gradient.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 

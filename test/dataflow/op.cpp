@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/graph.h"
-#include "dataflow/op.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/graph/op.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

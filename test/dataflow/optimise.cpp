@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/optimise.h"
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/transform/optimise.h"
 #include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;

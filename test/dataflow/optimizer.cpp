@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "dataflow/optimizer.h"
+#include "dataflow/ops/optimizer.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/partition.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/transform/partition.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 

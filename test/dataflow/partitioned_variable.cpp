@@ -1,8 +1,8 @@
-#include "dataflow/partitioned_variable.h"
+#include "dataflow/train/partitioned_variable.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/replica_device_setter.h"
+#include "dataflow/train/replica_device_setter.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -1,8 +1,8 @@
-#include "dataflow/precision.h"
+#include "dataflow/graph/precision.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 

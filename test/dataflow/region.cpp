@@ -1,10 +1,10 @@
-#include "dataflow/region.h"
+#include "dataflow/transform/region.h"
 
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/graph/core_ops.h"
 #include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "dataflow/replica_device_setter.h"
+#include "dataflow/train/replica_device_setter.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/shape.h"
+#include "dataflow/values/shape.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "dataflow/spelling.h"
+#include "dataflow/values/spelling.h"
 
 using namespace actorflow;
 

@@ -1,8 +1,8 @@
-#include "dataflow/state_ops.h"
+#include "dataflow/graph/state_ops.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/state_ops.h"
-#include "dataflow/step_graph.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/transform/step_graph.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 

@@ -1,4 +1,4 @@
-#include "dataflow/step_trace.h"
+#include "dataflow/graph/step_trace.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

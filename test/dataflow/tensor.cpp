@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dataflow/tensor.h"
+#include "dataflow/values/tensor.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

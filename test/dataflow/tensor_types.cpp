@@ -1,4 +1,4 @@
-#include "dataflow/tensor_types.h"
+#include "dataflow/graph/tensor_types.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/graph.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow::test {
 

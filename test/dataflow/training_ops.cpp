@@ -1,8 +1,8 @@
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;

@@ -1,5 +1,5 @@
 // A bulk lane: large messages, and the bytes of their tensors behind them.
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "schema/rpc/bulk_receiver.h"
 #include "test/fuzz/support/wire_input.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "actors/checkpoint/reader.h"
-#include "schema/checkpoint_codec.h"
+#include "actors/checkpoint/files/reader.h"
 #include "schema/checksum.h"
+#include "schema/codec/checkpoint_codec.h"
 #include "test/fuzz/support/target.h"
 
 using namespace actorflow;

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <vector>
 
-#include "dataflow/task_config.h"
+#include "dataflow/cluster/task_config.h"
 #include "test/fuzz/support/target.h"
 
 using namespace actorflow;

@@ -1,5 +1,5 @@
 // Graphs (graph.capnp) with the ops of the kernels: as a whole, and as an extension of another.
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "kernels/ops.h"
 #include "schema/codec/graph_codec.h"
 #include "test/fuzz/support/capnp.h"

@@ -1,6 +1,6 @@
 // Messages between tasks (Envelope of worker.capnp), with the ops of the kernels.
-#include "kernels/kernel.h"
-#include "schema/message_bytes.h"
+#include "kernels/core/kernel.h"
+#include "schema/codec/message_bytes.h"
 #include "test/fuzz/support/target.h"
 
 using namespace actorflow;

@@ -1,5 +1,5 @@
 // A port of a task: whatever bytes a peer may write to it - handshake, messages, a client's requests.
-#include "kernels/kernel.h"
+#include "kernels/core/kernel.h"
 #include "schema/rpc/peer_server.h"
 #include "test/fuzz/support/wire_input.h"
 

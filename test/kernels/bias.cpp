@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
-#include "dataflow/error.h"
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/clipping.h"
+#include "kernels/ops/clipping.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,11 +1,11 @@
 // Which instruction sets a machine really has, from what it says.
-#include "kernels/cpu_features.h"
+#include "kernels/devices/cpu_features.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/bfloat16.h"
-#include "kernels/onednn.h"
-#include "kernels/vectorised.h"
+#include "kernels/devices/onednn.h"
+#include "kernels/loops/vectorised.h"
+#include "kernels/products/bfloat16.h"
 
 using namespace actorflow;
 

@@ -1,11 +1,11 @@
 // What a process says that crashes inside of a kernel.
-#include "kernels/crash_report.h"
+#include "kernels/core/crash_report.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 
-#include "dataflow/graph.h"
-#include "kernels/kernel.h"
+#include "dataflow/graph/graph.h"
+#include "kernels/core/kernel.h"
 #include "test/support/crash.h"
 
 using namespace actorflow;

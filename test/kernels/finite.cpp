@@ -1,4 +1,4 @@
-#include "kernels/finite.h"
+#include "kernels/update/finite.h"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>

@@ -1,11 +1,11 @@
 // The built-in fusion rules: which nodes of a training step they replace, and that not a bit changes.
-#include "kernels/fusions.h"
+#include "kernels/core/fusions.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
 
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/random_values.h"

@@ -1,5 +1,5 @@
 // What the op table does not hold: limits, and numbers that are not finite.
-#include "kernels/histogram.h"
+#include "kernels/ops/histogram.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

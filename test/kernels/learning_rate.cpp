@@ -1,4 +1,4 @@
-#include "kernels/learning_rate.h"
+#include "kernels/ops/learning_rate.h"
 
 #include <boost/test/unit_test.hpp>
 #include <functional>

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "dataflow/error.h"
-#include "dataflow/graph.h"
-#include "kernels/onednn_matmul.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
+#include "kernels/products/onednn_matmul.h"
 #include "test/kernels/support/interpreter.h"
 
 using namespace actorflow;

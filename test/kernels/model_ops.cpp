@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"

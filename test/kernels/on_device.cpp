@@ -1,4 +1,4 @@
-#include "kernels/on_device.h"
+#include "kernels/devices/on_device.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/sparse_update.h"
+#include "kernels/update/sparse_update.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "dataflow/gradient.h"
-#include "kernels/builtin_ops.h"
+#include "dataflow/graph/gradient.h"
+#include "kernels/core/builtin_ops.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"

@@ -1,4 +1,4 @@
-#include "kernels/optimizer_update.h"
+#include "kernels/update/optimizer_update.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 

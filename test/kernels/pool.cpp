@@ -1,4 +1,4 @@
-#include "kernels/pool.h"
+#include "kernels/devices/pool.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "dataflow/error.h"
-#include "kernels/device.h"
+#include "dataflow/values/error.h"
+#include "kernels/devices/device.h"
 
 namespace actorflow {
 namespace {

@@ -1,5 +1,5 @@
 // Products of less than float32's precision: which nodes have it, and what a CPU makes of it.
-#include "dataflow/precision.h"
+#include "dataflow/graph/precision.h"
 
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -7,11 +7,11 @@
 #include <limits>
 #include <vector>
 
-#include "dataflow/fuse.h"
-#include "dataflow/gradient.h"
-#include "kernels/bfloat16.h"
-#include "kernels/fusions.h"
+#include "dataflow/graph/gradient.h"
+#include "dataflow/transform/fuse.h"
+#include "kernels/core/fusions.h"
 #include "kernels/ops.h"
+#include "kernels/products/bfloat16.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/random_values.h"
 

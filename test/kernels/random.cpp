@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "kernels/loops/philox.h"
 #include "kernels/ops.h"
-#include "kernels/philox.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 

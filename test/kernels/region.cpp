@@ -1,11 +1,11 @@
 // Regions as kernels: the same bits as node by node, on a CPU; captured on a GPU where there is one.
-#include "kernels/region.h"
+#include "kernels/core/region.h"
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"

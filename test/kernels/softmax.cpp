@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 

@@ -1,10 +1,10 @@
-#include "kernels/sparse_update.h"
+#include "kernels/update/sparse_update.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "test/kernels/support/names.h"
 
 using namespace actorflow;

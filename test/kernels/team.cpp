@@ -1,5 +1,5 @@
 // Kernels whose work is divided among threads.
-#include "kernels/team.h"
+#include "kernels/devices/team.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "dataflow/gradient.h"
+#include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 

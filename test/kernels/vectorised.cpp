@@ -1,6 +1,6 @@
 // Every instruction set that this CPU has gives the same bits, for every op; and the elementary
 // functions are as exact as they say.
-#include "kernels/vectorised.h"
+#include "kernels/loops/vectorised.h"
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -11,8 +11,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/elementary.h"
-#include "kernels/optimizer_update.h"
+#include "kernels/loops/elementary.h"
+#include "kernels/update/optimizer_update.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 

@@ -1,4 +1,4 @@
-#include "schema/checkpoint_codec.h"
+#include "schema/codec/checkpoint_codec.h"
 
 #include <capnp/any.h>
 #include <capnp/message.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/checkpoint.capnp.h"
 #include "schema/checksum.h"
 

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;

@@ -2,8 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/error.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/values/error.h"
 #include "schema/event.pb.h"
 
 using namespace actorflow;

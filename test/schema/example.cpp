@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 using namespace std::string_literals;

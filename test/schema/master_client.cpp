@@ -1,4 +1,4 @@
-#include "schema/master_client.h"
+#include "schema/rpc/master_client.h"
 
 #include <boost/test/unit_test.hpp>
 #include <thread>

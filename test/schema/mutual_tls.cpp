@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "schema/master_client.h"
+#include "schema/rpc/master_client.h"
 #include "schema/rpc/rpc_core.h"
 #include "test/schema/support/raw_socket.h"
 #include "test/schema/support/raw_tls.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "schema/crc32c.h"
 
 using namespace actorflow;

@@ -5,7 +5,7 @@
 
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/simulation_test.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 #include "test/simulation/support/saving_job.h"
 
 using namespace actorflow;

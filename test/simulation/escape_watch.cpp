@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "actors/simulation/sim_cluster.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 using namespace std::chrono_literals;

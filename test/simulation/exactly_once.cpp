@@ -4,7 +4,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
-#include "dataflow/training_ops.h"
+#include "dataflow/ops/training_ops.h"
 
 using namespace actorflow;
 using namespace std::chrono_literals;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 using namespace std::chrono_literals;

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "actors/actorflow.h"
-#include "actors/handler_probe.h"
-#include "actors/input/dataset_iterator.h"
+#include "actors/client/dataset_iterator.h"
+#include "actors/probes/handler_probe.h"
 #include "actors/simulation/sim_cluster.h"
-#include "dataflow/queue_ops.h"
+#include "dataflow/ops/queue_ops.h"
 #include "kernels/ops.h"
 
 using namespace actorflow;

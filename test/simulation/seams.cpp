@@ -21,21 +21,30 @@ struct Rule {
 };
 
 const std::vector<Rule>& rules() {
-  static const std::set<std::string> threads{"scheduler.h",   "scheduler.cpp",        "thread_unit.h",
-                                             "thread_unit.cpp", "threaded_runtime.cpp", "queues/queue_runner.h",
-                                             "queues/queue_runner.cpp"};
+  static const std::set<std::string> threads{"runtime/scheduler.h",          "runtime/scheduler.cpp",
+                                             "runtime/thread_unit.h",        "runtime/thread_unit.cpp",
+                                             "runtime/threaded_runtime.cpp", "client/queue_runner.h",
+                                             "client/queue_runner.cpp"};
   static const std::vector<Rule> all{
-      {"a clock", std::regex(R"((steady|system|high_resolution)_clock::now|clock_gettime|gettimeofday|\btime\()"),
-       {"clock.cpp", "posix_storage.cpp", "scheduler.cpp", "thread_unit.cpp"}},
-      {"chance", std::regex(R"(random_device|\brand\(|getrandom|getentropy)"), {"random.cpp"}},
-      {"a thread", std::regex(R"(std::j?thread\b(?!::id)|std::async|pthread_create|caf::detached|scoped_actor)"), threads},
+      {"a clock",
+       std::regex(R"((steady|system|high_resolution)_clock::now|clock_gettime|gettimeofday|\btime\()"),
+       {"runtime/clock.cpp", "runtime/posix_storage.cpp", "runtime/scheduler.cpp",
+        "runtime/thread_unit.cpp"}},
+      {"chance", std::regex(R"(random_device|\brand\(|getrandom|getentropy)"), {"runtime/random.cpp"}},
+      {"a thread",
+       std::regex(R"(std::j?thread\b(?!::id)|std::async|pthread_create|caf::detached|scoped_actor)"),
+       threads},
       {"a sleep", std::regex(R"(sleep_for|sleep_until|\busleep\(|nanosleep)"), {}},
-      {"a wait", std::regex(R"(condition_variable|\.wait_for\(|std::latch|std::barrier|std::future)"), threads},
-      {"the real disk", std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
-       {"storage.h", "posix_storage.cpp", "threaded_runtime.cpp", "session.cpp", "simulation/sim_cluster.cpp"}},
+      {"a wait", std::regex(R"(condition_variable|\.wait_for\(|std::latch|std::barrier|std::future)"),
+       threads},
+      {"the real disk",
+       std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
+       {"runtime/storage.h", "runtime/posix_storage.cpp", "runtime/threaded_runtime.cpp",
+        "client/session.cpp", "simulation/sim_cluster.cpp"}},
       // Their order is the library's own: what is sent in such an order differs from machine to machine.
-      {"an unordered container", std::regex(R"(std::unordered_)"),
-       {"recent_steps.h", "parameter_shard.h", "queues/queue_shard.cpp"}},
+      {"an unordered container",
+       std::regex(R"(std::unordered_)"),
+       {"worker/recent_steps.h", "shard/parameter_shard.h", "queues/queue_shard.cpp"}},
   };
   return all;
 }
@@ -75,12 +84,12 @@ BOOST_AUTO_TEST_CASE(no_source_of_an_actor_looks_past_the_seams) {
 }
 
 BOOST_AUTO_TEST_CASE(an_escape_is_found) {
-  BOOST_TEST(escapes("peer.cpp", "auto now = std::chrono::steady_clock::now();").size() == 1u);
-  BOOST_TEST(escapes("peer.cpp", "std::this_thread::sleep_for(1s);").size() == 1u);
-  BOOST_TEST(escapes("master.h", "std::unordered_map<int, int> all_;").size() == 1u);
-  BOOST_TEST(escapes("lane.cpp", "std::random_device()();").size() == 1u);
-  BOOST_TEST(escapes("lane.cpp", "// a steady_clock::now() in a comment").empty());
-  BOOST_TEST(escapes("clock.cpp", "return std::chrono::steady_clock::now();").empty());
+  BOOST_TEST(escapes("task/peer.cpp", "auto now = std::chrono::steady_clock::now();").size() == 1u);
+  BOOST_TEST(escapes("task/peer.cpp", "std::this_thread::sleep_for(1s);").size() == 1u);
+  BOOST_TEST(escapes("master/master.h", "std::unordered_map<int, int> all_;").size() == 1u);
+  BOOST_TEST(escapes("worker/lane.cpp", "std::random_device()();").size() == 1u);
+  BOOST_TEST(escapes("worker/lane.cpp", "// a steady_clock::now() in a comment").empty());
+  BOOST_TEST(escapes("runtime/clock.cpp", "return std::chrono::steady_clock::now();").empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <set>
 
-#include "actors/session.h"
+#include "actors/client/session.h"
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_storage.h"
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 #include "kernels/ops.h"
 
 using namespace actorflow;

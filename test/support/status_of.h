@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::test {
 

@@ -8,8 +8,8 @@
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
-#include "actors/point.h"
-#include "dataflow/error.h"
+#include "actors/probes/point.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "actors/monitored/hooks.h"
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {

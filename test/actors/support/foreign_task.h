@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/server.h"
+#include "actors/task/server.h"
 #include "kernels/ops.h"
 #include "test/schema/support/tasks.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/storage.h"
-#include "dataflow/error.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "actors/server.h"
-#include "kernels/kernel.h"
-#include "schema/master_client.h"
+#include "actors/task/server.h"
+#include "kernels/core/kernel.h"
+#include "schema/rpc/master_client.h"
 
 namespace actorflow::test {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/handler_probe.h"
+#include "actors/probes/handler_probe.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
-#include "actors/checkpoint/safetensors.h"
-#include "schema/checkpoint_codec.h"
+#include "actors/checkpoint/files/safetensors.h"
 #include "schema/checksum.h"
+#include "schema/codec/checkpoint_codec.h"
 #include "test/fuzz/support/seeds.h"
 
 namespace actorflow::fuzz {

@@ -1,8 +1,8 @@
-#include "dataflow/queue_ops.h"
-#include "dataflow/replicate.h"
+#include "dataflow/ops/queue_ops.h"
+#include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
 #include "schema/codec/graph_codec.h"
-#include "schema/message_bytes.h"
+#include "schema/codec/message_bytes.h"
 #include "test/fuzz/support/capnp.h"
 #include "test/fuzz/support/seeds.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dataflow/graph.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow::fuzz {
 

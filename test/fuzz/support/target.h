@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 // The target, once per program, as libFuzzer calls it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -1,8 +1,8 @@
 #include <capnp/rpc-twoparty.h>
 
+#include "schema/codec/message_bytes.h"
 #include "schema/codec/message_codec.h"
 #include "schema/master.capnp.h"
-#include "schema/message_bytes.h"
 #include "test/fuzz/support/capnp.h"
 #include "test/fuzz/support/seeds.h"
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "dataflow/core_ops.h"
-#include "dataflow/graph.h"
-#include "kernels/kernel.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/graph.h"
+#include "kernels/core/kernel.h"
 
 namespace actorflow::test {
 

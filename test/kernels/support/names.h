@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string_view>
 
-#include "dataflow/error.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow::test {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dataflow/op.h"
-#include "dataflow/tensor.h"
+#include "dataflow/graph/op.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow::test {
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "dataflow/tensor.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow::test {
 

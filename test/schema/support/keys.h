@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "schema/keygen.h"
+#include "schema/tls/keygen.h"
 #include "test/support/folder.h"
 
 namespace actorflow::test {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "dataflow/core_ops.h"
+#include "dataflow/graph/core_ops.h"
 #include "schema/link.h"
-#include "schema/rpc_network.h"
+#include "schema/rpc/rpc_network.h"
 
 namespace actorflow::test {
 

@@ -5,7 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "actors/planted_bug.h"
+#include "actors/probes/planted_bug.h"
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
 #include "test/simulation/support/saving_job.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "actors/checkpoint.h"
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/sim_cluster.h"

@@ -1,0 +1,63 @@
+// Checkpoints: the values of variables, and what optimizers keep beside them, at one step. A checkpoint
+// is one safetensors file per task and a manifest, which is written last and makes it valid:
+//
+//   step-<n>.<k>-of-<m>.safetensors    of the k-th task
+//   step-<n>.manifest                  schema/checkpoint.capnp
+//   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
+//   starts/<job>-<n>                   how often the task has started (checkpoint/start_number.h)
+//
+// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief
+// ever writes those of another. A step that is saved once more goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first
+// files stay whole until the new manifest stands. Tensors have the name of their variable; a slot is
+// "<variable>/<optimizer>/<slot>".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/runtime/storage.h"
+#include "dataflow/values/tensor.h"
+#include "schema/codec/checkpoint_codec.h"
+
+namespace actorflow {
+
+// The paths of the manifests in a folder, the newest step first.
+std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder);
+// The path of the newest one.
+std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder);
+// Throws data_loss or failed_precondition, naming the path, if it is no manifest that we can read.
+Manifest read_manifest(Storage& storage, const std::string& path);
+// What is wrong with the checkpoint, down to each bit of each file; empty if it is whole.
+std::vector<std::string> verify_checkpoint(Storage& storage, const std::string& manifest_path);
+
+struct Checkpoint {
+  std::int64_t global_step = 0;
+  std::map<std::string, Tensor> tensors;
+  std::int64_t saved_at_s = 0;  // since 1970
+};
+
+// All of it, in this process; sliced tensors are made whole. Throws data_loss, naming the file and what
+// to do, if a file is not what the manifest says.
+Checkpoint load_checkpoint(Storage& storage, const std::string& manifest_path);
+// The newest one in the folder, or none.
+std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::string& folder);
+
+// Which checkpoints stay when a new one stands.
+struct KeepOptions {
+  int max_to_keep = 5;  // of the newest; 0 = all
+  // Of the older ones, the first stays and then each that was saved so much later; 0 = none.
+  double keep_checkpoint_every_n_hours = 0;
+};
+
+// Writes a checkpoint of one file. Throws what Storage throws; the earlier checkpoints stay whole.
+// Returns the path of the manifest. Clusters save with a Saver.
+std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
+                            const KeepOptions& keep = {});
+
+// A hash of names, types and bytes: equal for bit-equal weights.
+std::uint64_t hash_of(const std::map<std::string, Tensor>& tensors);
+
+}  // namespace actorflow

@@ -1,0 +1,207 @@
+#include "actors/checkpoint/saver.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "actors/checkpoint/files/reader.h"
+#include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/folder_epoch.h"
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// Variables of one task are saved together.
+std::string task_of(const Variable& variable) {
+  DeviceName device = DeviceName::parse(variable.device());
+  device.type.reset();
+  device.index.reset();
+  return device.to_string();
+}
+
+VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& options) {
+  const Node& node = variable.value().node();
+  const auto& whole = attr<std::string>(node, "slice_of");
+  const bool is_slice = !whole.empty();
+  const std::string& name = is_slice ? whole : variable.name();
+  const auto renamed = options.names.find(name);
+  VariableInCheckpoint place{variable.name(), renamed == options.names.end() ? name : renamed->second};
+  if (!is_slice) return place;
+  place.first_row = attr<std::vector<std::int64_t>>(node, "slice_offset")[0];
+  place.full_rows = attr<Shape>(node, "slice_shape")[0];
+  place.rows = variable.type().shape[0];
+  return place;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// The first that has not been tried.
+std::optional<std::string> newest_of(const std::vector<std::string>& paths,
+                                     const std::set<std::string>& tried) {
+  const auto found =
+      std::ranges::find_if(paths, [&](const auto& path) { return !tried.contains(path); });
+  return found == paths.end() ? std::nullopt : std::optional(*found);
+}
+
+// An older checkpoint may do where these bytes are not to be had.
+bool is_damage(Code code) {
+  return code == Code::data_loss || code == Code::not_found || code == Code::disk_error;
+}
+
+// A file that its task has written must be there for us too.
+void expect_file(Storage& storage, const std::string& folder, const Manifest::File& file) {
+  const std::string path = folder + "/" + file.name;
+  const bool exists = storage.exists(path);
+  if (exists && storage.open(path)->size_bytes() == file.size_bytes) return;
+  throw Error(Code::failed_precondition,
+              fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
+                          "all tasks share, under the same path",
+                          path, exists ? "it has another size" : "is not to be seen"));
+}
+
+}  // namespace
+
+Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
+             SaverOptions options)
+    : global_step_(global_step), options_(std::move(options)) {
+  std::vector<std::pair<std::string, Part>> parts;  // in the order of their first variables
+  for (const auto& variable : variables) {
+    saves_global_step_ |= variable.name() == global_step.name();
+    const auto place = place_of(variable, options_);
+    TensorType& type = wanted_[place.name] = variable.type();
+    if (place.full_rows >= 0) type.shape.set(0, place.full_rows);
+    const std::string task = task_of(variable);
+    auto found = std::ranges::find(parts, task, [](const auto& part) { return part.first; });
+    if (found == parts.end()) found = parts.insert(parts.end(), {task, Part{}});
+    found->second.places.push_back(place);
+  }
+  graph.name_scope("saver", [&] {
+    folder_ = graph.placeholder(DType::string, {}, "folder");
+    step_ = graph.placeholder(DType::int64, {}, "step");
+    manifest_ = graph.placeholder(DType::string, {}, "manifest");
+    for (auto& [task, part] : parts) add_part(graph, task, std::move(part));
+  });
+}
+
+void Saver::add_part(Graph& graph, const std::string& device, Part part) {
+  const Attrs attrs = checkpoint_attrs(part.places);
+  part.file = graph.placeholder(DType::string, {}, "file");
+  graph.on(device, [&] {
+    part.save = graph.add(save_variables_op(), {folder_, part.file, step_}, attrs, "save");
+    part.restore = graph.add(restore_variables_op(), {folder_, manifest_}, attrs, "restore");
+  });
+  parts_.push_back(std::move(part));
+}
+
+std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
+  const auto step = session.run(global_step_).scalar<std::int64_t>();
+  check_folder_epoch(storage, folder, session.epoch());
+  remove_leftovers(storage, folder, session.epoch());
+  const std::string prefix = free_file_prefix(storage, folder, step, session.epoch());
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    files.push_back(data_file_name(prefix, static_cast<int>(i) + 1, static_cast<int>(parts_.size())));
+  try {
+    Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
+    for (const auto& file : manifest.files) expect_file(storage, folder, file);
+    manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
+    check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
+    return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
+  } catch (const Error&) {  // What other tasks have written would only fill the disk.
+    remove_unpublished(storage, folder, step, files);
+    throw;
+  }
+}
+
+std::vector<Manifest> Saver::save_parts(Session& session, const std::string& folder,
+                                        const std::vector<std::string>& files, std::int64_t step) const {
+  Feeds feeds{{folder_, Tensor::scalar(folder)}, {step_, Tensor::scalar(step)}};
+  std::vector<Output> fetches;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    feeds.emplace_back(parts_[i].file, Tensor::scalar(files[i]));
+    fetches.push_back(parts_[i].save);
+  }
+  std::vector<Manifest> manifests;
+  for (const auto& encoded : session.run(fetches, feeds))
+    manifests.push_back(decode_manifest(bytes_of(encoded.scalar<std::string>())));
+  return manifests;
+}
+
+std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage, const std::string& folder,
+                                           bool strict) const {
+  std::set<std::string> tried;
+  std::optional<Error> newest_failure;
+  while (const auto path = newest_of(list_checkpoints(storage, folder), tried)) try {
+      tried.insert(*path);
+      const auto step = restore_from(session, storage, *path);
+      if (newest_failure) spdlog::warn("fell back to {}, the newest checkpoint that is whole", *path);
+      return step;
+    } catch (const Error& error) {
+      if (!storage.exists(*path)) continue;  // A newer one has taken its place.
+      if (strict || !is_damage(error.code())) throw;
+      spdlog::error("a checkpoint cannot be restored: {}", error.what());
+      if (!newest_failure) newest_failure = error;
+    }
+  if (newest_failure) throw Error(*newest_failure);
+  return std::nullopt;
+}
+
+std::int64_t Saver::restore_from(Session& session, Storage& storage,
+                                 const std::string& manifest_path) const {
+  const Manifest manifest = read_manifest(storage, manifest_path);
+  const std::string folder = folder_of(manifest_path);
+  if (const auto found = differences(manifest); !found.empty())
+    throw Error(Code::failed_precondition,
+                fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
+                            "choose the model's own options, or another checkpoint folder; a Saver of the "
+                            "variables that fit restores just these",
+                            manifest_path, found));
+  try {
+    for (const auto& file : manifest.files)
+      if (!storage.exists(folder + "/" + file.name))
+        throw Error(Code::data_loss,
+                    fmt::format("{}/{}: this file of the checkpoint is missing", folder, file.name));
+    run_restore(session, folder, manifest);
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it",
+                                             error.what(), manifest_path));
+  }
+  return saves_global_step_ ? session.run(global_step_).scalar<std::int64_t>() : manifest.global_step;
+}
+
+// A line for each; nothing if the checkpoint has all that is wanted.
+std::string Saver::differences(const Manifest& manifest) const {
+  const auto pieces = pieces_by_name(manifest);
+  std::string lines, extra;
+  for (const auto& [name, type] : wanted_) {
+    const auto found = pieces.find(name);
+    if (found == pieces.end()) {
+      lines += fmt::format("\n  '{}' ({}) is missing", name, type.to_string());
+      continue;
+    }
+    const TensorType saved{found->second.front()->dtype, whole_shape(found->second)};
+    if (!(saved == type))
+      lines += fmt::format("\n  '{}' is {} in the checkpoint, but {} in the graph", name,
+                           saved.to_string(), type.to_string());
+  }
+  for (const auto& [name, entries] : pieces)
+    if (entries.front()->variable.empty() && !wanted_.contains(name))
+      extra += fmt::format("\n  '{}' is in the checkpoint only", name);
+  return lines.empty() ? lines : lines + extra;
+}
+
+void Saver::run_restore(Session& session, const std::string& folder, const Manifest& manifest) const {
+  const auto bytes = encode_manifest(manifest);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<Output> targets;
+  for (const auto& part : parts_) targets.push_back(part.restore);
+  session.run({}, {{folder_, Tensor::scalar(folder)}, {manifest_, Tensor::scalar(text)}}, targets);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,35 @@
+#include "actors/client/master_connection.h"
+
+#include "kernels/core/kernel.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::string_view scheme = "actorflow://";
+
+}  // namespace
+
+MasterConnection::MasterConnection(const std::string& target, std::int64_t connect_timeout_ms,
+                                   const std::string& credentials)
+    : local_(local_servers().find(target)) {
+  if (local_) return;
+  if (!target.starts_with(scheme))
+    throw invalid_argument(
+        "unknown session target '" + target +
+        "'; expected actorflow://host:port, or the target of a server of this process");
+  remote_ = std::make_unique<MasterClient>(target.substr(scheme.size()), cpu_device().allocator(),
+                                           connect_timeout_ms, credentials);
+}
+
+MasterReply MasterConnection::call(MasterRequest request) const {
+  if (remote_) return remote_->call(request);
+  try {
+    return local_->call(std::move(request));
+  } catch (const Error& error) {
+    MasterReply reply;
+    reply.status = error.status();
+    return reply;
+  }
+}
+
+}  // namespace actorflow

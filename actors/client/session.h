@@ -1,0 +1,118 @@
+// A client's view of a running graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/task/server.h"
+#include "dataflow/graph/graph.h"
+#include "dataflow/graph/step_trace.h"
+#include "dataflow/transform/place.h"
+#include "schema/master.h"
+
+namespace actorflow {
+
+using Feeds = std::vector<std::pair<Output, Tensor>>;
+
+struct RunOptions {
+  std::int64_t timeout_ms = 0;  // 0 = the session's; afterwards the step fails as deadline_exceeded
+  bool trace = false;           // record every node, for RunMetadata
+};
+
+struct RunMetadata {
+  StepTrace trace;  // also of a step that failed, as far as it came
+};
+
+// A graph with the device of each node.
+struct Placement {
+  GraphDef graph;
+
+  std::string table() const { return placement_table(graph); }
+  std::string dot() const { return to_dot(graph); }  // for Graphviz
+};
+
+// Steps of one kind, planned once; made by Session::make_callable(). Thread-safe. Faster than
+// Session::run(), which looks up names. Keeps its session's connection alive, but ends with the session.
+class Callable {
+ public:
+  Callable(Callable&&) noexcept;
+  Callable& operator=(Callable&&) noexcept;
+  ~Callable();
+
+  // `feeds` and results are in the order of make_callable().
+  std::vector<Tensor> run(std::vector<Tensor> feeds = {}, RunOptions options = {},
+                          RunMetadata* metadata = nullptr) const;
+
+ private:
+  friend class Session;
+  struct Impl;
+  explicit Callable(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Runs parts of a graph on the cluster of the server at `target`, from inside or outside of that
+// cluster. The graph may grow: a call that finds new nodes sends them first. What it had may not change,
+// and it must outlive the session. Calls block; they throw Error with the root cause if the step fails,
+// unavailable if the server is not reached within the connect timeout, permission_denied if it or this
+// program refuses the other's credentials (SessionOptions::credentials), aborted if the server does not
+// know the session any more, cancelled if it was closed here. Thread-safe: several threads may run steps
+// at once, while none adds to the graph.
+class Session {
+ public:
+  // `target` is "actorflow://host:port", or what a server of this process returns.
+  Session(const std::string& target, const Graph& graph, SessionOptions options = {},
+          std::int64_t connect_timeout_ms = 60'000);
+  // In a local server of its own.
+  explicit Session(const Graph& graph, SessionOptions options = {});
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  Tensor run(Output fetch, const Feeds& feeds = {}, RunOptions options = {},
+             RunMetadata* metadata = nullptr);
+  // Values of `fetches`, in their order; `targets` run too, without a result.
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const Feeds& feeds = {},
+                          const std::vector<Output>& targets = {}, RunOptions options = {},
+                          RunMetadata* metadata = nullptr);
+  Callable make_callable(const std::vector<Output>& fetches, const std::vector<Output>& feeds = {},
+                         const std::vector<Output>& targets = {});
+  // Sends what the graph has more than before; the calls above do so themselves.
+  void extend();
+
+  // Runs every variable's initializer.
+  void initialize_variables();
+  // Names of the variables that have no value yet.
+  std::vector<std::string> uninitialized_variables();
+  // The devices that the session can use. Waits for tasks that have not been reached yet.
+  std::vector<DeviceInfo> devices();
+  // Where the nodes of the graph are placed.
+  Placement placement();
+
+  // The fencing epoch of the steps to come, 0 until set: those of an older epoch than a task's change
+  // nothing there and fail as aborted. See epoch_fence.h.
+  void set_epoch(std::int64_t epoch);
+  std::int64_t epoch() const;
+
+  // Cancels what is running. Implied by the destructor. Variables stay, but for an isolated session's.
+  void close();
+
+  // Closes every session of the task at `target`, whoever made it. Then clears the variables of
+  // `containers` ("" is the default one) on every task of its cluster that `device_filters` allow; with
+  // no containers, none.
+  static void reset(const std::string& target, const std::vector<std::string>& containers = {},
+                    const std::vector<std::string>& device_filters = {},
+                    std::int64_t connect_timeout_ms = 60'000, const std::string& credentials = {});
+
+ private:
+  friend class Callable;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+// Writes to_chrome_trace() to a file. Throws Error if that fails.
+void write_chrome_trace(const StepTrace& trace, const std::string& path);
+
+}  // namespace actorflow

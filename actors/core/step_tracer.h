@@ -1,0 +1,53 @@
+// How a traced step is recorded: by each lane, then put together by the master.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "actors/core/executable.h"
+#include "actors/runtime/clock.h"
+#include "dataflow/graph/step_trace.h"
+#include "schema/message.h"
+
+namespace actorflow {
+
+using SteadyTime = Clock::time_point;
+
+inline std::int64_t microseconds_of(SteadyTime time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+// What a lane notes while it runs its part of a step.
+class PartRecorder {
+ public:
+  PartRecorder(const Executable& executable, SteadyTime now);
+
+  void begin(NodeId id, SteadyTime now);
+  void end(NodeId id, SteadyTime now, std::int64_t bytes_out);
+  TaskTrace take(SteadyTime now);
+
+ private:
+  const Executable& executable_;
+  std::vector<std::int64_t> start_us_;  // by node
+  TaskTrace trace_;
+};
+
+std::int64_t total_bytes(std::span<const Tensor> tensors);
+
+// The whole step, as the master sees it.
+class StepTracer {
+ public:
+  explicit StepTracer(SteadyTime now) : start_us_(microseconds_of(now)) {}
+
+  // The trace of a part that has just reported its end.
+  void add(TaskTrace part, SteadyTime now);
+  StepTrace take();
+
+ private:
+  std::int64_t start_us_;
+  StepTrace trace_;
+};
+
+}  // namespace actorflow

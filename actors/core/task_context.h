@@ -1,0 +1,97 @@
+// What the actors of one task know of it and of each other.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/mailbox_element.hpp>
+#include <caf/send.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/messages.h"
+#include "actors/runtime/clock.h"
+#include "actors/runtime/random.h"
+#include "actors/runtime/storage.h"
+#include "kernels/core/kernel.h"
+
+namespace actorflow {
+
+// Filled by Server before the first message is sent, constant afterwards until every actor has ended.
+struct TaskContext {
+  TaskIdentity self;
+  TaskId own{};
+  std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
+  std::vector<Device*> devices;  // of this task; the CPU comes first
+  // The CPU, for what other tasks will read: large tensors lie where the network need not copy them.
+  Device* sending_device = nullptr;
+  const OpLibrary* ops = nullptr;
+  Team* team = nullptr;  // threads for the parts of a kernel
+  Clock* clock = nullptr;
+  Random* random = nullptr;
+  Storage* storage = nullptr;
+
+  caf::actor master, worker, rendezvous, shard, coordinator, queues, checkpoint_io;
+  std::vector<caf::actor> peers;  // by TaskId; none for the task itself
+
+  Sender as_sender() const { return {own, self.incarnation}; }
+  const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
+  // Throws invalid_argument if the cluster has no such task.
+  TaskId id_of(const TaskName& name) const;
+
+  // The actor that a message of another task is for.
+  const caf::actor& recipient(const RegisterGraph&) const { return worker; }
+  const caf::actor& recipient(const DeregisterGraph&) const { return worker; }
+  const caf::actor& recipient(const RunGraph&) const { return worker; }
+  const caf::actor& recipient(const AbortStep&) const { return worker; }
+  const caf::actor& recipient(const GraphRegistered&) const { return master; }
+  const caf::actor& recipient(const StepDone&) const { return master; }
+  const caf::actor& recipient(const TensorDelivery&) const { return rendezvous; }
+  const caf::actor& recipient(const GradientApplied&) const { return coordinator; }
+  const caf::actor& recipient(const GetStatus&) const { return worker; }
+  const caf::actor& recipient(const TaskStatus&) const { return master; }
+  const caf::actor& recipient(const ClearContainers&) const { return shard; }
+  const caf::actor& recipient(const ContainersCleared&) const { return master; }
+  const caf::actor& recipient(const Undelivered&) const { return worker; }
+};
+
+using TaskRef = std::shared_ptr<const TaskContext>;
+
+// Sends a message to a task, which may be our own: the sender need not know.
+template <class M>
+void tell(const TaskContext& task, TaskId to, M message) {
+  if (to == task.own)
+    caf::anon_send(task.recipient(message), task.as_sender(), std::move(message));
+  else
+    caf::anon_send(task.peers[static_cast<std::size_t>(to)], Message(std::move(message)));
+}
+
+// Hands the outcome of a node back to its lane.
+inline void complete(const ReplyTo& to, std::vector<Tensor> outputs) {
+  caf::anon_send(to.lane, Completed{to.step, to.node, {}, std::move(outputs)});
+}
+inline void fail(const ReplyTo& to, Status status) {
+  caf::anon_send(to.lane, Completed{to.step, to.node, std::move(status), {}});
+}
+
+// A node's answer whose memory is taken beforehand, so that sending it cannot fail: for who changes state
+// between.
+class PreparedAnswer {
+ public:
+  explicit PreparedAnswer(const ReplyTo& to);
+  // At most once.
+  void complete(std::vector<Tensor> outputs) noexcept;
+
+ private:
+  caf::actor lane_;
+  caf::mailbox_element_ptr message_;
+};
+
+// What becomes of messages whose handler has thrown (guarded_actor.h): the node that waits for the answer
+// fails, and with it its step.
+void refuse(const StateCall& call, const Status& why);
+void refuse(const AwaitTensor& request, Status why);
+void refuse(const Fire& fire, const Status& why);
+// Who asked gets no answer, and waits no longer.
+inline void refuse(const Census&, const Status&) {}
+
+}  // namespace actorflow

@@ -1,0 +1,90 @@
+// The master of a task: it answers clients. planner.h makes the plans of their steps, running_steps.h
+// runs them.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/master/inquiries.h"
+#include "actors/master/master_session.h"
+#include "actors/master/planner.h"
+#include "actors/master/running_steps.h"
+#include "actors/runtime/placement.h"
+
+namespace actorflow {
+
+// An actor to itself: a step should have begun by now.
+struct PlanTimeout {
+  std::weak_ptr<Plan> plan;
+  std::uint64_t ticket = 0;
+  std::int64_t timeout_ms = 0;
+};
+
+// A plan whose task is lost is made anew by the next step. If the task has come back as another
+// incarnation, without the variables that it had, the session's steps that need it fail as aborted: the
+// client must look what is left, with a new session.
+class Master {
+ public:
+  Master(GuardedActor* self, TaskRef task)
+      : self_(self), task_(task), planner_(task), steps_(self, std::move(task)) {}
+
+  caf::behavior behavior();
+  void refuse(const MasterCall& call, Status why);
+  void refuse(const Sender& from, const StepDone& message, const Status& why) {
+    steps_.on_lost(from, message.step, why);
+  }
+
+ private:
+  // Requests: each answers once, now or later, or throws.
+  void on_call(MasterCall& call);
+  void create_session(CreateSession& request, const MasterReplyFn& reply);
+  void extend_session(ExtendSession& request, const MasterReplyFn& reply);
+  void run_step(RunStep& request, MasterReplyFn& reply);
+  void make_callable(MakeCallable& request, const MasterReplyFn& reply);
+  void run_callable(RunCallable& request, MasterReplyFn& reply);
+  void release_callable(const ReleaseCallable& request, const MasterReplyFn& reply);
+  void close_session(const CloseSession& request, const MasterReplyFn& reply);
+  void list_devices(const ListDevices& request, const MasterReplyFn& reply);
+  void describe_placement(const DescribePlacement& request, const MasterReplyFn& reply);
+  void reset(const Reset& request, const MasterReplyFn& reply);
+
+  // Throws aborted if there is none.
+  MasterSession& session(const std::string& handle);
+  PlanRef plan_of(MasterSession& session, const std::string& signature, const StepKind& kind);
+  // Starts the step when its plan is ready.
+  void run(MasterSession& session, const PlanRef& plan, StepRequest request, MasterReplyFn& reply);
+  void start(MasterSession& session, const Plan& plan, StepRequest request, MasterReplyFn& reply);
+  // Ends the session; calls `done` when nothing of it is left on any task.
+  void end_session(const std::string& handle, const Status& reason, std::function<void()> done);
+  void end_closed_sessions();
+  void on_peer_lost(const PeerLost& message);
+  HeldState census();
+
+  // A closed session whose steps have not all ended.
+  struct Closing {
+    std::string handle;
+    std::set<TaskId> tasks;  // that may have variables of its own
+    std::function<void()> done;
+  };
+
+  GuardedActor* self_;
+  TaskRef task_;
+  Planner planner_;
+  RunningSteps steps_;
+  Inquiries clearing_;
+  std::map<std::string, MasterSession> sessions_;
+  std::vector<Closing> closing_;
+};
+
+using MasterActor = caf::stateful_actor<std::unique_ptr<Master>, LightActor>;
+caf::behavior master_actor(MasterActor* self, TaskRef task);
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PlanTimeout)

@@ -1,0 +1,87 @@
+// The steps that a master has under way.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/core/messages.h"
+#include "actors/core/step_tracer.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/guarded_actor.h"
+
+namespace actorflow {
+
+// The part of a step that one task runs, as that task knows it.
+struct RegisteredPart {
+  TaskId task{};
+  std::uint64_t incarnation = 0;   // 0 until registered
+  std::uint64_t handle = 0;        // 0 until registered
+  std::vector<std::int32_t> args;  // the feeds that it takes, by position
+};
+using Parts = std::vector<RegisteredPart>;
+
+// A step whose plan is ready.
+struct StepRequest {
+  std::string session;
+  std::vector<Tensor> feeds;  // in the plan's order
+  std::size_t fetches = 0;
+  std::int64_t timeout_ms = 0;  // 0 = none
+  FencingEpoch epoch = 0;
+  bool trace = false;
+};
+
+// An actor to itself: the time of a step is over.
+struct StepTimeout {
+  StepId step;
+  std::int64_t timeout_ms;
+};
+
+// Any number of steps are in flight. The first error of a step aborts it on every task; the client gets
+// the root error: one that only reports a consequence (cancelled, aborted) never hides another. Part of
+// the master, which passes on what concerns steps.
+class RunningSteps {
+ public:
+  RunningSteps(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  // REQUIRES: every part is registered. `parts` do not change while a step has them. Takes `reply`, unless it
+  // throws.
+  void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn& reply);
+  void on_done(const Sender& from, StepDone& message);
+  // The same, of a part whose results were lost here.
+  void on_lost(const Sender& from, StepId id, const Status& why);
+  void on_timeout(const StepTimeout& timeout);
+  void on_peer_lost(const PeerLost& message);
+  void abort_session(const std::string& session, const Status& reason);
+  bool has_session(const std::string& session) const;
+  void abort_all(const Status& reason);
+  std::size_t size() const { return steps_.size(); }
+
+ private:
+  struct Step {
+    std::string session;
+    std::shared_ptr<const Parts> parts;
+    std::vector<bool> done;  // by part
+    std::size_t running = 0;
+    Status status;
+    std::vector<Tensor> fetches;
+    std::unique_ptr<StepTracer> tracer;  // of a traced step
+    MasterReplyFn reply;
+  };
+
+  Step make(std::shared_ptr<const Parts> parts, StepRequest& request) const;
+  void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
+  void part_done(StepId id, Step& step, std::size_t part, const Status& status);
+  // Says where it happened, unless that is said already or can only be here.
+  Status located(const Step& step, std::size_t part, const Status& status) const;
+  void abort(StepId id, Step& step, const Status& reason);
+
+  GuardedActor* self_;
+  TaskRef task_;
+  std::map<StepId, Step> steps_;
+};
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::StepTimeout)

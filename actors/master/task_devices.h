@@ -1,0 +1,34 @@
+// What a master knows of the devices of the cluster's tasks.
+#pragma once
+
+#include <vector>
+
+#include "actors/core/task_context.h"
+#include "actors/master/inquiries.h"
+
+namespace actorflow {
+
+// The devices of this task.
+std::vector<DeviceInfo> own_devices(const TaskContext& task);
+
+// A task is asked when a plan or a client needs to know, and its answer is kept until the task is lost:
+// no session waits for tasks that it does not use.
+class TaskDevices {
+ public:
+  explicit TaskDevices(TaskRef task);
+
+  // Calls `then` when the devices of these tasks are known, which may be at once.
+  void find(const std::vector<TaskId>& tasks, Inquiries::Then then);
+  // Before a task has answered: its first CPU, which every task has.
+  std::vector<DeviceInfo> of(TaskId task) const;
+
+  void on_status(TaskId from, TaskStatus& message);
+  void on_peer_lost(const PeerLost& message);
+
+ private:
+  TaskRef task_;
+  Inquiries inquiries_;
+  std::vector<std::vector<DeviceInfo>> known_;  // by TaskId; none: unknown
+};
+
+}  // namespace actorflow

@@ -1,0 +1,12 @@
+// What an exception says, as a status.
+#pragma once
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+// The status of an Error as it is; resource_exhausted for std::bad_alloc; internal for anything else.
+// REQUIRES: called in a catch block.
+Status current_exception_status();
+
+}  // namespace actorflow

@@ -1,0 +1,181 @@
+#include "actors/runtime/file_storage.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "actors/probes/planted_bug.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+Code code_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return Code::resource_exhausted;
+    case ENOENT:
+      return Code::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::permission_denied;
+    default:
+      return Code::disk_error;
+  }
+}
+
+// `result` as it came from a call; throws where that has failed.
+template <class Result>
+Result checked(Result result, const std::string& what, const std::string& path) {
+  if (result >= 0) return result;
+  const int error = static_cast<int>(-result);
+  throw Error(code_of(error), fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
+}
+
+class Handle {
+ public:
+  Handle(FileCalls& calls, const std::string& path, OpenMode mode, const std::string& what)
+      : calls_(calls), path_(path), file_(checked(calls.open(path, mode), what, path)) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { calls_.close(file_); }
+
+  void write_all(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const auto written = calls_.write(file_, bytes);
+      if (written == -EINTR) continue;
+      checked(written, fmt::format("write {} bytes at {} of", bytes.size(), position_), path_);
+      position_ += static_cast<std::uint64_t>(written);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  void read_all(std::uint64_t offset, std::span<std::byte> into) {
+    while (!into.empty()) {
+      const auto got = calls_.read(file_, offset, into);
+      if (got == -EINTR) continue;
+      checked(got, fmt::format("read {} bytes at {} of", into.size(), offset), path_);
+      if (got == 0)
+        throw Error(Code::data_loss, fmt::format("'{}' ends at {}, but {} more bytes were expected",
+                                                 path_, offset, into.size()));
+      offset += static_cast<std::uint64_t>(got);
+      into = into.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+  std::uint64_t size_bytes() const {
+    return static_cast<std::uint64_t>(checked(calls_.size(file_), "look at", path_));
+  }
+  void sync() { checked(calls_.sync(file_), "sync", path_); }
+
+ private:
+  FileCalls& calls_;
+  const std::string path_;
+  const int file_;
+  std::uint64_t position_ = 0;  // of the next write
+};
+
+std::string parent_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// Makes the names in a folder, and the absence of others, survive a loss of power.
+void sync_folder(FileCalls& calls, const std::string& folder) {
+  Handle(calls, folder, OpenMode::folder, "open").sync();
+}
+
+class FileInTheMaking final : public NewFile {
+ public:
+  FileInTheMaking(FileCalls& calls, std::string path, std::string temporary)
+      : calls_(calls),
+        path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        file_(calls, temporary_, OpenMode::create, "create") {}
+  ~FileInTheMaking() override {
+    if (!committed_) calls_.unlink(temporary_);
+  }
+
+  void write(std::span<const std::byte> bytes) override { file_.write_all(bytes); }
+
+  void commit() override {
+    if (!planted(PlantedBug::unsynced_file)) file_.sync();
+    checked(calls_.rename(temporary_, path_), "replace", path_);
+    committed_ = true;
+    if (!planted(PlantedBug::unsynced_rename)) sync_folder(calls_, parent_of(path_));
+  }
+
+ private:
+  FileCalls& calls_;
+  const std::string path_, temporary_;
+  Handle file_;
+  bool committed_ = false;
+};
+
+class FileOfHandle final : public OpenFile {
+ public:
+  FileOfHandle(FileCalls& calls, const std::string& path) : file_(calls, path, OpenMode::read, "open") {}
+
+  std::uint64_t size_bytes() override { return file_.size_bytes(); }
+  void read(std::uint64_t offset, std::span<std::byte> into) override { file_.read_all(offset, into); }
+
+ private:
+  Handle file_;
+};
+
+}  // namespace
+
+void FileStorage::create_folders(const std::string& folder) {
+  PathKind kind = PathKind::nothing;
+  checked(calls_.look(folder, kind), "look at", folder);
+  if (kind == PathKind::folder) return;
+  const std::string parent = parent_of(folder);
+  if (kind == PathKind::nothing && parent != folder) create_folders(parent);
+  const int made = calls_.make_folder(folder);
+  if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
+    checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
+  if (!planted(PlantedBug::unsynced_folder)) sync_folder(calls_, parent);
+}
+
+std::unique_ptr<NewFile> FileStorage::create(const std::string& path) {
+  create_folders(parent_of(path));
+  return std::make_unique<FileInTheMaking>(
+      calls_, path, fmt::format("{}.{}-{}.tmp", path, calls_.process(), next_temporary_++));
+}
+
+std::unique_ptr<OpenFile> FileStorage::open(const std::string& path) {
+  return std::make_unique<FileOfHandle>(calls_, path);
+}
+
+void FileStorage::append(const std::string& path, std::span<const std::byte> bytes) {
+  create_folders(parent_of(path));
+  Handle(calls_, path, OpenMode::append, "open").write_all(bytes);
+}
+
+bool FileStorage::exists(const std::string& path) {
+  PathKind kind = PathKind::nothing;
+  checked(calls_.look(path, kind), "look at", path);
+  return kind == PathKind::file;
+}
+
+std::vector<std::string> FileStorage::list(const std::string& folder) {
+  std::vector<std::string> names;
+  if (const int result = calls_.list(folder, names); result != -ENOENT) checked(result, "list", folder);
+  return names;
+}
+
+void FileStorage::remove(const std::string& path) {
+  if (const int result = calls_.unlink(path); result != -ENOENT) checked(result, "remove", path);
+}
+
+void FileStorage::sync(const std::string& folder) {
+  if (!planted(PlantedBug::unsynced_removal)) sync_folder(calls_, folder);
+}
+
+}  // namespace actorflow

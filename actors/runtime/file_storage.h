@@ -1,0 +1,36 @@
+// A disk behind the calls of an operating system. It decides what is synced, and in which order.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/runtime/file_calls.h"
+#include "actors/runtime/storage.h"
+
+namespace actorflow {
+
+class FileStorage : public Storage {
+ public:
+  // The calls must outlive this.
+  explicit FileStorage(FileCalls& calls) : calls_(calls) {}
+
+  std::unique_ptr<NewFile> create(const std::string& path) override;
+  std::unique_ptr<OpenFile> open(const std::string& path) override;
+  void append(const std::string& path, std::span<const std::byte> bytes) override;
+  bool exists(const std::string& path) override;
+  std::vector<std::string> list(const std::string& folder) override;
+  void remove(const std::string& path) override;
+  void sync(const std::string& folder) override;
+  double wall_time_s() override { return calls_.wall_time_s(); }
+
+ private:
+  // Missing folders, which survive a loss of power.
+  void create_folders(const std::string& folder);
+
+  FileCalls& calls_;
+  std::atomic<unsigned> next_temporary_{0};
+};
+
+}  // namespace actorflow

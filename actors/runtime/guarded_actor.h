@@ -1,0 +1,104 @@
+// The base of every actor: none dies unseen.
+//
+// An actor's behavior is made by guarded(). What a handler throws is a failure of the step or request
+// that the message belongs to: the actor's state, or the message itself, says with `refuse` how its
+// owner hears of it. A message that nobody can refuse was about the actor's own state, which cannot be
+// trusted any more: the task ends at once with the reason, so that others see it die. So does a task
+// whose actor throws elsewhere (while it is made, or while it refuses) or gets a message that it does
+// not know.
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "actors/probes/handler_probe.h"
+#include "actors/runtime/exception_status.h"
+
+namespace actorflow {
+
+struct TaskContext;
+
+class GuardedActor : public caf::event_based_actor {
+ public:
+  explicit GuardedActor(caf::actor_config& config);
+
+  // Who the actor is, for messages; `task` may be null, and must outlive it otherwise.
+  void introduce(std::string_view role, const TaskContext* task);
+  std::string_view role() const { return role_; }
+  // Ends the actor's task. REQUIRES: called in a catch block.
+  void end_task(std::string_view message);
+  // The status of the exception. What is no Error says nothing of where it was thrown: the status names
+  // actor, task and message. REQUIRES: called in a catch block.
+  Status failure_of(std::string_view message) const;
+
+ private:
+  std::string who() const;
+
+  std::string_view role_ = "actor";
+  const TaskContext* task_ = nullptr;
+};
+
+namespace guarding {
+
+// "StateCall" of actorflow::StateCall.
+template <class M>
+constexpr std::string_view message_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text = text.substr(text.find("M = ") + 4);
+  text = text.substr(0, text.find_first_of(";]"));
+  return text.substr(text.rfind(':') + 1);
+}
+
+template <class First, class... Rest>
+struct LastOf : LastOf<Rest...> {};
+template <class Only>
+struct LastOf<Only> {
+  using type = std::remove_cvref_t<Only>;
+};
+// A message comes alone or behind its Sender.
+template <class... Args>
+constexpr std::string_view name_of_last = message_name<typename LastOf<Args...>::type>();
+
+template <class Owner, class... Args>
+concept OwnerRefuses = requires(Owner& owner, Args&... args, Status why) {
+  owner.refuse(args..., why);
+};
+template <class... Args>
+concept MessageRefuses = requires(Args&... args, Status why) {
+  refuse(args..., why);
+};
+
+template <class Owner, class Handler, class... Args>
+auto guard(GuardedActor* self, Owner* owner, Handler handler, void (Handler::*)(Args...) const) {
+  static constexpr std::string_view message = name_of_last<Args...>;
+  if (auto* probe = handler_probe.load(std::memory_order_relaxed)) probe->made({self->role(), message});
+  return [self, owner, handler](Args... args) {
+    try {
+      auto* probe = handler_probe.load(std::memory_order_relaxed);
+      if (probe) probe->before({self->role(), message});
+      handler(args...);
+      if (probe) probe->after({self->role(), message});
+    } catch (...) {
+      if constexpr (OwnerRefuses<Owner, Args...>)
+        owner->refuse(args..., self->failure_of(message));
+      else if constexpr (MessageRefuses<Args...>)
+        refuse(args..., self->failure_of(message));
+      else
+        self->end_task(message);
+    }
+  };
+}
+
+}  // namespace guarding
+
+// A behavior of these handlers, lambdas of a message or of (Sender, message). `owner.refuse(sender and
+// message as the handler takes them, status)` hears of what a handler has thrown; without one, the
+// function refuse() beside the message; without that, the task ends.
+template <class Owner, class... Handlers>
+caf::behavior guarded(GuardedActor* self, Owner* owner, Handlers... handlers) {
+  return {guarding::guard(self, owner, std::move(handlers), &Handlers::operator())...};
+}
+
+}  // namespace actorflow

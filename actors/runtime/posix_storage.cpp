@@ -1,0 +1,102 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "actors/runtime/file_storage.h"
+
+namespace actorflow {
+namespace {
+
+int flags_of(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::create:
+      return O_WRONLY | O_CREAT | O_TRUNC;
+    case OpenMode::append:
+      return O_WRONLY | O_CREAT | O_APPEND;
+    case OpenMode::folder:
+      return O_RDONLY | O_DIRECTORY;
+    default:
+      return O_RDONLY;
+  }
+}
+
+template <class Result>
+Result or_error(Result result) {
+  return result < 0 ? -errno : result;
+}
+
+PathKind kind_of(const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return PathKind::file;
+  return S_ISDIR(status.st_mode) ? PathKind::folder : PathKind::other;
+}
+
+class PosixCalls final : public FileCalls {
+ public:
+  int open(const std::string& path, OpenMode mode) override {
+    return or_error(::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0644));
+  }
+  void close(int file) override { ::close(file); }
+  std::int64_t write(int file, std::span<const std::byte> bytes) override {
+    return or_error(::write(file, bytes.data(), bytes.size()));
+  }
+  std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override {
+    return or_error(::pread(file, into.data(), into.size(), static_cast<off_t>(offset)));
+  }
+  std::int64_t size(int file) override {
+    struct stat status {};
+    return fstat(file, &status) == 0 ? status.st_size : -errno;
+  }
+  int sync(int file) override { return or_error(fsync(file)); }
+  int rename(const std::string& from, const std::string& to) override {
+    return or_error(::rename(from.c_str(), to.c_str()));
+  }
+  int unlink(const std::string& path) override { return or_error(::unlink(path.c_str())); }
+  int make_folder(const std::string& path) override { return or_error(mkdir(path.c_str(), 0777)); }
+
+  int look(const std::string& path, PathKind& kind) override {
+    struct stat status {};
+    kind = PathKind::nothing;
+    if (stat(path.c_str(), &status) != 0) return errno == ENOENT ? 0 : -errno;
+    kind = kind_of(status);
+    return 0;
+  }
+
+  int list(const std::string& folder, std::vector<std::string>& names) override {
+    DIR* const entries = opendir(folder.c_str());
+    if (!entries) return -errno;
+    errno = 0;
+    while (const dirent* const entry = readdir(entries)) {
+      PathKind kind = PathKind::nothing;
+      const bool is_unclear = entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK;
+      if (is_unclear) look(folder + "/" + entry->d_name, kind);
+      if (entry->d_type == DT_REG || kind == PathKind::file) names.emplace_back(entry->d_name);
+      errno = 0;
+    }
+    const int error = errno;
+    closedir(entries);
+    return -error;
+  }
+
+  std::string process() override { return std::to_string(getpid()); }
+  double wall_time_s() override {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+};
+
+}  // namespace
+
+FileCalls& posix_calls() {
+  static PosixCalls calls;
+  return calls;
+}
+
+Storage& posix_storage() {
+  static FileStorage storage(posix_calls());
+  return storage;
+}
+
+}  // namespace actorflow

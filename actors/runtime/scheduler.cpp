@@ -1,0 +1,208 @@
+#include "actors/runtime/scheduler.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <caf/actor_system.hpp>
+#include <caf/resumable.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "actors/runtime/thread_unit.h"
+#include "kernels/core/crash_report.h"
+
+namespace actorflow {
+namespace {
+
+// Between two kernels of a step there is less than this.
+constexpr std::chrono::microseconds search_time{500};
+constexpr std::chrono::milliseconds rescue_interval{50};
+
+caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) {
+  if (queue.empty()) return nullptr;
+  auto* first = queue.front();
+  queue.pop_front();
+  size.fetch_sub(1, std::memory_order_relaxed);
+  return first;
+}
+
+}  // namespace
+
+void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_messages) {
+  switch (actor->resume(&unit, max_messages)) {
+    case caf::resumable::resume_later:
+      return unit.exec_later(actor);
+    case caf::resumable::done:
+    case caf::resumable::awaiting_message:
+      return caf::intrusive_ptr_release(actor);
+    case caf::resumable::shutdown_execution_unit:  // CAF's own workers only
+      return;
+  }
+}
+
+Scheduler::Unit::Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*) noexcept)
+    : caf::execution_unit(&s.system()), scheduler(s), enqueue(to) {}
+
+Scheduler::Scheduler(caf::actor_system& system)
+    : TaskScheduler(system),
+      actor_unit_(*this, &Scheduler::enqueue),
+      piece_unit_(*this, &Scheduler::enqueue_piece) {}
+
+Scheduler::~Scheduler() = default;
+
+TaskScheduler& TaskScheduler::of(caf::actor_system& system) {
+  return static_cast<TaskScheduler&>(system.scheduler());
+}
+
+void Scheduler::enqueue(caf::resumable* actor) noexcept {
+  const std::lock_guard lock(mutex_);
+  actors_.push_back(actor);
+  num_actors_.fetch_add(1, std::memory_order_relaxed);
+  wake_one(static_cast<int>(workers_.size()));
+}
+
+void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
+  const std::lock_guard lock(mutex_);
+  pieces_.push_back(piece);
+  num_pieces_.fetch_add(1, std::memory_order_relaxed);
+  wake_one(std::max(helpers(), 1));
+}
+
+caf::resumable* Scheduler::take_piece() {
+  if (num_pieces_.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return pop(pieces_, num_pieces_);
+}
+
+// Nothing is taken apart: the other threads still use it all.
+void Scheduler::end_task(const std::string& reason) {
+  std::fprintf(stderr, "error: this process ends, because %s\n", reason.c_str());
+  std::_Exit(EXIT_FAILURE);
+}
+
+int Scheduler::helpers() const {
+  return std::max(0, static_cast<int>(num_workers()) - clients_.load(std::memory_order_relaxed));
+}
+
+// One of the first so many workers; not if one is already looking for something to do.
+void Scheduler::wake_one(int workers) {
+  const auto end = workers_.begin() + workers;
+  const auto in = [](State state) { return [state](const auto& w) { return w->state == state; }; };
+  if (std::any_of(workers_.begin(), end, in(State::searching))) return;
+  if (const auto asleep = std::find_if(workers_.begin(), end, in(State::asleep)); asleep != end)
+    (*asleep)->woken.notify_one();
+}
+
+// With every place taken by clients, one worker is still there for what they left behind.
+caf::resumable* Scheduler::take(int index) {
+  if (auto* actor = pop(actors_, num_actors_)) return actor;
+  return index < std::max(helpers(), 1) ? pop(pieces_, num_pieces_) : nullptr;
+}
+
+bool Scheduler::may_have(int index) const {
+  return num_actors_.load(std::memory_order_relaxed) > 0 ||
+         (num_pieces_.load(std::memory_order_relaxed) > 0 && index < std::max(helpers(), 1));
+}
+
+caf::resumable* Scheduler::next(int index) {
+  Worker& self = *workers_[static_cast<std::size_t>(index)];
+  std::unique_lock lock(mutex_);
+  auto* job = take(index);
+  while (!job && !stopping_) {
+    self.state = State::searching;
+    lock.unlock();
+    const auto enough = std::chrono::steady_clock::now() + search_time;
+    while (!may_have(index) && std::chrono::steady_clock::now() < enough) sched_yield();
+    lock.lock();
+    job = take(index);
+    if (job || stopping_) break;
+    self.state = State::asleep;
+    self.woken.wait(lock);
+    job = take(index);
+  }
+  self.state = State::busy;
+  // It may have been the only one that looked, and there is more.
+  if (job && !(actors_.empty() && pieces_.empty())) wake_one(static_cast<int>(workers_.size()));
+  return job;
+}
+
+void Scheduler::work(int index) {
+  const SignalStack stack;
+  system().thread_started();
+  while (auto* job = next(index)) run_on(actor_unit_, job, max_throughput());
+  system().thread_terminates();
+}
+
+void Scheduler::rescue_light_actors() {
+  system().thread_started();
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, rescue_interval, [this] { return stopping_; })) {
+    const auto rescued = stranded();
+    if (rescued.empty()) continue;
+    lock.unlock();
+    {
+      const Attendance attendance(*this, Duty::light);
+      for (auto* actor : rescued) attendance.unit().exec_later(actor);
+      attendance.unit().run_ready();
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  system().thread_terminates();
+}
+
+std::vector<caf::resumable*> Scheduler::stranded() {
+  std::vector<caf::resumable*> all;
+  for (auto* unit : units_in_use_) unit->give_up_stranded(all);
+  const bool all_busy = std::ranges::all_of(workers_, [](const auto& w) { return w->state == State::busy; });
+  if (all_busy) num_actors_.fetch_sub(take_light_actors(actors_, all), std::memory_order_relaxed);
+  return all;
+}
+
+void Scheduler::start() {
+  for (std::size_t i = 0; i < num_workers(); ++i) workers_.push_back(std::make_unique<Worker>());
+  for (std::size_t i = 0; i < num_workers(); ++i)
+    workers_[i]->thread = std::thread([this, i] { work(static_cast<int>(i)); });
+  timer_ = std::thread([this] { clock_.run_dispatch_loop(); });
+  rescuer_ = std::thread([this] { rescue_light_actors(); });
+  abstract_coordinator::start();
+}
+
+void Scheduler::stop() {
+  stop_actors();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (const auto& worker : workers_) worker->woken.notify_one();
+    stopped_.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+  rescuer_.join();
+  for (auto* left : actors_) cleanup_and_release(left);
+  for (auto* left : pieces_) cleanup_and_release(left);
+  clock_.cancel_dispatch_loop();
+  timer_.join();
+}
+
+std::unique_ptr<ThreadUnit> Scheduler::take_unit(Duty duty) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(idle_units_, duty, [](const auto& unit) { return unit->duty(); });
+  std::unique_ptr<ThreadUnit> unit;
+  if (found == idle_units_.end()) {
+    unit = std::make_unique<ThreadUnit>(*this, duty);
+  } else {
+    unit = std::move(*found);
+    idle_units_.erase(found);
+  }
+  units_in_use_.push_back(unit.get());
+  return unit;
+}
+
+void Scheduler::put_back(std::unique_ptr<ThreadUnit> unit) {
+  const std::lock_guard lock(mutex_);
+  std::erase(units_in_use_, unit.get());
+  idle_units_.push_back(std::move(unit));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,18 @@
+#include "actors/runtime/storage.h"
+
+namespace actorflow {
+
+std::vector<std::byte> Storage::read(const std::string& path) {
+  const auto file = open(path);
+  std::vector<std::byte> bytes(file->size_bytes());
+  file->read(0, bytes);
+  return bytes;
+}
+
+void Storage::write_atomically(const std::string& path, std::span<const std::byte> bytes) {
+  const auto file = create(path);
+  file->write(bytes);
+  file->commit();
+}
+
+}  // namespace actorflow

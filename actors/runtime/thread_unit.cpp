@@ -1,0 +1,162 @@
+#include "actors/runtime/thread_unit.h"
+
+#include <algorithm>
+#include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
+#include <chrono>
+#include <utility>
+
+#include "actors/runtime/placement.h"
+#include "actors/runtime/scheduler.h"
+
+namespace actorflow {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+// Messages that an actor may handle before others have their turn.
+constexpr std::size_t max_throughput = 50;
+// To look again for about as long as falling asleep and waking up costs: never more than twice the cost
+// of the better choice (Karlin et al., competitive snoopy caching, 1988).
+constexpr std::chrono::microseconds search_time{20};
+
+thread_local ThreadUnit* attended = nullptr;
+
+}  // namespace
+
+int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to) {
+  const auto light = std::stable_partition(
+      queue.begin(), queue.end(), [](auto* actor) { return !dynamic_cast<LightActor*>(actor); });
+  const auto count = queue.end() - light;
+  to.insert(to.end(), light, queue.end());
+  queue.erase(light, queue.end());
+  return static_cast<int>(count);
+}
+
+ThreadUnit::ThreadUnit(Scheduler& scheduler, Duty duty)
+    : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), duty_(duty) {}
+
+ThreadUnit* ThreadUnit::current() { return attended; }
+
+ThreadUnit* ThreadUnit::current_for_compute() {
+  return attended && attended->duty_ == Duty::compute ? attended : nullptr;
+}
+
+void ThreadUnit::exec_later(caf::resumable* actor) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (open_) {
+      ready_.push_back(actor);
+      news_.store(true, std::memory_order_relaxed);
+      if (asleep_) woken_.notify_one();
+      return;
+    }
+  }
+  scheduler_.enqueue(actor);
+}
+
+void ThreadUnit::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  news_.store(true, std::memory_order_relaxed);
+  if (asleep_) woken_.notify_one();
+}
+
+caf::resumable* ThreadUnit::take() {
+  const std::lock_guard lock(mutex_);
+  if (stopped_ || ready_.empty()) return nullptr;
+  auto* actor = ready_.front();
+  ready_.pop_front();
+  ++taken_;
+  return actor;
+}
+
+void ThreadUnit::give_up_stranded(std::vector<caf::resumable*>& to) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(taken_before_, taken_) == taken_) take_light_actors(ready_, to);
+}
+
+void ThreadUnit::run_ready() {
+  while (auto* actor = take()) run(actor);
+}
+
+bool ThreadUnit::run_until_stopped(Time end) {
+  while (true) {
+    news_.store(false, std::memory_order_relaxed);
+    run_ready();
+    if (auto* piece = search())
+      run(piece);
+    else if (!news_.load(std::memory_order_relaxed))
+      sleep(end);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return true;
+    }
+    if (end != Time::max() && std::chrono::steady_clock::now() >= end) return false;
+  }
+}
+
+caf::resumable* ThreadUnit::search() {
+  if (duty_ == Duty::light) return nullptr;
+  const auto enough = std::chrono::steady_clock::now() + search_time;
+  while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough) {
+    if (auto* piece = scheduler_.take_piece()) return piece;
+    __builtin_ia32_pause();
+  }
+  return nullptr;
+}
+
+void ThreadUnit::sleep(Time end) {
+  count_as_computing(false);
+  {
+    std::unique_lock lock(mutex_);
+    asleep_ = true;
+    const auto awaited = [this] { return stopped_ || !ready_.empty(); };
+    if (end == Time::max())
+      woken_.wait(lock, awaited);
+    else
+      woken_.wait_until(lock, end, awaited);
+    asleep_ = false;
+  }
+  count_as_computing(true);
+}
+
+void ThreadUnit::count_as_computing(bool computes) {
+  if (duty_ == Duty::compute) scheduler_.client_computes(computes);
+}
+
+void ThreadUnit::run(caf::resumable* actor) { run_on(*this, actor, max_throughput); }
+
+void ThreadUnit::open() {
+  count_as_computing(true);
+  const std::lock_guard lock(mutex_);
+  open_ = true;
+  stopped_ = false;
+}
+
+void ThreadUnit::close() {
+  count_as_computing(false);
+  std::deque<caf::resumable*> left;
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+    left.swap(ready_);
+  }
+  for (auto* actor : left) scheduler_.enqueue(actor);
+}
+
+Attendance::Attendance(Scheduler& scheduler, Duty duty)
+    : scheduler_(scheduler), unit_(scheduler.take_unit(duty)), outer_(attended) {
+  unit_->open();
+  attended = unit_.get();
+}
+
+SystemVisit::~SystemVisit() { caf::logger::set_current_actor_system(nullptr); }
+
+Attendance::~Attendance() {
+  unit_->close();
+  attended = outer_;
+  scheduler_.put_back(std::move(unit_));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,111 @@
+#include "actors/shard/parameter_shard.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "actors/checkpoint/files/io_actor.h"
+#include "actors/core/executable.h"
+#include "actors/core/fence.h"
+#include "dataflow/graph/containers.h"
+#include "kernels/core/computing.h"
+#include "kernels/devices/on_device.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::chrono::seconds report_interval{5};
+
+}  // namespace
+
+ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
+    : self_(self),
+      state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}, .conditional = {}} {
+  for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
+                            conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
+    for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
+}
+
+caf::behavior ParameterShard::behavior() {
+  self_->delayed_send(self_, report_interval, Tick{});
+  self_->introduce("parameter-shard", state_.task.get());
+  return guarded(
+      self_, this,  //
+      [this](StateCall& message) { call(message); },
+      [this](const SetGlobalStep& message) {
+        if (message.epoch == state_.epoch)
+          state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
+      },
+      [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
+      [this](const GiveUp& message) { give_up_takers(state_, message.step); },
+      [this](TensorsLoaded& message) { put_restored(state_, message); },
+      [this](const PeerLost& message) { announce_again(state_, message.task); },
+      [this](const AskGlobalStep& message) { on_ask_global_step(message); },
+      [this](Tick) {
+        report_waiting_gradients(state_);
+        report_waiting_takers(state_);
+        self_->delayed_send(self_, report_interval, Tick{});
+      });
+}
+
+void ParameterShard::call(StateCall& call) {
+  const Node& node = *call.node;
+  const auto found = handlers_.find(node.op);
+  if (found == handlers_.end())
+    return fail(call.reply_to,
+                {Code::unimplemented,
+                 fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
+  const Computing computing(node);
+  if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
+  bring_together(call, *found->second);
+  PreparedAnswer answer(call.reply_to);
+  if (StateResult outputs = found->second->run(state_, call)) answer.complete(std::move(*outputs));
+}
+
+// The variable of a node on a GPU comes there, and each input where the op wants it.
+void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
+  if (cuda_device_count() == 0) return;
+  Device& device = *call.executable->node(call.reply_to.node).device;
+  ShardVariable* variable = nullptr;
+  if (call.node->attrs.contains("variable")) variable = state_.find(variable_of(*call.node));
+  if (variable) bring_to(device, *variable);
+  for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i) {
+    Tensor& input = call.inputs[static_cast<std::size_t>(i)];
+    const bool beside = variable && i == op.input_beside_variable;
+    input = on_device(std::move(input), beside ? device_of(*variable) : cpu_device());
+  }
+}
+
+// Coordinator and queues hear of it first: what later steps say to them comes after that.
+void ParameterShard::clear(TaskId from, const ClearContainers& message) {
+  const auto is_cleared = [&](const auto& entry) {
+    return is_in(entry.first, message.containers, message.session);
+  };
+  std::erase_if(state_.variables, is_cleared);
+  std::erase_if(state_.staleness, is_cleared);
+  forget_conditional(
+      state_, {Code::aborted, "the accumulator's container was cleared"},
+      [&](const std::string& name) { return is_in(name, message.containers, message.session); });
+  for (const auto& other : {state_.task->coordinator, state_.task->queues})
+    caf::anon_send(other, message);
+  tell(*state_.task, from, ContainersCleared{message.request});
+}
+
+void ParameterShard::on_ask_global_step(const AskGlobalStep& message) {
+  const ShardVariable* found = state_.find(message.variable);
+  const auto value = found ? found->state.value.scalar<std::int64_t>() : 0;
+  caf::anon_send(state_.task->coordinator, GlobalStepIs{message.variable, value, state_.epoch});
+}
+
+void ParameterShard::refuse(const AskGlobalStep& message, Status why) {
+  why.message = fmt::format("the global step '{}': {}", message.variable, why.message);
+  caf::anon_send(state_.task->coordinator,
+                 GlobalStepIs{message.variable, 0, state_.epoch, std::move(why)});
+}
+
+caf::behavior shard_actor(ShardActor* self, TaskRef task) {
+  self->state = std::make_unique<ParameterShard>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

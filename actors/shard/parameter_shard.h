@@ -1,0 +1,40 @@
+// The parameter shard of a task: the stateful actor that holds its variables.
+//
+// It applies updates in the order in which they come. Whoever reads gets a handle on the value; an
+// update works in place only if nobody holds one, and otherwise makes a new value, so that no reader
+// sees half an update. What it does for each op is in actors/shard/.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <memory>
+#include <unordered_map>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+#include "actors/shard/state.h"
+
+namespace actorflow {
+
+class ParameterShard {
+ public:
+  ParameterShard(GuardedActor* self, TaskRef task);
+
+  caf::behavior behavior();
+  void refuse(const AskGlobalStep& message, Status why);
+
+ private:
+  void call(StateCall& call);
+  void bring_together(StateCall& call, const StateOp& op);
+  void clear(TaskId from, const ClearContainers& message);
+  void on_ask_global_step(const AskGlobalStep& message);
+
+  GuardedActor* self_;
+  ShardState state_;
+  std::unordered_map<const OpDef*, const StateOp*> handlers_;
+};
+
+using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, ComputingActor>;
+caf::behavior shard_actor(ShardActor* self, TaskRef task);
+
+}  // namespace actorflow

@@ -1,0 +1,72 @@
+// The accumulator of one variable in synchronous training: it gathers the gradients of a step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "actors/training/token_barrier.h"
+#include "kernels/update/sparse_update.h"
+
+namespace actorflow {
+
+// What became of the gradients that a replica has handed in.
+struct GradientCounts {
+  std::int64_t counted = 0;
+  std::int64_t stale = 0;     // dropped: computed at an earlier step
+  std::int64_t repeated = 0;  // dropped: a replica that came back has made this contribution before
+  std::int64_t not_finite = 0;  // counted, but left out
+};
+
+// A gradient counts only if it was computed at the accumulator's step or later; older ones are
+// dropped and counted. Follows TensorFlow's ConditionalAccumulator. Not thread-safe: it belongs to a
+// shard.
+class Accumulator {
+ public:
+  // False if the gradient is stale. One that has counted before does not count again. Without a
+  // gradient, as it was not finite, the contribution counts all the same.
+  bool add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
+           Tensor learning_rate = {});
+  std::size_t size() const { return gradients_.size(); }
+  bool has(int replica) const;
+  // Whether a gradient of the replica for this step has counted, be it still here or taken.
+  bool has_counted(int replica, std::int64_t step) const;
+
+  // The replica's last contribution that counted.
+  Contribution last(int replica) { return this->replica(replica).last; }
+  // As if the gradient that was added last had not come. `before`: what last() was then.
+  void withdraw(const Contribution& before) noexcept;
+
+  struct Gathered {
+    // Those that there are, in the order of replicas and contributions, so that their sum does not
+    // depend on who came first.
+    std::vector<Gradient> gradients;
+    Tensor learning_rate;  // of the first
+  };
+  // REQUIRES: size() > 0.
+  Gathered gathered() const;
+  // They have been applied: moves the accumulator to the step after.
+  void advance() noexcept;
+  // Only gradients of this global step or later count from now on.
+  std::int64_t global_step() const { return global_step_; }
+  const GradientCounts& counts(int replica) { return this->replica(replica).counts; }
+
+ private:
+  struct Replica {
+    GradientCounts counts;
+    Contribution last = no_contribution;  // that counted; the next ones are later
+  };
+  struct Entry {
+    int replica;
+    Contribution contribution;
+    std::optional<Gradient> gradient;
+    Tensor learning_rate;
+  };
+  Replica& replica(int index);
+
+  std::vector<Entry> gradients_;
+  std::vector<Replica> replicas_;
+  std::int64_t global_step_ = 0;
+};
+
+}  // namespace actorflow

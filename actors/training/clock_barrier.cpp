@@ -1,0 +1,93 @@
+#include "actors/training/clock_barrier.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace actorflow {
+namespace {
+
+std::int64_t replica_of(const StateCall& call) { return attr<std::int64_t>(*call.node, "replica"); }
+
+}  // namespace
+
+ReplicaClocks& ClockBarrier::clocks_of(const StateCall& call) {
+  const auto bound = attr<std::int64_t>(*call.node, "staleness_bound");
+  if (!clocks_) clocks_.emplace(bound);
+  if (clocks_->bound() != bound)
+    throw invalid_argument(
+        fmt::format("node '{}': the staleness bound of '{}' is {}, but this replica wants {}; start "
+                    "every replica with the same settings",
+                    call.node->name, name_, clocks_->bound(), bound));
+  return *clocks_;
+}
+
+void ClockBarrier::join(const StateCall& call) {
+  const auto replica = replica_of(call);
+  clocks_of(call);
+  remove(replica);  // an earlier life
+  const auto clock = clocks_->join(replica);
+  const auto& task = attr<std::string>(*call.node, "task");
+  if (!task.empty()) homes_[replica] = task_->id_of(TaskName::parse(task));
+  complete(call.reply_to, {Tensor::scalar(clock)});
+}
+
+void ClockBarrier::advance(const StateCall& call) {
+  const auto replica = replica_of(call);
+  clocks_of(call).advance(replica, call.inputs[0].scalar<std::int64_t>() + 1);
+  waiting_.add({call.reply_to, replica});
+  release();
+}
+
+void ClockBarrier::leave(const StateCall& call) {
+  clocks_of(call);
+  remove(replica_of(call));
+  complete(call.reply_to, {});
+}
+
+void ClockBarrier::statistics(const StateCall& call) {
+  const auto& clocks = clocks_of(call);
+  const auto total = attr<std::int64_t>(*call.node, "total_num_replicas");
+  std::vector<std::int64_t> values(static_cast<std::size_t>(total), -1);
+  for (const auto& [replica, clock] : clocks.clocks())
+    if (replica < total) values[static_cast<std::size_t>(replica)] = clock;
+  complete(call.reply_to,
+           {Tensor::scalar(clocks.max_lead()), Tensor::of<std::int64_t>({total}, values)});
+}
+
+void ClockBarrier::on_peer_lost(TaskId task) {
+  for (const auto& [replica, home] : homes_) {
+    if (home != task || !clocks_->clocks().contains(replica)) continue;
+    spdlog::warn("{}: replica {} on {} is gone; the others go on without it",
+                 task_->self.name.to_string(), replica, task_->name_of(task).to_string());
+    remove(replica);
+  }
+}
+
+void ClockBarrier::remove(std::int64_t replica) {
+  clocks_->leave(replica);
+  waiting_.fail_if([replica](const Waiting& waiting) { return waiting.replica == replica; },
+                   {Code::aborted, fmt::format("replica {} has left the training", replica)});
+  release();
+}
+
+void ClockBarrier::release() {
+  waiting_.serve([this](const Waiting& waiting) {
+    if (!clocks_->may_go_on(waiting.replica)) return false;
+    complete(waiting.reply_to, {Tensor::scalar(clocks_->clocks().at(waiting.replica))});
+    return true;
+  });
+}
+
+void ClockBarrier::report_waiting() {
+  if (!waiting_.tick()) return;
+  std::vector<std::int64_t> ahead;
+  for (const auto& waiting : waiting_) ahead.push_back(waiting.replica);
+  spdlog::warn("{}: replicas {} are {} steps ahead and wait for replicas {}",
+               task_->self.name.to_string(), fmt::join(ahead, ", "), clocks_->bound() + 1,
+               fmt::join(clocks_->slowest(), ", "));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,53 @@
+// The barrier of training with bounded staleness: replicas wait here that are too far ahead.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/core/waiters.h"
+#include "actors/training/replica_clocks.h"
+
+namespace actorflow {
+
+// The clocks of those who train with one global step. Belongs to the coordinator of its task.
+class ClockBarrier {
+ public:
+  ClockBarrier(std::string global_step, TaskRef task)
+      : name_(std::move(global_step)), task_(std::move(task)) {}
+
+  // For each of its ops: answers now or later. Throws invalid_argument if the replicas disagree about
+  // the bound.
+  void join(const StateCall& call);
+  void advance(const StateCall& call);
+  void leave(const StateCall& call);
+  void statistics(const StateCall& call);
+
+  // The replicas of a task that is gone are waited for no longer.
+  void on_peer_lost(TaskId task);
+  // The step of a session has ended without its answer.
+  void give_up(StepId step) { waiting_.give_up(step); }
+  void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
+  // Says for whom replicas have waited since the last call.
+  void report_waiting();
+
+ private:
+  struct Waiting {
+    ReplyTo reply_to;
+    std::int64_t replica = 0;
+  };
+
+  ReplicaClocks& clocks_of(const StateCall& call);
+  void remove(std::int64_t replica);
+  void release();
+
+  std::string name_;
+  TaskRef task_;
+  std::optional<ReplicaClocks> clocks_;   // from the first call on
+  std::map<std::int64_t, TaskId> homes_;  // the tasks of replicas, where they have one
+  Waiters<Waiting> waiting_;
+};
+
+}  // namespace actorflow

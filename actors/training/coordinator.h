@@ -1,0 +1,44 @@
+// The coordinator of replicated training: it holds what replicas wait for, beside the global step.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+#include "actors/training/clock_barrier.h"
+#include "actors/training/token_barrier.h"
+
+namespace actorflow {
+
+class Coordinator {
+ public:
+  Coordinator(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  caf::behavior behavior();
+
+ private:
+  void call(const StateCall& call);
+  // Whether the call is one about clocks.
+  bool call_clocks(const StateCall& call, const std::string& global_step);
+  TokenBarrier& barrier(const std::string& global_step);
+  // Forgets every barrier and token; who waits for one fails.
+  void raise(FencingEpoch epoch);
+  // Forgets those of the containers.
+  void clear(const ClearContainers& message);
+  void on_tick();
+
+  GuardedActor* self_;
+  TaskRef task_;
+  FencingEpoch epoch_ = 0;
+  std::map<std::string, TokenBarrier, std::less<>> barriers_;  // by global step variable
+  std::map<std::string, ClockBarrier, std::less<>> clocks_;    // by global step variable
+};
+
+using CoordinatorActor = caf::stateful_actor<std::unique_ptr<Coordinator>, LightActor>;
+caf::behavior coordinator_actor(CoordinatorActor* self, TaskRef task);
+
+}  // namespace actorflow

@@ -1,0 +1,142 @@
+#include "actors/training/token_barrier.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "actors/probes/planted_bug.h"
+#include "actors/probes/point.h"
+
+namespace actorflow {
+namespace {
+
+Point applied_twice("a step announced twice");
+
+}  // namespace
+
+BarrierSettings BarrierSettings::of(const Node& node) {
+  const auto number = [&node](std::string_view name) { return attr<std::int64_t>(node, name); };
+  return {number("accumulators"), number("replicas_to_aggregate"), number("total_num_replicas"),
+          number("initial_tokens")};
+}
+
+std::string BarrierSettings::to_string() const {
+  return fmt::format("accumulators={} replicas_to_aggregate={} total_num_replicas={} initial_tokens={}",
+                     accumulators, replicas_to_aggregate, total_num_replicas, initial_tokens);
+}
+
+std::optional<Contribution> StepTokens::next(std::int64_t replica, const Contribution& last,
+                                             std::int64_t total_num_replicas) {
+  const Contribution wanted{global_step_, last.step == global_step_ ? last.serial + 1 : 0};
+  if (planted(PlantedBug::lost_token) && taken_[replica] > wanted.serial) return std::nullopt;
+  while (free_ + taken_[replica] <= wanted.serial)
+    if (!take(replica, total_num_replicas)) return std::nullopt;
+  return wanted;
+}
+
+bool StepTokens::take(std::int64_t replica, std::int64_t total_num_replicas) {
+  const auto takers = std::ranges::count_if(taken_, [](const auto& entry) { return entry.second > 0; });
+  const auto kept = total_num_replicas - takers;
+  if (left_ == 0 || (taken_[replica] > 0 && left_ <= kept)) return false;
+  ++taken_[replica];
+  --left_;
+  return true;
+}
+
+void TokenBarrier::check_settings(const Node& node) {
+  const auto wanted = BarrierSettings::of(node);
+  if (!settings_) {
+    settings_ = wanted;
+    caf::anon_send(task_->shard, AskGlobalStep{name_});
+  } else if (*settings_ != wanted) {
+    throw invalid_argument(
+        fmt::format("node '{}': the barrier of '{}' is {}, but this replica wants {}; start every "
+                    "replica with the same settings",
+                    node.name, name_, settings_->to_string(), wanted.to_string()));
+  }
+}
+
+void TokenBarrier::take_token(const StateCall& call) {
+  check_settings(*call.node);
+  const auto replica = attr<std::int64_t>(*call.node, "replica");
+  if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
+    homes_[replica] = std::get<std::string>(task->second);
+  watch_.arrived(replica, settings_->total_num_replicas, task_->clock->now());
+  // A replica that asks anew has given up what it waited for in an earlier life.
+  waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
+                   {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
+                                               "restarted, two replicas have this number",
+                                               replica)});
+  const Contribution last{call.inputs[0].scalar<std::int64_t>(), call.inputs[1].scalar<std::int64_t>()};
+  waiting_.add({call.reply_to, replica, last});
+  release();
+}
+
+// One that comes twice may come when its step has long been over.
+void TokenBarrier::on_applied(GradientApplied& message) {
+  if (planted(PlantedBug::announced_twice) && tokens_)
+    message.global_step = std::max(message.global_step, tokens_->global_step() + 1);
+  if (tokens_ && message.global_step <= tokens_->global_step()) return applied_twice.hit();
+  applied_[message.global_step].insert(std::move(message.accumulator));
+  release();
+}
+
+void TokenBarrier::on_global_step(const GlobalStepIs& message) {
+  if (!message.status.ok()) {
+    if (!tokens_) settings_.reset();
+    return fail_waiting(message.status);
+  }
+  if (!tokens_ && settings_) tokens_ = StepTokens(message.value, settings_->initial_tokens, true);
+  release();
+}
+
+void TokenBarrier::release() {
+  if (!tokens_) return;
+  while (!applied_.empty()) {
+    const auto& [step, accumulators] = *applied_.begin();
+    if (static_cast<std::int64_t>(accumulators.size()) < settings_->accumulators) break;
+    caf::anon_send(task_->shard, SetGlobalStep{name_, step, epoch_});
+    tokens_ = StepTokens(step, settings_->tokens_per_step());
+    applied_.erase(applied_.begin());
+  }
+  waiting_.serve([this](const Waiting& waiting) {
+    const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
+    if (!next) return false;
+    complete(waiting.reply_to, {Tensor::scalar(next->step), Tensor::scalar(next->serial)});
+    return true;
+  });
+}
+
+std::string TokenBarrier::who(std::int64_t replica) const {
+  const auto home = homes_.find(replica);
+  return home == homes_.end() || home->second.empty() ? fmt::format("replica {}", replica)
+                                                      : fmt::format("replica {} ({})", replica, home->second);
+}
+
+std::string TokenBarrier::missing() const {
+  std::string text;
+  for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
+    if (std::ranges::find(waiting_, replica, &Waiting::replica) == waiting_.end())
+      text += (text.empty() ? "" : ", ") + who(replica);
+  return text.empty() ? "nobody" : text;
+}
+
+void TokenBarrier::report_waiting(std::chrono::seconds interval) {
+  if (waiting_.tick()) {
+    const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
+    spdlog::warn(
+        "{}: {} for the next '{}', for {}; {} of {} variables have been updated",
+        task_->self.name.to_string(),
+        waiting_.size() == 1 ? "a replica waits" : fmt::format("{} replicas wait", waiting_.size()),
+        name_, missing(), done, settings_->accumulators);
+  }
+  const auto worst = watch_.take_worst();
+  if (worst && worst->waited > interval / 2)
+    spdlog::warn("{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
+                 "for it alone",
+                 task_->self.name.to_string(), name_, who(worst->replica),
+                 std::chrono::duration<double>(worst->waited).count(), interval.count());
+}
+
+}  // namespace actorflow

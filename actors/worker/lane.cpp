@@ -1,0 +1,279 @@
+#include "actors/worker/lane.h"
+
+#include <utility>
+
+#include "actors/worker/node.h"
+#include "dataflow/graph/core_ops.h"
+#include "kernels/core/node_error.h"
+#include "kernels/devices/on_device.h"
+
+namespace actorflow {
+namespace {
+
+// A message to another thread and back costs about 1 us when that thread is awake; what costs more is
+// that the node's inputs and outputs move to another core's cache, where its neighbours would have found
+// them.
+constexpr std::int64_t worth_sending_ns = 15'000;
+// Each helper should find the next node waiting when it is done with one.
+constexpr int nodes_per_helper = 2;
+
+}  // namespace
+
+caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> executable) {
+  task_ = std::move(task);
+  executable_ = std::move(executable);
+  self_->introduce("lane", task_.get());
+  return guarded(
+      self_, this,  //
+      [this](StartStep& message) { start(message); },
+      [this](Completed& result) { on_completed(result); },
+      [this](Tick) {
+        interrupted_ = false;
+        advance();
+      },
+      [this](GiveUp& message) {
+        if (active_ && message.step == step_) fail_step(std::move(message.reason));
+      });
+}
+
+void Lane::begin(const StartStep& message) {
+  active_ = true;
+  interrupted_ = false;
+  step_ = message.step;
+  master_ = message.master;
+}
+
+// Unless it has ended already.
+void Lane::refuse(const StartStep& message, Status why) {
+  if (step_ != message.step) begin(message);
+  if (active_) fail_step(std::move(why));
+}
+
+void Lane::start(StartStep& message) {
+  begin(message);
+  self_->stay_here();
+  epoch_ = message.epoch;
+  status_ = {};
+  inputs_.resize(static_cast<std::size_t>(executable_->num_inputs()));
+  args_ = std::move(message.args);
+  retvals_.clear();
+  pending_ = executable_->pending();
+  if (message.trace)
+    recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
+  remaining_ = executable_->size();
+  given_away_ = 0;
+  for (NodeId id : executable_->sources()) arrive(id);
+  advance();
+}
+
+void Lane::on_completed(Completed& result) {
+  if (!active_ || result.step != step_) return;  // of a step that was given up
+  if (executable_->node(result.node).home == Home::kernel) --given_away_;
+  if (!result.status.ok()) return fail_step(std::move(result.status));
+  done(result.node, result.outputs);
+  advance();
+}
+
+void Lane::advance() {
+  while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
+    fire(next());
+  }
+  if (active_ && remaining_ == 0) finish();
+}
+
+// The oldest first: what waits longest has the most waiting for it.
+NodeId Lane::next() {
+  if (!ready_elsewhere_.empty()) {
+    const NodeId id = ready_elsewhere_.back();
+    ready_elsewhere_.pop_back();
+    return id;
+  }
+  const NodeId id = ready_[first_ready_++];
+  if (first_ready_ == ready_.size()) {
+    ready_.clear();
+    first_ready_ = 0;
+  }
+  return id;
+}
+
+void Lane::fire(NodeId id) {
+  const ExecutableNode& item = executable_->node(id);
+  try {
+    dispatch(item, id);
+  } catch (...) {
+    if (!active_) throw;
+    const Status why = current_exception_status();
+    fail_step({why.code, naming(*item.node, why.message)});
+  }
+}
+
+void Lane::dispatch(const ExecutableNode& item, NodeId id) {
+  if (recorder_) note_begin(id);
+  switch (item.home) {
+    case Home::kernel:
+      return compute(item, id);
+    case Home::shard:
+      return call_state(task_->shard, item, id);
+    case Home::coordinator:
+      return call_state(task_->coordinator, item, id);
+    case Home::queue:
+      return call_state(task_->queues, item, id);
+    case Home::rendezvous:
+      if (item.node->op == &send_op()) {
+        if (recorder_) note_end(id, total_bytes(inputs_of(item)));
+        send(item);
+        return done(id, outputs_);
+      }
+      caf::anon_send(task_->rendezvous,
+                     AwaitTensor{reply_to(id), static_cast<std::uint32_t>(item.slot)});
+      return;
+    case Home::lane:
+      return take_argument(item, id);
+  }
+}
+
+void Lane::compute(const ExecutableNode& item, NodeId id) {
+  if (!item.kernel) {
+    if (recorder_) note_end(id, 0);
+    return pass_control(item);
+  }
+  if (!worth_handing_over(item, id)) return compute_here(item, id);
+  ++given_away_;
+  caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
+}
+
+// Costly, and not the only thing to do. A GPU's kernels are only launched here; another thread may be
+// waiting for the GPU at that moment, and would launch them late.
+bool Lane::worth_handing_over(const ExecutableNode& item, NodeId id) const {
+  return !ready_.empty() && item.device->type() == DeviceType::cpu &&
+         executable_->cost(id).ns() >= worth_sending_ns &&
+         given_away_ < nodes_per_helper * TaskScheduler::of(self_->home_system()).helpers();
+}
+
+void Lane::compute_here(const ExecutableNode& item, NodeId id) {
+  Status status = compute_node(*executable_, id, inputs_of(item), outputs_);
+  for (auto& input : inputs_of(item)) input = {};
+  if (!status.ok()) return fail_step(std::move(status));
+  done(id, outputs_);
+  if (given_away_ == 0 || executable_->cost(id).ns() < worth_sending_ns) return;
+  // Others may have finished meanwhile, and what waits for them should start.
+  caf::anon_send(self_, Tick{});
+  interrupted_ = true;
+}
+
+void Lane::send(const ExecutableNode& item) {
+  Tensor& tensor = inputs_of(item)[0];
+  tensor = on_device(std::move(tensor), cpu_device());
+  tell(*task_, item.peer,
+       TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
+  outputs_.clear();
+}
+
+void Lane::take_argument(const ExecutableNode& item, NodeId id) {
+  outputs_.clear();
+  if (item.node->op == &retval_op()) {
+    Tensor& tensor = inputs_of(item)[0];
+    tensor = on_device(std::move(tensor), cpu_device());
+    retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
+    return done(id, outputs_);
+  }
+  for (auto& [index, tensor] : args_)
+    if (index == item.slot) {
+      outputs_.push_back(on_device(std::move(tensor), *item.device));  // once for all who take it
+      return done(id, outputs_);
+    }
+  fail_step({Code::invalid_argument, "node '" + item.node->name +
+                                         "' must be fed; the step has no argument " +
+                                         std::to_string(item.slot)});
+}
+
+void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
+  std::vector<Tensor> inputs = take_inputs(item);
+  // The shard itself brings tensors where its variables are.
+  if (item.home != Home::shard)
+    for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
+  caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, epoch_, std::move(inputs)});
+}
+
+void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
+  const ExecutableNode& item = executable_->node(id);
+  if (recorder_ && item.node->op != &send_op()) note_end(id, total_bytes(outputs));
+  for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
+    Tensor& output = outputs[static_cast<std::size_t>(i)];
+    const auto consumers = executable_->consumers(item, i);
+    // The last one gets our own handle, so that it may work in place.
+    for (std::size_t c = 0; c < consumers.size(); ++c) {
+      auto& input = inputs_[static_cast<std::size_t>(consumers[c].input)];
+      if (c + 1 < consumers.size())
+        input = output;
+      else
+        input = std::move(output);
+    }
+    output = {};
+    for (const auto& consumer : consumers)
+      if (--pending_[static_cast<std::size_t>(consumer.node)] == 0) arrive(consumer.node);
+  }
+  pass_control(item);
+}
+
+void Lane::pass_control(const ExecutableNode& item) {
+  for (NodeId next : executable_->controls_from(item))
+    if (--pending_[static_cast<std::size_t>(next)] == 0) arrive(next);
+  --remaining_;
+}
+
+void Lane::arrive(NodeId id) {
+  const Home home = executable_->node(id).home;
+  (home == Home::kernel || home == Home::lane ? ready_ : ready_elsewhere_).push_back(id);
+}
+
+void Lane::note_begin(NodeId id) { recorder_->begin(id, executable_->clock().now()); }
+
+void Lane::note_end(NodeId id, std::int64_t bytes_out) {
+  recorder_->end(id, executable_->clock().now(), bytes_out);
+}
+
+void Lane::fail_step(Status status) {
+  status_ = std::move(status);
+  retvals_.clear();
+  for (auto& input : inputs_) input = {};
+  // A token, gradient or element that we wait for must go to somebody else, and tensors that are on
+  // their way to nobody.
+  for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues, task_->shard})
+    caf::anon_send(owner, GiveUp{step_, status_});
+  finish();
+}
+
+// Active until both have been told: if one cannot be, the step fails and is finished once more.
+void Lane::finish() {
+  args_.clear();
+  ready_.clear();
+  first_ready_ = 0;
+  ready_elsewhere_.clear();
+  self_->leave_home();
+  // The worker first: when the client hears of the end and starts its next step, this lane is free.
+  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+  StepDone message{step_, std::move(status_), std::move(retvals_)};
+  if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  tell(*task_, master_, std::move(message));
+  active_ = false;
+}
+
+std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {
+  return std::span(inputs_).subspan(static_cast<std::size_t>(item.first_input),
+                                    static_cast<std::size_t>(item.num_inputs));
+}
+
+std::vector<Tensor> Lane::take_inputs(const ExecutableNode& item) {
+  const auto inputs = inputs_of(item);
+  return {std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())};
+}
+
+ReplyTo Lane::reply_to(NodeId id) const { return {caf::actor_cast<caf::actor>(self_), step_, id}; }
+
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable) {
+  self->state = std::make_unique<Lane>(self);
+  return self->state->behavior(std::move(task), std::move(executable));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,90 @@
+// A lane: the actor that runs the steps of one executable, one after the other.
+//
+// A step's tensors lie in the lane's frame. A node whose inputs are all there runs at once, in the
+// activation that made it ready; what takes long goes to the node's own actor while the lane goes on,
+// and what needs state or another task goes to the actor that has it. Their answers come back as
+// Completed messages.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <memory>
+#include <vector>
+
+#include "actors/core/executable.h"
+#include "actors/core/step_tracer.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+
+namespace actorflow {
+
+class Lane {
+ public:
+  explicit Lane(HomedActor* self) : self_(self) {}
+
+  caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
+  // Every message is of the step in progress.
+  template <class M>
+  void refuse(const M&, Status why) {
+    if (active_) fail_step(std::move(why));
+  }
+  void refuse(const StartStep& message, Status why);
+
+ private:
+  // What the end of the step needs to know.
+  void begin(const StartStep& start);
+  void start(StartStep& start);
+  void on_completed(Completed& result);
+  // Runs ready nodes until none is left, then ends the step if it is done.
+  void advance();
+  NodeId next();
+  // A failure names the node.
+  void fire(NodeId id);
+  void dispatch(const ExecutableNode& item, NodeId id);
+  void compute(const ExecutableNode& item, NodeId id);
+  bool worth_handing_over(const ExecutableNode& item, NodeId id) const;
+  void compute_here(const ExecutableNode& item, NodeId id);
+  void send(const ExecutableNode& item);
+  void take_argument(const ExecutableNode& item, NodeId id);
+  void call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id);
+  // Passes a node's outputs on to those who wait for them.
+  void done(NodeId id, std::vector<Tensor>& outputs);
+  // The end of every node: lets those run that only waited for it.
+  void pass_control(const ExecutableNode& item);
+  void arrive(NodeId id);
+  // For a traced step: the node has begun, or has ended with so many bytes.
+  void note_begin(NodeId id);
+  void note_end(NodeId id, std::int64_t bytes_out);
+  void fail_step(Status status);
+  void finish();
+
+  std::span<Tensor> inputs_of(const ExecutableNode& item);
+  std::vector<Tensor> take_inputs(const ExecutableNode& item);
+  ReplyTo reply_to(NodeId id) const;
+
+  HomedActor* self_;
+  TaskRef task_;
+  std::shared_ptr<const Executable> executable_;
+
+  // The step in progress.
+  bool active_ = false;
+  StepId step_ = 0;
+  TaskId master_{};
+  FencingEpoch epoch_ = 0;
+  Status status_;
+  std::vector<Slot> args_, retvals_;
+  std::vector<Tensor> inputs_;         // the frame, by ExecutableNode::first_input
+  std::vector<std::int32_t> pending_;  // by node
+  std::vector<NodeId> ready_;          // to compute here, from first_ready_ on
+  std::size_t first_ready_ = 0;
+  std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
+  std::vector<Tensor> outputs_;          // of the node being computed
+  std::unique_ptr<PartRecorder> recorder_;  // of a traced step
+  NodeId remaining_ = 0;
+  int given_away_ = 0;        // nodes that other threads compute now
+  bool interrupted_ = false;  // there is more to run, after what the mailbox has
+};
+
+using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, HomedActor>;
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
+
+}  // namespace actorflow

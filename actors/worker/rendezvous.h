@@ -1,0 +1,67 @@
+// Where tensors of a step that come from other partitions meet the Recv nodes that want them.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+
+namespace actorflow {
+
+// One table per step; either side may come first, and a tensor may come before its step; per channel first
+// in, first out. A step that is given up is poisoned: who waits, and who asks later, gets the reason, and
+// what still arrives is dropped. Poison is forgotten after two ticks of a minute, or when there is much of
+// it. Tensors that have waited for a tick while their step does not run here are dropped: their master
+// has gone.
+class Rendezvous {
+ public:
+  Rendezvous(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  caf::behavior behavior();
+  // A tensor is lost: its step is given up.
+  void refuse(const Sender&, const TensorDelivery& delivery, Status why) {
+    poison({delivery.step, std::move(why)});
+  }
+
+ private:
+  struct Channel {
+    std::deque<Tensor> tensors;
+    std::deque<ReplyTo> waiting;
+    bool empty() const { return tensors.empty() && waiting.empty(); }
+  };
+  struct Table {
+    std::map<std::uint32_t, Channel> channels;
+    bool old = false;  // was there at the last tick
+  };
+  struct Poison {
+    StepId step = 0;
+    std::int64_t tick = 0;
+  };
+
+  void deliver(TensorDelivery& delivery);
+  void await(const AwaitTensor& request);
+  void poison(const GiveUp& message);
+  // Meets what is there; forgets the channel, and the step, when nothing is left.
+  void settle(StepId step, std::uint32_t channel);
+  void forget_oldest_poison();
+  void on_tick();
+  // Asks the worker about steps whose tensors nobody has claimed for a tick.
+  void ask_for_claims();
+  HeldState census() const;
+
+  GuardedActor* self_;
+  TaskRef task_;
+  std::map<StepId, Table> steps_;
+  std::map<StepId, Status> poisoned_;
+  std::deque<Poison> poisoned_order_;  // oldest first
+  std::int64_t ticks_ = 0;
+};
+
+using RendezvousActor = caf::stateful_actor<std::unique_ptr<Rendezvous>, LightActor>;
+caf::behavior rendezvous_actor(RendezvousActor* self, TaskRef task);
+
+}  // namespace actorflow

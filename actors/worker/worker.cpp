@@ -1,0 +1,185 @@
+#include "actors/worker/worker.h"
+
+#include <fmt/format.h>
+
+#include "actors/master/task_devices.h"
+#include "actors/probes/point.h"
+#include "actors/worker/lane.h"
+#include "actors/worker/node.h"
+
+namespace actorflow {
+namespace {
+
+Point lost_tensors("tensors lost between two tasks, and their master told");
+
+Point undelivered("a message that a link could not carry");
+
+}  // namespace
+
+caf::behavior Worker::behavior() {
+  self_->introduce("worker", task_.get());
+  return guarded(
+      self_, this,  //
+      [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },
+      [this](const Sender& from, RunGraph& message) { on_run(from, message); },
+      [this](const Sender&, const AbortStep& message) { on_abort(message); },
+      [this](const Sender& from, Undelivered& message) { on_undelivered(from, message); },
+      [this](const Sender&, const DeregisterGraph& message) { graphs_.erase(message.handle); },
+      [this](const Sender& from, const GetStatus& message) {
+        tell(*task_, from.task, TaskStatus{message.request, own_devices(*task_)});
+      },
+      [this](const LaneIdle& message) { on_idle(message); },
+      [this](const PeerLost& message) { on_peer_lost(message); },
+      [this](const Unclaimed& message) { on_unclaimed(message); },
+      [this](const Census& census) {
+        census.answer({.graphs = graphs_.size(), .running = running_.size()});
+      });
+}
+
+std::uint64_t Worker::handle_of(const Sender& from, std::uint64_t request) const {
+  for (const auto& [handle, graph] : graphs_)
+    if (graph.request == request && graph.master.task == from.task &&
+        graph.master.incarnation == from.incarnation)
+      return handle;
+  return 0;
+}
+
+void Worker::on_register(const Sender& from, RegisterGraph& message) {
+  if (const auto known = handle_of(from, message.request); known != 0)
+    return tell(*task_, from.task, GraphRegistered{message.request, {}, known});
+  // Random: a handle of an earlier incarnation of this task names no graph of the present one.
+  const auto handle = task_->random->next();
+  auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
+                                                 message.cuda_graphs ? may_be_captured : MayJoin());
+  for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
+  graphs_[handle] = {std::move(executable), from, message.request};
+  tell(*task_, from.task, GraphRegistered{message.request, {}, handle});
+}
+
+void Worker::refuse(const Sender& from, const RegisterGraph& message, const Status& why) {
+  if (const auto made = handle_of(from, message.request); made != 0)
+    return tell(*task_, from.task, GraphRegistered{message.request, {}, made});
+  const Status named{why.code, fmt::format("{}: {}", task_->self.name.to_string(), why.message)};
+  tell(*task_, from.task, GraphRegistered{message.request, named, 0});
+}
+
+void Worker::on_run(const Sender& from, RunGraph& message) {
+  const StepId step = message.step;
+  // Whoever asked first gets the answer.
+  if (running_.contains(step) || ended_.contains(step)) return;
+  if (aborted_early_.contains(step))
+    return refuse_step(from, step, {Code::aborted, "the step was aborted before it began"});
+  const auto found = graphs_.find(message.handle);
+  if (found == graphs_.end())
+    return refuse_step(from, step,
+                       {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
+                                                   task_->self.name.to_string(), message.handle)});
+  run(from, found->second, message);
+}
+
+void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
+  // Lazy, or its first step would be computed where it was spawned: on the network's thread.
+  if (graph.free_lanes.empty())
+    graph.free_lanes.push_back(self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable));
+  const caf::actor lane = std::move(graph.free_lanes.back());
+  graph.free_lanes.pop_back();
+  const auto entry = running_.insert_or_assign(message.step, Running{lane, from, message.handle}).first;
+  try {
+    caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
+                                   message.trace});
+  } catch (...) {
+    running_.erase(entry);
+    throw;
+  }
+}
+
+// A lane that runs the step answers itself.
+void Worker::refuse(const Sender& from, const RunGraph& message, Status why) {
+  if (running_.contains(message.step)) return on_abort({message.step, std::move(why)});
+  refuse_step(from, message.step, std::move(why));
+}
+
+// What other tasks have sent or will send to the step is of no use any more.
+void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
+  caf::anon_send(task_->rendezvous, GiveUp{step, reason});
+  ended_.add(step);
+  tell(*task_, from.task, StepDone{step, std::move(reason), {}});
+}
+
+void Worker::on_abort(const AbortStep& message) {
+  const GiveUp give_up{message.step, message.reason};
+  caf::anon_send(task_->rendezvous, give_up);
+  caf::anon_send(task_->coordinator, give_up);
+  caf::anon_send(task_->shard, give_up);
+  caf::anon_send(task_->queues, give_up);
+  if (const auto found = running_.find(message.step); found != running_.end())
+    caf::anon_send(found->second.lane, give_up);
+  else if (!ended_.contains(message.step))
+    aborted_early_.add(message.step);
+}
+
+// Whoever waits for what could not be sent gets the reason: the master, or a node that receives.
+void Worker::on_undelivered(const Sender& from, Undelivered& message) {
+  undelivered.hit();
+  switch (message.what) {
+    case Undelivered::What::graph:
+      return tell(*task_, from.task, GraphRegistered{message.number, std::move(message.reason), 0});
+    case Undelivered::What::run:
+      if (running_.contains(message.number) || ended_.contains(message.number)) return;
+      return refuse(from, message.number, std::move(message.reason));
+    case Undelivered::What::tensor:
+      caf::anon_send(task_->rendezvous, GiveUp{message.number, std::move(message.reason)});
+  }
+}
+
+void Worker::on_idle(const LaneIdle& message) {
+  const auto found = running_.find(message.step);
+  if (found == running_.end()) return;
+  // A lane of a graph that is gone ends with its last handle.
+  if (const auto graph = graphs_.find(message.graph); graph != graphs_.end()) {
+    constexpr std::size_t most_steps = 64;
+    graph->second.free_lanes.push_back(std::move(found->second.lane));
+    auto& last = graph->second.last_steps;
+    last.push_back(message.step);
+    if (last.size() > most_steps) last.pop_front();
+  }
+  running_.erase(found);
+  ended_.add(message.step);
+}
+
+void Worker::on_peer_lost(const PeerLost& message) {
+  for (const auto& [step, running] : running_)
+    if (message.concerns(running.master)) on_abort({step, message.reason});
+  std::erase_if(graphs_,
+                [&message](const auto& entry) { return message.concerns(entry.second.master); });
+  report_lost_tensors(message);
+}
+
+// What steps have sent to that task may never have reached it, and their masters, which may have no connection of
+// their own to lose, would wait for ever. To a master whose step has ended this says nothing.
+void Worker::report_lost_tensors(const PeerLost& message) {
+  const Status status{Code::unavailable,
+                      fmt::format("{} lost the connection to {} over which it sent tensors: {}",
+                                  task_->self.name.to_string(), task_->name_of(message.task).to_string(),
+                                  message.reason.message)};
+  for (const auto& [handle, graph] : graphs_) {
+    if (!graph.executable->sends_to(message.task)) continue;
+    lost_tensors.hit();
+    for (const StepId step : graph.last_steps) tell(*task_, graph.master.task, StepDone{step, status, {}});
+    for (const auto& [step, running] : running_)
+      if (running.graph == handle) on_abort({step, status});
+  }
+}
+
+void Worker::on_unclaimed(const Unclaimed& message) {
+  for (const StepId step : message.steps)
+    if (!running_.contains(step))
+      caf::anon_send(task_->rendezvous, GiveUp{step, {Code::aborted, "no master runs the step here"}});
+}
+
+caf::behavior worker_actor(WorkerActor* self, TaskRef task) {
+  self->state = std::make_unique<Worker>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,67 @@
+// The worker of a task: it keeps the partitions that masters registered and runs them in lanes.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "actors/core/executable.h"
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+#include "actors/worker/recent_steps.h"
+
+namespace actorflow {
+
+// As many steps of a graph run at once as are asked for: each in a lane of its own, taken from those
+// that are free. When a task is lost, the steps and graphs of its master go with it. A request that comes
+// twice is done once: a graph is registered by (master, request), a step runs by its id.
+class Worker {
+ public:
+  Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  caf::behavior behavior();
+  void refuse(const Sender& from, const RegisterGraph& message, const Status& why);
+  void refuse(const Sender& from, const RunGraph& message, Status why);
+
+ private:
+  struct Registered {
+    std::shared_ptr<const Executable> executable;
+    Sender master;
+    std::uint64_t request = 0;
+    std::vector<caf::actor> free_lanes{};
+    std::deque<StepId> last_steps{};  // that ended, so many as could be under way elsewhere
+  };
+  struct Running {
+    caf::actor lane;
+    Sender master;
+    std::uint64_t graph = 0;
+  };
+
+  void on_register(const Sender& from, RegisterGraph& message);
+  // Of a request that has come before; 0 if it has not.
+  std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
+  void on_run(const Sender& from, RunGraph& message);
+  void run(const Sender& from, Registered& graph, RunGraph& message);
+  void refuse_step(const Sender& from, StepId step, Status reason);
+  void on_abort(const AbortStep& message);
+  void on_undelivered(const Sender& from, Undelivered& message);
+  void on_unclaimed(const Unclaimed& message);
+  void on_idle(const LaneIdle& message);
+  void on_peer_lost(const PeerLost& message);
+  void report_lost_tensors(const PeerLost& message);
+
+  GuardedActor* self_;
+  TaskRef task_;
+  std::map<std::uint64_t, Registered> graphs_;
+  std::map<StepId, Running> running_;
+  RecentSteps ended_{1024};
+  RecentSteps aborted_early_{1024};  // before they were asked for
+};
+
+using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;
+caf::behavior worker_actor(WorkerActor* self, TaskRef task);
+
+}  // namespace actorflow

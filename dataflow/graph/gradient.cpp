@@ -1,0 +1,142 @@
+#include "dataflow/graph/gradient.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "dataflow/graph/core_ops.h"
+
+namespace actorflow {
+namespace {
+
+void check_loss(const Output& loss) {
+  if (!loss) throw invalid_argument("gradients() was given an empty Output as the loss");
+  if (!is_floating(loss.dtype()) || !loss.shape().has_rank() || loss.shape().rank() != 0)
+    throw invalid_argument("the loss '" + loss.name() +
+                           "' must be a scalar of a floating type, but is " + loss.type().to_string() +
+                           "; reduce it with mean() or sum() first");
+}
+
+// For every node up to the loss: does it depend on one of the targets?
+std::vector<bool> nodes_after(const GraphDef& graph, const std::vector<Output>& targets, NodeId last) {
+  std::vector<bool> after(static_cast<std::size_t>(last) + 1);
+  const auto is_after = [&after](NodeId id) { return after[static_cast<std::size_t>(id)]; };
+  for (const auto& target : targets)
+    if (target.edge.node <= last) after[static_cast<std::size_t>(target.edge.node)] = true;
+  for (NodeId id = 0; id <= last; ++id)
+    if (std::ranges::any_of(graph.node(id).inputs, [&](Edge edge) { return is_after(edge.node); }))
+      after[static_cast<std::size_t>(id)] = true;
+  return after;
+}
+
+class Backpropagation {
+ public:
+  Backpropagation(Output loss, const std::vector<Output>& targets)
+      : graph_(*loss.graph), loss_(loss), on_path_(nodes_after(graph_.def(), targets, loss.edge.node)) {}
+
+  // Walks from the loss to the earliest node. A node comes after all of its consumers in this order, so
+  // that its gradients are complete when it is reached.
+  void run() {
+    contributions_[loss_.edge] = {graph_.on(loss_.node().device, [this] { return one(); })};
+    for (NodeId id = loss_.edge.node; id >= 0; --id)
+      if (on_path_[static_cast<std::size_t>(id)]) differentiate(id);
+  }
+
+  // Empty if nothing flowed back to `edge`.
+  Output gradient_of(Edge edge) const {
+    const auto found = contributions_.find(edge);
+    return found == contributions_.end() ? Output() : found->second.front();
+  }
+
+ private:
+  Output one() const {
+    return loss_.dtype() == DType::float32 ? graph_.constant(1.0F, "one") : graph_.constant(1.0, "one");
+  }
+
+  void differentiate(NodeId id) {
+    const auto outputs = static_cast<int>(graph_.def().node(id).outputs.size());
+    std::vector<Output> arriving;
+    for (int i = 0; i < outputs; ++i) arriving.push_back(sum_contributions({id, i}));
+    // A copy: the gradient function appends nodes, which moves the others.
+    const Node forward = graph_.def().node(id);
+    if (!forward.op->gradient || std::ranges::none_of(arriving, &Output::operator bool)) return;
+    GradientContext context(graph_, id, std::move(arriving));
+    const auto leaving = graph_.on(forward.device, [&] {
+      return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });
+    });
+    pass_on(forward, leaving);
+  }
+
+  void pass_on(const Node& forward, const std::vector<Output>& leaving) {
+    if (leaving.size() != forward.inputs.size())
+      throw Error(Code::internal, "the gradient of op " + std::string(forward.op->name) + " returned " +
+                                      std::to_string(leaving.size()) + " outputs for " +
+                                      std::to_string(forward.inputs.size()) + " inputs");
+    for (std::size_t i = 0; i < leaving.size(); ++i) {
+      const Edge input = forward.inputs[i];
+      const auto& type = graph_.def().type(input);
+      if (!leaving[i] || !is_floating(type.dtype) || !on_path_[static_cast<std::size_t>(input.node)])
+        continue;
+      if (leaving[i].dtype() != type.dtype || !leaving[i].shape().compatible_with(type.shape))
+        throw Error(Code::internal, "node '" + forward.name + "' (" + std::string(forward.op->name) +
+                                        "): its gradient for input " + std::to_string(i) + " of " +
+                                        type.to_string() + " is " + leaving[i].type().to_string());
+      contributions_[input].push_back(leaving[i]);
+    }
+  }
+
+  // Adds up beside the first contribution rather than at the variable, so that one tensor crosses to it.
+  Output sum_contributions(Edge edge) {
+    const auto found = contributions_.find(edge);
+    if (found == contributions_.end()) return {};
+    auto& parts = found->second;
+    if (parts.size() > 1)
+      parts = {graph_.on(parts[0].node().device, [&] { return graph_.add(add_n_op(), parts); })};
+    return parts[0];
+  }
+
+  Graph& graph_;
+  Output loss_;
+  std::vector<bool> on_path_;
+  std::map<Edge, std::vector<Output>> contributions_;
+};
+
+// The op whose output is zero but for some rows: (values [n, ...], indices [n]) -> [num_segments, ...].
+// It is known by its name, since it is one of the kernels' and not of this folder.
+constexpr std::string_view rows_to_dense = "UnsortedSegmentSum";
+
+bool is_sparse(const Output& gradient) {
+  if (gradient.node().op->name != rows_to_dense) return false;
+  const TensorType& indices = gradient.graph->def().type(gradient.node().inputs[1]);
+  return indices.dtype == DType::int64 && indices.shape.has_rank() && indices.shape.rank() == 1;
+}
+
+}  // namespace
+
+std::vector<IndexedSlices> indexed_slices(Output gradient) {
+  const auto input = [&](std::size_t i) { return Output{gradient.graph, gradient.node().inputs[i]}; };
+  if (is_sparse(gradient)) return {{input(0), input(1)}};
+  if (gradient.node().op != &add_n_op()) return {};
+  std::vector<IndexedSlices> slices;
+  for (std::size_t i = 0; i < gradient.node().inputs.size(); ++i) {
+    const auto part = indexed_slices(input(i));
+    if (part.empty()) return {};
+    slices.insert(slices.end(), part.begin(), part.end());
+  }
+  return slices;
+}
+
+std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to) {
+  check_loss(loss);
+  for (const auto& target : with_respect_to)
+    if (target.graph != loss.graph)
+      throw invalid_argument("gradients() of '" + loss.name() +
+                             "': every target must be a tensor of the same graph");
+  Backpropagation backpropagation(loss, with_respect_to);
+  loss.graph->name_scope("gradients", [&] { backpropagation.run(); });
+  std::vector<Output> results;
+  for (const auto& target : with_respect_to) results.push_back(backpropagation.gradient_of(target.edge));
+  return results;
+}
+
+}  // namespace actorflow

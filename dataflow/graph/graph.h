@@ -1,0 +1,244 @@
+// Graphs: the append-only builder that programs write with, and the plain value that travels.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dataflow/graph/op.h"
+#include "dataflow/graph/precision.h"
+#include "dataflow/values/tensor.h"
+
+namespace actorflow {
+
+using NodeId = std::int32_t;
+
+// An output of a node, by position.
+struct Edge {
+  NodeId node = -1;
+  int output = 0;
+
+  auto operator<=>(const Edge&) const = default;
+};
+
+struct Node {
+  std::string name;
+  const OpDef* op = nullptr;
+  std::vector<Edge> inputs;
+  std::vector<NodeId> controls;  // run before this node
+  Attrs attrs;
+  std::string device;               // "" = anywhere; full or partial, see device_name.h
+  std::vector<TensorType> outputs;  // set by the shape function
+};
+
+// A graph as a value. Invariant: inputs and controls refer to earlier nodes only, so the order of
+// `nodes` is a topological one; names are unique.
+struct GraphDef {
+  std::vector<Node> nodes;
+
+  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+  Node& node(NodeId id) { return nodes[static_cast<std::size_t>(id)]; }
+  NodeId size() const { return static_cast<NodeId>(nodes.size()); }
+  const TensorType& type(Edge edge) const {
+    return node(edge.node).outputs[static_cast<std::size_t>(edge.output)];
+  }
+  // Throws not_found, with the nearest name.
+  NodeId find(std::string_view name) const;
+};
+
+// Checks the attributes of a node against its op, fills in defaults and runs the shape function.
+// Throws invalid_argument naming node, expected and actual.
+void infer_node(Node& node, std::span<const TensorType> inputs);
+// The types of a node's inputs. REQUIRES: its inputs are earlier nodes of `graph`.
+std::vector<TensorType> input_types(const GraphDef& graph, const Node& node);
+// Checks and infers every node of a graph that came from elsewhere. All mistakes are reported in one
+// invalid_argument: unknown inputs, cycles (a node used before it), duplicate names, types.
+void infer_graph(GraphDef& graph);
+// Appends nodes that came from elsewhere; their inputs and controls are positions in the whole graph. All
+// mistakes are reported in one invalid_argument, names that the graph has among them, and the graph is as
+// it was.
+void extend_graph(GraphDef& graph, std::vector<Node> nodes);
+
+// A handle on a tensor of a graph under construction; empty by default. Converts to nothing: use the
+// functions of kernels/ops.h to compute with it.
+struct Output {
+  Graph* graph = nullptr;
+  Edge edge;
+
+  explicit operator bool() const { return graph != nullptr; }
+  const Node& node() const;
+  const std::string& name() const { return node().name; }
+  const TensorType& type() const;
+  DType dtype() const { return type().dtype; }
+  const Shape& shape() const { return type().shape; }
+  // Another output of the same node.
+  Output output(int index) const { return {graph, {edge.node, index}}; }
+};
+
+// A named, mutable tensor that lives in the parameter shard of a task, beyond any step or session.
+class Variable {
+ public:
+  Variable() = default;
+  Variable(Output read, Output initializer) : read_(read), initializer_(initializer) {}
+
+  // Its name on its task, which begins with its container's if that is not the default one.
+  const std::string& name() const;
+  const TensorType& type() const { return read_.type(); }
+  // The value at the start of the step.
+  Output value() const { return read_; }
+  operator Output() const { return read_; }  // NOLINT: a variable is read wherever a tensor is wanted
+  Output initializer() const { return initializer_; }
+  const std::string& device() const { return read_.node().device; }
+
+ private:
+  Output read_, initializer_;
+};
+
+// What a variable is a part of, where it is one (partitioned_variable.h): checkpoints go by the whole.
+struct VariableSlice {
+  std::string of;  // the whole variable's name; "" if there is none
+  Shape shape = {};
+  std::vector<std::int64_t> offset = {};  // of the part, along each axis of the whole
+};
+
+// Chooses a device for a node that is being added; "" leaves it open. The node has its types, and as its
+// device what the scopes inside of this one have chosen: fields that are set there stay.
+using DeviceFunction = std::function<std::string(const Node&)>;
+
+// Builds a graph, node by node. Types are checked as nodes are added: a mistake throws
+// invalid_argument that names the node, what was expected and what came. Outputs point to their
+// graph, so it can be neither copied nor moved. Not thread-safe.
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  const GraphDef& def() const { return def_; }
+
+  // Appends a node. An empty name becomes the op's name; a taken one gets a suffix "_1", "_2", ...
+  Output add(const OpDef& op, const std::vector<Output>& inputs = {}, Attrs attrs = {},
+             std::string_view name = {});
+
+  Output constant(Tensor value, std::string_view name = {});
+  template <Element T>
+  Output constant(T value, std::string_view name = {}) {
+    return constant(Tensor::scalar(std::move(value)), name);
+  }
+  Output constant(const char* text, std::string_view name = {}) {
+    return constant(std::string(text), name);
+  }
+  // A tensor that every step must feed.
+  Output placeholder(DType dtype, const Shape& shape, std::string_view name = {});
+  // A variable with the value that its initializer assigns. `initial` needs a fully known shape. The
+  // name may not contain '|'.
+  Variable variable(std::string_view name, Output initial, const VariableSlice& slice = {});
+  const std::vector<Variable>& variables() const { return variables_; }
+  // Give a variable a new value, or change it by `delta` (the output is the value after). The nodes are
+  // on the variable's device, whatever the scope. The value must have the variable's type.
+  Output assign(const Variable& variable, Output value, std::string_view name = {});
+  Output assign_add(const Variable& variable, Output delta, std::string_view name = {});
+
+  // Orders `after` behind `before`, which must be an earlier node.
+  void add_control(Output before, Output after);
+  // A node without output that runs when all of these have run.
+  Output group(const std::vector<Output>& outputs, std::string_view name = {});
+
+  // Everything that `body` adds is placed there. Scopes nest and merge inward: a field that the inner
+  // one names overrides the outer one.
+  template <class Body>
+  auto on(std::string_view device, Body&& body) {
+    return on(DeviceFunction([device = std::string(device)](const Node&) { return device; }),
+              std::forward<Body>(body));
+  }
+  template <class Body>
+  auto on(DeviceFunction device, Body&& body) {
+    const Scope scope(devices_, std::move(device));
+    return std::forward<Body>(body)();
+  }
+  // Names inside begin with "scope/".
+  template <class Body>
+  auto name_scope(std::string_view name, Body&& body) {
+    const Scope scope(names_, unique_name(scoped(name)));
+    return std::forward<Body>(body)();
+  }
+  // Variables that `body` adds live in that container of their task ("" is the default one): they are
+  // not those of the same name in others, and go when it is reset (containers.h). The innermost counts.
+  template <class Body>
+  auto container(std::string_view name, Body&& body) {
+    check_container(name);
+    const Scope scope(containers_, std::string(name));
+    return std::forward<Body>(body)();
+  }
+  std::string current_container() const { return containers_.empty() ? "" : containers_.back(); }
+  // Products that `body` adds are as exact as that; the innermost counts.
+  template <class Body>
+  auto precision(Precision of_products, Body&& body) {
+    const Scope scope(precisions_, of_products);
+    return std::forward<Body>(body)();
+  }
+  // Everything that `body` adds runs after `before`.
+  template <class Body>
+  auto after(const std::vector<Output>& before, Body&& body) {
+    const Scope scope(controls_, before);
+    return std::forward<Body>(body)();
+  }
+
+ private:
+  // Pushes a value on a stack for the life of the scope.
+  template <class T>
+  struct Scope {
+    Scope(std::vector<T>& scopes, T value) : stack(scopes) { stack.push_back(std::move(value)); }
+    ~Scope() { stack.pop_back(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    std::vector<T>& stack;
+  };
+
+  static void check_container(std::string_view name);
+  Output update(const OpDef& op, const Variable& variable, Output input, std::string_view name);
+  std::string scoped(std::string_view name) const;
+  std::string unique_name(std::string name);
+  void check_mine(const Output& output) const;
+  void choose_device(Node& node) const;
+  void choose_precision(Node& node) const;
+
+  GraphDef def_;
+  std::unordered_map<std::string, int> names_taken_;
+  std::vector<Variable> variables_;
+  std::vector<DeviceFunction> devices_;
+  std::vector<std::string> names_;
+  std::vector<std::string> containers_;
+  std::vector<Precision> precisions_;
+  std::vector<std::vector<Output>> controls_;
+};
+
+// What a gradient function sees: the forward node and the gradients of its outputs.
+class GradientContext {
+ public:
+  GradientContext(Graph& graph, NodeId node, std::vector<Output> output_gradients)
+      : graph_(graph), node_(node), output_gradients_(std::move(output_gradients)) {}
+
+  Graph& graph() { return graph_; }
+  const Node& node() const { return graph_.def().node(node_); }
+  Output input(int i) const { return {&graph_, node().inputs[static_cast<std::size_t>(i)]}; }
+  Output output(int i) const { return {&graph_, {node_, i}}; }
+  // Empty where nothing flows back through that output.
+  Output gradient(int i = 0) const { return output_gradients_[static_cast<std::size_t>(i)]; }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return actorflow::attr<T>(node(), name);
+  }
+
+ private:
+  Graph& graph_;
+  NodeId node_;
+  std::vector<Output> output_gradients_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,135 @@
+// What an op is, apart from how it is computed: its name, attributes, shape function and gradient.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dataflow/values/dtype.h"
+#include "dataflow/values/error.h"
+#include "dataflow/values/shape.h"
+#include "dataflow/values/tensor.h"
+
+namespace actorflow {
+
+class Graph;
+struct Node;
+struct Output;
+class InferContext;
+class GradientContext;
+
+// What the graph knows of a tensor before it runs.
+struct TensorType {
+  DType dtype = DType::invalid;
+  Shape shape;
+
+  std::string to_string() const;  // "float32[?,10]"
+  bool operator==(const TensorType&) const = default;
+};
+
+using AttrValue = std::variant<bool, std::int64_t, double, std::string, DType, Shape, Tensor,
+                               std::vector<std::int64_t>, std::vector<double>>;
+using Attrs = std::map<std::string, AttrValue, std::less<>>;
+
+// An attribute of an op. Its kind is the alternative that `example` holds; an optional attribute has
+// `example` as its default.
+struct AttrDef {
+  std::string_view name;
+  AttrValue example;
+  bool required = false;
+};
+
+// "int64", "string", ...: the kind of attribute value.
+std::string_view kind_of(const AttrValue& value);
+
+// The actor that does the work of a node when it fires.
+enum class Home : std::uint8_t {
+  kernel,       // a pure kernel, run by the step's lane or by the node's own actor
+  lane,         // the step itself: arguments and results
+  rendezvous,   // meets tensors of other partitions
+  shard,        // the task's parameter shard: variables and their updates
+  coordinator,  // the barrier of synchronous training
+  queue,        // the task's queues and input iterators
+};
+
+struct OpDef {
+  std::string_view name;  // CamelCase
+  int min_inputs = 0;
+  int max_inputs = 0;  // any_number for no limit
+  std::vector<AttrDef> attrs = {};
+  // Sets the types of the outputs from those of the inputs; throws invalid_argument through
+  // InferContext::fail if they do not fit.
+  void (*infer)(InferContext&) = nullptr;
+  // One gradient per input (an empty Output where there is none). Null: the op has no gradient and
+  // stops it.
+  std::vector<Output> (*gradient)(GradientContext&) = nullptr;
+  Home home = Home::kernel;
+  // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
+  bool stateful = false;
+
+  static constexpr int any_number = 1 << 30;
+};
+
+// What a shape function sees of a node, and where it puts the result.
+class InferContext {
+ public:
+  InferContext(const Node& node, std::span<const TensorType> inputs) : node_(node), inputs_(inputs) {}
+
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  const TensorType& input(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
+  template <class T>
+  const T& attr(std::string_view name) const;
+  void add_output(DType dtype, const Shape& shape) { outputs_.push_back({dtype, shape}); }
+
+  // Throws unless the input has that dtype; unless it has that rank (an unknown rank passes).
+  void expect_dtype(int input, DType dtype) const;
+  void expect_same_dtype() const;
+  void expect_rank(int input, int rank) const;
+  // Throws invalid_argument: "node 'dense/matmul' (MatMul): expected ..., got ...".
+  [[noreturn]] void fail(const std::string& expected, const std::string& actual) const;
+
+  std::vector<TensorType> take_outputs() { return std::move(outputs_); }
+
+ private:
+  const Node& node_;
+  std::span<const TensorType> inputs_;
+  std::vector<TensorType> outputs_;
+};
+
+// The definitions that a program knows, by name. Immutable after construction; thread-safe.
+class OpRegistry {
+ public:
+  // The definitions must outlive the registry. Two of one name: already_exists.
+  explicit OpRegistry(std::span<const OpDef* const> ops);
+
+  const OpDef* find(std::string_view name) const;  // null if there is none
+  // Throws not_found with the nearest known name.
+  const OpDef& at(std::string_view name) const;
+
+ private:
+  std::map<std::string_view, const OpDef*> ops_;
+};
+
+// The attribute's value; throws invalid_argument, naming node and attribute, if it is missing or of
+// another kind.
+const AttrValue& find_attr(const Node& node, std::string_view name);
+[[noreturn]] void wrong_attr_kind(const Node& node, std::string_view name, const AttrValue& actual);
+
+template <class T>
+const T& attr(const Node& node, std::string_view name) {
+  const AttrValue& value = find_attr(node, name);
+  if (const T* typed = std::get_if<T>(&value)) return *typed;
+  wrong_attr_kind(node, name, value);
+}
+
+template <class T>
+const T& InferContext::attr(std::string_view name) const {
+  return actorflow::attr<T>(node_, name);
+}
+
+}  // namespace actorflow

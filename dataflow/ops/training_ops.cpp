@@ -1,0 +1,267 @@
+#include "dataflow/ops/training_ops.h"
+
+#include <array>
+
+#include "dataflow/graph/op_attrs.h"
+#include "dataflow/ops/optimizer.h"
+#include "dataflow/ops/replica_attrs.h"
+
+namespace actorflow {
+namespace {
+
+std::vector<AttrDef> update_attrs() {
+  return {required_text("variable"), required_text("optimizer"),
+          required("hyperparameters", std::vector<double>()), required("skip_not_finite", false)};
+}
+// By which an asynchronous update is known when it comes again.
+std::vector<AttrDef> serial_attrs() { return {required_int("replica"), required_text("train_op")}; }
+std::vector<AttrDef> accumulate_attrs() {
+  return update_attrs() + replica_attrs() +
+         std::vector{required_text("coordinator"), required_text("global_step")};
+}
+
+void expect_gradient(const InferContext& c, int input) {
+  if (!is_floating(c.input(input).dtype))
+    c.fail("a gradient of a floating type", c.input(input).to_string());
+}
+
+void expect_optimizer(const InferContext& c) {
+  expect_variable(c);
+  try {
+    parse_optimizer(c.attr<std::string>("optimizer"), c.attr<std::vector<double>>("hyperparameters"));
+  } catch (const Error& error) {
+    c.fail("an optimizer and its hyperparameters", std::string("an error: ") + error.what());
+  }
+}
+
+void expect_learning_rate(const InferContext& c, int input) {
+  if (!is_floating(c.input(input).dtype))
+    c.fail("a learning rate of a floating type", c.input(input).to_string());
+  c.expect_rank(input, 0);
+}
+
+void expect_rows(const InferContext& c, int first) {
+  expect_gradient(c, first);
+  c.expect_dtype(first + 1, DType::int64);
+  c.expect_rank(first + 1, 1);
+  const Shape &values = c.input(first).shape, &indices = c.input(first + 1).shape;
+  if (!values.has_rank()) return;
+  if (values.rank() == 0) c.fail("rows of a gradient", c.input(first).to_string());
+  if (values[0] != Shape::unknown && indices.has_rank() && indices[0] != Shape::unknown &&
+      values[0] != indices[0])
+    c.fail("an index for each row",
+           c.input(first).to_string() + " and " + c.input(first + 1).to_string());
+}
+
+// The inputs from `first` on, an even number: values and indices by turns, and a learning rate behind
+// them if one input is left over.
+void expect_sparse_gradient(const InferContext& c, int first) {
+  for (int i = first; i + 1 < c.inputs(); i += 2) expect_rows(c, i);
+  if ((c.inputs() - first) % 2 != 0) expect_learning_rate(c, c.inputs() - 1);
+}
+
+void expect_replica_number(const InferContext& c) {
+  const auto replica = c.attr<std::int64_t>("replica");
+  if (replica < 0) c.fail("a replica, 0 or more", std::to_string(replica));
+}
+
+void infer_apply_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_replica_number(c);
+  expect_gradient(c, 0);
+  expect_scalar(c, 1, DType::int64);
+  if (c.inputs() > 2) expect_learning_rate(c, 2);
+}
+
+void infer_apply_sparse_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_replica_number(c);
+  expect_scalar(c, 0, DType::int64);
+  expect_sparse_gradient(c, 1);
+}
+
+void infer_accumulate_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_gradient(c, 0);
+  expect_scalar(c, 1, DType::int64);
+  expect_scalar(c, 2, DType::int64);
+  if (c.inputs() > 3) expect_learning_rate(c, 3);
+  expect_replicas(c);
+  c.add_output(DType::boolean, {});
+}
+
+void infer_accumulate_sparse_gradient(InferContext& c) {
+  expect_optimizer(c);
+  expect_scalar(c, 0, DType::int64);
+  expect_scalar(c, 1, DType::int64);
+  expect_sparse_gradient(c, 2);
+  expect_replicas(c);
+  c.add_output(DType::boolean, {});
+}
+
+void infer_gradient_counts(InferContext& c) {
+  expect_variable(c);
+  const auto total = c.attr<std::int64_t>("total_num_replicas");
+  if (total < 1) c.fail("1 or more replicas", std::to_string(total));
+  c.add_output(DType::int64, {total, gradient_count_fields});
+}
+
+void infer_read_at_step(InferContext& c) {
+  expect_variable(c);
+  expect_scalar(c, 0, DType::int64);
+  infer_declared(c);
+}
+
+void infer_has_gradient(InferContext& c) {
+  expect_variable(c);
+  expect_replica_number(c);
+  expect_scalar(c, 0, DType::int64);
+  c.add_output(DType::boolean, {});
+}
+
+void infer_count_step(InferContext& c) {
+  expect_variable(c);
+  expect_replica_number(c);
+  expect_scalar(c, 0, DType::int64);
+  expect_scalar(c, 1, DType::int64);
+  c.add_output(DType::int64, {});
+}
+
+void infer_next_serial(InferContext& c) {
+  expect_variable(c);
+  expect_replica_number(c);
+  c.add_output(DType::int64, {});
+}
+
+void infer_staleness(InferContext& c) {
+  expect_variable(c);
+  c.add_output(DType::float64, {3});
+  c.add_output(DType::int64, {staleness_buckets});
+}
+
+}  // namespace
+
+const OpDef& apply_gradient_op() {
+  static const OpDef op{.name = "ApplyGradient",
+                        .min_inputs = 2,
+                        .max_inputs = 3,
+                        .attrs = update_attrs() + serial_attrs(),
+                        .infer = infer_apply_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& accumulate_gradient_op() {
+  static const OpDef op{.name = "AccumulateGradient",
+                        .min_inputs = 3,
+                        .max_inputs = 4,
+                        .attrs = accumulate_attrs(),
+                        .infer = infer_accumulate_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& apply_sparse_gradient_op() {
+  static const OpDef op{.name = "ApplySparseGradient",
+                        .min_inputs = 3,
+                        .max_inputs = OpDef::any_number,
+                        .attrs = update_attrs() + serial_attrs(),
+                        .infer = infer_apply_sparse_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& accumulate_sparse_gradient_op() {
+  static const OpDef op{.name = "AccumulateSparseGradient",
+                        .min_inputs = 4,
+                        .max_inputs = OpDef::any_number,
+                        .attrs = accumulate_attrs(),
+                        .infer = infer_accumulate_sparse_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& gradient_counts_op() {
+  static const OpDef op{.name = "GradientCounts",
+                        .attrs = variable_attrs() + std::vector{required_int("total_num_replicas")},
+                        .infer = infer_gradient_counts,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& read_at_step_op() {
+  static const OpDef op{.name = "ReadAtStep",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = variable_attrs() + type_attrs(),
+                        .infer = infer_read_at_step,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& has_gradient_op() {
+  static const OpDef op{.name = "HasGradient",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = variable_attrs() + std::vector{required_int("replica")},
+                        .infer = infer_has_gradient,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& count_step_op() {
+  static const OpDef op{.name = "CountStep",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = variable_attrs() + serial_attrs(),
+                        .infer = infer_count_step,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& next_serial_op() {
+  static const OpDef op{.name = "NextSerial",
+                        .attrs = variable_attrs() + serial_attrs(),
+                        .infer = infer_next_serial,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& staleness_op() {
+  static const OpDef op{.name = "Staleness",
+                        .attrs = variable_attrs(),
+                        .infer = infer_staleness,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+std::span<const OpDef* const> training_ops() {
+  static const std::array all = {&apply_gradient_op(),
+                                 &accumulate_gradient_op(),
+                                 &apply_sparse_gradient_op(),
+                                 &accumulate_sparse_gradient_op(),
+                                 &gradient_counts_op(),
+                                 &read_at_step_op(),
+                                 &has_gradient_op(),
+                                 &count_step_op(),
+                                 &next_serial_op(),
+                                 &staleness_op(),
+                                 &take_token_op(),
+                                 &join_clocks_op(),
+                                 &advance_clock_op(),
+                                 &leave_clocks_op(),
+                                 &clock_statistics_op()};
+  return all;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,298 @@
+#include "dataflow/train/replica_training.h"
+
+#include <map>
+#include <set>
+
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/gradient.h"
+#include "dataflow/ops/training_ops.h"
+
+namespace actorflow {
+namespace {
+
+Attrs update_attrs(const Training& t, const Variable& variable) {
+  return {{"variable", variable.name()},
+          {"optimizer", std::string(optimizer_name(t.optimizer))},
+          {"hyperparameters", hyperparameters(t.optimizer)},
+          {"skip_not_finite", t.replication.not_finite == NotFinite::skip}};
+}
+
+Attrs replica_attrs(const Replication& r) {
+  const int wanted = r.replicas_to_aggregate > 0 ? r.replicas_to_aggregate : r.replicas;
+  return {{"replica", std::int64_t{r.replica}},
+          {"total_num_replicas", std::int64_t{r.replicas}},
+          {"replicas_to_aggregate", std::int64_t{wanted}}};
+}
+
+// The task of a device in the form of TaskName, "" if it names none.
+std::string task_of(const std::string& device) {
+  const auto name = DeviceName::parse(device);
+  return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
+}
+
+// The name of a node beside a variable, outside of the scope that the variable's own name begins with.
+std::string beside(const GradientAndVariable& update, const char* what) {
+  return std::string(what) + "/" + update.variable.name();
+}
+
+// The updates as what the task of the global step waits for. Where they are on many tasks the replica
+// hears of them first and tells it once: it would hear from every task for every replica, and is the
+// first to be busy all the time when there are many.
+std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
+  constexpr std::size_t few = 2;
+  std::set<std::string> tasks;
+  for (const auto& update : updates) tasks.insert(task_of(update.node().device));
+  if (tasks.size() <= few) return updates;
+  return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
+}
+
+// The CPU of a device's task: what is counted with an update is looked at there.
+std::string host_of(const std::string& device) {
+  auto name = DeviceName::parse(device);
+  name.type = "CPU";
+  name.index = 0;
+  return name.to_string();
+}
+
+// A variable of the replica's own, on its device.
+Variable local_variable(const Training& t, const std::string& what) {
+  const auto name = what + "/" + std::to_string(t.replication.replica);
+  return t.graph.on(t.worker, [&] {
+    return t.graph.variable(name, t.graph.constant(std::int64_t{0}, name + "/initial"));
+  });
+}
+
+// What the updating op takes of a gradient: the rows where it is row-sparse, so that it never becomes
+// dense.
+struct GradientInputs {
+  bool sparse = false;
+  std::vector<Output> outputs;
+
+  explicit GradientInputs(Output gradient) {
+    for (const auto& rows : indexed_slices(gradient))
+      outputs.insert(outputs.end(), {rows.values, rows.indices});
+    sparse = !outputs.empty();
+    if (!sparse) outputs.push_back(gradient);
+  }
+};
+
+Output count_gradients(const Training& t, const Variable& variable, const std::string& name) {
+  return t.graph.on(variable.device(), [&] {
+    return t.graph.add(
+        gradient_counts_op(), {},
+        {{"variable", variable.name()}, {"total_num_replicas", std::int64_t{t.replication.replicas}}},
+        name);
+  });
+}
+
+// Each update carries the serial of its step, by which it is known when a step is made again after a
+// failure: a constant on each task, so that feeding it costs no message.
+class AsynchronousTraining {
+ public:
+  explicit AsynchronousTraining(const Training& t)
+      : t_(t), name_(serial_on(t.global_step.device()).name()) {}
+
+  TrainOp add() {
+    std::vector<Output> applied, counts;
+    for (const auto& update : t_.updates) {
+      applied.push_back(apply(update));
+      counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
+    }
+    TrainOp train;
+    train.step = t_.graph.after(gathered(t_, applied), [&] {
+      return on_global_step(count_step_op(),
+                            {t_.global_step.value(), serial_on(t_.global_step.device())}, "count_step");
+    });
+    train.local_step = t_.global_step;
+    for (const auto& [device, serial] : serials_) train.serials.push_back(serial);
+    train.next_serial = on_global_step(next_serial_op(), {}, "next_serial");
+    train.gradient_counts = std::move(counts);
+    train.step_counts = count_gradients(t_, t_.global_step, "step_counts");
+    return train;
+  }
+
+ private:
+  Output apply(const GradientAndVariable& update) {
+    const std::string device = update.variable.device();  // a copy: the graph grows
+    GradientInputs inputs(update.gradient);
+    auto& all = inputs.outputs;
+    all.insert(inputs.sparse ? all.begin() : all.end(), serial_on(device));
+    if (t_.learning_rate) all.push_back(t_.learning_rate);
+    Attrs attrs = update_attrs(t_, update.variable);
+    attrs.merge(serial_attrs());
+    return t_.graph.on(device, [&] {
+      return t_.graph.add(inputs.sparse ? apply_sparse_gradient_op() : apply_gradient_op(), all,
+                          std::move(attrs), beside(update, "apply"));
+    });
+  }
+
+  Output on_global_step(const OpDef& op, const std::vector<Output>& inputs, std::string_view name) {
+    Attrs attrs = serial_attrs();
+    attrs["variable"] = t_.global_step.name();
+    return t_.graph.on(t_.global_step.device(),
+                       [&] { return t_.graph.add(op, inputs, std::move(attrs), name); });
+  }
+
+  Output serial_on(const std::string& device) {
+    Output& serial = serials_[device];
+    if (!serial)
+      serial =
+          t_.graph.on(host_of(device), [&] { return t_.graph.constant(std::int64_t{-1}, "serial"); });
+    return serial;
+  }
+
+  Attrs serial_attrs() const {
+    return {{"replica", std::int64_t{t_.replication.replica}}, {"train_op", name_}};
+  }
+
+  const Training& t_;
+  std::map<std::string, Output> serials_;  // by device
+  std::string name_;
+};
+
+// What holds a replica back that is too far ahead: its clock moves after the step has been counted.
+class BoundedStaleness {
+ public:
+  explicit BoundedStaleness(const Training& t) : t_(t), clock_(local_variable(t, "clock")) {}
+
+  TrainOp add(TrainOp train) {
+    const Output advanced = t_.graph.after(
+        {train.step}, [&] { return add_op(advance_clock_op(), {clock_}, attrs(), "advance_clock"); });
+    const Output moved = t_.graph.assign(clock_, advanced, "set_clock");
+    train.step = t_.graph.on(t_.worker, [&] {
+      return t_.graph.after({moved},
+                            [&] { return t_.graph.add(identity_op(), {train.step}, {}, "step"); });
+    });
+    Attrs joining = attrs();
+    joining["task"] = task_of(t_.worker);
+    train.local_init =
+        t_.graph.assign(clock_, add_op(join_clocks_op(), {}, std::move(joining), "join"), "begin_clock");
+    train.leave = add_op(leave_clocks_op(), {}, attrs(), "leave");
+    train.max_lead = add_op(clock_statistics_op(), {}, attrs(), "max_lead");
+    return train;
+  }
+
+ private:
+  Attrs attrs() const {
+    return {{"variable", t_.global_step.name()},
+            {"replica", std::int64_t{t_.replication.replica}},
+            {"total_num_replicas", std::int64_t{t_.replication.replicas}},
+            {"staleness_bound", std::int64_t{*t_.replication.staleness_bound}}};
+  }
+  Output add_op(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs, std::string_view name) {
+    return t_.graph.on(t_.global_step.device(),
+                       [&] { return t_.graph.add(op, inputs, std::move(attrs), name); });
+  }
+
+  const Training& t_;
+  Variable clock_;
+};
+
+// A replica's place in training, (step, serial), is in variables of its own. They move after the step's
+// token has come, the step last: a step that is run again after a failure makes the same contribution.
+class SynchronousTraining {
+ public:
+  explicit SynchronousTraining(const Training& t)
+      : t_(t),
+        local_step_(local_variable(t, "local_step")),
+        local_serial_(local_variable(t, "local_serial")) {}
+
+  TrainOp add() {
+    std::vector<Output> accumulated, counts;
+    for (const auto& update : t_.updates) {
+      accumulated.push_back(accumulate(update));
+      counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
+    }
+    const Output token =
+        take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
+    const Output advanced = move_to(token);
+    const Output after = t_.graph.on(t_.worker, [&] {
+      return t_.graph.after({advanced},
+                            [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
+    });
+    const Output none = t_.graph.constant(std::int64_t{-1}), first = t_.graph.constant(std::int64_t{0});
+    TrainOp train;
+    train.step = after;
+    train.local_init = move_to(take_token({}, {none, first}, "begin"));
+    train.local_step = local_step_;
+    train.rejoin = rejoin();
+    train.gradient_counts = std::move(counts);
+    return train;
+  }
+
+ private:
+  Output accumulate(const GradientAndVariable& update) {
+    Attrs attrs = update_attrs(t_, update.variable);
+    attrs.merge(replica_attrs(t_.replication));
+    attrs["coordinator"] = task_of(t_.global_step.device());
+    attrs["global_step"] = t_.global_step.name();
+    GradientInputs inputs(update.gradient);
+    auto& all = inputs.outputs;
+    all.insert(inputs.sparse ? all.begin() : all.end(), {local_step_, local_serial_});
+    if (t_.learning_rate) all.push_back(t_.learning_rate);
+    const OpDef& op = inputs.sparse ? accumulate_sparse_gradient_op() : accumulate_gradient_op();
+    return t_.graph.on(update.variable.device(), [&] {
+      return t_.graph.add(op, all, std::move(attrs), beside(update, "accumulate"));
+    });
+  }
+
+  std::vector<TrainOp::Rejoin> rejoin() {
+    std::vector<TrainOp::Rejoin> values;
+    for (const auto& update : t_.updates)
+      t_.graph.on(update.variable.device(), [&] { values.push_back(rejoin(update)); });
+    return values;
+  }
+
+  TrainOp::Rejoin rejoin(const GradientAndVariable& update) {
+    const Variable& variable = update.variable;
+    const Output at_step = t_.graph.add(read_at_step_op(), {local_step_},
+                                        {{"variable", variable.name()},
+                                         {"dtype", variable.type().dtype},
+                                         {"shape", variable.type().shape}},
+                                        beside(update, "at_step"));
+    const Output has_gradient =
+        t_.graph.add(has_gradient_op(), {local_step_},
+                     {{"variable", variable.name()}, {"replica", std::int64_t{t_.replication.replica}}},
+                     beside(update, "has_gradient"));
+    return {variable.value(), at_step, has_gradient};
+  }
+
+  Output take_token(const std::vector<Output>& after, const std::vector<Output>& last,
+                    std::string_view name) {
+    Attrs attrs = replica_attrs(t_.replication);
+    attrs["variable"] = t_.global_step.name();
+    attrs["accumulators"] = static_cast<std::int64_t>(t_.updates.size());
+    attrs["initial_tokens"] = std::int64_t{t_.replication.initial_tokens};
+    attrs["task"] = task_of(t_.worker);
+    return t_.graph.on(t_.global_step.device(), [&] {
+      return t_.graph.after(after,
+                            [&] { return t_.graph.add(take_token_op(), last, std::move(attrs), name); });
+    });
+  }
+
+  Output move_to(Output token) {
+    const Output serial = t_.graph.assign(local_serial_, token.output(1), "set_local_serial");
+    return t_.graph.after({serial},
+                          [&] { return t_.graph.assign(local_step_, token, "set_local_step"); });
+  }
+
+  const Training& t_;
+  Variable local_step_, local_serial_;
+};
+
+}  // namespace
+
+TrainOp train_asynchronously(const Training& t) {
+  return t.graph.name_scope("train", [&] {
+    TrainOp train = AsynchronousTraining(t).add();
+    return t.replication.staleness_bound ? BoundedStaleness(t).add(std::move(train)) : train;
+  });
+}
+
+TrainOp train_synchronously(const Training& t) {
+  SynchronousTraining training(t);
+  return t.graph.name_scope("train", [&] { return training.add(); });
+}
+
+}  // namespace actorflow

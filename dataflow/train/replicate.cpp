@@ -1,0 +1,68 @@
+#include "dataflow/train/replicate.h"
+
+#include <algorithm>
+
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/graph/containers.h"
+#include "dataflow/graph/gradient.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/train/replica_training.h"
+
+namespace actorflow {
+namespace {
+
+void check_replication(const Replication& r) {
+  if (r.replicas < 1 || r.replica < 0 || r.replica >= r.replicas)
+    throw invalid_argument("replica " + std::to_string(r.replica) + " is not one of " +
+                           std::to_string(r.replicas) + " replicas; they are numbered from 0");
+  if (r.staleness_bound && (r.sync || *r.staleness_bound < 0))
+    throw invalid_argument("staleness_bound must be 0 or more and is for asynchronous training, got " +
+                           std::to_string(*r.staleness_bound) +
+                           (r.sync ? " with synchronous training" : ""));
+  if (r.replicas_to_aggregate < 0 || r.initial_tokens < 0)
+    throw invalid_argument("replicas_to_aggregate and initial_tokens must be 0 or more, got " +
+                           std::to_string(r.replicas_to_aggregate) + " and " +
+                           std::to_string(r.initial_tokens));
+}
+
+TrainOp train(const Training& training) {
+  check_replication(training.replication);
+  return training.replication.sync ? train_synchronously(training) : train_asynchronously(training);
+}
+
+}  // namespace
+
+Variable global_step(Graph& graph) {
+  const auto name = in_container(graph.current_container(), "global_step");
+  const auto found = std::ranges::find(graph.variables(), name, &Variable::name);
+  if (found != graph.variables().end()) return *found;
+  return graph.variable("global_step", graph.constant(std::int64_t{0}, "global_step/initial"));
+}
+
+std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vector<Variable>& variables) {
+  const auto computed = gradients(loss, {variables.begin(), variables.end()});
+  std::vector<GradientAndVariable> updates;
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (computed[i]) updates.push_back({computed[i], variables[i]});
+  if (updates.empty())
+    throw invalid_argument("the loss '" + loss.name() + "' depends on none of the " +
+                           std::to_string(variables.size()) +
+                           " variables to train, or only through ops without a gradient");
+  return updates;
+}
+
+TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
+                        Variable global_step, const Optimizer& optimizer, const Replication& replication,
+                        Output learning_rate) {
+  if (gradients.empty()) throw invalid_argument("there are no gradients to apply");
+  return train({graph, gradients, gradients.front().gradient.node().device, global_step, optimizer,
+                replication, learning_rate});
+}
+
+TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variables, Variable global_step,
+                 const Optimizer& optimizer, const Replication& replication, Output learning_rate) {
+  const auto updates = compute_gradients(loss, variables);
+  return train({graph, updates, loss.node().device, global_step, optimizer, replication, learning_rate});
+}
+
+}  // namespace actorflow

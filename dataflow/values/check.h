@@ -1,0 +1,41 @@
+// Assertions that stay on in release: what a function REQUIRES of its callers.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace actorflow::detail {
+
+// A part of the message: a text or a number.
+struct CheckedValue {
+  CheckedValue(std::string_view value) : text(value) {}
+  CheckedValue(const char* value) : text(value) {}
+  CheckedValue(const std::string& value) : text(value) {}
+  template <class Number>
+  requires std::is_arithmetic_v<Number> CheckedValue(Number value) : text(std::to_string(value)) {}
+
+  std::string text;
+};
+
+// Prints "dataflow/values/shape.cpp:31: broken invariant: <condition>: <values>" and ends the process
+// with SIGABRT.
+[[noreturn, gnu::cold]] void fail_check(const char* condition, const char* file, int line,
+                                        std::initializer_list<CheckedValue> values) noexcept;
+
+}  // namespace actorflow::detail
+
+// Ends the process, saying where, unless the condition holds. The values - texts and numbers, as many as
+// help
+// - are evaluated only then:
+//
+//   ACTORFLOW_CHECK(0 <= axis && axis < rank(), "axis", axis, "of a shape of rank", rank());
+//
+// For mistakes of this program's own: what comes from a user or from another process is an Error. Not
+// for what no condition can tell: that one object outlives another, or that this thread holds a mutex.
+// Such a REQUIRES stands alone.
+#define ACTORFLOW_CHECK(condition, ...)              \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
+       : ::actorflow::detail::fail_check(#condition, __FILE__, __LINE__, {__VA_ARGS__}))

@@ -1,0 +1,104 @@
+// Tensors: a dtype, a fully known shape and a shared buffer.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataflow/values/buffer.h"
+#include "dataflow/values/dtype.h"
+#include "dataflow/values/shape.h"
+
+namespace actorflow {
+
+// A handle: copies share the bytes, so that messages carry tensors without copying them. Treat the
+// bytes as immutable once a handle has been given away; `exclusive()` tells whether it has.
+// Row-major, without gaps. Copies may be used from several threads.
+class Tensor {
+ public:
+  Tensor() = default;  // No tensor: dtype invalid.
+  // `buffer` holds at least shape.elements() elements, constructed.
+  Tensor(DType dtype, const Shape& shape, BufferRef buffer);
+
+  // Not initialised, but for strings, which are empty. Throws resource_exhausted, or invalid_argument
+  // when the shape is not fully known or its size overflows. A string tensor ignores `allocator`.
+  static Tensor allocate(DType dtype, const Shape& shape, Allocator& allocator = heap());
+  static Tensor zeros(DType dtype, const Shape& shape, Allocator& allocator = heap());
+  template <Element T>
+  static Tensor scalar(T value);
+  // Throws invalid_argument unless there is one value per element.
+  template <Element T>
+  static Tensor of(const Shape& shape, const std::vector<T>& values);
+
+  bool valid() const { return dtype_ != DType::invalid; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::int64_t elements() const { return elements_; }
+  // Bytes of the elements; for strings, of the characters too.
+  std::size_t size_bytes() const;
+  bool exclusive() const { return buffer_.exclusive(); }
+  bool on_host() const { return !buffer_ || buffer_->owner().space() == MemorySpace::host; }
+  const BufferRef& buffer() const { return buffer_; }
+
+  const void* data() const { return buffer_ ? buffer_->data() : nullptr; }
+  void* mutable_data() { return buffer_ ? buffer_->data() : nullptr; }
+
+  // The elements in row-major order. Throws invalid_argument if T is not the tensor's type or the bytes
+  // are not on the host.
+  template <Element T>
+  std::span<const T> values() const {
+    check_access(dtype_of<T>);
+    return {static_cast<const T*>(data()), static_cast<std::size_t>(elements_)};
+  }
+  template <Element T>
+  std::span<T> mutable_values() {
+    check_access(dtype_of<T>);
+    return {static_cast<T*>(mutable_data()), static_cast<std::size_t>(elements_)};
+  }
+  // The only element. Throws invalid_argument unless there is exactly one of type T.
+  template <Element T>
+  T scalar() const {
+    check_scalar(dtype_of<T>);
+    return values<T>()[0];
+  }
+
+  // The same bytes under another shape. Throws invalid_argument if the element counts differ.
+  Tensor reshaped(const Shape& shape) const;
+  // A copy in host memory of its own. REQUIRES: on_host().
+  Tensor clone(Allocator& allocator = heap()) const;
+
+  // "float32[2,3]".
+  std::string describe() const;
+
+ private:
+  void check_access(DType wanted) const;
+  void check_scalar(DType wanted) const;
+  void check_count(std::size_t values) const;
+
+  DType dtype_ = DType::invalid;
+  Shape shape_;
+  std::int64_t elements_ = 0;
+  BufferRef buffer_;
+};
+
+// True for the same dtype, shape and bytes. REQUIRES: both on the host.
+bool identical(const Tensor& a, const Tensor& b);
+
+template <Element T>
+Tensor Tensor::scalar(T value) {
+  Tensor tensor = allocate(dtype_of<T>, {});
+  tensor.mutable_values<T>()[0] = std::move(value);
+  return tensor;
+}
+
+template <Element T>
+Tensor Tensor::of(const Shape& shape, const std::vector<T>& values) {
+  Tensor tensor = allocate(dtype_of<T>, shape);
+  tensor.check_count(values.size());
+  std::size_t i = 0;
+  for (auto& element : tensor.mutable_values<T>()) element = values[i++];  // vector<bool> has no span
+  return tensor;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,56 @@
+// Regions of a graph (dataflow/transform/region.h) as kernels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dataflow/transform/region.h"
+#include "kernels/core/kernel.h"
+
+namespace actorflow {
+
+// May a region have this node? Not if its kernel looks at values on the host, or makes them there: what
+// is captured once and run again would keep the first ones.
+bool runs_without_the_host(const Node& node);
+
+// The nodes of a region with their kernels. Thread-safe.
+class RegionBody {
+ public:
+  // Throws Error if a node has no kernel for the device.
+  RegionBody(Region region, const OpLibrary& ops, DeviceType device);
+
+  int inputs() const { return inputs_; }
+  // Computes the nodes in their order on `device`, where the inputs are. A tensor is released after its
+  // last use, and may be overwritten by it. Throws the Error of a node, naming it.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, Device& device, Team* team = nullptr) const;
+
+ private:
+  // Where a tensor is in a run's frame, and whether nobody needs it afterwards.
+  struct Use {
+    std::size_t place;
+    bool last;
+  };
+  struct Step {
+    const Node* node;
+    std::unique_ptr<Kernel> kernel;
+    std::vector<Use> inputs;
+    std::size_t first_output;
+    std::vector<bool> used;  // of the outputs
+  };
+
+  void find_last_uses();
+
+  Region region_;
+  int inputs_ = 0;
+  std::size_t frame_size_ = 0;
+  std::vector<Step> steps_;
+  std::vector<Use> outputs_;
+};
+
+// The kernel that computes a region: node after node on a CPU; on a GPU captured into a CUDA graph for
+// each combination of input shapes, which later calls launch at once. A capture that fails is said on
+// standard error, once, and the nodes are then run one by one. Throws as RegionBody.
+std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device);
+
+}  // namespace actorflow

@@ -1,0 +1,18 @@
+// What the kernels of regions on all devices have in common.
+#pragma once
+
+#include <memory>
+
+#include "kernels/core/region.h"
+
+namespace actorflow {
+
+// Computes the context's outputs from its inputs, node after node.
+void run_plainly(const RegionBody& body, OpContext& c);
+
+#ifdef ACTORFLOW_CUDA
+// The one of GPUs (captured_region.cu).
+std::unique_ptr<Kernel> make_captured_region(const Region& region, const OpLibrary& ops);
+#endif
+
+}  // namespace actorflow

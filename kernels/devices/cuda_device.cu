@@ -1,0 +1,221 @@
+// The GPUs of the machine, or the lack of them.
+#include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
+#include "kernels/devices/device.h"
+
+#ifdef ACTORFLOW_CUDA
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kernels/devices/cuda_device.h"
+#include "kernels/devices/pool.h"
+
+namespace actorflow {
+namespace {
+
+class CudaMemory final : public MemorySource {
+ public:
+  explicit CudaMemory(int index) : index_(index) {}
+
+  void* take(std::size_t size_bytes) override {
+    check_cuda(cudaSetDevice(index_), "select a device");
+    void* data = nullptr;
+    const auto result = cudaMalloc(&data, size_bytes);
+    if (result == cudaSuccess) return data;
+    cudaGetLastError();  // Forget it: the next launch must not report it.
+    if (result != cudaErrorMemoryAllocation) check_cuda(result, "allocate memory");
+    return nullptr;
+  }
+  // Waits for the device, so no kernel still uses the memory.
+  void give_back(void* data, std::size_t) noexcept override { cudaFree(data); }
+  MemorySpace space() const override { return MemorySpace::cuda; }
+  std::string name() const override { return "GPU:" + std::to_string(index_); }
+
+ private:
+  const int index_;
+};
+
+std::size_t quarter_of_device_memory() {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for the size of its memory");
+  return total_bytes / 4;
+}
+
+// Copies through page-locked memory, in two chunks by turns: while the GPU copies one the host copies
+// the other. Thread-safe: one copy at a time.
+class Staging {
+ public:
+  explicit Staging(cudaStream_t stream) : stream_(stream) {
+    check_cuda(cudaEventCreateWithFlags(&launched_, cudaEventDisableTiming), "create an event");
+    for (auto& chunk : chunks_) {
+      check_cuda(cudaMallocHost(&chunk.data, chunk_bytes), "allocate page-locked memory");
+      check_cuda(cudaEventCreateWithFlags(&chunk.copied, cudaEventDisableTiming), "create an event");
+    }
+  }
+
+  void to_device(void* device, const void* host, std::size_t size_bytes) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t first = 0; first < size_bytes; first += chunk_bytes) {
+      Chunk& chunk = chunk_at(first);
+      const std::size_t count = std::min(chunk_bytes, size_bytes - first);
+      wait(chunk);
+      std::memcpy(chunk.data, static_cast<const std::byte*>(host) + first, count);
+      copy(static_cast<std::byte*>(device) + first, chunk.data, count, chunk);
+    }
+  }
+
+  // After all that has been launched on `launches`, of which nothing waits for the copy. The caller holds
+  // the tensor until the copy is done, so that its memory has no other user meanwhile.
+  void to_host(void* host, const void* device, std::size_t size_bytes, cudaStream_t launches) {
+    const std::lock_guard lock(mutex_);
+    check_cuda(cudaEventRecord(launched_, launches), "record an event");
+    check_cuda(cudaStreamWaitEvent(stream_, launched_, 0), "let a copy wait for kernels");
+    const auto fetch = [&](std::size_t first) {
+      if (first >= size_bytes) return;
+      Chunk& chunk = chunk_at(first);
+      wait(chunk);
+      copy(chunk.data, static_cast<const std::byte*>(device) + first,
+           std::min(chunk_bytes, size_bytes - first), chunk);
+    };
+    fetch(0);
+    for (std::size_t first = 0; first < size_bytes; first += chunk_bytes) {
+      fetch(first + chunk_bytes);
+      Chunk& chunk = chunk_at(first);
+      wait(chunk);
+      std::memcpy(static_cast<std::byte*>(host) + first, chunk.data,
+                  std::min(chunk_bytes, size_bytes - first));
+    }
+  }
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{4} << 20U;
+  struct Chunk {
+    void* data = nullptr;
+    cudaEvent_t copied = nullptr;
+  };
+
+  Chunk& chunk_at(std::size_t first) { return chunks_[first / chunk_bytes % chunks_.size()]; }
+  void wait(Chunk& chunk) { check_cuda(cudaEventSynchronize(chunk.copied), "wait for a copy"); }
+  void copy(void* to, const void* from, std::size_t size_bytes, Chunk& chunk) {
+    check_cuda(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream_), "copy a tensor");
+    check_cuda(cudaEventRecord(chunk.copied, stream_), "record an event");
+  }
+
+  std::mutex mutex_;
+  cudaStream_t stream_;
+  cudaEvent_t launched_ = nullptr;
+  std::array<Chunk, 2> chunks_;
+};
+
+// Its streams and memory live as long as the process.
+class CudaDevice final : public CudaStreamDevice {
+ public:
+  explicit CudaDevice(int index)
+      : index_(index),
+        memory_(index),
+        stream_(make_stream(index)),
+        pool_(memory_, quarter_of_device_memory()),
+        to_device_(stream_),
+        to_host_(make_stream(index)) {}
+
+  int index() const override { return index_; }
+  std::int64_t memory_bytes() const override {
+    cudaDeviceProp properties;
+    check_cuda(cudaGetDeviceProperties(&properties, index_), "ask for the properties of the device");
+    return static_cast<std::int64_t>(properties.totalGlobalMem);
+  }
+  Allocator& allocator() override { return pool_; }
+
+  Tensor to_device(const Tensor& host) override {
+    if (!host.valid() || host.dtype() == DType::string || !host.on_host()) return host;
+    stream();
+    Tensor copy = Tensor::allocate(host.dtype(), host.shape(), pool_);
+    to_device_.to_device(copy.mutable_data(), host.data(), host.size_bytes());
+    return copy;
+  }
+
+  Tensor to_host(const Tensor& tensor) override {
+    if (tensor.on_host()) return tensor;
+    Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), cpu_device().allocator());
+    to_host_.to_host(copy.mutable_data(), tensor.data(), tensor.size_bytes(), stream());
+    return copy;
+  }
+
+  void synchronize() override { check_cuda(cudaStreamSynchronize(stream()), "wait for the device"); }
+
+  cudaStream_t stream() override {
+    check_cuda(cudaSetDevice(index_), "select a device");
+    return stream_;
+  }
+
+ private:
+  static cudaStream_t make_stream(int index) {
+    check_cuda(cudaSetDevice(index), "select a device");
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+    return stream;
+  }
+
+  const int index_;
+  CudaMemory memory_;
+  cudaStream_t stream_;
+  Pool pool_;
+  Staging to_device_, to_host_;
+};
+
+const std::vector<std::unique_ptr<CudaDevice>>& devices() {
+  // Never destroyed: tensors may outlive every static object.
+  static const auto* all = [] {
+    auto* made = new std::vector<std::unique_ptr<CudaDevice>>;
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;  // no driver, or no GPU
+    for (int i = 0; i < count; ++i) made->push_back(std::make_unique<CudaDevice>(i));
+    return made;
+  }();
+  return *all;
+}
+
+}  // namespace
+
+void check_cuda(cudaError_t result, std::string_view doing) {
+  if (result == cudaSuccess) return;
+  throw Error(result == cudaErrorMemoryAllocation ? Code::resource_exhausted : Code::internal,
+              "CUDA failed to " + std::string(doing) + ": " + cudaGetErrorString(result));
+}
+
+cudaStream_t cuda_stream(Device& device) {
+  ACTORFLOW_CHECK(device.type() == DeviceType::cuda);
+  return static_cast<CudaStreamDevice&>(device).stream();
+}
+
+int cuda_device_count() { return static_cast<int>(devices().size()); }
+
+Device& cuda_device(int index) {
+  const int count = cuda_device_count();
+  if (index >= 0 && index < count) return *devices()[static_cast<std::size_t>(index)];
+  throw Error(Code::not_found,
+              "no device GPU:" + std::to_string(index) + "; this machine has CPU:0 and " +
+                  (count == 0 ? "no GPU" : "the GPUs 0 to " + std::to_string(count - 1)));
+}
+
+}  // namespace actorflow
+
+#else
+
+namespace actorflow {
+
+int cuda_device_count() { return 0; }
+
+Device& cuda_device(int index) {
+  throw Error(Code::not_found,
+              "no device GPU:" + std::to_string(index) + "; this build has no CUDA, only CPU:0");
+}
+
+}  // namespace actorflow
+
+#endif

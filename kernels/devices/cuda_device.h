@@ -1,0 +1,61 @@
+// What CUDA kernels need of their device. Included by .cu files, and only where there is CUDA.
+//
+// A device has one stream for kernels. They are launched on it without waiting, so the host may release
+// a buffer while a kernel still uses it: whoever gets the memory next uses it later on the same stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/devices/device.h"
+
+namespace actorflow {
+
+// Throws the Error for anything but success: resource_exhausted when memory ran out, else internal. It
+// reads "CUDA failed to <doing>: <CUDA's own words>".
+void check_cuda(cudaError_t result, std::string_view doing);
+
+// A GPU, or a view of it, with the stream that kernels are launched on.
+class CudaStreamDevice : public Device {
+ public:
+  DeviceType type() const override { return DeviceType::cuda; }
+  // Makes the device current for the calling thread.
+  virtual cudaStream_t stream() = 0;
+  // What is launched is kept and launched again later: libraries must use memory of the allocator.
+  virtual bool captured() const { return false; }
+};
+
+// The device's stream, on which the calling thread may now launch: makes the device current for it.
+// REQUIRES: a CUDA device.
+cudaStream_t cuda_stream(Device& device);
+
+#ifdef __CUDACC__
+
+inline constexpr int cuda_block_threads = 256;
+
+// Calls body(i) for 0 <= i < count, in a grid-stride loop.
+template <class Body>
+__global__ void for_each_index(std::int64_t count, Body body) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride)
+    body(i);
+}
+
+// Launches body(i) for 0 <= i < count on the device's stream. `body` is copied to the device.
+template <class Body>
+void launch(Device& device, std::int64_t count, const Body& body) {
+  if (count == 0) return;
+  constexpr std::int64_t max_blocks = 8192;
+  const std::int64_t blocks = std::min((count - 1) / cuda_block_threads + 1, max_blocks);
+  for_each_index<<<static_cast<unsigned>(blocks), cuda_block_threads, 0, cuda_stream(device)>>>(count,
+                                                                                                body);
+  check_cuda(cudaGetLastError(), "launch a kernel");
+}
+
+#endif
+
+}  // namespace actorflow

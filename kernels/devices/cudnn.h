@@ -1,0 +1,29 @@
+// cuDNN's handles, one per GPU. Included by CUDA code only, where the build has cuDNN.
+#pragma once
+
+#include <cudnn.h>
+
+#include <mutex>
+#include <string_view>
+
+#include "kernels/devices/device.h"
+
+namespace actorflow {
+
+// The device's handle, bound to the device's stream, for as long as this object lives. A handle must not
+// be used by two threads at once; calls only launch work, so the wait for it is short.
+class CudnnHandle {
+ public:
+  explicit CudnnHandle(Device& device);
+  operator cudnnHandle_t() const { return handle_; }  // NOLINT: it stands for the handle
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  cudnnHandle_t handle_;
+};
+
+// Throws resource_exhausted, unimplemented or internal, naming what was being done, unless the status is
+// success.
+void check_cudnn(cudnnStatus_t status, std::string_view doing);
+
+}  // namespace actorflow

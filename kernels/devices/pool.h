@@ -1,0 +1,89 @@
+// A pool of buffers. Fresh pages cost several times a copy into them, so freed blocks are kept and given
+// out again, by size class: four classes per power of two, so that at most a fifth of a block is unused.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "dataflow/values/buffer.h"
+
+namespace actorflow {
+
+// Where a pool gets its blocks. Thread-safe.
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  // Aligned to buffer_alignment. Null if there is no more.
+  virtual void* take(std::size_t size_bytes) = 0;
+  // The size is the one that was asked for.
+  virtual void give_back(void* data, std::size_t size_bytes) noexcept = 0;
+  virtual MemorySpace space() const = 0;
+  // For messages: "CPU:0".
+  virtual std::string name() const = 0;
+};
+
+// The machine's memory. Blocks from 2 MiB up are aligned to 2 MiB and ask for huge pages.
+MemorySource& host_memory();
+
+// A quarter of the machine's memory.
+std::size_t default_max_cached_bytes();
+
+struct PoolStatistics {
+  std::size_t bytes_in_use = 0;
+  std::size_t bytes_cached = 0;
+  std::size_t buffers_in_use = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t hits = 0;  // allocations that a cached block served
+};
+
+// Thread-safe: a lock per size class. A buffer's size_bytes() is that of its class. Must outlive its
+// buffers.
+class Pool final : public Allocator {
+ public:
+  // When the cached blocks exceed max_cached_bytes all of them are given back: sizes that are no longer
+  // used leave, the others return with their next use.
+  explicit Pool(MemorySource& source, std::size_t max_cached_bytes = default_max_cached_bytes());
+  ~Pool() override;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // When the source has no more, gives back what is cached and tries again. Then throws
+  // resource_exhausted that names the size and what holds the memory.
+  BufferRef allocate(std::size_t size_bytes) override;
+  MemorySpace space() const override { return source_.space(); }
+
+  // Gives all cached blocks back to the source.
+  void trim() noexcept;
+  // Each class is counted at a moment of its own.
+  PoolStatistics statistics() const;
+
+ private:
+  struct Block;
+  // On a cache line of its own: threads that use different sizes do not slow each other down.
+  struct alignas(buffer_alignment) SizeClass {
+    mutable std::mutex mutex;
+    Block* free = nullptr;
+    std::size_t blocks = 0;  // in use or free
+    std::size_t free_blocks = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t hits = 0;
+  };
+  static constexpr std::size_t num_classes = 160;  // up to 64 TiB
+
+  void release(Buffer* buffer) override;
+  Block* take_cached(SizeClass& size_class);
+  Block* make_block(std::size_t index, std::size_t size_bytes);
+  void destroy(Block* block) noexcept;
+  std::string out_of_memory(std::size_t size_bytes) const;
+
+  MemorySource& source_;
+  const std::size_t max_cached_bytes_;
+  alignas(buffer_alignment) std::atomic<std::size_t> cached_bytes_{0};
+  std::array<SizeClass, num_classes> classes_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,33 @@
+// Convolution by cuDNN, without its headers.
+#pragma once
+
+#include <memory>
+
+#include "dataflow/graph/precision.h"
+#include "kernels/images/conv.h"
+
+namespace actorflow {
+
+// float32 on the GPU, in float32 arithmetic or, where the precision allows it, TF32, and by algorithms
+// that give the same bits each time; keeps what cuDNN prepares for a shape. Filters are transposed to
+// cuDNN's order, and images padded where the padding is not the same on both sides. Thread-safe.
+// REQUIRES: float32 tensors on a CUDA device, none of them empty.
+class CudnnConv final : public ConvBackend {
+ public:
+  explicit CudnnConv(Precision precision);
+  ~CudnnConv() override;
+
+  void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter, const Tensor* bias,
+               bool relu, Tensor& output, const OpContext& c) const override;
+  void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
+                      Tensor& images_gradient, const OpContext& c) const override;
+  void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
+                       Tensor& filter_gradient, Tensor* bias_gradient,
+                       const OpContext& c) const override;
+
+ private:
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,86 @@
+// The geometry of windows that slide over images [batch, height, width, channels], as TensorFlow defines
+// it for convolution and pooling.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/core/kernel.h"
+#include "kernels/devices/host_device.h"
+#include "kernels/ops.h"
+
+namespace actorflow {
+
+// One axis of the image. Window number `place` covers the input from place * stride - before on; what is
+// outside of the input counts as padding.
+struct SlidingAxis {
+  std::int64_t input = 0, output = 0, window = 0, stride = 1;
+  std::int64_t before = 0;  // elements of padding in front of the input
+
+  // Elements of padding behind the input.
+  std::int64_t after() const {
+    return std::max<std::int64_t>(0, (output - 1) * stride + window - input - before);
+  }
+  // Where the window begins in the input: negative in the padding.
+  ACTORFLOW_HOST_DEVICE std::int64_t begin(std::int64_t place) const { return place * stride - before; }
+  // The elements [first, last) of the window that are in the input.
+  ACTORFLOW_HOST_DEVICE std::int64_t first(std::int64_t place) const {
+    const std::int64_t start = begin(place);
+    return start < 0 ? -start : 0;
+  }
+  ACTORFLOW_HOST_DEVICE std::int64_t last(std::int64_t place) const {
+    const std::int64_t rest = input - begin(place);
+    return rest < window ? rest : window;
+  }
+  // The windows [first_place, last_place) that cover an element of the input.
+  ACTORFLOW_HOST_DEVICE std::int64_t first_place(std::int64_t element) const {
+    const std::int64_t reach = element + before - window;
+    return reach < 0 ? 0 : reach / stride + 1;
+  }
+  ACTORFLOW_HOST_DEVICE std::int64_t last_place(std::int64_t element) const {
+    const std::int64_t last = (element + before) / stride + 1;
+    return last < output ? last : output;
+  }
+  // True if every element of the input is in exactly one window.
+  bool tiles() const { return stride == window && output * stride - before >= input; }
+
+  bool operator==(const SlidingAxis&) const = default;
+};
+
+// How windows of any size slide over images of any size.
+struct Sliding {
+  Extent strides{1};
+  Padding padding = Padding::same;
+
+  // The number of windows along an axis; unknown if that depends on what is unknown, 0 or less if the
+  // window does not fit. With `same`, ceil(input / stride).
+  static std::int64_t places(std::int64_t input, std::int64_t window, std::int64_t stride,
+                             Padding padding);
+  static SlidingAxis axis(std::int64_t input, std::int64_t window, std::int64_t stride, Padding padding);
+
+  // The axes of `images`. Throws through OpContext::fail if a window does not fit into them.
+  // REQUIRES: a shape of rank 4.
+  SlidingAxis rows(const OpContext& c, const Shape& images, std::int64_t window) const;
+  SlidingAxis columns(const OpContext& c, const Shape& images, std::int64_t window) const;
+};
+
+// The attributes "strides" (1, rows, columns, 1) and "padding" ("SAME" or "VALID"), and their values.
+std::vector<AttrDef> sliding_attrs();
+Attrs sliding_values(Extent strides, Padding padding);
+// Of a node whose attributes have been checked.
+Sliding sliding_of(const Node& node);
+// Checks them; throws through InferContext::fail.
+Sliding expect_sliding(const InferContext& c);
+// An attribute of the form (1, height, width, 1) with positive elements.
+Extent expect_extent(const InferContext& c, std::string_view attribute);
+Extent extent_of(const std::vector<std::int64_t>& values);
+std::vector<std::int64_t> extent_value(Extent extent);
+
+// The type of what comes of sliding over input 0, with these channels. Throws through InferContext::fail
+// if a window does not fit.
+Shape infer_sliding(const InferContext& c, const Sliding& sliding, std::int64_t window_height,
+                    std::int64_t window_width, std::int64_t channels);
+
+}  // namespace actorflow

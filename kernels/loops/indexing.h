@@ -1,0 +1,59 @@
+// A tensor of which a tensor of indices chooses parts along an axis: what gather.cu and scatter.cu
+// share.
+#pragma once
+
+#include <string>
+
+#include "kernels/core/dtypes.h"
+
+namespace actorflow {
+
+using IndexTypes = DTypes<std::int32_t, std::int64_t>;
+
+// The axis as 0 <= axis < rank.
+template <class Context>
+int indexed_axis(const Context& c, std::int64_t axis, const Shape& x) {
+  if (axis < -x.rank() || axis >= x.rank())
+    c.fail("an axis from " + std::to_string(-x.rank()) + " to " + std::to_string(x.rank() - 1),
+           std::to_string(axis));
+  return static_cast<int>(axis < 0 ? axis + x.rank() : axis);
+}
+
+// x with its dimension `axis` replaced by those of the indices.
+template <class Context>
+Shape gathered_shape(const Context& c, const Shape& x, const Shape& indices, int axis) {
+  if (x.rank() - 1 + indices.rank() > Shape::max_rank)
+    c.fail("a result of at most 8 dimensions", x.to_string() + " and indices " + indices.to_string());
+  Shape shape;
+  for (int i = 0; i < axis; ++i) shape.push_back(x[i]);
+  for (const auto dim : indices.dims()) shape.push_back(dim);
+  for (int i = axis + 1; i < x.rank(); ++i) shape.push_back(x[i]);
+  return shape;
+}
+
+// A tensor as [outer, dim, inner], whose middle axis the indices choose from; the chosen parts are
+// [outer, count, inner].
+struct Indexed {
+  std::int64_t outer = 1, dim = 1, inner = 1, count = 1;
+};
+
+inline Indexed indexed(const Shape& x, int axis, std::int64_t count) {
+  Indexed view{.dim = x[axis], .count = count};
+  for (int i = 0; i < axis; ++i) view.outer *= x[i];
+  for (int i = axis + 1; i < x.rank(); ++i) view.inner *= x[i];
+  return view;
+}
+
+// On a CPU the indices are at hand: one out of range is a mistake of the program. On a GPU, which cannot
+// report it without a wait, it reads 0 and writes nothing.
+template <class Index>
+void check_indices(const OpContext& c, std::int64_t dim) {
+  const auto indices = c.input(1).values<Index>();
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] < 0 || indices[i] >= dim)
+      c.fail("indices from 0 to " + std::to_string(dim - 1), "the index " + std::to_string(indices[i]) +
+                                                                 " at place " + std::to_string(i) +
+                                                                 " of " + c.input(1).describe());
+}
+
+}  // namespace actorflow

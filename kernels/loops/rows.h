@@ -1,0 +1,29 @@
+// A tensor seen as a matrix whose columns are its last axis.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/kernel.h"
+
+namespace actorflow {
+
+struct Rows {
+  std::int64_t rows, columns;
+};
+
+// Throws invalid_argument unless the tensor has a last axis.
+inline Rows rows_of(const OpContext& context, const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  if (shape.rank() < 1) context.fail("a tensor with a last axis", tensor.describe());
+  const std::int64_t columns = shape[shape.rank() - 1];
+  return {columns == 0 ? 0 : tensor.elements() / columns, columns};
+}
+
+// What a shape function expects of its first input.
+inline void expect_rows(const InferContext& context) {
+  const TensorType& type = context.input(0);
+  if (!is_floating(type.dtype) || type.shape.rank() == 0)
+    context.fail("a floating tensor with a last axis", type.to_string());
+}
+
+}  // namespace actorflow

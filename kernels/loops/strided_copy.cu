@@ -1,0 +1,194 @@
+#include "kernels/loops/strided_copy.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#ifdef ACTORFLOW_CUDA
+#include "dataflow/values/check.h"
+#include "kernels/devices/cuda_device.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+// An element to be moved, whatever it is. Bytes may alias every type.
+template <std::size_t size>
+struct alignas(size) Bytes {
+  std::byte bytes[size];
+};
+
+template <class T>
+void copy_row(std::int64_t count, const T* from, std::int64_t from_stride, T* to,
+              std::int64_t to_stride) {
+  if (from_stride == 1 && to_stride == 1)
+    std::copy_n(from, count, to);
+  else
+    for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+// The two innermost loops, in tiles: whichever way a matrix is transposed, the lines of both sides stay
+// in the first-level cache until all of their elements are used. The tiles are small, because rows whose
+// length is a power of two share few places of the cache.
+template <class T>
+void copy_matrix(const StridedLoops<2>& loops, const T* from, T* to) {
+  constexpr std::int64_t tile = 8;
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
+  for (std::int64_t row = 0; row < rows; row += tile)
+    for (std::int64_t column = 0; column < columns; column += tile)
+      for (std::int64_t i = row; i < std::min(row + tile, rows); ++i)
+        copy_row(std::min(tile, columns - column),
+                 from + i * loops.strides[0][outer] + column * loops.strides[0][inner],
+                 loops.strides[0][inner],
+                 to + i * loops.strides[1][outer] + column * loops.strides[1][inner],
+                 loops.strides[1][inner]);
+}
+
+// The nest without its two innermost loops.
+StridedLoops<2> loops_over_matrices(const StridedLoops<2>& loops) {
+  StridedLoops<2> outer;
+  for (int axis = 0; axis < loops.rank - 2; ++axis)
+    outer.append(loops.dims[axis], {loops.strides[0][axis], loops.strides[1][axis]});
+  outer.finish();
+  return outer;
+}
+
+template <class T>
+void copy_on_cpu(const StridedLoops<2>& loops, const T* from, T* to) {
+  const bool transposes = loops.rank >= 2 && (loops.row_stride(0) != 1 || loops.row_stride(1) != 1);
+  if (!transposes)
+    return loops.for_each_row([&](std::int64_t, const auto& offsets) {
+      copy_row(loops.row_length(), from + offsets[0], loops.row_stride(0), to + offsets[1],
+               loops.row_stride(1));
+    });
+  const auto outer = loops_over_matrices(loops);
+  for (std::int64_t i = 0; i < outer.elements; ++i)
+    copy_matrix(loops, from + outer.offset(0, i), to + outer.offset(1, i));
+}
+
+#ifdef ACTORFLOW_CUDA
+template <class T>
+struct CopyBody {
+  StridedLoops<2> loops;
+  const T* from;
+  T* to;
+  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+    to[loops.offset(1, i)] = from[loops.offset(0, i)];
+  }
+};
+
+constexpr int transpose_tile = 32, transpose_rows = 8;
+
+// Are the two innermost loops those of a matrix that is transposed? Neighbouring threads would then read
+// or write elements that lie far apart.
+bool transposes_on_cuda(const StridedLoops<2>& loops) {
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  return loops.rank >= 2 && loops.strides[0][outer] == 1 && loops.strides[1][inner] == 1 &&
+         loops.dims[outer] >= transpose_rows && loops.dims[inner] >= transpose_rows;
+}
+
+// By way of shared memory, in tiles of which a warp reads a line and writes a line. One more column than
+// the tile has keeps the elements of a column in different banks.
+template <class T>
+__global__ void __launch_bounds__(transpose_tile* transpose_rows)
+    transpose_matrices(StridedLoops<2> loops, StridedLoops<2> matrices, const T* from, T* to) {
+  __shared__ T tile[transpose_tile][transpose_tile + 1];
+  const int outer = loops.rank - 2, inner = loops.rank - 1;
+  const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * transpose_tile;
+  const std::int64_t row_tiles = (columns - 1) / transpose_tile + 1;
+  for (std::int64_t task = blockIdx.y; task < matrices.elements * row_tiles; task += gridDim.y) {
+    const std::int64_t column = task % row_tiles * transpose_tile, matrix = task / row_tiles;
+    const T* source = from + matrices.offset(0, matrix) + row + threadIdx.x;
+    T* target = to + matrices.offset(1, matrix) + column + threadIdx.x;
+    // Two unrolled loops, so that all loads of a thread are on their way at once.
+#pragma unroll
+    for (int k = 0; k < transpose_tile; k += transpose_rows)
+      if (const std::int64_t j = k + threadIdx.y; row + threadIdx.x < rows && column + j < columns)
+        tile[j][threadIdx.x] = source[(column + j) * loops.strides[0][inner]];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < transpose_tile; k += transpose_rows)
+      if (const std::int64_t i = k + threadIdx.y; row + i < rows && column + threadIdx.x < columns)
+        target[(row + i) * loops.strides[1][outer]] = tile[threadIdx.x][i];
+    __syncthreads();
+  }
+}
+
+template <class T>
+void transpose_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
+  constexpr std::int64_t max_grid_y = 65535;
+  const auto matrices = loops_over_matrices(loops);
+  const auto tiles = [](std::int64_t dim) { return (dim - 1) / transpose_tile + 1; };
+  const dim3 grid(static_cast<unsigned>(tiles(loops.dims[loops.rank - 2])),
+                  static_cast<unsigned>(
+                      std::min(matrices.elements * tiles(loops.dims[loops.rank - 1]), max_grid_y)));
+  transpose_matrices<<<grid, dim3(transpose_tile, transpose_rows), 0, cuda_stream(device)>>>(
+      loops, matrices, from, to);
+  check_cuda(cudaGetLastError(), "launch a transposition");
+}
+
+template <class T>
+void copy_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
+  if (transposes_on_cuda(loops)) return transpose_on_cuda(device, loops, from, to);
+  launch(device, loops.elements, CopyBody<T>{loops, from, to});
+}
+#endif
+
+template <class T>
+void copy([[maybe_unused]] Device& device, const StridedLoops<2>& loops, ConstPlace from,
+          MutablePlace to) {
+  const T* source = static_cast<const T*>(from.tensor.data()) + from.offset;
+  T* destination = static_cast<T*>(to.tensor.mutable_data()) + to.offset;
+#ifdef ACTORFLOW_CUDA
+  if (!to.tensor.on_host()) {
+    if constexpr (!std::is_same_v<T, std::string>)
+      return copy_on_cuda(device, loops, source, destination);
+  }
+#endif
+  copy_on_cpu(loops, source, destination);
+}
+
+}  // namespace
+
+void strided_copy(Device& device, const StridedLoops<2>& loops, ConstPlace from, MutablePlace to) {
+  if (loops.elements == 0) return;
+  ACTORFLOW_CHECK(from.tensor.dtype() == to.tensor.dtype(), from.tensor.describe(), "to",
+                  to.tensor.describe());
+  ACTORFLOW_CHECK(from.tensor.on_host() == to.tensor.on_host());
+  if (from.tensor.dtype() == DType::string) return copy<std::string>(device, loops, from, to);
+  switch (size_of(from.tensor.dtype())) {  // Elements of one size are copied by the same code.
+    case 1:
+      return copy<Bytes<1>>(device, loops, from, to);
+    case 4:
+      return copy<Bytes<4>>(device, loops, from, to);
+    default:
+      return copy<Bytes<8>>(device, loops, from, to);
+  }
+}
+
+void clear([[maybe_unused]] Device& device, Tensor& tensor) {
+  if (tensor.dtype() == DType::string || tensor.elements() == 0) return;  // strings are born empty
+#ifdef ACTORFLOW_CUDA
+  if (!tensor.on_host())
+    return check_cuda(
+        cudaMemsetAsync(tensor.mutable_data(), 0, tensor.size_bytes(), cuda_stream(device)),
+        "clear a tensor");
+#endif
+  std::memset(tensor.mutable_data(), 0, tensor.size_bytes());
+}
+
+StridedLoops<2> box_loops(const Shape& dims, const Shape& from, const Shape& to) {
+  const auto from_strides = dense_strides(from), to_strides = dense_strides(to);
+  StridedLoops<2> loops;
+  for (int axis = 0; axis < dims.rank(); ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    loops.append(dims[axis], {from_strides[i], to_strides[i]});
+  }
+  loops.finish();
+  return loops;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,89 @@
+// Rows of a matrix on the GPU, each computed by a warp. For .cu files in a build with CUDA.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/devices/cuda_device.h"
+
+namespace actorflow {
+
+inline constexpr unsigned warp = 32;
+inline constexpr unsigned warps_per_block = cuda_block_threads / warp;
+
+// The butterfly gives every thread of the warp the same value, combined in one order.
+template <class T, class Combine>
+__device__ T combine_in_warp(T value, Combine combine) {
+  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
+    value = combine(value, __shfl_xor_sync(~0U, value, distance));
+  return value;
+}
+
+__device__ inline double sum_in_warp(double value) {
+  return combine_in_warp(value, [](double a, double b) { return a + b; });
+}
+
+// A row that the registers of a warp hold: memory is read once, however often the elements are used.
+template <class T>
+class RowInRegisters {
+ public:
+  static constexpr int per_thread = 32;
+  static constexpr std::int64_t most_columns = per_thread * warp;
+
+  // value(column) gives the elements; each is asked for once. REQUIRES: at most most_columns.
+  template <class Value>
+  __device__ RowInRegisters(std::int64_t columns, const Value& value)
+      : columns_(static_cast<int>(columns)) {
+#pragma unroll
+    for (int k = 0; k < per_thread; ++k)
+      if (column(k) < columns_) values_[k] = value(column(k));
+  }
+
+  // Calls use(column, element) for this thread's part. The element may be changed.
+  template <class Use>
+  __device__ void for_each(const Use& use) {
+#pragma unroll
+    for (int k = 0; k < per_thread; ++k)
+      if (column(k) < columns_) use(column(k), values_[k]);
+  }
+  template <class Use>
+  __device__ void for_each(const Use& use) const {
+#pragma unroll
+    for (int k = 0; k < per_thread; ++k)
+      if (column(k) < columns_) use(column(k), values_[k]);
+  }
+  // Calls use(column, element of a, element of b).
+  template <class Use>
+  __device__ static void for_each_pair(const RowInRegisters& a, const RowInRegisters& b,
+                                       const Use& use) {
+#pragma unroll
+    for (int k = 0; k < per_thread; ++k)
+      if (column(k) < a.columns_) use(column(k), a.values_[k], b.values_[k]);
+  }
+
+ private:
+  __device__ static int column(int k) { return static_cast<int>(threadIdx.x + k * warp); }
+
+  int columns_;
+  T values_[per_thread];
+};
+
+// Calls body(row) with the threads of one warp, threadIdx.x from 0 to 31, for each row.
+template <class Body>
+__global__ void __launch_bounds__(cuda_block_threads) for_each_row(std::int64_t rows, Body body) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * warps_per_block;
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps_per_block + threadIdx.y;
+       row < rows; row += step)
+    body(row);
+}
+
+template <class Body>
+void launch_rows(Device& device, std::int64_t rows, const Body& body) {
+  if (rows == 0) return;
+  constexpr std::int64_t max_blocks = 8192;
+  const auto blocks = static_cast<unsigned>(std::min((rows - 1) / warps_per_block + 1, max_blocks));
+  for_each_row<<<blocks, dim3(warp, warps_per_block), 0, cuda_stream(device)>>>(rows, body);
+  check_cuda(cudaGetLastError(), "launch a kernel");
+}
+
+}  // namespace actorflow

@@ -1,0 +1,207 @@
+// Add, Sub, Mul, Div, Maximum, Minimum, Pow: elementwise, with broadcasting.
+#include <cmath>
+#include <limits>
+
+#include "kernels/core/builtin_ops.h"
+#include "kernels/loops/elementwise.h"
+#include "kernels/ops.h"
+
+namespace actorflow {
+namespace {
+
+// The type to compute in: integers wrap around, as unsigned ones do.
+template <class T, bool integral = std::is_integral_v<T>>
+struct Wrapping {
+  using Type = T;
+};
+template <class T>
+struct Wrapping<T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <class T>
+using WrappingType = typename Wrapping<T>::Type;
+
+struct Add {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<WrappingType<T>>(a) + static_cast<WrappingType<T>>(b));
+  }
+};
+
+struct Sub {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<WrappingType<T>>(a) - static_cast<WrappingType<T>>(b));
+  }
+};
+
+struct Mul {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<WrappingType<T>>(a) * static_cast<WrappingType<T>>(b));
+  }
+};
+
+// Of integers: the only quotient that overflows, lowest / -1, wraps around; x / 0 is 0 where the check
+// below is not made.
+struct Div {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return b == 0 ? T(0) : b == -1 ? Sub()(T(0), a) : static_cast<T>(a / b);
+    else
+      return a / b;
+  }
+};
+
+// NaN where one of the two is.
+struct Maximum {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    const T larger = a > b ? a : b;  // b if that is NaN
+    return a != a ? a : larger;
+  }
+};
+
+struct Minimum {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+  }
+};
+
+struct Pow {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
+    return std::pow(a, b);
+  }
+};
+
+using Gradient = decltype(OpDef::gradient);
+
+// True if `shape` is not repeated when it broadcasts with `other`, as far as is known.
+bool keeps_shape(const Shape& shape, const Shape& other) {
+  if (!shape.has_rank() || !other.has_rank() || other.rank() > shape.rank()) return false;
+  for (int axis = 0; axis < other.rank(); ++axis) {
+    const auto mine = shape[shape.rank() - other.rank() + axis];
+    const bool repeated_or_unknown = mine == 1 || mine == Shape::unknown;
+    if (repeated_or_unknown && other[axis] != 1) return false;
+  }
+  return true;
+}
+
+// The gradients of both inputs from those of their broadcast elements.
+std::vector<Output> unbroadcast(GradientContext& c, Output towards_a, Output towards_b) {
+  const Output a = c.input(0), b = c.input(1);
+  return {keeps_shape(a.shape(), b.shape()) ? towards_a : sum_like(towards_a, a),
+          keeps_shape(b.shape(), a.shape()) ? towards_b : sum_like(towards_b, b)};
+}
+
+std::vector<Output> add_gradient(GradientContext& c) {
+  return unbroadcast(c, c.gradient(), c.gradient());
+}
+
+std::vector<Output> sub_gradient(GradientContext& c) {
+  return unbroadcast(c, c.gradient(), -c.gradient());
+}
+
+std::vector<Output> mul_gradient(GradientContext& c) {
+  return unbroadcast(c, c.gradient() * c.input(1), c.gradient() * c.input(0));
+}
+
+std::vector<Output> div_gradient(GradientContext& c) {
+  const Output towards_a = c.gradient() / c.input(1);
+  return unbroadcast(c, towards_a, -(towards_a * c.output(0)));
+}
+
+template <Output (*wins)(Output, Output)>
+std::vector<Output> extremum_gradient(GradientContext& c) {
+  const Output first = wins(c.input(0), c.input(1)), g = c.gradient(), zero = scalar_like(g, 0);
+  return unbroadcast(c, select(first, g, zero), select(first, zero, g));
+}
+
+// Towards the exponent: g y log(a), and 0 where a is not positive, as the function is 0 or undefined
+// there.
+std::vector<Output> pow_gradient(GradientContext& c) {
+  const Output a = c.input(0), b = c.input(1), g = c.gradient();
+  const Output log_a = select(greater(a, scalar_like(a, 0)), log(a), scalar_like(a, 0));
+  return unbroadcast(c, g * b * pow(a, b - 1), g * c.output(0) * log_a);
+}
+
+template <class Types>
+OpDef binary_def(std::string_view name, Gradient gradient) {
+  return {.name = name,
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .infer = infer_binary<Types>,
+          .gradient = gradient};
+}
+
+const OpDef& add_op() {
+  static const OpDef op = binary_def<NumericTypes>("Add", add_gradient);
+  return op;
+}
+
+const OpDef& sub_op() {
+  static const OpDef op = binary_def<NumericTypes>("Sub", sub_gradient);
+  return op;
+}
+
+const OpDef& mul_op() {
+  static const OpDef op = binary_def<NumericTypes>("Mul", mul_gradient);
+  return op;
+}
+
+const OpDef& div_op() {
+  static const OpDef op = binary_def<NumericTypes>("Div", div_gradient);
+  return op;
+}
+
+const OpDef& maximum_op() {
+  static const OpDef op = binary_def<NumericTypes>("Maximum", extremum_gradient<greater_equal>);
+  return op;
+}
+
+const OpDef& minimum_op() {
+  static const OpDef op = binary_def<NumericTypes>("Minimum", extremum_gradient<less_equal>);
+  return op;
+}
+
+const OpDef& pow_op() {
+  static const OpDef op = binary_def<FloatingTypes>("Pow", pow_gradient);
+  return op;
+}
+
+// On a CPU the divisors are at hand: a zero among integers is a mistake of the program.
+void divide_kernel(OpContext& c) {
+  const Tensor& divisor = c.input(1);
+  if (divisor.on_host())
+    DTypes<std::int32_t, std::int64_t>::dispatch(divisor.dtype(), [&]<class T>() {
+      for (const T value : divisor.values<T>())
+        if (value == 0) c.fail("divisors other than 0", "a 0 in " + divisor.describe());
+    });
+  binary<Div, NumericTypes>(c);
+}
+
+}  // namespace
+
+Output add(Output a, Output b) { return a.graph->add(add_op(), {a, b}); }
+Output subtract(Output a, Output b) { return a.graph->add(sub_op(), {a, b}); }
+Output multiply(Output a, Output b) { return a.graph->add(mul_op(), {a, b}); }
+Output divide(Output a, Output b) { return a.graph->add(div_op(), {a, b}); }
+Output maximum(Output a, Output b) { return a.graph->add(maximum_op(), {a, b}); }
+Output minimum(Output a, Output b) { return a.graph->add(minimum_op(), {a, b}); }
+Output pow(Output base, Output exponent) { return base.graph->add(pow_op(), {base, exponent}); }
+
+std::vector<Op> binary_ops() {
+  return {on_all_devices<binary<Add, NumericTypes>>(add_op()),
+          on_all_devices<binary<Sub, NumericTypes>>(sub_op()),
+          on_all_devices<binary<Mul, NumericTypes>>(mul_op()),
+          on_all_devices<divide_kernel>(div_op()),
+          on_all_devices<binary<Maximum, NumericTypes>>(maximum_op()),
+          on_all_devices<binary<Minimum, NumericTypes>>(minimum_op()),
+          on_all_devices<binary<Pow, FloatingTypes>>(pow_op())};
+}
+
+}  // namespace actorflow

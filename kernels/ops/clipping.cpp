@@ -1,0 +1,30 @@
+#include "kernels/ops/clipping.h"
+
+#include <cmath>
+#include <string>
+
+#include "dataflow/graph/core_ops.h"
+#include "kernels/ops.h"
+
+namespace actorflow {
+
+Output global_norm(const std::vector<Output>& tensors) {
+  if (tensors.empty()) throw invalid_argument("the global norm of no tensors was asked for");
+  std::vector<Output> squares;
+  for (const auto& tensor : tensors) squares.push_back(cast(sum(square(tensor)), DType::float64));
+  return sqrt(tensors.front().graph->add(add_n_op(), squares));
+}
+
+std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVariable> gradients,
+                                                     double max_norm) {
+  if (!(max_norm > 0) || !std::isfinite(max_norm))
+    throw invalid_argument("the largest global norm must be above 0, got " + std::to_string(max_norm));
+  std::vector<Output> tensors;
+  for (const auto& item : gradients) tensors.push_back(item.gradient);
+  const Output norm = global_norm(tensors);
+  const Output scale = max_norm / maximum(norm, scalar_like(norm, max_norm));
+  for (auto& item : gradients) item.gradient = item.gradient * cast(scale, item.gradient.dtype());
+  return gradients;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,379 @@
+// LayerNorm over the last axis, and its gradient, each in one go over the rows.
+// Ba, Kiros and Hinton, Layer Normalization (2016).
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/core/builtin_ops.h"
+#include "kernels/core/dtypes.h"
+#include "kernels/loops/rows.h"
+#include "kernels/loops/vectorised.h"
+#include "kernels/ops.h"
+#include "kernels/ops/reduce.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/loops/warp_rows.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+// Fails unless input `i` has one value per column of input 0.
+void expect_one_per_column(const InferContext& c, int i) {
+  c.expect_rank(i, 1);
+  const Shape &x = c.input(0).shape, &values = c.input(i).shape;
+  if (x.has_rank() && values.has_rank() && !Shape({x[x.rank() - 1]}).compatible_with(values))
+    c.fail("input " + std::to_string(i) + " with one value per column",
+           c.input(0).to_string() + " and " + c.input(i).to_string());
+}
+
+void infer_layer_norm(InferContext& c) {
+  expect_rows(c);
+  c.expect_same_dtype();
+  expect_one_per_column(c, 1);
+  expect_one_per_column(c, 2);
+  if (!(c.attr<double>("epsilon") >= 0))
+    c.fail("an epsilon of 0 or more", std::to_string(c.attr<double>("epsilon")));
+  c.add_output(c.input(0).dtype, c.input(0).shape);
+}
+
+void infer_layer_norm_grad(InferContext& c) {
+  expect_rows(c);
+  c.expect_same_dtype();
+  expect_one_per_column(c, 2);
+  c.add_output(c.input(0).dtype, c.input(1).shape);
+  c.add_output(c.input(0).dtype, c.input(2).shape);
+  c.add_output(c.input(0).dtype, c.input(2).shape);
+}
+
+// (g, x, gamma) -> the gradients of x, gamma and beta.
+const OpDef& layer_norm_grad_op() {
+  static const OpDef op{.name = "LayerNormGrad",
+                        .min_inputs = 3,
+                        .max_inputs = 3,
+                        .attrs = {{"epsilon", 0.0, true}},
+                        .infer = infer_layer_norm_grad};
+  return op;
+}
+
+std::vector<Output> layer_norm_gradient(GradientContext& c) {
+  const Output grad = c.graph().add(layer_norm_grad_op(), {c.gradient(), c.input(0), c.input(1)},
+                                    {{"epsilon", c.attr<double>("epsilon")}});
+  return {grad, grad.output(1), grad.output(2)};
+}
+
+const OpDef& layer_norm_op() {
+  static const OpDef op{.name = "LayerNorm",
+                        .min_inputs = 3,
+                        .max_inputs = 3,
+                        .attrs = {{"epsilon", 0.001}},
+                        .infer = infer_layer_norm,
+                        .gradient = layer_norm_gradient};
+  return op;
+}
+
+// What a row is normalised with: (x - mean) * scale.
+template <class T>
+struct Moments {
+  T mean, scale;
+};
+
+// One pass over the row would lose digits where the mean is large: two. `scratch` takes the squares.
+template <class T>
+Moments<T> moments_of_row(std::int64_t columns, const T* x, double epsilon, T* scratch) {
+  const auto count = static_cast<double>(columns);
+  const T mean = static_cast<T>(reduce_run<SumReducer<T>>(x, columns) / count);
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) scratch[j] = (x[j] - mean) * (x[j] - mean);
+  const double variance = reduce_run<SumReducer<T>>(scratch, columns) / count;
+  return {mean, static_cast<T>(1 / std::sqrt(variance + epsilon))};
+}
+
+template <class T>
+struct Forward {
+  Rows size;
+  double epsilon;
+  const T *x, *gamma, *beta;
+  T* y;
+};
+
+template <class T>
+void normalise_on_cpu(const Forward<T>& f, T* scratch) {
+  vectorised([=] {
+    const std::int64_t columns = f.size.columns;
+    for (std::int64_t row = 0; row < f.size.rows; ++row) {
+      const T* x = f.x + row * columns;
+      T* y = f.y + row * columns;
+      const Moments<T> m = moments_of_row(columns, x, f.epsilon, scratch);
+#pragma GCC ivdep
+      for (std::int64_t j = 0; j < columns; ++j)
+        y[j] = (x[j] - m.mean) * m.scale * f.gamma[j] + f.beta[j];
+    }
+  });
+}
+
+template <class T>
+struct Backward {
+  Rows size;
+  double epsilon;
+  const T *g, *x, *gamma;
+  T *dx, *dgamma, *dbeta;
+};
+
+// With h the normalised x and e = g gamma: dx = (e - mean(e) - h mean(e h)) scale. `totals` are those of
+// gamma's gradient and of beta's, in double.
+template <class T>
+void backward_row(const Backward<T>& b, std::int64_t row, T* h, T* scratch, double* totals) {
+  const std::int64_t columns = b.size.columns;
+  const auto count = static_cast<double>(columns);
+  const T *g = b.g + row * columns, *x = b.x + row * columns, *gamma = b.gamma;
+  T* dx = b.dx + row * columns;
+  const Moments<T> m = moments_of_row(columns, x, b.epsilon, scratch);
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) h[j] = (x[j] - m.mean) * m.scale;
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) {
+    totals[j] += static_cast<double>(g[j] * h[j]);
+    totals[columns + j] += static_cast<double>(g[j]);
+  }
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) scratch[j] = g[j] * gamma[j];
+  const T mean = static_cast<T>(reduce_run<SumReducer<T>>(scratch, columns) / count);
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) scratch[j] *= h[j];
+  const T along = static_cast<T>(reduce_run<SumReducer<T>>(scratch, columns) / count);
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < columns; ++j) dx[j] = (g[j] * gamma[j] - mean - h[j] * along) * m.scale;
+}
+
+template <class T>
+void backward_on_cpu(const Backward<T>& b, T* scratch, double* totals) {
+  vectorised([=] {
+    const std::int64_t columns = b.size.columns;
+    std::fill_n(totals, 2 * columns, 0.0);
+    for (std::int64_t row = 0; row < b.size.rows; ++row)
+      backward_row(b, row, scratch, scratch + columns, totals);
+    for (std::int64_t j = 0; j < columns; ++j) b.dgamma[j] = static_cast<T>(totals[j]);
+    for (std::int64_t j = 0; j < columns; ++j) b.dbeta[j] = static_cast<T>(totals[columns + j]);
+  });
+}
+
+#ifdef ACTORFLOW_CUDA
+
+template <class T>
+__device__ Moments<T> moments_of(const RowInRegisters<T>& row, std::int64_t columns, double epsilon) {
+  const auto count = static_cast<double>(columns);
+  double sum = 0, squares = 0;
+  row.for_each([&](std::int64_t, T x) { sum += static_cast<double>(x); });
+  const T mean = static_cast<T>(sum_in_warp(sum) / count);
+  row.for_each([&](std::int64_t, T x) { squares += static_cast<double>((x - mean) * (x - mean)); });
+  return {mean, static_cast<T>(1 / std::sqrt(sum_in_warp(squares) / count + epsilon))};
+}
+
+// Of rows that a warp's registers hold.
+template <class T>
+void normalise_narrow(Device& device, const Forward<T>& f) {
+  launch_rows(device, f.size.rows, [=] __device__(std::int64_t row_index) {
+    const std::int64_t columns = f.size.columns, first = row_index * columns;
+    const RowInRegisters<T> row(columns, [=](std::int64_t j) { return f.x[first + j]; });
+    const Moments<T> m = moments_of(row, columns, f.epsilon);
+    row.for_each(
+        [&](std::int64_t j, T x) { f.y[first + j] = (x - m.mean) * m.scale * f.gamma[j] + f.beta[j]; });
+  });
+}
+
+template <class T>
+void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
+  launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
+    const std::int64_t columns = b.size.columns, first = row_index * columns;
+    const auto count = static_cast<double>(columns);
+    RowInRegisters<T> row(columns, [=](std::int64_t j) { return b.x[first + j]; });
+    const Moments<T> m = moments_of(row, columns, b.epsilon);
+    const RowInRegisters<T> e(columns, [=](std::int64_t j) { return b.g[first + j] * b.gamma[j]; });
+    row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
+    double sum = 0, product = 0;
+    e.for_each([&](std::int64_t, T value) { sum += static_cast<double>(value); });
+    RowInRegisters<T>::for_each_pair(
+        e, row, [&](std::int64_t, T value, T x) { product += static_cast<double>(value * x); });
+    const T mean = static_cast<T>(sum_in_warp(sum) / count);
+    const T along = static_cast<T>(sum_in_warp(product) / count);
+    RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t j, T value, T x) {
+      b.dx[first + j] = (value - mean - x * along) * m.scale;
+    });
+    if (threadIdx.x == 0) moments[row_index] = m;
+  });
+}
+
+using BlockSum = cub::BlockReduce<double, cuda_block_threads>;
+
+// The sum over a block of threads, for all of them.
+__device__ double block_sum(double value) {
+  __shared__ typename BlockSum::TempStorage scratch;
+  __shared__ double total;
+  const double sum = BlockSum(scratch).Sum(value);
+  if (threadIdx.x == 0) total = sum;
+  __syncthreads();
+  const double result = total;
+  __syncthreads();  // before the next call overwrites both
+  return result;
+}
+
+template <class T>
+__device__ Moments<T> moments_on_cuda(std::int64_t columns, const T* x, double epsilon) {
+  const auto count = static_cast<double>(columns);
+  double sum = 0;
+  for (std::int64_t j = threadIdx.x; j < columns; j += blockDim.x) sum += static_cast<double>(x[j]);
+  const T mean = static_cast<T>(block_sum(sum) / count);
+  double squares = 0;
+  for (std::int64_t j = threadIdx.x; j < columns; j += blockDim.x)
+    squares += static_cast<double>((x[j] - mean) * (x[j] - mean));
+  return {mean, static_cast<T>(1 / std::sqrt(block_sum(squares) / count + epsilon))};
+}
+
+// A block of threads takes a row at a time.
+template <class T>
+__global__ void normalise_kernel(Forward<T> f) {
+  const std::int64_t columns = f.size.columns;
+  for (std::int64_t row = blockIdx.x; row < f.size.rows; row += gridDim.x) {
+    const T* x = f.x + row * columns;
+    const Moments<T> m = moments_on_cuda(columns, x, f.epsilon);
+    for (std::int64_t j = threadIdx.x; j < columns; j += blockDim.x)
+      f.y[row * columns + j] = (x[j] - m.mean) * m.scale * f.gamma[j] + f.beta[j];
+  }
+}
+
+// Keeps the rows' moments, which the columns' sums need too.
+template <class T>
+__global__ void backward_kernel(Backward<T> b, Moments<T>* moments) {
+  const std::int64_t columns = b.size.columns;
+  const auto count = static_cast<double>(columns);
+  for (std::int64_t row = blockIdx.x; row < b.size.rows; row += gridDim.x) {
+    const T *g = b.g + row * columns, *x = b.x + row * columns;
+    const Moments<T> m = moments_on_cuda(columns, x, b.epsilon);
+    double sum = 0, product = 0;
+    for (std::int64_t j = threadIdx.x; j < columns; j += blockDim.x) {
+      const T e = g[j] * b.gamma[j];
+      sum += static_cast<double>(e);
+      product += static_cast<double>(e * (x[j] - m.mean) * m.scale);
+    }
+    const T mean = static_cast<T>(block_sum(sum) / count);
+    const T along = static_cast<T>(block_sum(product) / count);
+    for (std::int64_t j = threadIdx.x; j < columns; j += blockDim.x)
+      b.dx[row * columns + j] = (g[j] * b.gamma[j] - mean - (x[j] - m.mean) * m.scale * along) * m.scale;
+    if (threadIdx.x == 0) moments[row] = m;
+  }
+}
+
+// Of the gradients of gamma and of beta.
+template <class T>
+struct ColumnGradientTerm {
+  const T *g, *x;
+  const Moments<T>* moments;
+  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
+    const Moments<T> m = moments[at.row];
+    const T g_here = g[at.index];
+    return {static_cast<double>(g_here * (x[at.index] - m.mean) * m.scale), static_cast<double>(g_here)};
+  }
+};
+
+unsigned blocks_for(std::int64_t rows) {
+  return static_cast<unsigned>(std::min<std::int64_t>(rows, 8192));
+}
+
+template <class T>
+void normalise_on_cuda(Device& device, const Forward<T>& f) {
+  if (f.size.rows == 0) return;
+  if (f.size.columns <= RowInRegisters<T>::most_columns) return normalise_narrow(device, f);
+  normalise_kernel<<<blocks_for(f.size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(f);
+  check_cuda(cudaGetLastError(), "launch a layer normalisation");
+}
+
+template <class T>
+void backward_on_cuda(Device& device, const Backward<T>& b) {
+  const Rows size = b.size;
+  const DeviceScratch<Moments<T>> memory(device, size.rows);
+  Moments<T>* const moments = memory.data();
+  if (size.columns <= RowInRegisters<T>::most_columns)
+    backward_narrow(device, b, moments);
+  else if (size.rows > 0)
+    backward_kernel<<<blocks_for(size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(b, moments);
+  check_cuda(cudaGetLastError(), "launch a layer normalisation's gradient");
+  const DeviceScratch<TwoSumsFold::Accumulator> scratch(device, size.columns);
+  const auto* sums = scratch.data();
+  fold_columns<TwoSumsFold>(device, size, ColumnGradientTerm<T>{b.g, b.x, moments}, scratch.data());
+  launch(device, size.columns, [=] __device__(std::int64_t j) {
+    b.dgamma[j] = static_cast<T>(sums[j].first);
+    b.dbeta[j] = static_cast<T>(sums[j].second);
+  });
+}
+
+#endif
+
+template <class T>
+T* elements_of(const BufferRef& memory) {
+  return static_cast<T*>(memory->data());
+}
+
+template <class T>
+void run(OpContext& c, const Forward<T>& f) {
+#ifdef ACTORFLOW_CUDA
+  if (c.device().type() == DeviceType::cuda) return normalise_on_cuda(c.device(), f);
+#endif
+  const BufferRef scratch = c.scratch(static_cast<std::size_t>(f.size.columns) * sizeof(T));
+  normalise_on_cpu(f, elements_of<T>(scratch));
+}
+
+template <class T>
+void run(OpContext& c, const Backward<T>& b) {
+#ifdef ACTORFLOW_CUDA
+  if (c.device().type() == DeviceType::cuda) return backward_on_cuda(c.device(), b);
+#endif
+  const auto pairs = 2 * static_cast<std::size_t>(b.size.columns);
+  const BufferRef scratch = c.scratch(pairs * sizeof(T)), totals = c.scratch(pairs * sizeof(double));
+  backward_on_cpu(b, elements_of<T>(scratch), elements_of<double>(totals));
+}
+
+void check_columns(const OpContext& c, Rows size, int input) {
+  if (c.input(input).dtype() != c.input(0).dtype() || c.input(input).shape() != Shape({size.columns}))
+    c.fail("one value per column", c.input(0).describe() + " and " + c.input(input).describe());
+}
+
+void layer_norm_kernel(OpContext& c) {
+  const Tensor& x = c.input(0);
+  const Rows size = rows_of(c, x);
+  for (const int input : {1, 2}) check_columns(c, size, input);
+  dispatch<FloatingTypes>(c, x, [&]<class T>() {
+    const auto values = [&](int input) { return static_cast<const T*>(c.input(input).data()); };
+    Tensor& y = c.forward_or_allocate(0, 0, x.dtype(), x.shape());
+    run(c, Forward<T>{size, attr<double>(c.node(), "epsilon"), values(0), values(1), values(2),
+                      static_cast<T*>(y.mutable_data())});
+  });
+}
+
+void layer_norm_grad_kernel(OpContext& c) {
+  const Tensor &g = c.input(0), &x = c.input(1), &gamma = c.input(2);
+  const Rows size = rows_of(c, g);
+  check_columns(c, size, 2);
+  if (x.dtype() != g.dtype() || x.shape() != g.shape())
+    c.fail("a gradient of the type of x", g.describe() + " and " + x.describe());
+  dispatch<FloatingTypes>(c, g, [&]<class T>() {
+    const auto values = [&](int input) { return static_cast<const T*>(c.input(input).data()); };
+    const auto output = [&](int i, const Shape& shape) {
+      return static_cast<T*>(c.allocate_output(i, g.dtype(), shape).mutable_data());
+    };
+    run(c, Backward<T>{size, attr<double>(c.node(), "epsilon"), values(0), values(1), values(2),
+                       output(0, x.shape()), output(1, gamma.shape()), output(2, gamma.shape())});
+  });
+}
+
+}  // namespace
+
+Output layer_norm(Output x, Output gamma, Output beta, double epsilon) {
+  return x.graph->add(layer_norm_op(), {x, gamma, beta}, {{"epsilon", epsilon}});
+}
+
+std::vector<Op> layer_norm_ops() {
+  return {on_all_devices<layer_norm_kernel>(layer_norm_op()),
+          on_all_devices<layer_norm_grad_kernel>(layer_norm_grad_op())};
+}
+
+}  // namespace actorflow

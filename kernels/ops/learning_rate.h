@@ -1,0 +1,32 @@
+// Learning rates that follow the global step, for apply_gradients() and minimize(). The formulas and
+// names are those of TensorFlow 1.x (python/training/learning_rate_decay.py).
+//
+// Each adds a few nodes on the device of the scope and returns a float64 scalar. `step` is an int64
+// scalar, the global step as a rule. Numbers that make no sense throw invalid_argument.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dataflow/graph/graph.h"
+
+namespace actorflow {
+
+// initial * rate ^ (step / decay_steps); with `staircase` the quotient is rounded down.
+Output exponential_decay(double initial, Output step, std::int64_t decay_steps, double rate,
+                         bool staircase = false);
+
+// initial / (1 + rate * step / decay_steps); with `staircase` the quotient is rounded down.
+Output inverse_time_decay(double initial, Output step, std::int64_t decay_steps, double rate,
+                          bool staircase = false);
+
+// (initial - end) * (1 - min(step, decay_steps) / decay_steps) ^ power + end.
+Output polynomial_decay(double initial, Output step, std::int64_t decay_steps, double end = 1e-4,
+                        double power = 1);
+
+// values[0] up to and including step boundaries[0], values[1] up to boundaries[1], ..., then the last.
+// One more value than boundaries, which grow.
+Output piecewise_constant(Output step, const std::vector<std::int64_t>& boundaries,
+                          const std::vector<double>& values);
+
+}  // namespace actorflow

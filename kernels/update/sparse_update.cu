@@ -1,0 +1,283 @@
+#include "kernels/update/sparse_update.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "kernels/loops/vectorised.h"
+#include "kernels/update/optimizer_rules.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/devices/cuda_device.h"
+#endif
+
+namespace actorflow {
+namespace {
+
+std::int64_t row_elements(const Shape& shape) {
+  std::int64_t elements = 1;
+  for (int i = 1; i < shape.rank(); ++i) elements *= shape[i];
+  return elements;
+}
+
+// A row of one of the gradients.
+struct Part {
+  std::int64_t row;     // of the variable
+  std::int64_t order;   // in which rows add up
+  std::int64_t source;  // which gradient it is of
+  const std::byte* values;
+};
+
+std::vector<Part> parts_of(std::span<const SparseGradient> gradients, Device& device) {
+  std::vector<Part> parts;
+  for (std::size_t source = 0; source < gradients.size(); ++source)
+    for (const auto& rows : gradients[source]) {
+      const Tensor indices = device.to_host(rows.indices);
+      const auto* values = static_cast<const std::byte*>(rows.values.data());
+      const auto stride =
+          row_elements(rows.values.shape()) * static_cast<std::int64_t>(size_of(rows.values.dtype()));
+      for (const std::int64_t row : indices.values<std::int64_t>()) {
+        parts.push_back({row, std::ssize(parts), static_cast<std::int64_t>(source), values});
+        values += stride;
+      }
+    }
+  std::ranges::sort(parts, [](const Part& a, const Part& b) {
+    return a.row != b.row ? a.row < b.row : a.order < b.order;
+  });
+  return parts;
+}
+
+// The rows to be updated, in ascending order, and what each one's gradient is the mean of.
+template <class T>
+struct Groups {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> ends;  // of each row's parts
+  std::vector<T> divisors;
+  std::vector<const T*> parts;
+
+  explicit Groups(const std::vector<Part>& sorted) {
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const Part& part = sorted[i];
+      if (i == 0 || part.row != sorted[i - 1].row) {
+        rows.push_back(part.row);
+        ends.push_back(ends.empty() ? 0 : ends.back());
+        divisors.push_back(1);
+      } else if (part.source != sorted[i - 1].source) {
+        divisors.back() += 1;
+      }
+      parts.push_back(reinterpret_cast<const T*>(part.values));
+      ++ends.back();
+    }
+  }
+
+  std::int64_t count() const { return std::ssize(rows); }
+};
+
+// What the loops read of the groups.
+template <class T>
+struct GroupsView {
+  const std::int64_t* rows;
+  const std::int64_t* ends;
+  const T* divisors;
+  const T* const* parts;
+  std::int64_t row_elements;
+
+  ACTORFLOW_HOST_DEVICE std::int64_t begin(std::int64_t group) const {
+    return group == 0 ? 0 : ends[group - 1];
+  }
+};
+
+// So many elements of a row are summed and applied at a time: they lie on the stack, since an update that has
+// begun to change rows in place must not run out of memory.
+constexpr std::int64_t block = 1024;
+
+// Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts in
+// `sum`.
+template <class T>
+const T* row_gradient(const GroupsView<T>& groups, std::int64_t group, std::int64_t first,
+                      std::int64_t count, T* sum) {
+  const std::int64_t begin = groups.begin(group), end = groups.ends[group];
+  if (end == begin + 1) return groups.parts[begin] + first;
+  const T divisor = groups.divisors[group];
+  for (std::int64_t j = 0; j < count; ++j) sum[j] = groups.parts[begin][first + j];
+  for (std::int64_t part = begin + 1; part < end; ++part) {
+    const T* values = groups.parts[part] + first;
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < count; ++j) sum[j] += values[j];
+  }
+  for (std::int64_t j = 0; j < count; ++j) sum[j] /= divisor;
+  return sum;
+}
+
+template <class T, class Rule, std::size_t... part>
+void update_row_on_cpu(Rule rule, const GroupsView<T>& groups, std::int64_t group,
+                       const std::array<T*, sizeof...(part)>& state, std::index_sequence<part...>) {
+  T sum[block];
+  for (std::int64_t first = 0; first < groups.row_elements; first += block) {
+    const std::int64_t count = std::min(block, groups.row_elements - first);
+    const T* gradient = row_gradient(groups, group, first, count, sum);
+    const std::int64_t begin = groups.rows[group] * groups.row_elements + first;
+    T* const rows[] = {state[part] + begin...};
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < count; ++j) {
+      T values[] = {rows[part][j]...};
+      rule(gradient[j], values[part]...);
+      ((rows[part][j] = values[part]), ...);
+    }
+  }
+}
+
+template <class T, class Rule, class Parts, std::size_t count>
+void update_rows_on_cpu(Rule rule, GroupsView<T> groups, std::int64_t first, std::int64_t last,
+                        std::array<T*, count> state, Parts parts) {
+  vectorised([=] {
+    for (std::int64_t group = first; group < last; ++group)
+      update_row_on_cpu(rule, groups, group, state, parts);
+  });
+}
+
+#ifdef ACTORFLOW_CUDA
+
+template <class T>
+Tensor on_gpu(Device& device, const std::vector<T>& values) {
+  return device.to_device(Tensor::of<T>({std::ssize(values)}, values));
+}
+
+// A GPU's addresses travel as integers.
+template <class T>
+Tensor addresses_on_gpu(Device& device, const std::vector<const T*>& pointers) {
+  static_assert(sizeof(const T*) == sizeof(std::int64_t));
+  Tensor tensor = Tensor::allocate(DType::int64, Shape{std::ssize(pointers)});
+  std::memcpy(tensor.mutable_data(), pointers.data(), tensor.size_bytes());
+  return device.to_device(tensor);
+}
+
+template <class T, class Rule, std::size_t... part>
+void update_rows_on_cuda(Device& device, Rule rule, GroupsView<T> groups, std::int64_t count,
+                         std::array<T*, sizeof...(part)> state, std::index_sequence<part...>) {
+  launch(device, count * groups.row_elements, [=] __device__(std::int64_t i) {
+    const std::int64_t group = i / groups.row_elements, j = i % groups.row_elements;
+    std::int64_t k = groups.begin(group);
+    T gradient = groups.parts[k][j];
+    for (++k; k < groups.ends[group]; ++k) gradient += groups.parts[k][j];
+    gradient /= groups.divisors[group];
+    const std::int64_t place = groups.rows[group] * groups.row_elements + j;
+    rule(gradient, state[part][place]...);
+  });
+}
+
+template <class T, class Rule, std::size_t count, class Parts>
+void update_groups_on_cuda(Device& device, const Rule& rule, const Groups<T>& groups,
+                           std::int64_t elements, const std::array<T*, count>& state, Parts parts) {
+  const Tensor rows = on_gpu(device, groups.rows), ends = on_gpu(device, groups.ends);
+  const Tensor divisors = on_gpu(device, groups.divisors);
+  const Tensor addresses = addresses_on_gpu(device, groups.parts);
+  const GroupsView<T> view{
+      static_cast<const std::int64_t*>(rows.data()), static_cast<const std::int64_t*>(ends.data()),
+      static_cast<const T*>(divisors.data()), static_cast<const T* const*>(addresses.data()), elements};
+  update_rows_on_cuda<T>(device, rule, view, groups.count(), state, parts);
+}
+
+#endif
+
+// Copies what stays behind where the new state has memory of its own.
+template <class T>
+T* carried_over([[maybe_unused]] Device& device, Place<T> place, std::int64_t elements) {
+  if (place.from == place.to) return place.to;
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) {
+    launch(device, elements, [=] __device__(std::int64_t i) { place.to[i] = place.from[i]; });
+    return place.to;
+  }
+#endif
+  std::copy_n(place.from, elements, place.to);
+  return place.to;
+}
+
+// Each row is computed by itself: how the work is shared changes no bit.
+template <class T, class Rule, class Parts, std::size_t count>
+void update_groups([[maybe_unused]] Device& device, Team* team, const Rule& rule,
+                   const Groups<T>& groups, std::int64_t row_elements,
+                   const std::array<T*, count>& state, Parts parts) {
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda)
+    return update_groups_on_cuda<T>(device, rule, groups, row_elements, state, parts);
+#endif
+  const GroupsView<T> view{groups.rows.data(), groups.ends.data(), groups.divisors.data(),
+                           groups.parts.data(), row_elements};
+  const auto shares = update_shares(groups.count(), std::ssize(groups.parts) * row_elements);
+  share_out(team, shares, [&](std::int64_t first, std::int64_t last) {
+    update_rows_on_cpu<T>(rule, view, first, last, state, parts);
+  });
+}
+
+[[noreturn]] void refuse(const std::string& expected, const std::string& actual) {
+  throw invalid_argument("expected " + expected + ", got " + actual);
+}
+
+TensorType type_of(const Tensor& tensor) { return {tensor.dtype(), tensor.shape()}; }
+
+void check_rows(const TensorType& variable, const GradientRows& rows, Device& device) {
+  const Shape& shape = variable.shape;
+  if (shape.rank() == 0) refuse("a variable with rows for a row-sparse gradient", variable.to_string());
+  if (rows.indices.dtype() != DType::int64 || rows.indices.shape().rank() != 1)
+    refuse("indices int64[n]", rows.indices.describe());
+  Shape expected{rows.indices.elements()};
+  for (int i = 1; i < shape.rank(); ++i) expected.push_back(shape[i]);
+  if (type_of(rows.values) != TensorType{variable.dtype, expected})
+    refuse("rows of a gradient as " + TensorType{variable.dtype, expected}.to_string(),
+           rows.values.describe());
+  const Tensor host = device.to_host(rows.indices);
+  const auto indices = host.values<std::int64_t>();
+  const auto bad =
+      std::ranges::find_if(indices, [&](std::int64_t index) { return index < 0 || index >= shape[0]; });
+  if (bad != indices.end())
+    refuse("indices from 0 to " + std::to_string(shape[0] - 1),
+           "the index " + std::to_string(*bad) + " at place " + std::to_string(bad - indices.begin()));
+}
+
+}  // namespace
+
+void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device) {
+  for (const auto& rows : gradient) check_rows(variable, rows, device);
+}
+
+void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
+                           const SparseGradient& gradient, Device& device, Team* team) {
+  apply_sparse_mean(optimizer, state, {&gradient, 1}, device, team);
+}
+
+void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
+                       std::span<const SparseGradient> gradients, Device& device, Team* team) {
+  check_state(optimizer, state);
+  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
+  for (const auto& gradient : gradients) check_sparse_gradient(type_of(state.value), gradient, device);
+  const std::vector<Part> sorted = parts_of(gradients, device);
+  const std::int64_t elements = state.value.elements(), row = row_elements(state.value.shape());
+  with_optimizer(optimizer, state.value.dtype(), [&]<class T>(const auto& o) {
+    const Groups<T> groups(sorted);
+    change_state<T>(o, state, device, [&](const auto& rule, const auto& places, auto parts) {
+      std::array<T*, parts.size()> changed;
+      for (std::size_t i = 0; i < places.size(); ++i)
+        changed[i] = carried_over(device, places[i], elements);
+      update_groups<T>(device, team, rule, groups, row, changed, parts);
+    });
+  });
+}
+
+void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Gradient> gradients,
+                Device& device, Team* team) {
+  std::vector<Tensor> dense;
+  std::vector<SparseGradient> sparse;
+  for (const auto& gradient : gradients)
+    if (gradient.is_dense())
+      dense.push_back(gradient.dense);
+    else
+      sparse.push_back(gradient.rows);
+  if (!dense.empty() && !sparse.empty())
+    refuse("gradients of one kind", std::to_string(dense.size()) + " dense and " +
+                                        std::to_string(sparse.size()) + " row-sparse ones");
+  if (sparse.empty()) return apply_mean(optimizer, state, std::span<const Tensor>(dense), device, team);
+  apply_sparse_mean(optimizer, state, sparse, device, team);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,59 @@
+// The optimizers on a gradient of which only some rows are given, as those of embeddings are: the cost
+// goes by these rows, not by the variable.
+//
+// Only the rows of the gradient and their slots change, by the formulas of optimizer_update.h. That is
+// what TensorFlow's sparse kernels do for SGD, Momentum, Adagrad and RMSProp, and its LazyAdamOptimizer
+// for Adam: its plain Adam also moves every other row by its decaying momentum, at the cost of the whole
+// table. Adam's step counts updates of the variable, not of the row.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dataflow/graph/op.h"
+#include "kernels/update/optimizer_update.h"
+
+namespace actorflow {
+
+// Rows of a gradient: values [n, ...] for the rows `indices` [n], int64, of the variable [rows, ...].
+struct GradientRows {
+  Tensor values;
+  Tensor indices;
+};
+// The sum of these; rows of equal indices add up.
+using SparseGradient = std::vector<GradientRows>;
+
+// A gradient of either kind.
+struct Gradient {
+  Gradient(Tensor tensor) : dense(std::move(tensor)) {}         // NOLINT: each is a gradient
+  Gradient(SparseGradient sparse) : rows(std::move(sparse)) {}  // NOLINT
+  bool is_dense() const { return dense.valid(); }
+
+  Tensor dense;  // empty if the gradient is row-sparse
+  SparseGradient rows;
+};
+
+// Throws invalid_argument unless the gradient fits a variable of this type: dtype, shapes, and indices
+// from 0 to rows - 1. The message names neither node nor variable.
+void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device);
+
+// Applies a gradient on `device`, as the state and the gradient are. Rows are added in their order
+// before the formula sees them, so that the same calls give the same bits on any number of threads.
+// State that somebody else holds too is copied first, as apply_gradient() does. Throws what
+// apply_gradient() and check_sparse_gradient() throw; the state is then as it was.
+void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
+                           const SparseGradient& gradient, Device& device, Team* team = nullptr);
+
+// Applies the mean of several replicas' gradients: each row's sum divided by the number of the gradients
+// that have the row, as TensorFlow's SparseConditionalAccumulator divides. Throws invalid_argument also
+// if there is no gradient.
+void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
+                       std::span<const SparseGradient> gradients, Device& device, Team* team = nullptr);
+
+// Whichever the gradients are: apply_mean() or apply_sparse_mean(). Throws invalid_argument also if some
+// are dense and some are sparse.
+void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Gradient> gradients,
+                Device& device, Team* team = nullptr);
+
+}  // namespace actorflow
