@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/own_devices.h"
+
 namespace actorflow {
 namespace {
-
-DeviceName device_name(const TaskName& task, const std::string& type, int index) {
-  return {task.job, 0, task.index, type, index};
-}
 
 // What another process says is not ours to trust: each must be a device of that task.
 bool belong_to(const std::vector<DeviceInfo>& devices, const TaskName& task) {
@@ -24,16 +22,6 @@ bool belong_to(const std::vector<DeviceInfo>& devices, const TaskName& task) {
 }
 
 }  // namespace
-
-std::vector<DeviceInfo> own_devices(const TaskContext& task) {
-  std::vector<DeviceInfo> devices;
-  for (const Device* device : task.devices) {
-    const std::string type = device->type() == DeviceType::cpu ? "CPU" : "GPU";
-    devices.push_back({device_name(task.self.name, type, device->index()).to_string(), type,
-                       device->memory_bytes(), task.self.incarnation});
-  }
-  return devices;
-}
 
 TaskDevices::TaskDevices(TaskRef task) : task_(std::move(task)), known_(task_->tasks.size()) {
   known_[static_cast<std::size_t>(task_->own)] = own_devices(*task_);

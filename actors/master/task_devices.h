@@ -8,9 +8,6 @@
 
 namespace actorflow {
 
-// The devices of this task.
-std::vector<DeviceInfo> own_devices(const TaskContext& task);
-
 // A task is asked when a plan or a client needs to know, and its answer is kept until the task is lost:
 // no session waits for tasks that it does not use.
 class TaskDevices {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "actors/master/task_devices.h"
+#include "actors/core/own_devices.h"
 #include "actors/probes/point.h"
 #include "actors/worker/lane.h"
 #include "actors/worker/node.h"

@@ -3,10 +3,6 @@
 #include <vector>
 
 #include "dataflow/graph/op_attrs.h"
-#include "dataflow/graph/state_ops.h"
-#include "dataflow/ops/checkpoint_ops.h"
-#include "dataflow/ops/conditional_accumulator.h"
-#include "dataflow/ops/training_ops.h"
 
 namespace actorflow {
 namespace {
@@ -108,13 +104,9 @@ const OpDef& recv_op() {
 }
 
 std::span<const OpDef* const> core_ops() {
-  static const std::vector<const OpDef*> all = [] {
-    std::vector<const OpDef*> ops{&const_op(), &placeholder_op(), &identity_op(), &no_op(),  &add_n_op(),
-                                  &arg_op(),   &retval_op(),      &send_op(),     &recv_op()};
-    for (const auto more : {state_ops(), training_ops(), accumulator_ops(), checkpoint_ops()})
-      ops.insert(ops.end(), more.begin(), more.end());
-    return ops;
-  }();
+  static const std::vector<const OpDef*> all{&const_op(),  &placeholder_op(), &identity_op(),
+                                             &no_op(),     &add_n_op(),       &arg_op(),
+                                             &retval_op(), &send_op(),        &recv_op()};
   return all;
 }
 

@@ -23,8 +23,6 @@ const OpDef& retval_op();  // (x) -> ()
 const OpDef& send_op();  // (x) -> ()
 const OpDef& recv_op();  // () -> x
 
-// These and those of state_ops.h, training_ops.h and conditional_accumulator.h: all that this folder
-// defines.
 std::span<const OpDef* const> core_ops();
 
 }  // namespace actorflow

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/ops/dataflow_ops.h"
 #include "dataflow/ops/queue_ops.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
@@ -113,7 +114,7 @@ Output identity(Output x) { return x.graph->add(identity_op(), {x}); }
 
 std::vector<Op> core_op_kernels() {
   std::vector<Op> ops;
-  for (const OpDef* def : core_ops()) {
+  for (const OpDef* def : dataflow_ops()) {
     if (def == &const_op())
       ops.push_back({def, make_const, make_const});
     else if (def == &identity_op())

@@ -32,10 +32,6 @@ std::byte* map(int file, std::size_t size_bytes, int protection) {
 
 }  // namespace
 
-FileDescriptor::~FileDescriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 struct SharedArena::Block final : Buffer {
   Block(void* data, std::size_t size_bytes, SharedArena& owner)
       : Buffer(data, size_bytes, owner), arena(owner.shared_from_this()) {}

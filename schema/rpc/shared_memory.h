@@ -9,30 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "dataflow/values/buffer.h"
+#include "schema/file_descriptor.h"
 
 namespace actorflow {
-
-// A file descriptor that closes itself.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor();
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 // The writing side: gives out blocks, the lowest first, so that pages are used again. A block keeps the
 // arena alive. Thread-safe.

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "schema/rpc/shared_memory.h"
+#include "schema/file_descriptor.h"
 #include "schema/tls/tls_context.h"
 #include "schema/tls/verify.h"
 

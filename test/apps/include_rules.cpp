@@ -1,4 +1,6 @@
-// Holds the layers: who includes whom, and which folder may include which library.
+// Holds the layers: which folder, and which room in it, includes which; and which folder may include
+// which library.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -23,10 +26,66 @@ const std::map<std::string, Folders, std::less<>> folders_below = {
     {"apps", {"dataflow", "kernels", "schema", "actors", "apps"}},
 };
 
+// Folders have rooms. A room may include itself and those named here, each of which has an earlier row:
+// so no two include each other. A folder within a room belongs to it, unless it is a room itself.
+const std::vector<std::pair<std::string, Folders>> rooms = {
+    {"dataflow/values", {}},
+    {"dataflow/cluster", {"dataflow/values"}},
+    {"dataflow/graph", {"dataflow/cluster", "dataflow/values"}},
+    {"dataflow/ops", {"dataflow/graph", "dataflow/values"}},
+    {"dataflow/transform", {"dataflow/cluster", "dataflow/graph", "dataflow/values"}},
+    {"dataflow/train", {"dataflow/cluster", "dataflow/graph", "dataflow/ops", "dataflow/values"}},
+
+    {"kernels", {}},
+    {"kernels/devices", {}},
+    {"kernels/core", {"kernels/devices"}},
+    {"kernels/loops", {"kernels/core", "kernels/devices"}},
+    {"kernels/update", {"kernels/devices", "kernels/loops"}},
+    {"kernels/products", {"kernels", "kernels/core", "kernels/devices", "kernels/loops"}},
+    {"kernels/images",
+     {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
+    {"kernels/ops", {"kernels", "kernels/core", "kernels/devices", "kernels/loops"}},
+
+    {"schema", {}},
+    {"schema/codec", {"schema"}},
+    {"schema/formats", {"schema"}},
+    {"schema/tls", {"schema"}},
+    {"schema/rpc", {"schema", "schema/codec", "schema/tls"}},
+
+    {"actors/probes", {}},
+    {"actors/runtime", {"actors/probes"}},
+    {"actors/core", {"actors/probes", "actors/runtime"}},
+    {"actors/checkpoint/files", {"actors/core", "actors/probes", "actors/runtime"}},
+    {"actors/events", {"actors/runtime"}},
+    {"actors/input", {"actors/core", "actors/runtime"}},
+    {"actors/queues", {"actors/core", "actors/input", "actors/runtime"}},
+    {"actors/training", {"actors/core", "actors/probes", "actors/runtime"}},
+    {"actors/shard",
+     {"actors/checkpoint/files", "actors/core", "actors/probes", "actors/runtime", "actors/training"}},
+    {"actors/worker", {"actors/core", "actors/probes", "actors/runtime"}},
+    {"actors/master", {"actors/core", "actors/runtime"}},
+    {"actors/task",
+     {"actors/checkpoint/files", "actors/core", "actors/input", "actors/master", "actors/probes",
+      "actors/queues", "actors/runtime", "actors/shard", "actors/training", "actors/worker"}},
+    {"actors/client", {"actors/core", "actors/input", "actors/runtime", "actors/task"}},
+    {"actors/checkpoint",
+     {"actors/checkpoint/files", "actors/client", "actors/probes", "actors/runtime"}},
+    {"actors/export", {"actors/client", "actors/runtime"}},
+    {"actors/monitored",
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/probes", "actors/runtime",
+      "actors/task"}},
+    {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
+    {"actors",
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/monitored",
+      "actors/task"}},
+};
+constexpr std::size_t most_files_of_a_room = 40;
+
 // The beginning of a library's headers, and the production folders that may include them.
 const std::vector<std::pair<std::string, Folders>> libraries = {
     {"caf/", {"actors"}},
-    {"sanitizer/", {"actors"}},   // the simulation's fibers tell it of their stacks
+    {"sanitizer/", {"actors"}},   // the simulation's fibers tell it of their
+                                  // stacks
     {"boost/test/", {"actors"}},  // SIMULATION_TEST
     {"capnp/", {"schema"}},
     {"kj/", {"schema"}},
@@ -68,21 +127,48 @@ std::string system_header_mistake(const std::string& folder, const std::string& 
   return is_posix(header) ? "" : "an unknown library: add it to the table of this test";
 }
 
-std::string own_header_mistake(const std::string& folder, const std::string& header) {
-  const std::string from = header.substr(0, header.find('/'));
-  if (!folders_below.contains(from)) return "not a path from the top of the project";
-  return folders_below.at(folder).contains(from) ? "" : "includes point downwards only";
+std::string folder_of(const std::string& file) { return file.substr(0, file.find('/')); }
+
+// The room of a file, as the table names it; "" if it has none.
+std::string room_of(const std::string& file) {
+  const std::string own = fs::path(file).parent_path().string();
+  const auto is_room = [](const std::string& path) {
+    return std::ranges::find(rooms, path, [](const auto& room) { return room.first; }) != rooms.end();
+  };
+  for (fs::path path = own; path.has_parent_path(); path = path.parent_path())
+    if (is_room(path.string())) return path.string();
+  return is_room(own) ? own : "";
 }
 
-// "<header>: <mistake>" for each include that breaks a rule.
-std::vector<std::string> mistakes(const std::string& folder, const std::string& text) {
+std::string room_mistake(const std::string& file, const std::string& header) {
+  const std::string from = room_of(file), to = room_of(header);
+  for (const auto& [room, below] : rooms)
+    if (room == from && to != from && !below.contains(to))
+      return "the room " + from + " may not include it";
+  return {};
+}
+
+// Generated headers lie where their schemas are, and are no part of a room.
+bool is_generated(const std::string& header) {
+  return header.ends_with(".capnp.h") || header.ends_with(".pb.h");
+}
+
+std::string own_header_mistake(const std::string& file, const std::string& header) {
+  const std::string folder = folder_of(file), from = folder_of(header);
+  if (!folders_below.contains(from)) return "not a path from the top of the project";
+  if (!folders_below.at(folder).contains(from)) return "includes point downwards only";
+  return folder == from && !is_generated(header) ? room_mistake(file, header) : "";
+}
+
+// "<header>: <mistake>" for each include of `file`, a path from the top, that breaks a rule.
+std::vector<std::string> mistakes(const std::string& file, const std::string& text) {
   static const std::regex include(R"re(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])re",
                                   std::regex::multiline);
   std::vector<std::string> found;
   for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match) {
     const std::string header = (*match)[2];
-    const std::string mistake =
-        (*match)[1] == "<" ? system_header_mistake(folder, header) : own_header_mistake(folder, header);
+    const std::string mistake = (*match)[1] == "<" ? system_header_mistake(folder_of(file), header)
+                                                   : own_header_mistake(file, header);
     if (!mistake.empty()) found.push_back(header + ": " + mistake);
   }
   return found;
@@ -123,33 +209,75 @@ std::string actor_mistake(const std::string& name, const std::string& text) {
 
 BOOST_AUTO_TEST_SUITE(include_rules)
 
-BOOST_AUTO_TEST_CASE(every_source_keeps_to_its_layer) {
+// Calls visit(name from the top of the project, text) for every production source.
+template <class Visit>
+void for_each_source(Visit visit) {
+  const fs::path top(ACTORFLOW_SOURCE_DIR);
   std::size_t sources = 0;
   for (const auto& rule : folders_below)
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(ACTORFLOW_SOURCE_DIR) / rule.first)) {
+    for (const auto& entry : fs::recursive_directory_iterator(top / rule.first)) {
       if (!is_source(entry.path())) continue;
       ++sources;
-      for (const auto& mistake : mistakes(rule.first, contents(entry.path())))
-        BOOST_ERROR(entry.path().string() << " includes " << mistake);
+      visit(fs::relative(entry.path(), top).string(), contents(entry.path()));
     }
   BOOST_TEST(sources > 50u);
 }
 
+BOOST_AUTO_TEST_CASE(every_source_keeps_to_its_layer_and_its_room) {
+  for_each_source([](const std::string& name, const std::string& text) {
+    for (const auto& mistake : mistakes(name, text)) BOOST_ERROR(name << " includes " << mistake);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(every_source_has_a_room_and_no_room_is_full) {
+  std::map<std::string, std::size_t> files;
+  for_each_source([&files](const std::string& name, const std::string&) {
+    if (folder_of(name) == "apps") return;
+    const std::string room = room_of(name);
+    BOOST_TEST(!room.empty(), name << " lies in no room of the table");
+    ++files[room];
+  });
+  for (const auto& [room, count] : files)
+    BOOST_TEST(count <= most_files_of_a_room, room << " has " << count << " files: divide it");
+}
+
+BOOST_AUTO_TEST_CASE(rooms_have_a_readme_and_include_rooms_of_earlier_rows_only) {
+  Folders earlier;
+  for (const auto& [room, below] : rooms) {
+    BOOST_TEST(fs::exists(fs::path(ACTORFLOW_SOURCE_DIR) / room / "README.md"), room);
+    for (const auto& other : below) BOOST_TEST(earlier.contains(other), room << " includes " << other);
+    earlier.insert(room);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_upward_include_is_found) {
-  BOOST_TEST(mistakes("dataflow", "#include \"kernels/devices/device.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("schema", "#include \"kernels/devices/device.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("kernels", "#pragma once\n  # include \"actors/task/server.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("actors", "#include \"kernels/devices/device.h\"\n").empty());
+  BOOST_TEST(mistakes("dataflow/a.h", "#include \"kernels/devices/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema/a.h", "#include \"kernels/devices/device.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("kernels/a.h", "#pragma once\n  # include \"actors/task/server.h\"\n").size() ==
+             1u);
+  BOOST_TEST(mistakes("actors/a.h", "#include \"kernels/devices/device.h\"\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_include_of_a_room_above_is_found) {
+  BOOST_TEST(mistakes("actors/core/a.h", "#include \"actors/task/server.h\"\n").size() == 1u);
+  BOOST_TEST(
+      mistakes("actors/checkpoint/files/a.h", "#include \"actors/checkpoint/saver.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("dataflow/values/a.h", "#include \"dataflow/graph/graph.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema/a.cpp", "#include \"schema/rpc/io_loop.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema/a.cpp", "#include \"schema/event.pb.h\"\n").empty());
+  BOOST_TEST(
+      mistakes("actors/monitored/hooks/a.cpp", "#include \"actors/monitored/hooks.h\"\n").empty());
+  BOOST_TEST(mistakes("actors/task/a.h", "#include \"actors/core/messages.h\"\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_library_outside_of_its_folder_is_found) {
-  BOOST_TEST(mistakes("apps", "#include <caf/actor.hpp>\n").size() == 1u);
-  BOOST_TEST(mistakes("actors", "#include <capnp/message.h>\n").size() == 1u);
-  BOOST_TEST(mistakes("dataflow", "#include <unistd.h>\n").size() == 1u);
-  BOOST_TEST(mistakes("actors", "#include <boost/asio.hpp>\n").size() == 1u);
+  BOOST_TEST(mistakes("apps/a.h", "#include <caf/actor.hpp>\n").size() == 1u);
+  BOOST_TEST(mistakes("actors/a.h", "#include <capnp/message.h>\n").size() == 1u);
+  BOOST_TEST(mistakes("dataflow/a.h", "#include <unistd.h>\n").size() == 1u);
+  BOOST_TEST(mistakes("actors/a.h", "#include <boost/asio.hpp>\n").size() == 1u);
   BOOST_TEST(
-      mistakes("schema", "#include <kj/async.h>\n#include <sys/socket.h>\n#include <vector>\n").empty());
+      mistakes("schema/a.h", "#include <kj/async.h>\n#include <sys/socket.h>\n#include <vector>\n")
+          .empty());
 }
 
 BOOST_AUTO_TEST_CASE(every_actor_is_guarded) {
@@ -172,25 +300,19 @@ BOOST_AUTO_TEST_CASE(every_actor_is_guarded) {
 
 // Timeouts are by steady clocks: nothing but dates for people comes from the wall clock.
 BOOST_AUTO_TEST_CASE(clock_jump_the_wall_clock_decides_nothing) {
-  static const std::regex wall_clock(R"(system_clock|high_resolution_clock|utc_clock|CLOCK_REALTIME|)"
-                                     R"(gettimeofday|\btime\((nullptr|NULL|0)\)|systemCoarseCalendarClock|)"
-                                     R"(systemPreciseCalendarClock)");
-  // Storage::wall_time_s(), when a checkpoint was saved and when an event was written; the days on which a
-  // certificate is valid.
+  static const std::regex wall_clock(
+      R"(system_clock|high_resolution_clock|utc_clock|CLOCK_REALTIME|)"
+      R"(gettimeofday|\btime\((nullptr|NULL|0)\)|systemCoarseCalendarClock|)"
+      R"(systemPreciseCalendarClock)");
+  // Storage::wall_time_s(), when a checkpoint was saved and when an event was written; the days on which
+  // a certificate is valid.
   const std::set<std::string> dates = {"actors/runtime/posix_storage.cpp", "apps/cli/keygen_command.cpp",
                                        "schema/tls/tls_context.cpp"};
   BOOST_TEST(std::regex_search("const auto end = std::chrono::system_clock::now();", wall_clock));
-  const fs::path top(ACTORFLOW_SOURCE_DIR);
-  std::size_t sources = 0;
-  for (const auto& rule : folders_below)
-    for (const auto& entry : fs::recursive_directory_iterator(top / rule.first)) {
-      if (!is_source(entry.path())) continue;
-      ++sources;
-      const std::string name = fs::relative(entry.path(), top).string();
-      if (std::regex_search(contents(entry.path()), wall_clock))
-        BOOST_TEST(dates.contains(name), name << " reads the wall clock, which may jump");
-    }
-  BOOST_TEST(sources > 50u);
+  for_each_source([&dates](const std::string& name, const std::string& text) {
+    if (std::regex_search(text, wall_clock))
+      BOOST_TEST(dates.contains(name), name << " reads the wall clock, which may jump");
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

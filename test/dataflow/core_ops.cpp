@@ -3,6 +3,7 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/graph.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/dataflow_ops.h"
 #include "dataflow/ops/training_ops.h"
 #include "test/dataflow/expect.h"
 
@@ -12,7 +13,7 @@ using test::invalid_with;
 BOOST_AUTO_TEST_SUITE(core_ops)
 
 BOOST_AUTO_TEST_CASE(state_and_transfer_ops_are_stateful_and_have_their_home) {
-  for (const OpDef* op : actorflow::core_ops()) {
+  for (const OpDef* op : dataflow_ops()) {
     const bool outside = op->home != Home::kernel && op->home != Home::lane;
     BOOST_TEST(op->stateful == outside, op->name);
   }

@@ -5,6 +5,7 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/graph.h"
 #include "dataflow/graph/op.h"
+#include "dataflow/ops/dataflow_ops.h"
 #include "test/dataflow/expect.h"
 
 using namespace actorflow;
@@ -14,7 +15,7 @@ using test::invalid_with;
 BOOST_AUTO_TEST_SUITE(op)
 
 BOOST_AUTO_TEST_CASE(the_registry_finds_ops_by_name) {
-  const OpRegistry registry(core_ops());
+  const OpRegistry registry(dataflow_ops());
   BOOST_TEST(&registry.at("Identity") == &identity_op());
   BOOST_TEST(registry.find("Identiti") == nullptr);
   BOOST_CHECK_EXCEPTION(registry.at("Identiti"), Error,

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "dataflow/ops/dataflow_ops.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
@@ -18,11 +19,11 @@ bool names(const Error& error, Code code, std::string_view text) {
 BOOST_AUTO_TEST_SUITE(library)
 
 BOOST_AUTO_TEST_CASE(every_core_op_is_in_the_registry_under_its_own_address) {
-  for (const OpDef* op : core_ops()) BOOST_TEST(builtin_ops().registry().find(op->name) == op);
+  for (const OpDef* op : dataflow_ops()) BOOST_TEST(builtin_ops().registry().find(op->name) == op);
 }
 
 BOOST_AUTO_TEST_CASE(ops_that_actors_do_have_no_kernel) {
-  for (const OpDef* op : core_ops())
+  for (const OpDef* op : dataflow_ops())
     BOOST_TEST(builtin_ops().has_kernel(*op, DeviceType::cpu) == (op->home == Home::kernel));
 }
 

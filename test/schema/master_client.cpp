@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
+#include "dataflow/graph/core_ops.h"
 #include "test/schema/support/tasks.h"
 
 using namespace actorflow;

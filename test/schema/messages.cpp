@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
+#include "dataflow/graph/core_ops.h"
 #include "schema/message.h"
 #include "test/schema/support/tasks.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "dataflow/graph/core_ops.h"
+#include "dataflow/ops/dataflow_ops.h"
 #include "schema/link.h"
 #include "schema/rpc/rpc_network.h"
 
@@ -46,7 +46,7 @@ class Mailbox {
 };
 
 inline const OpRegistry& ops() {
-  static const OpRegistry registry(core_ops());
+  static const OpRegistry registry(dataflow_ops());
   return registry;
 }
 

@@ -1,0 +1,24 @@
+#include "dataflow/ops/dataflow_ops.h"
+
+#include <vector>
+
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/checkpoint_ops.h"
+#include "dataflow/ops/conditional_accumulator.h"
+#include "dataflow/ops/training_ops.h"
+
+namespace actorflow {
+
+std::span<const OpDef* const> dataflow_ops() {
+  static const std::vector<const OpDef*> all = [] {
+    std::vector<const OpDef*> ops;
+    for (const auto more :
+         {core_ops(), state_ops(), training_ops(), accumulator_ops(), checkpoint_ops()})
+      ops.insert(ops.end(), more.begin(), more.end());
+    return ops;
+  }();
+  return all;
+}
+
+}  // namespace actorflow
