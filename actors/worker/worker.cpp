@@ -126,7 +126,7 @@ void Worker::on_undelivered(const Sender& from, Undelivered& message) {
       return tell(*task_, from.task, GraphRegistered{message.number, std::move(message.reason), 0});
     case Undelivered::What::run:
       if (running_.contains(message.number) || ended_.contains(message.number)) return;
-      return refuse(from, message.number, std::move(message.reason));
+      return refuse_step(from, message.number, std::move(message.reason));
     case Undelivered::What::tensor:
       caf::anon_send(task_->rendezvous, GiveUp{message.number, std::move(message.reason)});
   }
