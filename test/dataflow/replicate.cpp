@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replica_device_setter.h"
-#include "dataflow/cluster/device_name.h"
 #include "dataflow/train/replicate.h"
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
