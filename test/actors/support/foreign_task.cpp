@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "dataflow/graph/core_ops.h"
+
 namespace actorflow::test {
 namespace {
 
