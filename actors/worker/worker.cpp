@@ -17,7 +17,7 @@ Point undelivered("a message that a link could not carry");
 }  // namespace
 
 caf::behavior Worker::behavior() {
-  self_->introduce("worker", task_.get());
+  self_->introduce("worker", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },
@@ -126,7 +126,7 @@ void Worker::on_undelivered(const Sender& from, Undelivered& message) {
       return tell(*task_, from.task, GraphRegistered{message.number, std::move(message.reason), 0});
     case Undelivered::What::run:
       if (running_.contains(message.number) || ended_.contains(message.number)) return;
-      return refuse(from, message.number, std::move(message.reason));
+      return refuse_step(from, message.number, std::move(message.reason));
     case Undelivered::What::tensor:
       caf::anon_send(task_->rendezvous, GiveUp{message.number, std::move(message.reason)});
   }
