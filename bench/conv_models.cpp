@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "apps/training/conv_models.h"
+#include "actors/models/conv_models.h"
 #include "bench/harness.h"
 #include "bench/onednn_convs.h"
 #include "bench/pytorch.h"

@@ -3,8 +3,8 @@
 // for products, whose factors may be rounded as their name says.
 #include "bench/gpu.h"
 #include "actors/actorflow.h"
-#include "apps/training/conv_models.h"
-#include "apps/training/mlp.h"
+#include "actors/models/conv_models.h"
+#include "actors/models/mlp.h"
 #include "bench/harness.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/core/kernel.h"

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "actors/actorflow.h"
-#include "apps/training/mlp.h"
+#include "actors/models/mlp.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
 #include "bench/harness.h"

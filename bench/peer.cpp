@@ -21,6 +21,7 @@
 #include "actors/runtime/placement.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "bench/raw_socket.h"
+#include "schema/link.h"
 
 namespace actorflow::bench {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "dataflow/values/buffer.h"
 #include "dataflow/values/error.h"
+#include "schema/link_limits.h"
 #include "schema/master.h"
 #include "schema/message.h"
 
@@ -25,11 +26,6 @@ enum class TensorPath : std::uint8_t {
 
 // From how many bytes on a message is large: it has a lane of its own, and its tensors their own way.
 inline constexpr std::size_t large_message_bytes = std::size_t{64} << 10;
-
-// What a task takes at a time of another's large tensors, and how long that one waits when they are not
-// destroyed (RpcOptions).
-inline constexpr std::size_t default_max_incoming_bytes = std::size_t{8} << 30;
-inline constexpr std::int64_t default_full_window_timeout_ms = 60'000;
 
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).
 // Thread-safe.
@@ -73,7 +69,8 @@ struct Inbox {
   std::function<void(const TaskIdentity& from)> gone;
   // Requests of clients to this task's master.
   MasterHandler master;
-  // Before anything else of it: whether `from` may connect. Anything but ok is its answer. Empty: it may.
+  // Before anything else of it: whether `from` may connect. Anything but ok is its answer. Empty: it
+  // may.
   std::function<Status(const TaskIdentity& from)> admit{};
   // A part of a message of `from` has come, the rest of which is on its way. May be empty.
   std::function<void(const TaskIdentity& from)> heard{};

@@ -12,28 +12,9 @@
 #include "dataflow/values/error.h"
 #include "dataflow/values/tensor.h"
 #include "schema/message.h"
+#include "schema/session_options.h"
 
 namespace actorflow {
-
-// How a session runs its steps.
-struct SessionOptions {
-  // Full or partial names of devices. Tasks that none of them matches are neither used nor contacted; the
-  // task that the session is opened on always takes part. Empty: every task does.
-  std::vector<std::string> device_filters = {};
-  // Variables of its own, which no other session sees and which go when it is closed.
-  bool isolate = false;
-  // A node that asks for a device that its task has not, or that its op cannot run on, gets a CPU of that
-  // task, as TensorFlow 2 does. Otherwise that is an error.
-  bool allow_soft_placement = true;
-  // Of steps that have no timeout of their own; 0 = none.
-  std::int64_t step_timeout_ms = 0;
-  // What a GPU can compute without the host in between, it is given at once: as CUDA graphs. For steps of many
-  // small kernels. Such a part starts when all of its inputs are there and gives its results together.
-  bool cuda_graphs = false;
-  // A folder with ca.crt, client.crt and client.key, for a target in another process that asks for them;
-  // the master hears nothing of it. Empty: a plain connection.
-  std::string credentials = {};
-};
 
 struct CreateSession {
   GraphDef graph;

@@ -12,6 +12,7 @@
 #include "dataflow/graph/step_trace.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/tensor.h"
+#include "schema/session_options.h"
 
 namespace actorflow {
 
@@ -72,14 +73,6 @@ struct AbortStep {
 // master -> worker: what is there? Answered by TaskStatus with the same request number.
 struct GetStatus {
   std::uint64_t request = 0;
-};
-struct DeviceInfo {
-  std::string name;  // full
-  std::string type;  // "CPU", "GPU"
-  std::int64_t memory_bytes = 0;  // 0 if that is not known
-  std::uint64_t incarnation = 0;  // of its task
-
-  bool operator==(const DeviceInfo&) const = default;
 };
 struct TaskStatus {
   std::uint64_t request = 0;

@@ -5,12 +5,17 @@
 
 #include "actors/client/session_impl.h"
 #include "actors/runtime/storage.h"
+#include "dataflow/transform/place.h"
 
 namespace actorflow {
 
+std::string Placement::table() const { return placement_table(graph); }
+std::string Placement::dot() const { return to_dot(graph); }
+
 Session::Session(const std::string& target, const Graph& graph, SessionOptions options,
                  std::int64_t connect_timeout_ms)
-    : impl_(std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, options.credentials, graph)) {
+    : impl_(
+          std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, options.credentials, graph)) {
   impl_->create(std::move(options));
 }
 

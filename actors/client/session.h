@@ -10,8 +10,7 @@
 #include "actors/task/server.h"
 #include "dataflow/graph/graph.h"
 #include "dataflow/graph/step_trace.h"
-#include "dataflow/transform/place.h"
-#include "schema/master.h"
+#include "schema/session_options.h"
 
 namespace actorflow {
 
@@ -30,8 +29,8 @@ struct RunMetadata {
 struct Placement {
   GraphDef graph;
 
-  std::string table() const { return placement_table(graph); }
-  std::string dot() const { return to_dot(graph); }  // for Graphviz
+  std::string table() const;  // a line per node: name, op, device
+  std::string dot() const;    // for Graphviz
 };
 
 // Steps of one kind, planned once; made by Session::make_callable(). Thread-safe. Faster than

@@ -7,7 +7,6 @@
 #include "actors/runtime/clock.h"
 #include "actors/runtime/random.h"
 #include "actors/runtime/storage.h"
-#include "schema/link.h"
 
 namespace caf {
 class actor_system;
@@ -15,6 +14,7 @@ class actor_system;
 
 namespace actorflow {
 
+class Network;
 class Team;
 
 // Ends a client's wait. Any thread may.

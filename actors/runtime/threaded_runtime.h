@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/runtime/runtime.h"
+#include "schema/link_limits.h"
 
 namespace actorflow {
 

@@ -11,7 +11,8 @@
 #include "actors/core/held_state.h"
 #include "dataflow/cluster/cluster_spec.h"
 #include "dataflow/cluster/device_name.h"
-#include "schema/link.h"
+#include "dataflow/values/error.h"
+#include "schema/link_limits.h"
 
 namespace actorflow {
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 
+#include "actors/models/conv_models.h"
+#include "actors/models/mlp.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "apps/training/conv_models.h"
-#include "apps/training/mlp.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/transform/place.h"

@@ -38,6 +38,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   const std::string& name = app.get_name();
   log_to_stderr();
   report_crashes();
+  app.set_version_flag("--version", name + " " + ACTORFLOW_VERSION);
   try {
     app.parse(argc, argv);
     return body();

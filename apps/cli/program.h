@@ -18,8 +18,9 @@ class UsageError : public std::runtime_error {
 // Runs `body`, which builds values from arguments, and makes its Error a UsageError.
 void check_usage(const std::function<void()>& body);
 
-// Parses the arguments and runs `body`, which returns the exit status. Errors become one line,
-// "<program>: error: ...", on standard error. Logs go there too, and what there is to say of a crash.
+// Parses the arguments, --help and --version among them, and runs `body`, which returns the exit status.
+// Errors become one line, "<program>: error: ...", on standard error. Logs go there too, and what there
+// is to say of a crash.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
 // "--batch-size,--batch_size" for "batch-size": the given spelling of a flag first.

@@ -1,5 +1,6 @@
-# cmake --install: the programs with their data, the library with its public headers, and the CMake package
-# "actorflow", whose target actorflow::actorflow programs link to, and tests actorflow::simulation.
+# cmake --install: the programs with their data, the library with its public headers, the schemas that other
+# languages read, the licence, and packages for pkg-config and CMake: "actorflow", whose target
+# actorflow::actorflow programs link to, and tests actorflow::simulation_test.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,23 +15,29 @@ target_include_directories(actorflow_dataflow INTERFACE $<INSTALL_INTERFACE:${he
 install(TARGETS actorflow actorflow_simulation actorflow_schema actorflow_kernels actorflow_dataflow EXPORT actorflow)
 install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FILE actorflowTargets.cmake)
 
-# What actors/actorflow.h reaches. Everything else is internal.
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/dataflow DESTINATION ${header_folder} FILES_MATCHING PATTERN *.h)
-foreach(header
-    actors/actorflow.h actors/checkpoint/checkpoint.h actors/checkpoint/saver.h
-    actors/client/dataset_iterator.h actors/client/epoch_fence.h actors/client/queue_runner.h
-    actors/client/session.h actors/core/held_state.h actors/events/event_reader.h
-    actors/events/event_writer.h actors/events/summaries.h actors/export/onnx_export.h
-    actors/input/dataset.h actors/input/rows.h actors/input/stage.h actors/monitored/hook.h
-    actors/monitored/hooks.h actors/monitored/monitored_session.h actors/monitored/step_timer.h
-    actors/runtime/clock.h actors/runtime/random.h actors/runtime/runtime.h actors/runtime/storage.h
-    actors/simulation/fault_plan.h actors/simulation/link_model.h actors/simulation/schedule.h
-    actors/simulation/seeds.h actors/simulation/sim_cluster.h actors/simulation/simulation_test.h
-    actors/task/server.h kernels/core/crash_report.h kernels/ops.h kernels/ops/embedding.h
-    schema/codec/checkpoint_codec.h schema/event.h schema/example.h schema/formats/byte_source.h
-    schema/formats/element_reader.h schema/link.h schema/master.h schema/message.h schema/tfrecord.h)
-  get_filename_component(layer ${header} DIRECTORY)
-  install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${layer})
+set(header_list ${CMAKE_CURRENT_LIST_DIR}/public_headers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header_list})
+file(STRINGS ${header_list} headers REGEX "^[a-z]")
+foreach(header ${headers})
+  get_filename_component(room ${header} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${room})
+endforeach()
+
+file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/*.capnp)
+install(FILES ${schemas} DESTINATION ${header_folder}/schema)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+string(REGEX REPLACE "[^/]+" ".." prefix_from_pc ${pc_folder})
+if(ACTORFLOW_CUDA)
+  set(cuda_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart -lcublas -lcublasLt")
+  if(CUDNN_LIBRARY)
+    string(APPEND cuda_libraries " ${CUDNN_LIBRARY}")
+  endif()
+endif()
+foreach(package actorflow actorflow-simulation)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${CMAKE_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${package}.pc DESTINATION ${pc_folder})
 endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/actorflowConfig.cmake.in

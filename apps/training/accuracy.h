@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/client/session.h"
-#include "apps/training/mlp.h"
+#include "actors/models/mlp.h"
 #include "apps/training/mnist.h"
 
 namespace actorflow {

@@ -4,7 +4,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/export/onnx_export.h"
-#include "apps/training/mlp.h"
+#include "actors/models/mlp.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 

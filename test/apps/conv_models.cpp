@@ -1,5 +1,5 @@
 // LeNet and ResNet-20: that they learn, and that a second graph tests what the first one trained.
-#include "apps/training/conv_models.h"
+#include "actors/models/conv_models.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -71,13 +71,14 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/checkpoint",
      {"actors/checkpoint/files", "actors/client", "actors/probes", "actors/runtime"}},
     {"actors/export", {"actors/client", "actors/runtime"}},
+    {"actors/models", {}},
     {"actors/monitored",
      {"actors/checkpoint", "actors/client", "actors/events", "actors/probes", "actors/runtime",
       "actors/task"}},
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
-     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/monitored",
-      "actors/task"}},
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/models",
+      "actors/monitored", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

@@ -1,6 +1,7 @@
 // What the programs print.
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 
 #include "test/apps/support/ports.h"
@@ -26,6 +27,19 @@ BOOST_AUTO_TEST_SUITE(programs)
 
 BOOST_AUTO_TEST_CASE(hello_cluster) {
   BOOST_TEST(output_of({"hello_cluster"}) == "Hello, distributed dataflow!\n");
+}
+
+BOOST_AUTO_TEST_CASE(every_program_says_its_version) {
+  const std::string version =
+      output_of({"actorflow", "version"}).substr(std::string("actorflow").size());
+  std::size_t programs = 0;
+  for (const auto& file : std::filesystem::directory_iterator(ACTORFLOW_SOURCE_DIR "/apps")) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string program = file.path().stem().string();
+    BOOST_TEST(output_of({program, "--version"}) == program + version);
+    ++programs;
+  }
+  BOOST_TEST(programs > 5u);
 }
 
 BOOST_AUTO_TEST_CASE(iris_learns_until_its_input_is_over) {

@@ -1,6 +1,4 @@
 #define BOOST_TEST_MODULE survives
-#include <boost/test/unit_test.hpp>
-
 #include "actors/simulation/simulation_test.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "apps/training/layers.h"
+#include "actors/models/layers.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "apps/training/mlp.h"
+#include "actors/models/mlp.h"
 
 #include <cmath>
 #include <string>

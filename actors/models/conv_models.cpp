@@ -1,6 +1,6 @@
-#include "apps/training/conv_models.h"
+#include "actors/models/conv_models.h"
 
-#include "apps/training/layers.h"
+#include "actors/models/layers.h"
 
 namespace actorflow {
 namespace {

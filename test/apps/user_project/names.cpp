@@ -1,0 +1,184 @@
+// Takes the address of every public function: one that is not installed, or not in a library, fails to
+// build.
+#include "actors/actorflow.h"
+#include "actors/events/event_reader.h"
+#include "actors/simulation/simulation_test.h"
+
+namespace {
+
+namespace af = actorflow;
+using af::Output;
+
+void* volatile kept = nullptr;
+
+template <class... Functions>
+void keep(Functions*... functions) {
+  ((kept = reinterpret_cast<void*>(functions)), ...);
+}
+
+void name_library() {
+  // actors/checkpoint/checkpoint.h
+  keep(&af::list_checkpoints, &af::latest_checkpoint, &af::read_manifest, &af::verify_checkpoint,
+       &af::load_checkpoint, &af::load_latest_checkpoint, &af::save_checkpoint, &af::hash_of);
+  // actors/client/queue_runner.h
+  keep(&af::start_queue_runners);
+  // actors/client/session.h
+  keep(&af::write_chrome_trace);
+  // actors/events/event_writer.h
+  keep(&af::host_name);
+  // actors/export/onnx_export.h
+  keep(&af::exported_variables);
+  // actors/input/dataset.h
+  keep(&af::read_all);
+  // actors/input/rows.h
+  keep(&af::rows_of, &af::row_of, &af::stack, &af::stack_padded);
+  // actors/models/conv_models.h
+  keep(&af::make_lenet, &af::make_resnet20);
+  // actors/models/layers.h
+  keep(&af::conv_layer, &af::dense_layer, &af::batch_norm_layer, &af::global_average_pool, &af::flatten);
+  // actors/models/mlp.h
+  keep(&af::make_mlp);
+  // actors/monitored/hooks.h
+  keep(&af::stop_at_step, &af::stop_after_steps, &af::checkpoint_saver, &af::summary_saver,
+       &af::logging_tensor, &af::nan_tensor, &af::sync_replicas, &af::feed_fn, &af::final_ops,
+       &af::profiler, &af::global_step_waiter);
+  // actors/monitored/monitored_session.h
+  keep(&af::is_preemption);
+  // actors/runtime/clock.h
+  keep(&af::steady_clock);
+  // actors/runtime/random.h
+  keep(&af::system_random);
+  // actors/runtime/storage.h
+  keep(&af::posix_storage);
+  // actors/task/server.h
+  keep(&af::check_not_replaced, &af::throw_if_failed);
+  // dataflow/cluster/device_name.h
+  keep(&af::is_job_name, &af::task_part, &af::names_no_task, &af::may_be_on);
+  // dataflow/cluster/task_config.h
+  keep(&af::role_mistakes);
+  // dataflow/graph/gradient.h
+  keep(&af::gradients, &af::indexed_slices);
+  // dataflow/graph/graph.h
+  keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph);
+  // dataflow/graph/op.h
+  keep(&af::kind_of, &af::find_attr);
+  // dataflow/graph/precision.h
+  keep(&af::parse_precision, &af::precision_attr, &af::precision_of, &af::expect_precision);
+  // dataflow/graph/step_trace.h
+  keep(&af::transfers, &af::to_chrome_trace);
+  // dataflow/graph/tensor_types.h
+  keep(&af::parse_tensor_types, &af::describe, &af::fits);
+  // dataflow/ops/checkpoint_ops.h
+  keep(&af::save_variables_op, &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,
+       &af::variables_in_checkpoint);
+  // dataflow/ops/conditional_accumulator.h
+  keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
+       &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
+       &af::accumulator_ops);
+  // dataflow/ops/optimizer.h
+  keep(&af::optimizer_name, &af::hyperparameters, &af::slot_names, &af::make_optimizer,
+       &af::with_learning_rate, &af::parse_optimizer);
+  // dataflow/ops/queue_ops.h
+  keep(&af::fifo_queue, &af::random_shuffle_queue, &af::padding_fifo_queue, &af::iterator_get_next,
+       &af::queue_enqueue_op, &af::queue_enqueue_many_op, &af::queue_dequeue_op,
+       &af::queue_dequeue_many_op, &af::queue_dequeue_up_to_op, &af::queue_close_op, &af::queue_size_op,
+       &af::queue_is_closed_op, &af::iterator_get_next_op, &af::queue_ops);
+  // dataflow/train/partitioned_variable.h
+  keep(&af::fixed_size_partitioner, &af::variable_axis_size_partitioner);
+  // dataflow/train/replica_device_setter.h
+  keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
+  // dataflow/train/replicate.h
+  keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
+  // dataflow/values/buffer.h
+  keep(&af::heap);
+  // dataflow/values/dtype.h
+  keep(&af::size_of, &af::parse_dtype, &af::is_floating, &af::is_integer);
+  // dataflow/values/error.h
+  keep(&af::is_derived, &af::invalid_argument, &af::throw_if_error);
+  // dataflow/values/shape.h
+  keep(&af::broadcast);
+  // dataflow/values/tensor.h
+  keep(&af::identical);
+  // kernels/core/crash_report.h
+  keep(&af::report_crashes);
+  // kernels/ops.h
+  keep(&af::add, &af::subtract, &af::multiply, &af::divide, &af::maximum, &af::minimum, &af::pow,
+       &af::negative, &af::abs, &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt,
+       &af::tanh, &af::sigmoid, &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less,
+       &af::less_equal, &af::greater, &af::greater_equal, &af::logical_and, &af::logical_or,
+       &af::logical_not, &af::select, &af::cast, &af::sum, &af::mean, &af::max, &af::min, &af::argmax,
+       &af::sum_like, &af::mean_like, &af::broadcast_like, &af::spread_like, &af::zeros_like,
+       &af::ones_like, &af::fill, &af::identity, &af::reshape, &af::expand_dims, &af::transpose,
+       &af::shape_of, &af::slice, &af::concat, &af::pad, &af::random_uniform, &af::random_normal,
+       &af::truncated_normal, &af::matmul, &af::batch_matmul, &af::bias_add, &af::conv2d,
+       &af::fused_conv2d, &af::max_pool, &af::avg_pool, &af::batch_norm, &af::batch_norm_inference,
+       &af::gelu, &af::layer_norm, &af::dropout, &af::gather, &af::scatter_add, &af::scatter_update,
+       &af::unsorted_segment_sum, &af::softmax, &af::log_softmax, &af::histogram,
+       &af::softmax_cross_entropy);
+  // kernels/ops/clipping.h
+  keep(&af::global_norm, &af::clip_by_global_norm);
+  // kernels/ops/embedding.h
+  keep(&af::whole);
+  // kernels/ops/histogram.h
+  keep(&af::histogram_limits);
+  // kernels/ops/learning_rate.h
+  keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::piecewise_constant);
+  // schema/cluster_json.h
+  keep(&af::parse_cluster, &af::read_cluster, &af::parse_tf_config);
+  // schema/codec/checkpoint_codec.h
+  keep(&af::encode_manifest, &af::decode_manifest);
+  // schema/event.h
+  keep(&af::encode_event, &af::decode_event, &af::encode_tensorflow_graph, &af::count_tensorflow_nodes,
+       &af::encode_image);
+  // schema/example.h
+  keep(&af::check_features, &af::parse_example, &af::encode_example);
+  // schema/formats/byte_source.h
+  keep(&af::decompressed);
+  // schema/formats/element_reader.h
+  keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
+  // schema/tfrecord.h
+  keep(&af::masked_crc32c, &af::append_record);
+}
+
+// Functions of one name: each is chosen by its type.
+void name_overloads() {
+  keep<Output(Output, double), Output(Output, std::int64_t)>(&af::scalar_like, &af::scalar_like);
+  keep<Output(Output, Output)>(&af::embedding_lookup);
+  keep<Output(const af::PartitionedVariable&, Output, af::PartitionStrategy)>(&af::embedding_lookup);
+  keep<af::PartitionedVariable(af::Graph&, std::string_view, Output, const af::Partitioner&)>(
+      &af::partitioned_variable);
+  keep<af::PartitionedVariable(af::Graph&, std::string_view, const af::TensorType&,
+                               const af::PartInitializer&, const af::Partitioner&)>(
+      &af::partitioned_variable);
+  keep<af::HookRef(af::Every, af::StepRate), af::HookRef(af::Every, std::shared_ptr<af::EventWriter>)>(
+      &af::step_counter, &af::step_counter);
+  using Signatures = std::map<std::string, af::Signature>;
+  using Values = std::map<std::string, af::Tensor>;
+  keep<void(af::Storage&, const std::string&, const Signatures&, const Values&,
+            const af::OnnxExportOptions&)>(&af::export_onnx);
+  keep<void(af::Storage&, const std::string&, const Signatures&, af::Session&,
+            const af::OnnxExportOptions&)>(&af::export_onnx);
+  keep<std::string_view(af::Precision), std::string_view(af::QueueKind), std::string_view(af::DType),
+       std::string_view(af::Code), std::string_view(af::FaultKind)>(
+      &af::to_string, &af::to_string, &af::to_string, &af::to_string, &af::to_string);
+  keep<std::string(std::span<const af::TensorType>), std::string(const af::FaultPlan&)>(&af::to_string,
+                                                                                        &af::to_string);
+}
+
+void name_simulation() {
+  // actors/simulation/fault_plan.h
+  keep(&af::parse_fault_kind, &af::parse_fault_plan, &af::random_fault_plan, &af::shrink);
+  // actors/simulation/seeds.h
+  keep(&af::seeds, &af::faults_of_environment, &af::run_seeds, &af::of_this_seed);
+  // actors/simulation/simulation_test.h
+  keep(&af::run_simulation_test);
+}
+
+}  // namespace
+
+int main() {
+  name_library();
+  name_overloads();
+  name_simulation();
+  return kept == nullptr;
+}

@@ -1,0 +1,13 @@
+// What the README's section on sessions takes for granted: a program's graph, and what it feeds.
+#include <iostream>
+
+#include "actors/actorflow.h"
+
+using namespace actorflow;
+
+void sessions(Graph& graph, Output y, Output loss, Output train, Output images, Output labels) {
+  struct {
+    Tensor images, labels;
+  } batch;
+  // @snippet@
+}
