@@ -176,7 +176,7 @@ void SimFiles::lose_folders() {
 // What is left of the bytes: of each sector that was not synced the old or the new one.
 SimFiles::Bytes SimFiles::torn(const File& file) {
   if (file.bytes == file.synced) return file.bytes;
-  const auto [least, most] = std::minmax(file.bytes.size(), file.synced.size());
+  const auto [least, most] = std::minmax({file.bytes.size(), file.synced.size()});
   Bytes left(least + world_.random().below(most - least + 1));
   for (std::size_t at = 0; at < left.size(); at += sector_bytes) {
     const Bytes& from = world_.random().chance(0.5) ? file.bytes : file.synced;

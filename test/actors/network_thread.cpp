@@ -7,6 +7,7 @@
 #include "actors/core/messages.h"
 #include "actors/runtime/placement.h"
 #include "actors/runtime/threaded_runtime.h"
+#include "schema/link.h"
 
 using namespace actorflow;
 

@@ -218,6 +218,9 @@ BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_wei
     handlers = nothing.seen();
   }
   BOOST_TEST(handlers.size() > 50u);
+  // Links have no limits here. And a task that dies while it stops, when the others have left already, comes
+  // back to a cluster that is not there any more.
+  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps"}) handlers.erase(elsewhere);
   std::size_t runs = 0;
   for (const auto& [handler, times] : handlers) {
     BOOST_TEST(times > 0, handler << " never runs here");
