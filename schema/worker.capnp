@@ -153,7 +153,7 @@ struct Envelope {
     replicaDone @20 :Void;
     shutdown @21 :Text;
     # The reason.
-    jobFailed @36 :Status;
+    jobFailed @39 :Status;
     # A shutdown, too.
     getStatus @27 :UInt64;
     # A number that the answer repeats.
