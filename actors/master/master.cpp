@@ -37,7 +37,7 @@ struct Overloaded : Handlers... {
 }  // namespace
 
 caf::behavior Master::behavior() {
-  self_->introduce("master", task_.get());
+  self_->introduce("master", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](MasterCall& call) { on_call(call); },

@@ -57,7 +57,7 @@ const std::unordered_map<const OpDef*, Action>& actions() {
 
 caf::behavior QueueShard::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  self_->introduce("queue-shard", task_.get());
+  self_->introduce("queue-shard", &task_->self.name);
   return guarded(
       self_, this,
       [this](StateCall& call) {

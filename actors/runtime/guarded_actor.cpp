@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "actors/core/task_context.h"
 #include "actors/runtime/scheduler.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 
@@ -21,7 +21,7 @@ GuardedActor::GuardedActor(caf::actor_config& config) : caf::event_based_actor(c
   });
 }
 
-void GuardedActor::introduce(std::string_view role, const TaskContext* task) {
+void GuardedActor::introduce(std::string_view role, const TaskName* task) {
   role_ = role;
   task_ = task;
 }
@@ -44,7 +44,7 @@ Status GuardedActor::failure_of(std::string_view message) const {
 }
 
 std::string GuardedActor::who() const {
-  return task_ ? fmt::format("the {} of {}", role_, task_->self.name.to_string())
+  return task_ ? fmt::format("the {} of {}", role_, task_->to_string())
                : fmt::format("the {}", role_);
 }
 

@@ -18,14 +18,14 @@
 
 namespace actorflow {
 
-struct TaskContext;
+struct TaskName;
 
 class GuardedActor : public caf::event_based_actor {
  public:
   explicit GuardedActor(caf::actor_config& config);
 
   // Who the actor is, for messages; `task` may be null, and must outlive it otherwise.
-  void introduce(std::string_view role, const TaskContext* task);
+  void introduce(std::string_view role, const TaskName* task);
   std::string_view role() const { return role_; }
   // Ends the actor's task. REQUIRES: called in a catch block.
   void end_task(std::string_view message);
@@ -37,7 +37,7 @@ class GuardedActor : public caf::event_based_actor {
   std::string who() const;
 
   std::string_view role_ = "actor";
-  const TaskContext* task_ = nullptr;
+  const TaskName* task_ = nullptr;
 };
 
 namespace guarding {

@@ -28,7 +28,7 @@ ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
 
 caf::behavior ParameterShard::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  self_->introduce("parameter-shard", state_.task.get());
+  self_->introduce("parameter-shard", &state_.task->self.name);
   return guarded(
       self_, this,  //
       [this](StateCall& message) { call(message); },

@@ -52,7 +52,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Beat)
 namespace actorflow {
 
 caf::behavior Peer::behavior() {
-  self_->introduce("peer", task_.get());
+  self_->introduce("peer", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](Message& message) { on_message(message); },

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds report_interval{5};
 
 caf::behavior Coordinator::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
-  self_->introduce("coordinator", task_.get());
+  self_->introduce("coordinator", &task_->self.name);
   return guarded(
       self_, this,
       [this](const StateCall& message) {

@@ -22,7 +22,7 @@ constexpr int nodes_per_helper = 2;
 caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> executable) {
   task_ = std::move(task);
   executable_ = std::move(executable);
-  self_->introduce("lane", task_.get());
+  self_->introduce("lane", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](StartStep& message) { start(message); },

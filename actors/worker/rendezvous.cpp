@@ -18,7 +18,7 @@ constexpr std::chrono::minutes tick_interval{1};
 
 caf::behavior Rendezvous::behavior() {
   self_->delayed_send(self_, tick_interval, Tick{});
-  self_->introduce("rendezvous", task_.get());
+  self_->introduce("rendezvous", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](const Sender&, TensorDelivery& delivery) { deliver(delivery); },

@@ -17,7 +17,7 @@ Point undelivered("a message that a link could not carry");
 }  // namespace
 
 caf::behavior Worker::behavior() {
-  self_->introduce("worker", task_.get());
+  self_->introduce("worker", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](const Sender& from, RegisterGraph& message) { on_register(from, message); },

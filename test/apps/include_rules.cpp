@@ -80,6 +80,8 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
       "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
+// At their top lies one header: what programs include.
+const Folders folders_with_a_face = {"kernels", "actors"};
 
 // The beginning of a library's headers, and the production folders that may include them.
 const std::vector<std::pair<std::string, Folders>> libraries = {
@@ -239,6 +241,8 @@ BOOST_AUTO_TEST_CASE(every_source_has_a_room_and_no_room_is_full) {
   });
   for (const auto& [room, count] : files)
     BOOST_TEST(count <= most_files_of_a_room, room << " has " << count << " files: divide it");
+  for (const auto& folder : folders_with_a_face)
+    BOOST_TEST(files[folder] == 1u, "sources at the top of " << folder << " belong into its rooms");
 }
 
 BOOST_AUTO_TEST_CASE(rooms_have_a_readme_and_include_rooms_of_earlier_rows_only) {

@@ -59,7 +59,7 @@ void check_slots(const LoadedVariable& variable) {
 }  // namespace
 
 caf::behavior CheckpointIo::behavior() {
-  self_->introduce("checkpoint-io", task_.get());
+  self_->introduce("checkpoint-io", &task_->self.name);
   return guarded(
       self_, this,  //
       [this](SaveTensors& job) { take(std::move(job)); },
