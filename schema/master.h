@@ -27,9 +27,14 @@ struct SessionOptions {
   bool allow_soft_placement = true;
   // Of steps that have no timeout of their own; 0 = none.
   std::int64_t step_timeout_ms = 0;
-  // What a GPU can compute without the host in between, it is given at once: as CUDA graphs. For steps of many
-  // small kernels. Such a part starts when all of its inputs are there and gives its results together.
+  // What a GPU can compute without the host in between, it is given at once: as CUDA graphs. For steps
+  // of many small kernels. Such a part starts when all of its inputs are there and gives its results
+  // together.
   bool cuda_graphs = false;
+  // With node_actors every node is an actor and every edge a message, also where one activation could do
+  // all: to see how steps run, and for schedules to explore. Far slower; same results, bit by bit. Not
+  // together with cuda_graphs.
+  Executor executor = Executor::lanes;
   // A folder with ca.crt, client.crt and client.key, for a target in another process that asks for them;
   // the master hears nothing of it. Empty: a plain connection.
   std::string credentials = {};

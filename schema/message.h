@@ -28,11 +28,18 @@ using FencingEpoch = std::int64_t;
 // An argument or result of a partition, by the index of its Arg or Retval node.
 using Slot = std::pair<std::int32_t, Tensor>;
 
+// Who runs the nodes of a partition. Both compute the same bits.
+enum class Executor : std::uint8_t {
+  lanes,        // an actor per step, which calls the kernels of the nodes
+  node_actors,  // an actor per node, and a message per edge
+};
+
 // master -> worker: keep this partition; answered by GraphRegistered with the same request number.
 struct RegisterGraph {
   std::uint64_t request = 0;
   GraphDef graph;
-  bool cuda_graphs = false;  // SessionOptions::cuda_graphs
+  bool cuda_graphs = false;             // SessionOptions::cuda_graphs
+  Executor executor = Executor::lanes;  // SessionOptions::executor
 };
 struct GraphRegistered {
   std::uint64_t request = 0;
