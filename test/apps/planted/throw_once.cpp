@@ -13,7 +13,7 @@ class ThrowOnce final : public actorflow::HandlerProbe {
  public:
   ThrowOnce() {
     const char* text = std::getenv("ACTORFLOW_TEST_THROW");
-    if (!text) return;
+    if (!text || *text == 0) return;
     handler_ = text;
     const auto colon = handler_.find(':');
     left_ = std::stoi(handler_.substr(colon + 1));
