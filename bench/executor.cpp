@@ -1,5 +1,6 @@
 // The executor: how many nodes per second, and how long a small step takes. Against a plain loop over
-// the same graph (what the scheduling itself costs) and against actors that send a message per edge.
+// the same graph (what the scheduling itself costs), against actors that send a message per edge, and
+// against our own node actors (what lanes save).
 #include <algorithm>
 #include <atomic>
 #include <caf/all.hpp>
@@ -125,10 +126,11 @@ double message_per_edge(const RandomGraph& graph, int steps) {
 }
 
 // Million nodes per second with so many client threads, each with one step in flight.
-double null_ops(const RandomGraph& shape, int threads, int in_flight, int steps) {
+double null_ops(const RandomGraph& shape, int threads, int in_flight, int steps,
+                const SessionOptions& options = {}) {
   LocalCluster cluster({{"local", 1}}, threads);
   NullGraph graph(shape);
-  Session session(cluster.server("local", 0).target(), graph.g);
+  Session session(cluster.server("local", 0).target(), graph.g, options);
   const auto run = [&] { session.run(std::vector<Output>{}, {}, {graph.last}); };
   for (int i = 0; i < in_flight; ++i) run();
   const double seconds = seconds_of([&] {
@@ -155,6 +157,13 @@ Measurement null_ops_against_messages(bool quick) {
   return in_turn(
       3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
       [&] { return message_per_edge(graph, quick ? 2 : 20); });
+}
+
+Measurement null_ops_against_node_actors(bool quick) {
+  const RandomGraph graph = bm_executor(quick);
+  return in_turn(
+      3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
+      [&] { return null_ops(graph, 1, 1, quick ? 2 : 20, {.executor = Executor::node_actors}); });
 }
 
 Measurement null_ops_on_two_threads(bool quick) {
@@ -248,6 +257,8 @@ std::vector<Benchmark> executor_benchmarks() {
       {"executor/null_ops", "Mnode/s", "plain ready-queue loop", at_least(0.15), null_ops_against_loop},
       {"executor/null_ops_vs_messages", "Mnode/s", "one CAF message per edge", at_least(25),
        null_ops_against_messages},
+      {"executor/null_ops_vs_node_actors", "Mnode/s", "ours with an actor per node", at_least(25),
+       null_ops_against_node_actors},
       {"executor/null_ops_2_threads_4_steps", "Mnode/s", "ours on one thread", at_least(1.3),
        null_ops_on_two_threads},
       {"executor/chain_of_1000_adds", "ns/op", "plain loop with the same pool", at_most(4), chain},

@@ -89,6 +89,8 @@ struct SessionOptions {
   # Of steps that have no timeout of their own; 0 = none.
   cudaGraphs @4 :Bool;
   # What a GPU can compute without the host in between is captured into CUDA graphs.
+  nodeActors @5 :Bool;
+  # Every node is an actor and every edge a message; not together with cudaGraphs.
 }
 
 struct NodeTrace {

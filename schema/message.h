@@ -13,6 +13,7 @@
 #include "dataflow/values/error.h"
 #include "dataflow/values/tensor.h"
 #include "schema/session_options.h"
+#include "schema/session_options.h"
 
 namespace actorflow {
 
@@ -33,7 +34,8 @@ using Slot = std::pair<std::int32_t, Tensor>;
 struct RegisterGraph {
   std::uint64_t request = 0;
   GraphDef graph;
-  bool cuda_graphs = false;  // SessionOptions::cuda_graphs
+  bool cuda_graphs = false;             // SessionOptions::cuda_graphs
+  Executor executor = Executor::lanes;  // SessionOptions::executor
 };
 struct GraphRegistered {
   std::uint64_t request = 0;

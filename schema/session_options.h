@@ -7,6 +7,12 @@
 
 namespace actorflow {
 
+// Who runs the nodes of a partition. Both compute the same bits.
+enum class Executor : std::uint8_t {
+  lanes,        // an actor per step, which calls the kernels of the nodes
+  node_actors,  // an actor per node, and a message per edge
+};
+
 // How a session runs its steps.
 struct SessionOptions {
   // Full or partial names of devices. Tasks that none of them matches are neither used nor contacted; the
@@ -22,6 +28,10 @@ struct SessionOptions {
   // What a GPU can compute without the host in between, it is given at once: as CUDA graphs. For steps of many
   // small kernels. Such a part starts when all of its inputs are there and gives its results together.
   bool cuda_graphs = false;
+  // With node_actors every node is an actor and every edge a message, also where one activation could do
+  // all: to see how steps run, and for schedules to explore. Far slower; same results, bit by bit. Not
+  // together with cuda_graphs.
+  Executor executor = Executor::lanes;
   // A folder with ca.crt, client.crt and client.key, for a target in another process that asks for them;
   // the master hears nothing of it. Empty: a plain connection.
   std::string credentials = {};

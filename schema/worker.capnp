@@ -113,6 +113,8 @@ struct Envelope {
       request @0 :UInt64;
       graph @1 :Graph;
       cudaGraphs @35 :Bool;
+      nodeActors @40 :Bool;
+      # An actor per node instead of one per step; the results are the same.
     }
     graphRegistered :group {
       request @2 :UInt64;

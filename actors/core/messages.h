@@ -25,7 +25,7 @@ struct Sender {
   std::uint64_t incarnation = 0;
 };
 
-// worker -> lane: run the executable once.
+// worker -> lane or conductor: run the executable once.
 struct StartStep {
   StepId step = 0;
   TaskId master{};
@@ -33,25 +33,26 @@ struct StartStep {
   std::vector<Slot> args;
   bool trace = false;
 };
-// worker -> lane, rendezvous, coordinator, shard, queues: whoever waits for something of the step gets
-// the reason.
+// worker -> lane or conductor, rendezvous, coordinator, shard, queues; conductor -> node actor: whoever
+// waits for something of the step gets the reason.
 struct GiveUp {
   StepId step = 0;
   Status reason;
 };
-// lane -> worker: the step is over, this lane is free.
+// lane or conductor -> worker: the step is over, the sender is free.
 struct LaneIdle {
   std::uint64_t graph = 0;
   StepId step = 0;
 };
 
-// Where the outcome of work that a lane has given away goes: a Completed for that node of the step.
+// Where the outcome of work that a lane, or a node's own actor, has given away goes: a Completed for
+// that node of the step.
 struct ReplyTo {
   caf::actor lane;
   StepId step = 0;
   NodeId node = -1;
 };
-// -> lane.
+// -> lane or node actor.
 struct Completed {
   StepId step = 0;
   NodeId node = -1;
@@ -65,12 +66,12 @@ struct Fire {
   std::shared_ptr<const Executable> executable;  // keeps the kernel alive
   std::vector<Tensor> inputs;
 };
-// lane -> rendezvous: a Recv waits for its tensor.
+// lane or node actor -> rendezvous: a Recv waits for its tensor.
 struct AwaitTensor {
   ReplyTo reply_to;
   std::uint32_t channel = 0;
 };
-// lane -> shard, coordinator or queues: a node whose work is theirs has fired.
+// lane or node actor -> shard, coordinator or queues: a node whose work is theirs has fired.
 struct StateCall {
   ReplyTo reply_to;
   std::shared_ptr<const Executable> executable;  // keeps `node` alive

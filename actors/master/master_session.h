@@ -14,7 +14,7 @@ namespace actorflow {
 // Values only: no actors.
 class MasterSession {
  public:
-  // Throws invalid_argument for a filter that is no device name or a negative timeout.
+  // Throws invalid_argument as SessionSettings does.
   MasterSession(std::string handle, GraphDef graph, SessionOptions options);
 
   const std::shared_ptr<const SessionSettings>& settings() const { return settings_; }

@@ -42,7 +42,7 @@ PlanRef Planner::make(const SettingsRef& session, const GraphDef& graph, const S
     if (plan->dropped) return;
     if (!status.ok()) return drop(*plan, status);
     try {
-      register_parts(plan, cut_step(placed, *task_), session->options.cuda_graphs);
+      register_parts(plan, cut_step(placed, *task_), session->options);
     } catch (...) {
       drop(*plan, current_exception_status());
     }
@@ -93,12 +93,14 @@ std::vector<TaskId> Planner::tasks_to_ask(const SessionSettings& session, const 
   return {asked.begin(), asked.end()};
 }
 
-void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts, bool cuda_graphs) {
+void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts,
+                             const SessionOptions& options) {
   for (auto& part : parts) plan->parts->push_back({part.task, 0, 0, std::move(part.args)});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto request = next_request_++;
     registrations_[request] = {plan, i};
-    tell(*task_, parts[i].task, RegisterGraph{request, std::move(parts[i].graph), cuda_graphs});
+    tell(*task_, parts[i].task,
+         RegisterGraph{request, std::move(parts[i].graph), options.cuda_graphs, options.executor});
   }
   if (parts.empty()) set_ready(*plan);
 }

@@ -75,7 +75,8 @@ class Planner {
 
   std::vector<TaskId> tasks_to_ask(const SessionSettings& session, const GraphDef& graph) const;
   static void set_ready(Plan& plan);
-  void register_parts(const PlanRef& plan, std::vector<PlannedPart> parts, bool cuda_graphs);
+  void register_parts(const PlanRef& plan, std::vector<PlannedPart> parts,
+                      const SessionOptions& options);
 
   TaskRef task_;
   TaskDevices devices_;

@@ -12,7 +12,8 @@ namespace actorflow {
 
 // Immutable: plans in the making outlive the session.
 struct SessionSettings {
-  // Throws invalid_argument for a filter that is no device name or a negative timeout.
+  // Throws invalid_argument for a filter that is no device name, a negative timeout, or node actors
+  // together with CUDA graphs.
   SessionSettings(std::string session_handle, SessionOptions session_options);
 
   // May the session use a task?

@@ -70,6 +70,7 @@ struct MonitoredOptions {
   int max_to_keep = 5;               // checkpoints, of the session's own saver
   Storage* storage = nullptr;        // none: real files
   std::int64_t connect_timeout_ms = 60'000;
+  SessionOptions session{};  // of each session that is made
 };
 
 class MonitoredSession;

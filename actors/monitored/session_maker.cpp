@@ -100,7 +100,7 @@ std::shared_ptr<Session> SessionMaker::make() {
   Patience patience(*server_.runtime(), server_.name().to_string(), options_.max_wait_secs);
   while (!is_over()) {
     try {
-      const auto session = std::make_shared<Session>(server_.target(), scaffold_.graph, SessionOptions{},
+      const auto session = std::make_shared<Session>(server_.target(), scaffold_.graph, options_.session,
                                                      options_.connect_timeout_ms);
       if (options_.is_chief)
         prepare(*session);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/worker/node.h"
+#include "actors/worker/node_calls.h"
 #include "dataflow/graph/core_ops.h"
 #include "kernels/core/node_error.h"
 #include "kernels/devices/on_device.h"
@@ -112,23 +113,14 @@ void Lane::dispatch(const ExecutableNode& item, NodeId id) {
   switch (item.home) {
     case Home::kernel:
       return compute(item, id);
-    case Home::shard:
-      return call_state(task_->shard, item, id);
-    case Home::coordinator:
-      return call_state(task_->coordinator, item, id);
-    case Home::queue:
-      return call_state(task_->queues, item, id);
-    case Home::rendezvous:
-      if (item.node->op == &send_op()) {
-        if (recorder_) note_end(id, total_bytes(inputs_of(item)));
-        send(item);
-        return done(id, outputs_);
-      }
-      caf::anon_send(task_->rendezvous,
-                     AwaitTensor{reply_to(id), static_cast<std::uint32_t>(item.slot)});
-      return;
     case Home::lane:
       return take_argument(item, id);
+    case Home::shard:
+    case Home::coordinator:
+    case Home::queue:
+    case Home::rendezvous:
+      if (item.node->op == &send_op()) return send(item, id);
+      call_owner(*task_, executable_, reply_to(id), epoch_, take_inputs(item));
   }
 }
 
@@ -161,12 +153,11 @@ void Lane::compute_here(const ExecutableNode& item, NodeId id) {
   interrupted_ = true;
 }
 
-void Lane::send(const ExecutableNode& item) {
-  Tensor& tensor = inputs_of(item)[0];
-  tensor = on_device(std::move(tensor), cpu_device());
-  tell(*task_, item.peer,
-       TensorDelivery{step_, static_cast<std::uint32_t>(item.slot), std::exchange(tensor, {})});
+void Lane::send(const ExecutableNode& item, NodeId id) {
+  if (recorder_) note_end(id, total_bytes(inputs_of(item)));
+  send_tensor(*task_, step_, item, std::exchange(inputs_of(item)[0], {}));
   outputs_.clear();
+  done(id, outputs_);
 }
 
 void Lane::take_argument(const ExecutableNode& item, NodeId id) {
@@ -177,22 +168,8 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
     retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
     return done(id, outputs_);
   }
-  for (auto& [index, tensor] : args_)
-    if (index == item.slot) {
-      outputs_.push_back(on_device(std::move(tensor), *item.device));  // once for all who take it
-      return done(id, outputs_);
-    }
-  fail_step({Code::invalid_argument, "node '" + item.node->name +
-                                         "' must be fed; the step has no argument " +
-                                         std::to_string(item.slot)});
-}
-
-void Lane::call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id) {
-  std::vector<Tensor> inputs = take_inputs(item);
-  // The shard itself brings tensors where its variables are.
-  if (item.home != Home::shard)
-    for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
-  caf::anon_send(owner, StateCall{reply_to(id), executable_, item.node, epoch_, std::move(inputs)});
+  outputs_.push_back(fed_value(item, take_slot(args_, item.slot)));  // once for all who take it
+  done(id, outputs_);
 }
 
 void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
@@ -237,10 +214,7 @@ void Lane::fail_step(Status status) {
   status_ = std::move(status);
   retvals_.clear();
   for (auto& input : inputs_) input = {};
-  // A token, gradient or element that we wait for must go to somebody else, and tensors that are on
-  // their way to nobody.
-  for (const auto& owner : {task_->coordinator, task_->rendezvous, task_->queues, task_->shard})
-    caf::anon_send(owner, GiveUp{step_, status_});
+  release_step(*task_, {step_, status_});
   finish();
 }
 

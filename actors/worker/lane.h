@@ -43,9 +43,8 @@ class Lane {
   void compute(const ExecutableNode& item, NodeId id);
   bool worth_handing_over(const ExecutableNode& item, NodeId id) const;
   void compute_here(const ExecutableNode& item, NodeId id);
-  void send(const ExecutableNode& item);
+  void send(const ExecutableNode& item, NodeId id);
   void take_argument(const ExecutableNode& item, NodeId id);
-  void call_state(const caf::actor& owner, const ExecutableNode& item, NodeId id);
   // Passes a node's outputs on to those who wait for them.
   void done(NodeId id, std::vector<Tensor>& outputs);
   // The end of every node: lets those run that only waited for it.

@@ -38,7 +38,7 @@ Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> i
   return status;
 }
 
-caf::behavior node_actor(PieceActor* self) {
+caf::behavior costly_node_actor(PieceActor* self) {
   self->introduce("node", nullptr);
   return guarded(self, self, [](Fire& fire) {
     std::vector<Tensor> outputs;

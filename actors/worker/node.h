@@ -1,4 +1,4 @@
-// The actor of a graph node.
+// The work of a graph node that has a kernel.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,6 @@ Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> i
 
 // A node whose lane has more to do than one thread can: it computes what is sent to it and reports to
 // the lane. Kernels are pure, so the actor needs no state but its mailbox.
-caf::behavior node_actor(PieceActor* self);
+caf::behavior costly_node_actor(PieceActor* self);
 
 }  // namespace actorflow

@@ -4,8 +4,11 @@
 
 #include "actors/core/own_devices.h"
 #include "actors/probes/point.h"
+#include "actors/worker/conductor.h"
 #include "actors/worker/lane.h"
 #include "actors/worker/node.h"
+#include "actors/worker/node_actor.h"
+#include "actors/worker/node_calls.h"
 
 namespace actorflow {
 namespace {
@@ -51,8 +54,12 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
   const auto handle = task_->random->next();
   auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
                                                  message.cuda_graphs ? may_be_captured : MayJoin());
-  for (auto& node : executable->nodes()) node.actor = self_->spawn<caf::lazy_init>(node_actor);
-  graphs_[handle] = {std::move(executable), from, message.request};
+  for (NodeId id = 0; id < executable->size(); ++id)
+    executable->nodes()[static_cast<std::size_t>(id)].actor =
+        message.executor == Executor::node_actors
+            ? self_->spawn<caf::lazy_init>(node_actor, task_, NodeRef{executable, id})
+            : self_->spawn<caf::lazy_init>(costly_node_actor);
+  graphs_[handle] = {std::move(executable), message.executor, from, message.request};
   tell(*task_, from.task, GraphRegistered{message.request, {}, handle});
 }
 
@@ -78,22 +85,28 @@ void Worker::on_run(const Sender& from, RunGraph& message) {
 }
 
 void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
-  // Lazy, or its first step would be computed where it was spawned: on the network's thread.
-  if (graph.free_lanes.empty())
-    graph.free_lanes.push_back(self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable));
-  const caf::actor lane = std::move(graph.free_lanes.back());
-  graph.free_lanes.pop_back();
-  const auto entry = running_.insert_or_assign(message.step, Running{lane, from, message.handle}).first;
+  if (graph.free_runners.empty()) graph.free_runners.push_back(spawn_runner(graph));
+  const caf::actor runner = std::move(graph.free_runners.back());
+  graph.free_runners.pop_back();
+  const auto entry =
+      running_.insert_or_assign(message.step, Running{runner, from, message.handle}).first;
   try {
-    caf::anon_send(lane, StartStep{message.step, from.task, message.epoch, std::move(message.args),
-                                   message.trace});
+    caf::anon_send(runner, StartStep{message.step, from.task, message.epoch, std::move(message.args),
+                                     message.trace});
   } catch (...) {
     running_.erase(entry);
     throw;
   }
 }
 
-// A lane that runs the step answers itself.
+// Lazy, or its first step would be computed where it was spawned: on the network's thread.
+caf::actor Worker::spawn_runner(const Registered& graph) {
+  return graph.executor == Executor::node_actors
+             ? self_->spawn<caf::lazy_init>(conductor_actor, task_, graph.executable)
+             : self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable);
+}
+
+// What runs the step answers itself.
 void Worker::refuse(const Sender& from, const RunGraph& message, Status why) {
   if (running_.contains(message.step)) return on_abort({message.step, std::move(why)});
   refuse_step(from, message.step, std::move(why));
@@ -108,12 +121,9 @@ void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
 
 void Worker::on_abort(const AbortStep& message) {
   const GiveUp give_up{message.step, message.reason};
-  caf::anon_send(task_->rendezvous, give_up);
-  caf::anon_send(task_->coordinator, give_up);
-  caf::anon_send(task_->shard, give_up);
-  caf::anon_send(task_->queues, give_up);
+  release_step(*task_, give_up);
   if (const auto found = running_.find(message.step); found != running_.end())
-    caf::anon_send(found->second.lane, give_up);
+    caf::anon_send(found->second.runner, give_up);
   else if (!ended_.contains(message.step))
     aborted_early_.add(message.step);
 }
@@ -135,10 +145,10 @@ void Worker::on_undelivered(const Sender& from, Undelivered& message) {
 void Worker::on_idle(const LaneIdle& message) {
   const auto found = running_.find(message.step);
   if (found == running_.end()) return;
-  // A lane of a graph that is gone ends with its last handle.
+  // A runner of a graph that is gone ends with its last handle.
   if (const auto graph = graphs_.find(message.graph); graph != graphs_.end()) {
     constexpr std::size_t most_steps = 64;
-    graph->second.free_lanes.push_back(std::move(found->second.lane));
+    graph->second.free_runners.push_back(std::move(found->second.runner));
     auto& last = graph->second.last_steps;
     last.push_back(message.step);
     if (last.size() > most_steps) last.pop_front();

@@ -1,4 +1,4 @@
-// The worker of a task: it keeps the partitions that masters registered and runs them in lanes.
+// The worker of a task: it keeps the partitions that masters registered and has them run.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -15,9 +15,10 @@
 
 namespace actorflow {
 
-// As many steps of a graph run at once as are asked for: each in a lane of its own, taken from those
-// that are free. When a task is lost, the steps and graphs of its master go with it. A request that comes
-// twice is done once: a graph is registered by (master, request), a step runs by its id.
+// As many steps of a graph run at once as are asked for: each has a runner of its own, taken from those
+// that are free: a lane, or a conductor of node actors. When a task is lost, the steps and graphs of its
+// master go with it. A request that comes twice is done once: a graph is registered by (master,
+// request), a step runs by its id.
 class Worker {
  public:
   Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -29,13 +30,14 @@ class Worker {
  private:
   struct Registered {
     std::shared_ptr<const Executable> executable;
+    Executor executor = Executor::lanes;
     Sender master;
     std::uint64_t request = 0;
-    std::vector<caf::actor> free_lanes{};
+    std::vector<caf::actor> free_runners{};
     std::deque<StepId> last_steps{};  // that ended, so many as could be under way elsewhere
   };
   struct Running {
-    caf::actor lane;
+    caf::actor runner;
     Sender master;
     std::uint64_t graph = 0;
   };
@@ -45,6 +47,7 @@ class Worker {
   std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
   void on_run(const Sender& from, RunGraph& message);
   void run(const Sender& from, Registered& graph, RunGraph& message);
+  caf::actor spawn_runner(const Registered& graph);
   void refuse_step(const Sender& from, StepId step, Status reason);
   void on_abort(const AbortStep& message);
   void on_undelivered(const Sender& from, Undelivered& message);

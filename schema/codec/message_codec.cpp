@@ -39,6 +39,7 @@ struct MessageWriter {
     body.setRequest(message.request);
     write_graph(message.graph, tensors, body.initGraph());
     body.setCudaGraphs(message.cuda_graphs);
+    body.setNodeActors(message.executor == Executor::node_actors);
   }
   void operator()(const GraphRegistered& message) {
     auto body = to.initGraphRegistered();
@@ -178,7 +179,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
     case wire::Envelope::REGISTER_GRAPH: {
       const auto body = from.getRegisterGraph();
       return RegisterGraph{body.getRequest(), read_graph(body.getGraph(), tensors, ops),
-                           body.getCudaGraphs()};
+                           body.getCudaGraphs(),
+                           body.getNodeActors() ? Executor::node_actors : Executor::lanes};
     }
     case wire::Envelope::GRAPH_REGISTERED: {
       const auto body = from.getGraphRegistered();

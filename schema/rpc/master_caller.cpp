@@ -144,6 +144,7 @@ class Caller {
     to.setRequireDevices(!options.allow_soft_placement);
     to.setStepTimeoutMs(options.step_timeout_ms);
     to.setCudaGraphs(options.cuda_graphs);
+    to.setNodeActors(options.executor == Executor::node_actors);
   }
 
   // Of runStep and runCallable, which have these parameters and results in common.

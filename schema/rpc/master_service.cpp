@@ -15,8 +15,12 @@ namespace {
 unsigned size(const std::vector<std::string>& texts) { return static_cast<unsigned>(texts.size()); }
 
 SessionOptions read_options(wire::SessionOptions::Reader from) {
-  return {read_texts(from.getDeviceFilters()), from.getIsolate(), !from.getRequireDevices(),
-          from.getStepTimeoutMs(), from.getCudaGraphs()};
+  return {read_texts(from.getDeviceFilters()),
+          from.getIsolate(),
+          !from.getRequireDevices(),
+          from.getStepTimeoutMs(),
+          from.getCudaGraphs(),
+          from.getNodeActors() ? Executor::node_actors : Executor::lanes};
 }
 
 using Reply = kj::Own<MasterReply>;

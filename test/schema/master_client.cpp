@@ -26,7 +26,8 @@ struct Master {
     const auto& o = create.options;
     reply.session = std::to_string(create.graph.size()) + " nodes|" + join(o.device_filters) + "|" +
                     std::to_string(o.isolate) + std::to_string(o.allow_soft_placement) + "|" +
-                    std::to_string(o.step_timeout_ms) + "|" + std::to_string(o.cuda_graphs);
+                    std::to_string(o.step_timeout_ms) + "|" + std::to_string(o.cuda_graphs) +
+                    std::to_string(o.executor == Executor::node_actors);
     reply.graph_version = 4;
     return reply;
   }
@@ -126,11 +127,11 @@ BOOST_AUTO_TEST_CASE(every_request_and_reply_keeps_its_fields) {
   Graph graph;
   graph.constant(counting(4));
   graph.constant(counting(1 << 20));
-  const auto created =
-      client.call(CreateSession{graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250, true}});
-  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250|1");
+  const auto created = client.call(CreateSession{
+      graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250, true, Executor::node_actors}});
+  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250|11");
   BOOST_TEST(created.graph_version == 4);
-  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0|0");
+  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0|00");
 
   const auto reply =
       client.call(feeding({Tensor::scalar(3.5f), Tensor::of<std::string>({1}, {"text"})}));

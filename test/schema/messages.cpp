@@ -151,8 +151,9 @@ BOOST_AUTO_TEST_CASE(a_graph_arrives_with_all_that_it_says) {
   graph.add_control(c, graph.add(no_op(), {}, {}, "after"));
   const Output free = graph.placeholder(DType::int64, Shape::unknown_rank(), "free");
 
-  const auto received = round_trip_as(RegisterGraph{8, graph.def(), true});
+  const auto received = round_trip_as(RegisterGraph{8, graph.def(), true, Executor::node_actors});
   BOOST_TEST(received.cuda_graphs);
+  BOOST_TEST((received.executor == Executor::node_actors));
   BOOST_TEST(received.request == 8u);
   BOOST_REQUIRE(received.graph.size() == graph.def().size());
   for (NodeId id = 0; id < graph.def().size(); ++id) {

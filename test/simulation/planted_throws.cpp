@@ -1,5 +1,6 @@
 // Every handler of every actor throws once: nothing hangs, and training ends with the same weights.
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <map>
 #include <new>
 #include <set>
@@ -118,7 +119,7 @@ void wait_in_vain(Server& server) {
 }
 
 // Fits w to 3 with two synchronous workers. Returns w.
-float fit(SimTask& task) {
+float fit(SimTask& task, Executor executor) {
   Server& server = task.server();
   if (server.name().job == "ps") return server.join(), 0.0F;
   const bool is_chief = server.name() == chief;
@@ -138,6 +139,7 @@ float fit(SimTask& task) {
   options.checkpoint_dir = "checkpoints";
   options.save_checkpoint = {.steps = 10};
   options.hooks = {stop_at_step(40), sync_replicas(train)};
+  options.session.executor = executor;
   MonitoredSession session(server, g, options);
   while (!session.should_stop()) session.run(train);
   if (!is_chief) {
@@ -160,13 +162,13 @@ struct Outcome {
 };
 
 // While a parameter server and a worker are killed and come back.
-Outcome train(std::uint64_t seed) {
+Outcome train(std::uint64_t seed, Executor executor) {
   SimCluster sim({{"ps", 1}, {"worker", 2}},
                  {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
   std::vector<std::string> errors;
-  auto run = sim.start([&errors](SimTask& task) {
+  auto run = sim.start([&errors, executor](SimTask& task) {
     try {
-      return fit(task);
+      return fit(task, executor);
     } catch (const Error& error) {
       errors.push_back(error.what());
       throw;
@@ -190,12 +192,12 @@ bool names(const Outcome& outcome, const std::string& cause) {
          std::ranges::all_of(outcome.heard, says("lost the connection"));
 }
 
-void expect_the_same(const Where& where, float undisturbed) {
+void expect_the_same(const Where& where, Executor executor, float undisturbed) {
   const std::string place = where.handler + (where.after ? " at its end, " : ", ") + "time " +
                             std::to_string(where.occurrence);
   Plant plant(where);
   try {
-    const Outcome outcome = train(1);
+    const Outcome outcome = train(1, executor);
     BOOST_TEST(outcome.w == undisturbed, place << ": w is " << outcome.w << ", not " << undisturbed);
     BOOST_TEST(names(outcome, plant.cause()), place << ": nobody says " << plant.cause() << ", but: "
                                                     << (outcome.heard.empty() ? "" : outcome.heard[0]));
@@ -205,30 +207,44 @@ void expect_the_same(const Where& where, float undisturbed) {
   BOOST_TEST(plant.thrown(), place << ": nothing was thrown");
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(planted_throws)
-
-BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_weights) {
+// Lets each handler that `chosen` takes throw, at its beginning and at its end. Returns how many.
+std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::string_view)>& chosen) {
   float undisturbed = 0;
   std::map<std::string, std::uint64_t> handlers;
   {
     const Plant nothing;
-    undisturbed = train(1).w;
+    undisturbed = train(1, executor).w;
     handlers = nothing.seen();
   }
-  BOOST_TEST(handlers.size() > 50u);
   // Links have no limits here. And a task that dies while it stops, when the others have left already, comes
   // back to a cluster that is not there any more.
   for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps"}) handlers.erase(elsewhere);
+  std::erase_if(handlers, [&chosen](const auto& entry) { return !chosen(entry.first); });
   std::size_t runs = 0;
   for (const auto& [handler, times] : handlers) {
     BOOST_TEST(times > 0, handler << " never runs here");
     for (const bool after : {false, true})
       for (const std::uint64_t occurrence : std::set<std::uint64_t>{1, times / 2 + 1})
         if (occurrence <= times)
-          expect_the_same({handler, after, occurrence, static_cast<Kind>(runs++ % 3)}, undisturbed);
+          expect_the_same({handler, after, occurrence, static_cast<Kind>(runs++ % 3)}, executor,
+                          undisturbed);
   }
+  return handlers.size();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(planted_throws)
+
+BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_weights) {
+  BOOST_TEST(throw_in_handlers(Executor::lanes, [](std::string_view) { return true; }) > 50u);
+}
+
+BOOST_AUTO_TEST_CASE(so_may_every_handler_of_nodes_that_are_actors) {
+  const auto of_nodes = [](std::string_view handler) {
+    return handler.starts_with("conductor/") || handler.starts_with("node-actor/");
+  };
+  BOOST_TEST(throw_in_handlers(Executor::node_actors, of_nodes) == 8u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,114 @@
+#include "actors/worker/conductor.h"
+
+#include <utility>
+
+#include "actors/worker/node_calls.h"
+#include "dataflow/graph/core_ops.h"
+
+namespace actorflow {
+
+caf::behavior Conductor::behavior() {
+  self_->introduce("conductor", &task_->self.name);
+  return guarded(
+      self_, this,  //
+      [this](StartStep& message) { start(message); }, [this](NodeDone& report) { on_done(report); },
+      [this](GiveUp& message) {
+        if (runs(message.step)) fail_step(std::move(message.reason));
+      });
+}
+
+void Conductor::begin(const StartStep& message) {
+  active_ = true;
+  step_ = message.step;
+  master_ = message.master;
+  status_ = {};
+  retvals_.clear();
+  open_.assign(static_cast<std::size_t>(executable_->size()), false);
+  awaited_ = told_ = 0;
+  recorder_.reset();
+}
+
+void Conductor::start(StartStep& message) {
+  begin(message);
+  if (message.trace)
+    recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
+  // From the last node to the first: a node that waits for nothing begins at once, and those after it
+  // must have their frames by then.
+  for (NodeId id = executable_->size() - 1; id >= 0; --id) open(message, id);
+  if (awaited_ == 0) finish();
+}
+
+void Conductor::open(StartStep& message, NodeId id) {
+  const ExecutableNode& item = executable_->node(id);
+  OpenFrame frame{step_, self_->address(), message.epoch, message.trace};
+  if (item.node->op == &arg_op()) frame.argument = take_slot(message.args, item.slot);
+  caf::anon_send(item.actor, std::move(frame));
+  open_[static_cast<std::size_t>(id)] = true;
+  ++awaited_;
+}
+
+// Unless it has ended already.
+void Conductor::refuse(const StartStep& message, Status why) {
+  if (step_ != message.step) begin(message);
+  if (active_) fail_step(std::move(why));
+}
+
+void Conductor::settle(NodeId id) {
+  if (!open_[static_cast<std::size_t>(id)]) return;
+  open_[static_cast<std::size_t>(id)] = false;
+  --awaited_;
+}
+
+void Conductor::on_done(NodeDone& report) {
+  if (!runs(report.step)) return;
+  settle(report.node);
+  if (!report.status.ok()) return fail_step(std::move(report.status));
+  const ExecutableNode& item = executable_->node(report.node);
+  if (recorder_) {
+    recorder_->begin(report.node, report.began);
+    recorder_->end(report.node, report.ended, report.bytes_out);
+  }
+  if (item.node->op == &retval_op())
+    retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::move(report.result));
+  if (awaited_ == 0) finish();
+}
+
+void Conductor::refuse(const NodeDone& report, Status why) {
+  if (!runs(report.step)) return;
+  settle(report.node);
+  fail_step(std::move(why));
+}
+
+void Conductor::refuse(const GiveUp& message, Status why) {
+  if (runs(message.step)) fail_step(std::move(why));
+}
+
+// Keeps the first reason. What was interrupted goes on where it was.
+void Conductor::fail_step(Status status) {
+  if (status_.ok()) status_ = std::move(status);
+  for (; told_ < executable_->size(); ++told_)
+    if (open_[static_cast<std::size_t>(told_)])
+      caf::anon_send(executable_->node(told_).actor, GiveUp{step_, status_});
+  if (awaited_ == 0) finish();
+}
+
+// Active until both have been told: if one cannot be, the step fails and is finished once more.
+void Conductor::finish() {
+  if (!status_.ok()) release_step(*task_, {step_, status_});
+  // The worker first: when the client hears of the end and starts its next step, this conductor is free.
+  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+  StepDone message{step_, status_, {}};
+  if (status_.ok()) message.retvals = std::move(retvals_);
+  if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  retvals_.clear();
+  tell(*task_, master_, std::move(message));
+  active_ = false;
+}
+
+caf::behavior conductor_actor(ConductorActor* self, TaskRef task,
+                              std::shared_ptr<const Executable> executable) {
+  self->state = std::make_unique<Conductor>(self, std::move(task), std::move(executable));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

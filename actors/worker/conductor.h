@@ -1,0 +1,63 @@
+// A conductor: the actor that runs the steps of one executable whose nodes are actors, one after the
+// other.
+//
+// It opens a frame at every node's actor and waits for the report of each; in between it has no part in
+// the step, whose tensors go from node to node. To the worker it is what a lane is.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <memory>
+#include <vector>
+
+#include "actors/core/executable.h"
+#include "actors/core/step_tracer.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/placement.h"
+#include "actors/worker/node_messages.h"
+
+namespace actorflow {
+
+// The first failure fails the step: every node that has not reported is told to give up. The step ends
+// when all have reported, so no node does anything in a step that is over.
+class Conductor {
+ public:
+  Conductor(GuardedActor* self, TaskRef task, std::shared_ptr<const Executable> executable)
+      : self_(self), task_(std::move(task)), executable_(std::move(executable)) {}
+
+  caf::behavior behavior();
+  void refuse(const StartStep& message, Status why);
+  void refuse(const NodeDone& message, Status why);
+  void refuse(const GiveUp& message, Status why);
+
+ private:
+  void begin(const StartStep& start);
+  void start(StartStep& start);
+  void open(StartStep& start, NodeId id);
+  void on_done(NodeDone& report);
+  bool runs(StepId step) const { return active_ && step == step_; }
+  // Counts the first report of each node.
+  void settle(NodeId id);
+  void fail_step(Status status);
+  void finish();
+
+  GuardedActor* self_;
+  TaskRef task_;
+  std::shared_ptr<const Executable> executable_;
+
+  // The step in progress.
+  bool active_ = false;
+  StepId step_ = 0;
+  TaskId master_{};
+  Status status_;
+  std::vector<Slot> retvals_;
+  std::vector<bool> open_;  // by node: it has a frame and has not reported
+  NodeId awaited_ = 0;      // nodes that are open
+  NodeId told_ = 0;         // of a failed step: nodes before this one have been told to give up
+  std::unique_ptr<PartRecorder> recorder_;  // of a traced step
+};
+
+using ConductorActor = caf::stateful_actor<std::unique_ptr<Conductor>, LightActor>;
+caf::behavior conductor_actor(ConductorActor* self, TaskRef task,
+                              std::shared_ptr<const Executable> executable);
+
+}  // namespace actorflow

@@ -1,0 +1,30 @@
+// What a node asks of other actors, whoever runs its step: a lane or the node's own actor.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "actors/core/executable.h"
+#include "actors/core/task_context.h"
+
+namespace actorflow {
+
+// Asks the node's owner - shard, coordinator, queues or, for a Recv, the rendezvous - to do its work.
+// The outcome goes to `reply_to`. REQUIRES: it is neither a Send nor computed by a kernel or a lane.
+void call_owner(const TaskContext& task, const std::shared_ptr<const Executable>& executable,
+                ReplyTo reply_to, FencingEpoch epoch, std::vector<Tensor> inputs);
+
+// Sends the input of a Send to its task.
+void send_tensor(const TaskContext& task, StepId step, const ExecutableNode& item, Tensor tensor);
+
+// Takes the argument of that index out; an invalid tensor if there is none.
+Tensor take_slot(std::vector<Slot>& args, std::int64_t index);
+
+// The value of an Arg on its device. Throws invalid_argument if the step has no argument for it.
+Tensor fed_value(const ExecutableNode& item, Tensor argument);
+
+// Releases waiting tokens, gradients and elements of the step; drops its tensors in flight. Call after
+// the last node has asked for something.
+void release_step(const TaskContext& task, const GiveUp& message);
+
+}  // namespace actorflow
