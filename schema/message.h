@@ -13,7 +13,6 @@
 #include "dataflow/values/error.h"
 #include "dataflow/values/tensor.h"
 #include "schema/session_options.h"
-#include "schema/session_options.h"
 
 namespace actorflow {
 
