@@ -134,13 +134,20 @@ class FileOfHandle final : public OpenFile {
 void FileStorage::create_folders(const std::string& folder) {
   PathKind kind = PathKind::nothing;
   checked(calls_.look(folder, kind), "look at", folder);
-  if (kind == PathKind::folder) return;
   const std::string parent = parent_of(folder);
-  if (kind == PathKind::nothing && parent != folder) create_folders(parent);
-  const int made = calls_.make_folder(folder);
-  if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
-    checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
+  if (kind != PathKind::folder) {
+    if (kind == PathKind::nothing && parent != folder) create_folders(parent);
+    const int made = calls_.make_folder(folder);
+    if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
+      checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
+    const std::scoped_lock lock(mutex_);
+    unsynced_.insert(folder);
+  } else if (const std::scoped_lock lock(mutex_); !unsynced_.contains(folder)) {
+    return;
+  }
   if (!planted(PlantedBug::unsynced_folder)) sync_folder(calls_, parent);
+  const std::scoped_lock lock(mutex_);
+  unsynced_.erase(folder);
 }
 
 std::unique_ptr<NewFile> FileStorage::create(const std::string& path) {

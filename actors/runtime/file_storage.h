@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,9 @@ class FileStorage : public Storage {
 
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
+  std::mutex mutex_;
+  // Folders that were made here, but whose names have not been synced: the disk has answered with an error.
+  std::set<std::string> unsynced_;
 };
 
 }  // namespace actorflow

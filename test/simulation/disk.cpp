@@ -49,6 +49,22 @@ BOOST_AUTO_TEST_CASE(what_was_committed_survives_every_loss_of_power) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_whose_sync_failed_is_synced_with_the_next_file) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Disk d(seed);
+    d.disk.files().set_failures(0.3);
+    try {
+      d.disk.write_atomically("new/folder/file", bytes_of("first"));
+    } catch (const Error&) {
+    }
+    d.disk.files().set_failures(0);
+    d.disk.write_atomically("new/folder/file", bytes_of("committed"));
+    d.disk.files().lose_power();
+    BOOST_TEST_REQUIRE(d.disk.exists("new/folder/file"), "seed " << seed);
+    BOOST_TEST(text_of(d.disk, "new/folder/file") == "committed");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost_or_torn_within_a_block) {
   int lost = 0, torn = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
