@@ -119,8 +119,10 @@ BOOST_AUTO_TEST_CASE(the_safetensors_package_reads_the_checkpoint_of_a_trained_m
                  "adam", "--train-steps", "3", "--checkpoint-dir", folder.path()});
   BOOST_REQUIRE_MESSAGE(train.wait() == 0, train.output());
   const Checkpoint saved = load_latest_checkpoint(posix_storage(), folder.path()).value();
-  Process reader(test::python("safetensors_dump.py", {folder.file("step-3.1-of-2.safetensors"),
-                                                      folder.file("step-3.2-of-2.safetensors")}));
+  const Manifest manifest = read_manifest(posix_storage(), folder.file("step-3.manifest"));
+  BOOST_TEST_REQUIRE(manifest.files.size() == 2U);
+  Process reader(test::python("safetensors_dump.py", {folder.file(manifest.files[0].name),
+                                                      folder.file(manifest.files[1].name)}));
   BOOST_TEST(reader.wait() == 0);
   for (const auto& [name, tensor] : saved.tensors)
     BOOST_TEST(("\n" + reader.output()).find("\n" + name + " ") != std::string::npos, name);
