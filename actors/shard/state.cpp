@@ -33,13 +33,14 @@ Device& device_of(const ShardVariable& variable) { return variable.gpu ? *variab
 
 void bring_to(Device& device, ShardVariable& variable) {
   if (device.type() == DeviceType::cpu || variable.gpu == &device) return;
-  const auto bring = [&device](Tensor& tensor) {
-    if (tensor.valid() && is_floating(tensor.dtype())) tensor = on_device(std::move(tensor), device);
-  };
   if (!is_floating(variable.state.value.dtype())) return;
-  bring(variable.state.value);
-  bring(variable.previous);
-  for (Tensor& slot : variable.state.slots) bring(slot);
+  const auto brought = [&device](const Tensor& tensor) {
+    return tensor.valid() && is_floating(tensor.dtype()) ? on_device(tensor, device) : tensor;
+  };
+  VariableState state{brought(variable.state.value), {}};
+  for (const Tensor& slot : variable.state.slots) state.slots.push_back(brought(slot));
+  variable.previous = brought(variable.previous);
+  variable.state = std::move(state);
   variable.gpu = &device;
 }
 

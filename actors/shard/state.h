@@ -36,12 +36,12 @@ struct ShardVariable {
   VariableState state;
   // The GPU that value and slots live on; null: the host.
   Device* gpu = nullptr;
-  std::string slots_of;  // the optimizer that has made the slots; empty as long as there are none
+  std::string slots_of;    // the optimizer that has made the slots; empty as long as there are none
   AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
   std::uint64_t left_out = 0;  // gradients that were not finite
-  // The value before the last synchronous update: that of the step before the accumulator's. Of a table of which
-  // some rows changed, these rows.
+  // The value before the last synchronous update: that of the step before the accumulator's. Of a table
+  // of which some rows changed, these rows.
   Tensor previous;
   std::optional<GradientRows> previous_rows;
   // The last accumulate node that came, what it asks for, and for how long gradients have waited.
@@ -76,8 +76,8 @@ using StateResult = std::optional<std::vector<Tensor>>;
 // Whether a step of an older epoch than the shard's may still do it.
 enum class Effect : std::uint8_t { changes, reads };
 
-// What the shard does for an op. `run` throws if it cannot be done, for want of memory, too, and has then
-// changed nothing: the step may be made again.
+// What the shard does for an op. `run` throws if it cannot be done, for want of memory, too, and has
+// then changed nothing: the step may be made again.
 struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
@@ -96,8 +96,9 @@ std::span<const StateOp> epoch_handlers();        // epoch.cpp
 std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 
 Device& device_of(const ShardVariable& variable);
-// Brings a variable to the GPU that one of its nodes is placed on. What is not floating stays: it is counted
-// with, on the host. Nothing happens for a node on a CPU.
+// Brings a variable to the GPU that one of its nodes is placed on. What is not floating stays: it is
+// counted with, on the host. Nothing happens for a node on a CPU. Throws Error if the GPU has no memory
+// for all of it; the variable is then where it was.
 void bring_to(Device& device, ShardVariable& variable);
 
 // The sum of tensors of one type, on the device that they are on, in their order.
@@ -122,8 +123,8 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
 // Gives variables what a checkpoint has, and answers the node that asked for it.
 struct TensorsLoaded;
 void put_restored(ShardState& shard, TensorsLoaded& loaded);
-// A connection to that task was lost, and with it perhaps what we had told its coordinator: without that, its
-// barrier would wait for ever. What it has heard before it ignores.
+// A connection to that task was lost, and with it perhaps what we had told its coordinator: without
+// that, its barrier would wait for ever. What it has heard before it ignores.
 void announce_again(const ShardState& shard, TaskId coordinator);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);
