@@ -39,10 +39,10 @@ struct FileName {
   std::string_view suffix;
 };
 
-// The steps that have a manifest.
-std::set<std::int64_t> saved_steps(Storage& storage, const std::string& folder) {
+// The steps that have a manifest among these files.
+std::set<std::int64_t> saved_steps(const std::vector<std::string>& files) {
   std::set<std::int64_t> steps;
-  for (const auto& name : storage.list(folder))
+  for (const auto& name : files)
     if (const FileName parts(name); parts.step >= 0 && parts.suffix == manifest_suffix)
       steps.insert(parts.step);
   return steps;
@@ -66,8 +66,8 @@ std::set<std::int64_t> kept_by_time(Storage& storage, const std::string& folder,
 }
 
 std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder,
-                                     const KeepOptions& keep) {
-  const auto saved = saved_steps(storage, folder);
+                                     const std::vector<std::string>& files, const KeepOptions& keep) {
+  const auto saved = saved_steps(files);
   const std::vector<std::int64_t> steps(saved.begin(), saved.end());
   if (keep.max_to_keep <= 0 || steps.size() <= static_cast<std::size_t>(keep.max_to_keep)) return saved;
   const std::size_t old = steps.size() - static_cast<std::size_t>(keep.max_to_keep);
@@ -91,8 +91,10 @@ std::set<std::int64_t> steps_of_newer(const std::vector<std::string>& files, std
 
 // A manifest goes before its files, and for good: what remains is a checkpoint or no checkpoint.
 void remove_others(Storage& storage, const std::string& folder, const Manifest& saved,
-                   std::set<std::int64_t> kept, std::int64_t epoch) {
+                   const KeepOptions& keep, std::int64_t epoch) {
   const auto all = storage.list(folder);
+  auto kept = steps_to_keep(storage, folder, all, keep);
+  kept.insert(saved.global_step);
   kept.merge(steps_of_newer(all, epoch));
   std::vector<std::string> manifests, files;
   for (const auto& name : all) {
@@ -167,25 +169,25 @@ void expect_checkpoint_folder(Storage& storage, const std::string& folder) {
     storage.create(folder + "/writable");
   } catch (const Error& error) {
     if (error.code() == Code::resource_exhausted) return;
-    const std::string text =
-        fmt::format("checkpoints cannot be saved in '{}': {}", folder, error.what());
-    if (error.code() != Code::disk_error) throw Error(error.code(), text);
-    if (const auto file = file_in_the_way(storage, folder))
-      throw Error(Code::failed_precondition,
-                  fmt::format("checkpoints cannot be saved in '{}': '{}' is a file, not a folder",
-                              folder, *file));
-    throw Error(Code::disk_error, text);
+    const auto refuse = [&folder](Code code, std::string_view why) {
+      throw Error(code, fmt::format("checkpoints cannot be saved in '{}': {}", folder, why));
+    };
+    if (error.code() == Code::disk_error)
+      if (const auto file = file_in_the_way(storage, folder))
+        refuse(Code::failed_precondition, fmt::format("'{}' is a file, not a folder", *file));
+    refuse(error.code(), error.what());
   }
 }
 
 void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch) {
   try {
-    const auto saved = saved_steps(storage, folder);
-    for (const auto& name : storage.list(folder))
+    const auto files = storage.list(folder);
+    const auto saved = saved_steps(files);
+    for (const auto& name : files)
       if (const FileName parts(name);
           parts.step >= 0 && !saved.contains(parts.step) && parts.epoch <= epoch)
         storage.remove(folder + "/" + name);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("what saving has left in {} stays: {}", folder, error.what());
   }
 }
@@ -198,7 +200,7 @@ void remove_unpublished(Storage& storage, const std::string& folder, std::int64_
     if (storage.exists(path)) published = read_manifest(storage, path);
     for (const auto& file : files)
       if (!names(published, file)) storage.remove(folder + "/" + file);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("what saving step {} has left in {} stays: {}", step, folder, error.what());
   }
 }
@@ -208,10 +210,8 @@ std::string commit_checkpoint(Storage& storage, const std::string& folder, const
   const std::string path = manifest_path(folder, manifest.global_step);
   storage.write_atomically(path, encode_manifest(manifest));
   try {
-    auto kept = steps_to_keep(storage, folder, keep);
-    kept.insert(manifest.global_step);
-    remove_others(storage, folder, manifest, std::move(kept), epoch);
-  } catch (const Error& error) {
+    remove_others(storage, folder, manifest, keep, epoch);
+  } catch (const std::exception& error) {
     spdlog::warn("{} was saved; older checkpoints stay: {}", path, error.what());
   }
   return path;
@@ -219,13 +219,13 @@ std::string commit_checkpoint(Storage& storage, const std::string& folder, const
 
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto step : saved_steps(storage, folder)) paths.push_back(manifest_path(folder, step));
+  for (const auto step : saved_steps(storage.list(folder))) paths.push_back(manifest_path(folder, step));
   std::ranges::reverse(paths);
   return paths;
 }
 
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder) {
-  const auto steps = saved_steps(storage, folder);
+  const auto steps = saved_steps(storage.list(folder));
   if (steps.empty()) return std::nullopt;
   return manifest_path(folder, *steps.rbegin());
 }

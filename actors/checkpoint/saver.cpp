@@ -112,7 +112,7 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
     check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
     return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
-  } catch (const Error&) {  // What other tasks have written would only fill the disk.
+  } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
     remove_unpublished(storage, folder, step, files);
     throw;
   }
