@@ -2,32 +2,16 @@
 
 #include "kernels/devices/cublas.h"
 
-#include <map>
 #include <string>
 
 #include "dataflow/values/error.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/devices/library_handles.h"
 
 namespace actorflow {
-namespace {
-
-struct DeviceHandle {
-  std::mutex mutex;
-  cublasHandle_t handle = nullptr;
-};
-
-// Entries are never erased, so references to them stay valid.
-DeviceHandle& handle_of(const Device& device) {
-  static std::mutex mutex;
-  static auto* handles = new std::map<int, DeviceHandle>;
-  const std::lock_guard lock(mutex);
-  return (*handles)[device.index()];
-}
-
-}  // namespace
 
 CublasHandle::CublasHandle(Device& device) {
-  DeviceHandle& entry = handle_of(device);
+  auto& entry = library_handle<cublasHandle_t>(device);
   lock_ = std::unique_lock(entry.mutex);
   const cudaStream_t stream = cuda_stream(device);
   if (!entry.handle) check_cublas(cublasCreate(&entry.handle), "create a handle");

@@ -32,6 +32,19 @@ class CudaStreamDevice : public Device {
 // REQUIRES: a CUDA device.
 cudaStream_t cuda_stream(Device& device);
 
+// Device memory for the duration of a kernel's launches: whoever gets it next uses it later on the same
+// stream.
+template <class T>
+class DeviceScratch {
+ public:
+  DeviceScratch(Device& device, std::int64_t count)
+      : buffer_(device.allocator().allocate(static_cast<std::size_t>(count) * sizeof(T))) {}
+  T* data() const { return static_cast<T*>(buffer_->data()); }
+
+ private:
+  BufferRef buffer_;
+};
+
 #ifdef __CUDACC__
 
 inline constexpr int cuda_block_threads = 256;

@@ -2,27 +2,14 @@
 
 #include "kernels/devices/cudnn.h"
 
-#include <map>
 #include <string>
 
 #include "dataflow/values/error.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/devices/library_handles.h"
 
 namespace actorflow {
 namespace {
-
-struct DeviceHandle {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-};
-
-// Entries are never erased, so references to them stay valid.
-DeviceHandle& handle_of(const Device& device) {
-  static std::mutex mutex;
-  static auto* handles = new std::map<int, DeviceHandle>;
-  const std::lock_guard lock(mutex);
-  return (*handles)[device.index()];
-}
 
 Code code_of(cudnnStatus_t status) {
   if (status == CUDNN_STATUS_ALLOC_FAILED) return Code::resource_exhausted;
@@ -32,7 +19,7 @@ Code code_of(cudnnStatus_t status) {
 }  // namespace
 
 CudnnHandle::CudnnHandle(Device& device) {
-  DeviceHandle& entry = handle_of(device);
+  auto& entry = library_handle<cudnnHandle_t>(device);
   lock_ = std::unique_lock(entry.mutex);
   const cudaStream_t stream = cuda_stream(device);
   if (!entry.handle) check_cudnn(cudnnCreate(&entry.handle), "create a handle");

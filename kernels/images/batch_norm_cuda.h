@@ -6,6 +6,7 @@
 
 #include "kernels/images/batch_norm.h"
 #include "kernels/loops/fold_columns.h"
+#include "kernels/loops/launch_elements.h"
 
 namespace actorflow {
 

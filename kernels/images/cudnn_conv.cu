@@ -12,6 +12,7 @@
 #include "kernels/devices/cudnn.h"
 #include "kernels/images/cudnn_plan.h"
 #include "kernels/loops/fold_columns.h"
+#include "kernels/loops/launch_elements.h"
 
 namespace actorflow {
 namespace {

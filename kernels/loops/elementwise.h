@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -104,46 +103,31 @@ struct alignas(sizeof(T) * width) Packed {
 template <class T, class R>
 inline constexpr int packed_width = 16 / (sizeof(T) > sizeof(R) ? sizeof(T) : sizeof(R));
 
-// The first turns compute `width` elements each, the last ones, of the remainder, a single one.
-template <class F, class T, class R>
-struct UnaryBody {
+// out = f of the inputs, element by element. The first turns compute `width` elements each, the last
+// ones, of the remainder, a single one.
+template <class F, class T, class R, int inputs>
+struct PackedBody {
   static constexpr int width = packed_width<T, R>;
   F f;
-  std::int64_t packs;
-  const T* x;
+  const T* x[inputs];
   R* out;
+  std::int64_t packs = 0;
 
   ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
-    if (i >= packs) {
-      const std::int64_t rest = packs * (width - 1) + i;
-      out[rest] = f(x[rest]);
-      return;
-    }
-    const auto from = reinterpret_cast<const Packed<T, width>*>(x)[i];
-    Packed<R, width> to;
-    for (int j = 0; j < width; ++j) to.elements[j] = f(from.elements[j]);
-    reinterpret_cast<Packed<R, width>*>(out)[i] = to;
+    compute(i, std::make_integer_sequence<int, inputs>());
   }
-};
 
-template <class F, class T, class R>
-struct SameShapeBody {
-  static constexpr int width = packed_width<T, R>;
-  F f;
-  std::int64_t packs;
-  const T *a, *b;
-  R* out;
-
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+ private:
+  template <int... input>
+  ACTORFLOW_HOST_DEVICE void compute(std::int64_t i, std::integer_sequence<int, input...>) const {
     if (i >= packs) {
       const std::int64_t rest = packs * (width - 1) + i;
-      out[rest] = f(a[rest], b[rest]);
+      out[rest] = f(x[input][rest]...);
       return;
     }
-    const auto of_a = reinterpret_cast<const Packed<T, width>*>(a)[i];
-    const auto of_b = reinterpret_cast<const Packed<T, width>*>(b)[i];
+    const Packed<T, width> from[] = {reinterpret_cast<const Packed<T, width>*>(x[input])[i]...};
     Packed<R, width> to;
-    for (int j = 0; j < width; ++j) to.elements[j] = f(of_a.elements[j], of_b.elements[j]);
+    for (int j = 0; j < width; ++j) to.elements[j] = f(from[input].elements[j]...);
     reinterpret_cast<Packed<R, width>*>(out)[i] = to;
   }
 };
@@ -159,17 +143,14 @@ struct BinaryBody {
   }
 };
 
-// Whether a GPU may read and write 16 bytes at once there: a tensor may begin within a buffer.
-inline bool is_packable(std::initializer_list<const void*> places) {
-  return std::ranges::all_of(
-      places, [](const void* place) { return reinterpret_cast<std::uintptr_t>(place) % 16 == 0; });
-}
-
-// Launches a body of packs over `count` elements.
-template <class Body>
-void launch_packs(Device& device, std::int64_t count, bool packable, Body body) {
-  body.packs = packable ? count / Body::width : 0;
-  launch(device, body.packs + count - body.packs * Body::width, body);
+// Packs need places where a GPU may move 16 bytes at once; a tensor may begin within a buffer.
+template <class F, class T, class R, int inputs>
+void launch_packs(Device& device, std::int64_t count, PackedBody<F, T, R, inputs> body) {
+  const auto is_aligned = [](const void* place) {
+    return reinterpret_cast<std::uintptr_t>(place) % 16 == 0;
+  };
+  if (is_aligned(body.out) && std::ranges::all_of(body.x, is_aligned)) body.packs = count / body.width;
+  launch(device, count - body.packs * (body.width - 1), body);
 }
 
 #endif
@@ -178,7 +159,7 @@ template <class F, class T, class R>
 void run_unary(Device& device, std::int64_t count, const T* x, R* out) {
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda)
-    return launch_packs(device, count, is_packable({x, out}), UnaryBody<F, T, R>{{}, 0, x, out});
+    return launch_packs(device, count, PackedBody<F, T, R, 1>{{}, {x}, out});
 #endif
   if (device.type() == DeviceType::cpu) unary_loop(F(), count, x, out);
 }
@@ -187,8 +168,7 @@ template <class F, class T, class R>
 void run_binary(Device& device, const StridedLoops<2>& loops, const T* a, const T* b, R* out) {
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda && loops.contiguous())
-    return launch_packs(device, loops.elements, is_packable({a, b, out}),
-                        SameShapeBody<F, T, R>{{}, 0, a, b, out});
+    return launch_packs(device, loops.elements, PackedBody<F, T, R, 2>{{}, {a, b}, out});
   if (device.type() == DeviceType::cuda)
     return launch(device, loops.elements, BinaryBody<F, T, R>{{}, loops, a, b, out});
 #endif

@@ -95,30 +95,4 @@ struct TwoSumsFold {
   }
 };
 
-// Device memory for the duration of a kernel's launches: whoever gets it next uses it later on the same
-// stream.
-template <class T>
-class DeviceScratch {
- public:
-  DeviceScratch(Device& device, std::int64_t count)
-      : buffer_(device.allocator().allocate(static_cast<std::size_t>(count) * sizeof(T))) {}
-  T* data() const { return static_cast<T*>(buffer_->data()); }
-
- private:
-  BufferRef buffer_;
-};
-
-// Calls body(i, column) for every element of a matrix.
-template <class Body>
-void launch_elements(Device& device, Rows size, const Body& body) {
-  const std::int64_t columns = size.columns, elements = size.rows * columns;
-  if (elements <= 0xffff'ffff)  // division by 32 bits takes a fraction of the time
-    launch(device, elements, [=] __device__(std::int64_t i) {
-      body(i, static_cast<std::int64_t>(static_cast<std::uint32_t>(i) %
-                                        static_cast<std::uint32_t>(columns)));
-    });
-  else
-    launch(device, elements, [=] __device__(std::int64_t i) { body(i, i % columns); });
-}
-
 }  // namespace actorflow

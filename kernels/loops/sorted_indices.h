@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/devices/cuda_device.h"
-#include "kernels/loops/fold_columns.h"
 
 namespace actorflow {
 

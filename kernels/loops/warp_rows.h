@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/devices/cuda_device.h"
@@ -21,6 +22,11 @@ __device__ T combine_in_warp(T value, Combine combine) {
 
 __device__ inline double sum_in_warp(double value) {
   return combine_in_warp(value, [](double a, double b) { return a + b; });
+}
+
+template <class T>
+__device__ T maximum_in_warp(T value) {
+  return combine_in_warp(value, [](T a, T b) { return std::fmax(a, b); });
 }
 
 // A row that the registers of a warp hold: memory is read once, however often the elements are used.

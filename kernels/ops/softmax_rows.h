@@ -101,11 +101,11 @@ template <class T>
 __device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
   T maximum = -std::numeric_limits<T>::infinity();
   for (std::int64_t j = threadIdx.x; j < columns; j += warp) maximum = std::fmax(maximum, x[j]);
-  maximum = combine_in_warp(maximum, [](T a, T b) { return std::fmax(a, b); });
+  maximum = maximum_in_warp(maximum);
   double sum = 0;
   for (std::int64_t j = threadIdx.x; j < columns; j += warp)
     sum += static_cast<double>(std::exp(x[j] - maximum));
-  return {maximum, combine_in_warp(sum, [](double a, double b) { return a + b; })};
+  return {maximum, sum_in_warp(sum)};
 }
 
 // Rows that fit are read once.
@@ -113,7 +113,7 @@ template <class T>
 __device__ T maximum_of(const RowInRegisters<T>& row) {
   T maximum = -std::numeric_limits<T>::infinity();
   row.for_each([&](std::int64_t, T x) { maximum = std::fmax(maximum, x); });
-  return combine_in_warp(maximum, [](T a, T b) { return std::fmax(a, b); });
+  return maximum_in_warp(maximum);
 }
 
 #endif

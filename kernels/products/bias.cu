@@ -9,7 +9,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/launch_elements.h"
 #endif
 
 namespace actorflow {

@@ -16,7 +16,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/products/matmul.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/launch_elements.h"
 #endif
 
 namespace actorflow {

@@ -18,7 +18,6 @@
 #include "kernels/devices/cublas.h"
 #include "kernels/devices/cuda_device.h"
 #include "kernels/loops/elementwise.h"
-#include "kernels/loops/fold_columns.h"
 #endif
 
 namespace actorflow {

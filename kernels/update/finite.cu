@@ -1,6 +1,5 @@
 #include "kernels/update/finite.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -46,17 +45,12 @@ std::int64_t count(std::span<const T> values, Team* team) {
 // Threads add to one number, but only those that have found something.
 template <class T>
 std::int64_t count_on_cuda(const Tensor& tensor, Device& device) {
-  constexpr std::int64_t most_threads = 1 << 18;
-  const std::int64_t elements = tensor.elements(), threads = std::min(elements, most_threads);
   const auto* values = static_cast<const T*>(tensor.data());
   Tensor total = Tensor::allocate(DType::int64, {}, device.allocator());
   auto* sum = static_cast<unsigned long long*>(total.mutable_data());
   check_cuda(cudaMemsetAsync(sum, 0, total.size_bytes(), cuda_stream(device)), "clear a count");
-  launch(device, threads, [=] __device__(std::int64_t first) {
-    unsigned long long bad = 0;
-    for (std::int64_t i = first; i < elements; i += threads)
-      bad += !(std::abs(values[i]) <= std::numeric_limits<T>::max());
-    if (bad > 0) atomicAdd(sum, bad);
+  launch(device, tensor.elements(), [=] __device__(std::int64_t i) {
+    if (!(std::abs(values[i]) <= std::numeric_limits<T>::max())) atomicAdd(sum, 1ULL);
   });
   return device.to_host(total).scalar<std::int64_t>();
 }

@@ -1,0 +1,27 @@
+// The handles of CUDA's libraries, one per GPU and library.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "kernels/devices/device.h"
+
+namespace actorflow {
+
+// Must not be used by two threads at once. Null until somebody has made it.
+template <class Handle>
+struct LibraryHandle {
+  std::mutex mutex;
+  Handle handle = nullptr;
+};
+
+// Thread-safe; lives as long as the process.
+template <class Handle>
+LibraryHandle<Handle>& library_handle(const Device& device) {
+  static std::mutex mutex;
+  static auto* handles = new std::map<int, LibraryHandle<Handle>>;  // never erased from
+  const std::lock_guard lock(mutex);
+  return (*handles)[device.index()];
+}
+
+}  // namespace actorflow
