@@ -1,0 +1,253 @@
+#include "actors/task/server_impl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+#include <iterator>
+
+#include "actors/checkpoint/files/io_actor.h"
+#include "actors/master/incarnations.h"
+#include "actors/master/master.h"
+#include "actors/queues/queue_shard.h"
+#include "actors/runtime/exception_status.h"
+#include "actors/runtime/scheduler.h"
+#include "actors/runtime/thread_unit.h"
+#include "actors/shard/parameter_shard.h"
+#include "actors/task/local_servers.h"
+#include "actors/training/coordinator.h"
+#include "actors/worker/rendezvous.h"
+#include "actors/worker/worker.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::string_view scheme = "actorflow://";
+
+std::vector<Device*> devices_of_this_process() {
+  std::vector<Device*> devices{&cpu_device()};
+  for (int i = 0; i < cuda_device_count(); ++i) devices.push_back(&cuda_device(i));
+  return devices;
+}
+
+}  // namespace
+
+Server::Impl::Impl(ServerOptions server_options, Reach reach)
+    : options(std::move(server_options)), runtime(options.runtime), job(*runtime) {
+  const TaskName name{options.job, options.task};
+  const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
+  task->tasks = options.cluster.all_tasks();
+  task->own = task->id_of(name);
+  known.resize(task->tasks.size());
+  task->self = {name, make_incarnation(options.start_number, runtime->random())};
+  task->devices = devices_of_this_process();
+  task->ops = &builtin_ops();
+  task->team = &runtime->team();
+  task->clock = &runtime->clock();
+  task->random = &runtime->random();
+  task->storage = &runtime->storage();
+  if (reach != Reach::alone)
+    network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
+  if (reach == Reach::port) sending_device = make_cpu_device(network->allocator(), large_message_bytes);
+  task->sending_device = sending_device ? sending_device.get() : &cpu_device();
+  spawn_actors();
+  try {
+    if (network) listen(address);
+  } catch (...) {
+    end_actors();
+    throw;
+  }
+  static std::atomic<int> count{0};
+  target = reach == Reach::port ? std::string(scheme) + listener->address()
+                                : "local://" + std::to_string(++count);
+}
+
+MasterHandler Server::Impl::master() const {
+  return [master = task->master](MasterRequest request, MasterReplyFn reply) {
+    caf::anon_send(master, MasterCall{std::move(request), std::move(reply)});
+  };
+}
+
+void Server::Impl::listen(const std::string& address) {
+  Inbox inbox{[this](const TaskIdentity& from, Message message) {
+                or_end("a message", from, [&] { receive(from, std::move(message)); });
+              },
+              [this](const TaskIdentity& from) { or_end("the loss", from, [&] { peer_gone(from); }); },
+              master(), [this](const TaskIdentity& from) { return admit(from); },
+              [this](const TaskIdentity& from) {
+                signs[static_cast<std::size_t>(task->id_of(from.name))]->heard = true;
+              }};
+  listener = network->listen(address, task->self, std::move(inbox));
+}
+
+// What is lost on its way to the actors they would wait for without end: rather the task ends.
+template <class Action>
+void Server::Impl::or_end(const char* what, const TaskIdentity& from, Action action) {
+  try {
+    action();
+  } catch (...) {
+    TaskScheduler::of(runtime->system())
+        .end_task(fmt::format("{} could not take {} of {}: {}", task->self.name.to_string(), what,
+                              from.name.to_string(), current_exception_status().to_string()));
+  }
+}
+
+void Server::Impl::spawn_actors() {
+  const SystemVisit visit;
+  auto& system = runtime->system();
+  const TaskRef ref = task;
+  task->master = system.spawn(master_actor, ref);
+  task->worker = system.spawn(worker_actor, ref);
+  task->rendezvous = system.spawn(rendezvous_actor, ref);
+  task->shard = system.spawn(shard_actor, ref);
+  task->coordinator = system.spawn(coordinator_actor, ref);
+  task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
+  task->queues = system.spawn(queue_shard_actor, ref);
+  for (std::size_t i = 0; i < task->tasks.size(); ++i) {
+    signs.push_back(std::make_shared<PeerSigns>());
+    if (static_cast<TaskId>(i) == task->own) {
+      task->peers.emplace_back();
+      continue;
+    }
+    PeerOptions peer{static_cast<TaskId>(i),
+                     options.cluster.address(task->tasks[i]),
+                     std::chrono::milliseconds(options.connect_timeout_ms),
+                     std::chrono::milliseconds(options.heartbeat_timeout_ms),
+                     signs.back(),
+                     [this](const TaskIdentity& replica) { job.present(replica); },
+                     [this](const TaskIdentity& replica) { job.left(replica); },
+                     [this](const Status& reason) { on_replaced(reason); }};
+    // A task of a large cluster talks to few others: a peer begins with its first message.
+    task->peers.push_back(system.spawn<caf::lazy_init>(peer_actor, ref, network, std::move(peer)));
+  }
+}
+
+Server::Impl::~Impl() {
+  local_servers().remove(target);
+  job.stop("the server was destroyed");
+  listener.reset();
+  try {
+    end_actors();
+    let_go_of_task();
+  } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
+  }
+}
+
+// Lanes, and nodes that compute for them, end with their last handle. Until then they use the task's
+// devices and what the context refers to.
+void Server::Impl::let_go_of_task() {
+  runtime->wait([this](Waker& waker) {
+    *task_gone = [&waker] { waker.wake(); };
+    task.reset();
+  });
+}
+
+// Waits for them, so that what they said before has been sent.
+void Server::Impl::end_actors() {
+  std::vector<caf::actor> ending = own_actors();
+  std::ranges::copy_if(task->peers, std::back_inserter(ending),
+                       [](const caf::actor& peer) { return bool(peer); });
+  runtime->wait([&](Waker& waker) {
+    const auto left = std::make_shared<std::atomic<std::size_t>>(ending.size());
+    for (const auto& actor : ending)
+      actor->attach_functor([left, &waker] {
+        if (--*left == 0) waker.wake();
+      });
+    for (const auto& peer : task->peers)
+      if (peer) caf::anon_send(peer, Leave{});
+    for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  });
+}
+
+std::vector<caf::actor> Server::Impl::own_actors() const {
+  std::vector<caf::actor> actors{task->master,      task->worker,     task->shard,        task->queues,
+                                 task->coordinator, task->rendezvous, task->checkpoint_io};
+  for (const auto& input : inputs.all()) actors.push_back(input);
+  return actors;
+}
+
+void Server::Impl::receive(const TaskIdentity& from, Message message) {
+  const Sender sender{task->id_of(from.name), from.incarnation};
+  if (sender.task != task->own) {
+    if (!meet(sender)) return;
+    signs[static_cast<std::size_t>(sender.task)]->heard.store(true, std::memory_order_relaxed);
+  }
+  std::visit(
+      [&](auto& content) {
+        using M = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<M, ReplicaDone>) {
+          job.present(from);
+          job.left(from);
+        } else if constexpr (std::is_same_v<M, Shutdown>) {
+          job.stop(content.reason, content.code);
+        } else if constexpr (std::is_same_v<M, Heartbeat>) {
+          on_heartbeat(sender);
+        } else {
+          caf::anon_send(task->recipient(content), sender, std::move(content));
+        }
+      },
+      message);
+}
+
+Status Server::Impl::admit(const TaskIdentity& from) {
+  try {
+    const TaskId id = task->id_of(from.name);
+    if (id == task->own || meet({id, from.incarnation})) return {};
+  } catch (const Error& error) {  // there is no such task
+    return error.status();
+  }
+  return {Code::aborted,
+          fmt::format("another process has taken the place of {} since; this one has been replaced and "
+                      "must end",
+                      from.name.to_string())};
+}
+
+// False if it has been replaced. Before the message itself: the answer to it comes to the peer later
+// than this.
+bool Server::Impl::meet(const Sender& sender) {
+  const auto position = static_cast<std::size_t>(sender.task);
+  auto& [present, past] = known[position];
+  if (present == sender.incarnation) return true;
+  if (past.contains(sender.incarnation) || is_older(sender.incarnation, present)) return false;
+  if (present != 0) past.insert(present);
+  present = sender.incarnation;
+  caf::anon_send(task->peers[position], Met{present});
+  return true;
+}
+
+void Server::Impl::on_heartbeat(const Sender& from) {
+  const auto position = static_cast<std::size_t>(from.task);
+  if (!signs[position]->connected) caf::anon_send(task->peers[position], SayAlive{});
+}
+
+void Server::Impl::on_replaced(const Status& reason) {
+  const std::string why = fmt::format("{}: {}", task->self.name.to_string(), reason.message);
+  job.replace(why);
+  caf::anon_send(task->master, StopSteps{{Code::failed_precondition, why}});
+}
+
+void Server::Impl::peer_gone(const TaskIdentity& from) {
+  job.left(from);
+  const PeerLost lost{task->id_of(from.name),
+                      from.incarnation,
+                      {Code::unavailable, from.name.to_string() + " has left or crashed"}};
+  for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
+}
+
+void Server::Impl::tell_task(TaskId to, Message message) {
+  if (to == task->own)
+    receive(task->self, std::move(message));
+  else
+    caf::anon_send(task->peers[static_cast<std::size_t>(to)], std::move(message));
+}
+
+// A process that has been replaced has no say in it.
+void Server::Impl::end_job(const Shutdown& message) {
+  if (!job.replaced().empty()) return;
+  for (std::size_t i = 0; i < task->tasks.size(); ++i)
+    if (static_cast<TaskId>(i) != task->own) tell_task(static_cast<TaskId>(i), message);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,66 @@
+// What stands behind a Server: the actors of its task, and its port. For this room.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/task_context.h"
+#include "actors/input/served_inputs.h"
+#include "actors/task/job_state.h"
+#include "actors/task/peer.h"
+#include "actors/task/server.h"
+
+namespace actorflow {
+
+struct Server::Impl {
+  // Other tasks are in this process, anywhere behind a port, or there are none.
+  enum class Reach { process, port, alone };
+  Impl(ServerOptions server_options, Reach reach);
+  ~Impl();
+
+  void spawn_actors();
+  void end_actors();
+  void let_go_of_task();
+  MasterHandler master() const;
+  void listen(const std::string& address);
+  template <class Action>
+  void or_end(const char* what, const TaskIdentity& from, Action action);
+  void receive(const TaskIdentity& from, Message message);
+  Status admit(const TaskIdentity& from);
+  bool meet(const Sender& sender);
+  void on_heartbeat(const Sender& from);
+  void on_replaced(const Status& reason);
+  void peer_gone(const TaskIdentity& from);
+  void end_job(const Shutdown& message);
+  std::vector<caf::actor> own_actors() const;
+  void tell_task(TaskId to, Message message);
+
+  ServerOptions options;
+  std::shared_ptr<Runtime> runtime;
+  Network* network = nullptr;  // none for a task that is alone
+  std::unique_ptr<Device> sending_device;
+  // What is called when nobody uses the context any more.
+  std::shared_ptr<std::function<void()>> task_gone = std::make_shared<std::function<void()>>();
+  std::shared_ptr<TaskContext> task{new TaskContext, [gone = task_gone](TaskContext* context) {
+                                      delete context;
+                                      if (*gone) (*gone)();
+                                    }};
+  // The incarnations of another task that have spoken; the network thread's.
+  struct Known {
+    std::uint64_t present = 0;
+    std::set<std::uint64_t> past;
+  };
+  std::vector<Known> known;                       // by TaskId
+  std::vector<std::shared_ptr<PeerSigns>> signs;  // the same
+  JobState job;
+  std::string target;
+  ServedInputs inputs;
+  // Declared last: gone first, so that nothing arrives at actors that have ended.
+  std::unique_ptr<Listener> listener;
+};
+
+}  // namespace actorflow
