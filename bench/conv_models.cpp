@@ -7,6 +7,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/models/conv_models.h"
+#include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/onednn_convs.h"
 #include "bench/pytorch.h"
@@ -18,17 +19,6 @@ namespace actorflow::bench {
 namespace {
 
 constexpr std::int64_t batch = 64;
-
-// The time of a step does not depend on what the pixels are.
-Tensor images(const Shape& shape) {
-  Tensor tensor = Tensor::allocate(DType::float32, shape, cpu_device().allocator());
-  std::uint32_t state = 1;
-  for (float& pixel : tensor.mutable_values<float>()) {
-    state = state * 1664525 + 1013904223;
-    pixel = static_cast<float>(state >> 8) / 16777216.0F;
-  }
-  return tensor;
-}
 
 Tensor labels() {
   Tensor tensor = Tensor::allocate(DType::int64, {batch}, cpu_device().allocator());
@@ -48,7 +38,7 @@ class Training {
         train_(minimize(graph_, model_.loss, model_.variables, step_, Sgd{.learning_rate = 1e-3})),
         cluster_({{"local", 1}}, threads),
         session_(cluster_.server("local", 0).target(), graph_),
-        x_(images({batch, model_.x.shape()[1], model_.x.shape()[2], model_.x.shape()[3]})),
+        x_(random_numbers({batch, model_.x.shape()[1], model_.x.shape()[2], model_.x.shape()[3]}, 0)),
         labels_(labels()) {
     session_.initialize_variables();
     steps_per_second(2);

@@ -1,4 +1,4 @@
-// The images of the training benchmarks.
+// What the benchmarks compute with.
 #pragma once
 
 #include "apps/training/mnist.h"
@@ -7,5 +7,9 @@ namespace actorflow::bench {
 
 // MNIST from the project's own folder; loaded when it is first asked for. Thread-safe.
 const Mnist& mnist();
+
+// float32 from `least` to below least + 1, the same each time. What is measured does not depend on what
+// they are, as long as they are not all 0, which a GPU multiplies faster.
+Tensor random_numbers(const Shape& shape, float least);
 
 }  // namespace actorflow::bench

@@ -5,6 +5,7 @@
 #include "actors/actorflow.h"
 #include "actors/models/conv_models.h"
 #include "actors/models/mlp.h"
+#include "bench/data.h"
 #include "bench/harness.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/core/kernel.h"
@@ -15,17 +16,6 @@ namespace {
 Device& gpu() {
   if (cuda_device_count() == 0) throw Skipped("this machine or this build has no GPU");
   return cuda_device(0);
-}
-
-// Neither zeros nor equal to each other: a GPU multiplies zeros faster.
-Tensor numbers(const Shape& shape) {
-  Tensor tensor = Tensor::allocate(DType::float32, shape, cpu_device().allocator());
-  std::uint32_t state = 1;
-  for (float& element : tensor.mutable_values<float>()) {
-    state = state * 1664525 + 1013904223;
-    element = static_cast<float>(state >> 8) / 16777216.0F - 0.5F;
-  }
-  return tensor;
 }
 
 // Whole numbers from 0 to below `end`.
@@ -110,7 +100,7 @@ Benchmark against_pytorch(const std::string& name, double bar, int calls, const 
 std::function<Inputs()> floats(std::vector<Shape> shapes) {
   return [shapes = std::move(shapes)] {
     Inputs inputs;
-    for (const Shape& shape : shapes) inputs.push_back(numbers(shape));
+    for (const Shape& shape : shapes) inputs.push_back(random_numbers(shape, -0.5F));
     return inputs;
   };
 }
@@ -184,7 +174,7 @@ Output adopt(Training& training, const Model& model, Shape images) {
   training.x = model.x;
   training.labels = model.labels;
   training.variables = model.variables;
-  training.images = numbers(images);
+  training.images = random_numbers(images, -0.5F);
   training.classes = indices(batch, 10);
   return model.loss;
 }
@@ -253,7 +243,8 @@ std::vector<Benchmark> gpu_benchmarks() {
       against_pytorch(
           "scatter_add_1M_rows_of_64", 1, 5, [](const auto& x) { return scatter_add(x[0], x[1], x[2]); },
           [] {
-            return Inputs{numbers({100'000, 64}), indices(1'000'000, 100'000), numbers({1'000'000, 64})};
+            return Inputs{random_numbers({100'000, 64}, -0.5F), indices(1'000'000, 100'000),
+                          random_numbers({1'000'000, 64}, -0.5F)};
           }),
       training("mlp_784_128_10_batch_64", 1.5, 500, small, Precision::tf32, false),
       training("mlp_784_128_10_batch_64_cuda_graphs", 1.5, 500, small, Precision::tf32, true),
