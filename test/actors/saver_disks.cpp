@@ -1,0 +1,183 @@
+// Saving and restoring on disks that fail, are damaged, or are not those of the tasks.
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/saver.h"
+#include "test/actors/support/memory_storage.h"
+#include "test/actors/support/saver_counter.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+// A disk of which a call fails that is about a path with `part` in it.
+class FailingStorage final : public Storage {
+ public:
+  enum class Call { none, commit, after_commit, remove, read };
+
+  std::unique_ptr<NewFile> create(const std::string& path) override {
+    return std::make_unique<Failing>(*this, path, disk.create(path));
+  }
+  std::unique_ptr<OpenFile> open(const std::string& path) override {
+    check(Call::read, path);
+    return disk.open(path);
+  }
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    disk.append(path, bytes);
+  }
+  bool exists(const std::string& path) override { return disk.exists(path); }
+  std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
+  void remove(const std::string& path) override {
+    check(Call::remove, path);
+    disk.remove(path);
+  }
+  void sync(const std::string& in) override { disk.sync(in); }
+  double wall_time_s() override { return disk.wall_time_s(); }
+
+  // Every checkpoint that has a manifest is whole.
+  void expect_whole() {
+    failing = Call::none;
+    for (const auto& path : list_checkpoints(disk, folder))
+      BOOST_TEST(verify_checkpoint(disk, path).empty(), path);
+  }
+
+  MemoryStorage disk;
+  Call failing = Call::none;
+  std::string part;
+
+ private:
+  void check(Call call, const std::string& path) const {
+    if (call == failing && path.find(part) != std::string::npos)
+      throw Error(Code::disk_error, path + ": Input/output error");
+  }
+  struct Failing final : NewFile {
+    Failing(FailingStorage& storage, std::string name, std::unique_ptr<NewFile> file)
+        : owner(storage), path(std::move(name)), inner(std::move(file)) {}
+    void write(std::span<const std::byte> bytes) override { inner->write(bytes); }
+    void commit() override {
+      owner.check(Call::commit, path);
+      inner->commit();
+      owner.check(Call::after_commit, path);
+    }
+    FailingStorage& owner;
+    std::string path;
+    std::unique_ptr<NewFile> inner;
+  };
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(saver_disks)
+
+BOOST_AUTO_TEST_CASE(an_error_after_the_manifest_was_published_costs_no_checkpoint) {
+  using Call = FailingStorage::Call;
+  FailingStorage storage;
+  Counter c(storage, {.keep = {.max_to_keep = 1}});
+  c.session.initialize_variables();
+  c.saver.save(c.session, storage, folder);
+  c.session.run(c.next);
+  storage.part = ".manifest";
+  storage.failing = Call::after_commit;
+  BOOST_CHECK_EXCEPTION(c.saver.save(c.session, storage, folder), Error,
+                        error_with(Code::disk_error, {"step-1.manifest"}));
+  storage.expect_whole();
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 1);
+  storage.failing = Call::commit;
+  c.session.run(c.next);
+  BOOST_CHECK_THROW(c.saver.save(c.session, storage, folder), Error);
+  storage.expect_whole();
+  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 1);
+  BOOST_TEST(storage.disk.files.size() == 4u);  // of steps 0 and 1
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_removed_stays_whole_and_fails_no_saving) {
+  for (const auto* part : {".manifest", ".safetensors"}) {
+    FailingStorage storage;
+    Counter c(storage, {.keep = {.max_to_keep = 1}});
+    c.session.initialize_variables();
+    storage.part = part;
+    for (const int step : {0, 1, 2}) {
+      storage.failing = FailingStorage::Call::remove;
+      BOOST_TEST(c.saver.save(c.session, storage, folder) == manifest_path(folder, step));
+      storage.expect_whole();
+      c.session.run(c.next);
+    }
+    c.saver.save(c.session, storage, folder);
+    BOOST_TEST(list_checkpoints(storage, folder).size() == 1u);
+    BOOST_TEST(storage.disk.files.size() == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_removes_the_files_of_a_newer_epoch) {
+  MemoryStorage storage;
+  const auto put = [&](const std::string& name) { storage.files[folder + "/" + name]; };
+  put("step-7.epoch-4.1-of-1.safetensors");
+  put("step-7.epoch-6.1-of-1.safetensors");
+  remove_leftovers(storage, folder, 4);
+  BOOST_TEST(!storage.exists(folder + "/step-7.epoch-4.1-of-1.safetensors"));
+  BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+  save_checkpoint(storage, folder, {8, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 1});
+  BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+  BOOST_TEST(free_file_prefix(storage, folder, 8, 6) == "step-8.epoch-6.");
+  remove_leftovers(storage, folder, 6);
+  BOOST_TEST(!storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+}
+
+BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_strict) {
+  FailingStorage storage;
+  Counter c(storage);
+  c.session.initialize_variables();
+  for (int step = 0; step < 4; ++step) {
+    c.saver.save(c.session, storage, folder);
+    c.session.run(std::vector<Output>{}, {}, {c.next, c.more});
+  }
+  storage.disk.files.at(folder + "/step-3.1-of-1.safetensors").back() ^= std::byte{1};
+  storage.disk.files.erase(folder + "/step-2.1-of-1.safetensors");
+  BOOST_CHECK_EXCEPTION(c.saver.restore(c.session, storage, folder, true), Error,
+                        error_with(Code::data_loss, {"step-3.1-of-1.safetensors"}));
+  BOOST_TEST(c.saver.restore(c.session, storage, folder).value() == 1);
+  BOOST_TEST(c.session.run(c.count).values<float>()[0] == 11);
+  storage.failing = FailingStorage::Call::read;
+  storage.part = "step-1.1-of-1";
+  BOOST_TEST(c.saver.restore(c.session, storage, folder).value() == 0);
+  storage.part = ".safetensors";  // none is left
+  BOOST_CHECK_EXCEPTION(c.saver.restore(c.session, storage, folder), Error,
+                        error_with(Code::disk_error, {"step-3"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_tasks_do_not_share_is_named) {
+  MemoryStorage theirs, ours;
+  Counter c(theirs);
+  c.session.initialize_variables();
+  BOOST_CHECK_EXCEPTION(
+      c.saver.save(c.session, ours, folder), Error,
+      error_with(Code::failed_precondition, {"step-0.1-of-1.safetensors", "all tasks share"}));
+  save_checkpoint(
+      ours, folder,
+      {5,
+       {{"count", Tensor::of<float>({2}, {1, 2})}, {"global_step", Tensor::scalar<std::int64_t>(5)}}});
+  BOOST_CHECK_EXCEPTION(c.saver.restore(c.session, ours, folder), Error,
+                        error_with(Code::not_found, {"/job:local/task:0", "step-5.1-of-1.safetensors",
+                                                     "every task needs", folder}));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_file_is_named_with_the_task_that_read_it) {
+  MemoryStorage storage;
+  Counter c(storage);
+  c.session.initialize_variables();
+  c.saver.save(c.session, storage, folder);
+  storage.files.at(folder + "/step-0.1-of-1.safetensors").back() ^= std::byte{1};
+  BOOST_CHECK_EXCEPTION(
+      c.saver.restore(c.session, storage, folder), Error,
+      error_with(Code::data_loss, {"/job:local/task:0", "step-0.1-of-1.safetensors", "checksum",
+                                   "delete " + folder + "/step-0.manifest"}));
+  storage.remove(folder + "/step-0.1-of-1.safetensors");
+  BOOST_CHECK_EXCEPTION(c.saver.restore(c.session, storage, folder), Error,
+                        error_with(Code::data_loss, {"step-0.1-of-1.safetensors", "missing"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
