@@ -1,4 +1,5 @@
-// cuBLAS's handles, one per GPU. Included by CUDA code only.
+// cuBLAS: its functions, loaded at their first use, and its handles, one per GPU. Included by CUDA code
+// only.
 #pragma once
 
 #include <cublas_v2.h>
@@ -10,6 +11,22 @@
 #include "kernels/devices/device.h"
 
 namespace actorflow {
+
+// The functions that kernels call, each of the type that the header declares. A macro of the header
+// makes cublasCreate cublasCreate_v2, and so on; sizes are int64_t.
+struct CublasFunctions {
+  decltype(&cublasCreate_v2) create;
+  decltype(&cublasSetStream_v2) set_stream;
+  decltype(&cublasSetWorkspace_v2) set_workspace;
+  decltype(&cublasGetStatusString) get_status_string;
+  decltype(&cublasGemmEx_64) gemm_ex;
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched_ex;
+};
+
+// Loads the library at the first call, and after a failure at the next; thread-safe. Throws
+// failed_precondition, naming the library and what to install, while it is missing, and unimplemented if
+// it lacks a function.
+const CublasFunctions& cublas();
 
 // The device's handle, bound to the device's stream, for as long as this object lives. A handle must not
 // be used by two threads at once; calls only launch work, so the wait for it is short.
