@@ -24,7 +24,7 @@ enum class TensorPath : std::uint8_t {
   stream,         // over TCP
 };
 
-// From how many bytes on a message is large: it has a lane of its own, and its tensors their own way.
+// From how many bytes on a message is large: it goes by the bulk plane, and its tensors their own way.
 inline constexpr std::size_t large_message_bytes = std::size_t{64} << 10;
 
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).

@@ -100,9 +100,9 @@ void Saver::add_part(Graph& graph, const std::string& device, Part part) {
 
 std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
   const auto step = session.run(global_step_).scalar<std::int64_t>();
-  check_folder_epoch(storage, folder, session.epoch());
-  remove_leftovers(storage, folder, session.epoch());
-  const std::string prefix = free_file_prefix(storage, folder, step, session.epoch());
+  check_folder_epoch(storage, folder, session.fencing_epoch());
+  remove_leftovers(storage, folder, session.fencing_epoch());
+  const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
   std::vector<std::string> files;
   for (std::size_t i = 0; i < parts_.size(); ++i)
     files.push_back(data_file_name(prefix, static_cast<int>(i) + 1, static_cast<int>(parts_.size())));
@@ -110,8 +110,9 @@ std::string Saver::save(Session& session, Storage& storage, const std::string& f
     Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
-    check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
-    return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
+    check_folder_epoch(storage, folder,
+                       session.fencing_epoch());  // once more: this process may have been stopped
+    return commit_checkpoint(storage, folder, manifest, options_.keep, session.fencing_epoch());
   } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
     remove_unpublished(storage, folder, step, files);
     throw;

@@ -18,8 +18,9 @@ namespace actorflow {
 class EpochFence {
  public:
   // Adds its nodes to the graph. `devices`: one per task whose state is to be guarded, the chief's own
-  // among them; `home`: that of the global step.
-  EpochFence(Graph& graph, const std::vector<std::string>& devices, const std::string& home);
+  // among them; `global_step_device`: that of the task with the global step.
+  EpochFence(Graph& graph, const std::vector<std::string>& devices,
+             const std::string& global_step_device);
 
   // The chief, before it restores or initialises: raises the epoch of every task above what any of them
   // has, for this session, too. Returns it. aborted if another chief has been faster.
@@ -31,7 +32,8 @@ class EpochFence {
   // which some are old. So odd epochs are those in which a model is made ready: raises to one, `above` that
   // of a folder of checkpoints,
   std::int64_t close(Session& session, std::int64_t above = 0) const;
-  // and, when the model is ready, from there to the even one after it, at the home last.
+  // and, when the model is ready, from there to the even one after it, on the task with the global step
+  // last.
   void open(Session& session) const;
   // The others' way in: false, and nothing changed, while the epoch is odd.
   bool join_if_open(Session& session) const;
@@ -43,10 +45,10 @@ class EpochFence {
   void raise_to(std::int64_t epoch, Session& session, const std::vector<Output>& tasks) const;
 
   std::vector<Output> known_;   // of each task
-  std::vector<Output> raised_;  // of each task but the home, to run
-  std::vector<Output> raised_at_home_;
+  std::vector<Output> raised_;  // of each task but that with the global step, to run
+  std::vector<Output> raised_at_global_step_;
   Output wanted_;  // fed
-  Output at_home_;
+  Output at_global_step_;
 };
 
 }  // namespace actorflow

@@ -92,8 +92,8 @@ class Session {
 
   // The fencing epoch of the steps to come, 0 until set: those of an older epoch than a task's change
   // nothing there and fail as aborted. See epoch_fence.h.
-  void set_epoch(std::int64_t epoch);
-  std::int64_t epoch() const;
+  void set_fencing_epoch(std::int64_t epoch);
+  std::int64_t fencing_epoch() const;
 
   // Cancels what is running. Implied by the destructor. Variables stay, but for an isolated session's.
   void close();

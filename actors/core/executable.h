@@ -54,7 +54,7 @@ class NodeCost {
 
 struct ExecutableNode {
   // What every firing needs, in one cache line.
-  Home home = Home::kernel;
+  Dispatch dispatch = Dispatch::kernel;
   std::unique_ptr<Kernel> kernel;  // null: nothing to compute
   std::int32_t first_input = 0;    // of the frame's inputs
   std::int32_t num_inputs = 0;

@@ -15,7 +15,7 @@
 #include "actors/master/master_session.h"
 #include "actors/master/planner.h"
 #include "actors/master/running_steps.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 

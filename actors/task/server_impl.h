@@ -17,9 +17,9 @@
 namespace actorflow {
 
 struct Server::Impl {
-  // Other tasks are in this process, anywhere behind a port, or there are none.
-  enum class Reach { process, port, alone };
-  Impl(ServerOptions server_options, Reach reach);
+  // Where the other tasks are: in this process, anywhere behind a port, or nowhere.
+  enum class Peers { in_process, by_port, none };
+  Impl(ServerOptions server_options, Peers peers);
   ~Impl();
 
   void spawn_actors();

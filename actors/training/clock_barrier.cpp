@@ -30,7 +30,7 @@ void ClockBarrier::join(const StateCall& call) {
   remove(replica);  // an earlier life
   const auto clock = clocks_->join(replica);
   const auto& task = attr<std::string>(*call.node, "task");
-  if (!task.empty()) homes_[replica] = task_->id_of(TaskName::parse(task));
+  if (!task.empty()) task_of_replica_[replica] = task_->id_of(TaskName::parse(task));
   complete(call.reply_to, {Tensor::scalar(clock)});
 }
 
@@ -58,8 +58,8 @@ void ClockBarrier::statistics(const StateCall& call) {
 }
 
 void ClockBarrier::on_peer_lost(TaskId task) {
-  for (const auto& [replica, home] : homes_) {
-    if (home != task || !clocks_->clocks().contains(replica)) continue;
+  for (const auto& [replica, its_task] : task_of_replica_) {
+    if (its_task != task || !clocks_->clocks().contains(replica)) continue;
     spdlog::warn("{}: replica {} on {} is gone; the others go on without it",
                  task_->self.name.to_string(), replica, task_->name_of(task).to_string());
     remove(replica);

@@ -45,8 +45,8 @@ class ClockBarrier {
 
   std::string name_;
   TaskRef task_;
-  std::optional<ReplicaClocks> clocks_;   // from the first call on
-  std::map<std::int64_t, TaskId> homes_;  // the tasks of replicas, where they have one
+  std::optional<ReplicaClocks> clocks_;             // from the first call on
+  std::map<std::int64_t, TaskId> task_of_replica_;  // of those that have one
   Waiters<Waiting> waiting_;
 };
 

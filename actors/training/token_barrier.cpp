@@ -61,7 +61,7 @@ void TokenBarrier::take_token(const StateCall& call) {
   check_settings(*call.node);
   const auto replica = attr<std::int64_t>(*call.node, "replica");
   if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
-    homes_[replica] = std::get<std::string>(task->second);
+    task_of_replica_[replica] = std::get<std::string>(task->second);
   watch_.arrived(replica, settings_->total_num_replicas, task_->clock->now());
   // A replica that asks anew has given up what it waited for in an earlier life.
   waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
@@ -109,9 +109,10 @@ void TokenBarrier::release() {
 }
 
 std::string TokenBarrier::who(std::int64_t replica) const {
-  const auto home = homes_.find(replica);
-  return home == homes_.end() || home->second.empty() ? fmt::format("replica {}", replica)
-                                                      : fmt::format("replica {} ({})", replica, home->second);
+  const auto task = task_of_replica_.find(replica);
+  return task == task_of_replica_.end() || task->second.empty()
+             ? fmt::format("replica {}", replica)
+             : fmt::format("replica {} ({})", replica, task->second);
 }
 
 std::string TokenBarrier::missing() const {

@@ -108,7 +108,7 @@ class TokenBarrier {
   std::optional<StepTokens> tokens_;
   std::map<std::int64_t, std::set<std::string>> applied_;  // accumulators that are done, by global step
   Waiters<Waiting> waiting_;
-  std::map<std::int64_t, std::string> homes_;  // the tasks of replicas
+  std::map<std::int64_t, std::string> task_of_replica_;
   StragglerWatch watch_;
 };
 

@@ -13,13 +13,13 @@
 #include "actors/core/executable.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
 class Lane {
  public:
-  explicit Lane(HomedActor* self) : self_(self) {}
+  explicit Lane(PinnedActor* self) : self_(self) {}
 
   caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
   // Every message is of the step in progress.
@@ -60,7 +60,7 @@ class Lane {
   std::vector<Tensor> take_inputs(const ExecutableNode& item);
   ReplyTo reply_to(NodeId id) const;
 
-  HomedActor* self_;
+  PinnedActor* self_;
   TaskRef task_;
   std::shared_ptr<const Executable> executable_;
 
@@ -83,7 +83,7 @@ class Lane {
   bool interrupted_ = false;  // there is more to run, after what the mailbox has
 };
 
-using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, HomedActor>;
+using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, PinnedActor>;
 caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
 
 }  // namespace actorflow

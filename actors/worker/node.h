@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "actors/core/executable.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 

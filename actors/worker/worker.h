@@ -10,7 +10,7 @@
 #include "actors/core/executable.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/worker/recent_steps.h"
 
 namespace actorflow {

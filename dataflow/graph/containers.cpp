@@ -31,7 +31,7 @@ void isolate_list(Node& node, std::string_view session) {
 }
 
 bool works_on_state(const OpDef& op) {
-  return op.home == Home::shard || op.home == Home::coordinator || op.home == Home::queue;
+  return op.dispatch == Dispatch::shard || op.dispatch == Dispatch::coordinator || op.dispatch == Dispatch::queue;
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ struct AttrDef {
 // "int64", "string", ...: the kind of attribute value.
 std::string_view kind_of(const AttrValue& value);
 
-// The actor that does the work of a node when it fires.
-enum class Home : std::uint8_t {
+// Who does the work of a node when it fires.
+enum class Dispatch : std::uint8_t {
   kernel,       // a pure kernel, run by the step's lane or by the node's own actor
-  lane,         // the step itself: arguments and results
+  step,         // the step itself: arguments and results
   rendezvous,   // meets tensors of other partitions
   shard,        // the task's parameter shard: variables and their updates
   coordinator,  // the barrier of synchronous training
@@ -68,7 +68,7 @@ struct OpDef {
   // One gradient per input (an empty Output where there is none). Null: the op has no gradient and
   // stops it.
   std::vector<Output> (*gradient)(GradientContext&) = nullptr;
-  Home home = Home::kernel;
+  Dispatch dispatch = Dispatch::kernel;
   // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
   bool stateful = false;
 

@@ -67,7 +67,7 @@ const OpDef& take_token_op() {
                std::vector{required_int("accumulators"), required_int("initial_tokens"),
                            AttrDef{"task", std::string()}},
       .infer = infer_take_token,
-      .home = Home::coordinator,
+      .dispatch = Dispatch::coordinator,
       .stateful = true};
   return op;
 }
@@ -76,7 +76,7 @@ const OpDef& join_clocks_op() {
   static const OpDef op{.name = "JoinClocks",
                         .attrs = clock_attrs() + std::vector{required_text("task")},
                         .infer = infer_join_clocks,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -87,7 +87,7 @@ const OpDef& advance_clock_op() {
                         .max_inputs = 1,
                         .attrs = clock_attrs(),
                         .infer = infer_advance_clock,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -96,7 +96,7 @@ const OpDef& leave_clocks_op() {
   static const OpDef op{.name = "LeaveClocks",
                         .attrs = clock_attrs(),
                         .infer = [](InferContext& c) { expect_clock(c); },
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -105,7 +105,7 @@ const OpDef& clock_statistics_op() {
   static const OpDef op{.name = "ClockStatistics",
                         .attrs = clock_attrs(),
                         .infer = infer_clock_statistics,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }

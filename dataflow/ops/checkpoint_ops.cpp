@@ -50,7 +50,7 @@ const OpDef& save_variables_op() {
                         .max_inputs = 3,
                         .attrs = list_attrs(),
                         .infer = infer_save,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -61,7 +61,7 @@ const OpDef& restore_variables_op() {
                         .max_inputs = 2,
                         .attrs = list_attrs(),
                         .infer = infer_restore,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }

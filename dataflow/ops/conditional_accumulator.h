@@ -69,10 +69,10 @@ class SparseConditionalAccumulator : public ConditionalAccumulatorBase {
   IndexedSlices take_grad(Output num_required) const;
 };
 
-// Their ops; home: the shard. Attrs of all: variable (its name), dtype, shape, reduction ("mean", "sum"),
-// sparse (whether its gradients are rows).
-const OpDef& accumulator_apply_op();        // (gradient, local_step int64) -> bool
-const OpDef& accumulator_take_op();         // (num_required int64) -> gradient
+// Their ops, which the shard does. Attrs of all: variable (its name), dtype, shape, reduction ("mean",
+// "sum"), sparse (whether its gradients are rows).
+const OpDef& accumulator_apply_op();  // (gradient, local_step int64) -> bool
+const OpDef& accumulator_take_op();   // (num_required int64) -> gradient
 // (values [n, ...], indices int64 [n], local_step int64) -> bool
 const OpDef& accumulator_apply_sparse_op();
 const OpDef& accumulator_take_sparse_op();  // (num_required int64) -> values, indices

@@ -110,7 +110,7 @@ OpDef queue_op(std::string_view name, Infer infer, const std::vector<AttrDef>& m
           .max_inputs = max_inputs,
           .attrs = queue_attrs(more),
           .infer = infer,
-          .home = Home::queue,
+          .dispatch = Dispatch::queue,
           .stateful = true};
 }
 
@@ -172,7 +172,7 @@ const OpDef& iterator_get_next_op() {
       .name = "IteratorGetNext",
       .attrs = {required_text("iterator"), required_text("components")},
       .infer = infer_iterator_get_next,
-      .home = Home::queue,
+      .dispatch = Dispatch::queue,
       .stateful = true};
   return op;
 }

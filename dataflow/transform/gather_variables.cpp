@@ -9,7 +9,7 @@ namespace actorflow {
 namespace {
 
 const std::string* variable_of(const Node& node) {
-  if (node.op->home != Home::shard) return nullptr;
+  if (node.op->dispatch != Dispatch::shard) return nullptr;
   const auto found = node.attrs.find("variable");
   return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
 }

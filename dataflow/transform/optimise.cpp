@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t max_compared_bytes = 1024;
 
 // Computes nothing but its outputs, from nothing but its inputs and attributes.
-bool is_pure(const Node& node) { return node.op->home == Home::kernel && !node.op->stateful; }
+bool is_pure(const Node& node) { return node.op->dispatch == Dispatch::kernel && !node.op->stateful; }
 
 bool same_tensor(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;

@@ -18,9 +18,9 @@ bool same_task(const DeviceName& a, const DeviceName& b) {
 // The name of the variable or queue that a node of the shard, the coordinator or the queues works on; null
 // for other nodes.
 const std::string* variable_of(const Node& node) {
-  const Home home = node.op->home;
-  if (home != Home::shard && home != Home::coordinator && home != Home::queue) return nullptr;
-  const auto found = node.attrs.find(home == Home::queue ? "queue" : "variable");
+  const Dispatch dispatch = node.op->dispatch;
+  if (dispatch != Dispatch::shard && dispatch != Dispatch::coordinator && dispatch != Dispatch::queue) return nullptr;
+  const auto found = node.attrs.find(dispatch == Dispatch::queue ? "queue" : "variable");
   return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 

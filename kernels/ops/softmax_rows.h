@@ -24,7 +24,7 @@ inline constexpr std::int64_t softmax_block_rows = 16;
 
 // Of each row: its maximum, and the sum of exp(x - maximum).
 template <class T>
-struct RowSums {
+struct SoftmaxNormalizers {
   T maximum[softmax_block_rows];
   double sum[softmax_block_rows];
 };
@@ -36,7 +36,7 @@ template <class T>
 using TurnedRows = T[narrow_columns][softmax_block_rows];
 
 template <class T>
-void narrow_softmax(std::int64_t columns, TurnedRows<T>& x, RowSums<T>& sums) {
+void narrow_softmax(std::int64_t columns, TurnedRows<T>& x, SoftmaxNormalizers<T>& sums) {
   constexpr std::int64_t lanes = softmax_block_rows;
   std::fill_n(sums.maximum, lanes, MaxReducer<T>::initial());
   std::fill_n(sums.sum, lanes, 0.0);
@@ -66,7 +66,7 @@ void wide_softmax(std::int64_t columns, const T* x, T* output, T& maximum, doubl
 
 // At most softmax_block_rows rows. The output may be x.
 template <class T>
-void softmax_of_rows(Rows block, const T* x, T* output, RowSums<T>& sums) {
+void softmax_of_rows(Rows block, const T* x, T* output, SoftmaxNormalizers<T>& sums) {
   if (block.columns > narrow_columns) {
     for (std::int64_t i = 0; i < block.rows; ++i)
       wide_softmax(block.columns, x + i * block.columns, output + i * block.columns, sums.maximum[i],
@@ -92,13 +92,13 @@ void for_each_softmax_block(Rows size, const Body& body) {
 
 // The maximum of a row, and the sum of exp(x - maximum).
 template <class T>
-struct RowSum {
+struct SoftmaxNormalizer {
   T maximum;
   double sum;
 };
 
 template <class T>
-__device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
+__device__ SoftmaxNormalizer<T> sum_row(const T* x, std::int64_t columns) {
   T maximum = -std::numeric_limits<T>::infinity();
   for (std::int64_t j = threadIdx.x; j < columns; j += warp) maximum = std::fmax(maximum, x[j]);
   maximum = maximum_in_warp(maximum);

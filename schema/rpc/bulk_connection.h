@@ -1,5 +1,5 @@
-// How the second connection of a link, its bulk lane, is opened (worker.capnp). Internal to schema/:
-// includes kj.
+// How the second connection of a link, its bulk connection, is opened (worker.capnp). Internal to
+// schema/: includes kj.
 #pragma once
 
 #include <kj/async-io.h>
@@ -32,7 +32,7 @@ std::optional<LocalSocket> listen_locally();
 // True if a process of our own user is at the other end of a Unix socket.
 bool same_user(int socket);
 
-// A bulk lane that has been accepted.
+// A bulk connection that has been accepted.
 struct BulkConnection {
   kj::Own<kj::AsyncIoStream> stream;
   bool shares_memory = false;

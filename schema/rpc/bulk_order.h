@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// Holds back what must come after messages of the bulk lane. The loop's.
+// Holds back what must come after messages of the bulk plane. The loop's.
 class BulkOrder {
  public:
   // What waits may take so many bytes.
@@ -29,7 +29,7 @@ class BulkOrder {
     waiting_.push_back({bulk_messages, size_bytes, std::move(task)});
   }
 
-  // One more message of the bulk lane has been handed over.
+  // One more message of the bulk plane has been handed over.
   void advance() {
     ++handed_over_;
     for (auto& it : std::exchange(waiting_, {})) {

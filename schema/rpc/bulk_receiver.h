@@ -1,5 +1,5 @@
-// The accepting side of a bulk lane: reads large messages, their tensors straight into the memory that
-// they stay in. Internal to schema/: includes Cap'n Proto.
+// The accepting side of a bulk connection: reads large messages, their tensors straight into the memory
+// that they stay in. Internal to schema/: includes Cap'n Proto.
 #pragma once
 
 #include <functional>

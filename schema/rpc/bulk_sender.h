@@ -1,5 +1,6 @@
-// The calling side of a bulk lane: sends large messages one after another, their tensors from where they
-// lie, and no more than the receiver wants to hold. Internal to schema/: includes Cap'n Proto.
+// The calling side of a bulk connection: sends large messages one after another, their tensors from
+// where they lie, and no more than the receiver wants to hold. Internal to schema/: includes Cap'n
+// Proto.
 #pragma once
 
 #include <array>

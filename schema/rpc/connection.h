@@ -26,7 +26,7 @@ struct Connection {
   std::string who() const;
   // The peer has introduced itself, as a task or as a client.
   void trust();
-  // Hands a message of the bulk lane over, unless the connection has been closed.
+  // Hands a message of the bulk plane over, unless the connection has been closed.
   void receive_bulk(Message message);
 
   PeerServer& server;  // only while open

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "schema/rpc/connection.h"
+#include "schema/rpc/incoming_connection.h"
 #include "schema/rpc/rpc_core.h"
-#include "schema/rpc/visitor.h"
 
 namespace actorflow {
 
@@ -40,10 +40,10 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
   std::size_t max_connections() const;
   std::string too_many() const;
-  kj::Promise<void> open(Connection& connection, kj::Own<Visitor> visitor);
-  void open_rpc(Connection& connection, Visitor& visitor);
-  kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
-  void attach_bulk(Connection& owner, Visitor& visitor);
+  kj::Promise<void> open(Connection& connection, kj::Own<IncomingConnection> incoming);
+  void open_rpc(Connection& connection, IncomingConnection& incoming);
+  kj::Promise<void> open_bulk(Connection& connection, kj::Own<IncomingConnection> incoming);
+  void attach_bulk(Connection& owner, IncomingConnection& incoming);
   void watch(const std::shared_ptr<Connection>& connection);
   void close_sessions(Connection& connection);
   void guard(const std::function<void()>& callback);

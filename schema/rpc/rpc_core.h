@@ -101,7 +101,7 @@ struct RpcEnd {
   capnp::TwoPartyVatNetwork network;
   capnp::RpcSystem<capnp::rpc::twoparty::VatId> system;
   std::uint64_t next_transfer = 0;
-  // Of the end that called, for its bulk lane:
+  // Of the end that called, for its bulk connection:
   CallSecurity security;
   kj::Own<kj::NetworkAddress> peer_address;
 

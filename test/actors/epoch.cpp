@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(who_waits_at_a_queue_is_cancelled_and_what_it_had_taken_goe
   const Output put = queue.enqueue({g.constant(std::int64_t{7})}), pair = queue.dequeue_many(2)[0];
   const Output size = queue.size();
   Session earlier(job.tasks.server("worker", 1).target(), g), of_no_job(job.tasks.server("worker", 0).target(), g);
-  earlier.set_epoch(1);
+  earlier.set_fencing_epoch(1);
   of_no_job.run(std::vector<Output>{}, {}, {put});
   Status status;
   std::jthread waiting([&] { status = status_of([&] { earlier.run(pair); }); });
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
 
   newer.fence->raise(other);
   check_fenced(status_of([&] { saver.save(chief, disk, "run"); }));
-  raise_folder_epoch(disk, "run", other.epoch() + 1);
+  raise_folder_epoch(disk, "run", other.fencing_epoch() + 1);
   const Status refused = status_of([&] { other_saver.save(other, disk, "run"); });
   BOOST_TEST((refused.code == Code::aborted), refused.to_string());
   BOOST_TEST(refused.message.find("another chief has taken over") != std::string::npos, refused.message);

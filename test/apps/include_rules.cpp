@@ -195,13 +195,17 @@ std::string actor_mistake(const std::string& name, const std::string& text) {
   static const std::set<std::string> exempt = {"actors/runtime/guarded_actor.h",
                                                "actors/runtime/guarded_actor.cpp",
                                                "actors/simulation/sim_runtime.cpp"};
-  static const std::regex of_caf(R"((event_based|blocking|scoped|typed|composable_behavior_based)_actor\b)");
-  static const std::regex state(R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Homed|Piece)Actor>))");
+  static const std::regex of_caf(
+      R"((event_based|blocking|scoped|typed|composable_behavior_based)_actor\b)");
+  static const std::regex state(
+      R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Pinned|Piece)Actor>))");
   static const std::regex of_lambda(R"(spawn(<[^>]*>)?\(\s*\[)");
   static const std::regex unguarded(R"(return\s*\{+\s*\[)");
   if (exempt.contains(name)) return {};
-  if (std::regex_search(text, of_caf)) return "an actor of CAF's own kind instead of one of placement.h";
-  if (std::regex_search(text, state)) return "an actor with a state whose base is not of placement.h";
+  if (std::regex_search(text, of_caf))
+    return "an actor of CAF's own kind instead of one of thread_affinity.h";
+  if (std::regex_search(text, state))
+    return "an actor with a state whose base is not of thread_affinity.h";
   if (std::regex_search(text, of_lambda)) return "an actor that is a lambda";
   if (text.find("caf::behavior") != text.npos && std::regex_search(text, unguarded))
     return "a behavior that was not made by guarded()";

@@ -13,7 +13,7 @@
 #include "actors/checkpoint/files/reader.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "dataflow/ops/checkpoint_ops.h"
 #include "kernels/update/optimizer_update.h"
 

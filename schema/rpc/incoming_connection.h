@@ -13,7 +13,7 @@
 namespace actorflow {
 
 // The loop's.
-struct Visitor {
+struct IncomingConnection {
   kj::Own<kj::AsyncIoStream> socket;  // null where `io` is the socket
   kj::Own<kj::AsyncIoStream> io;      // what is said; null before greet()
   bool local = false;                 // over a Unix socket: may bring shared memory
@@ -24,12 +24,12 @@ struct Visitor {
   kj::AutoCloseFd file;
 };
 
-// Whose port a visitor has come to, for people: "10.0.0.7:40312".
+// The address and port of the other end, for people: "10.0.0.7:40312".
 std::string peer_name(kj::AsyncIoStream& socket);
 
 // Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. The result
-// is why the visitor may not stay, or "": the other end has been told then, and has left or been given a
-// second to. Fails if the visitor leaves.
-kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor);
+// is why it is refused, or "": the other end has been told then, and has left or been given a
+// second to. Fails if the other end leaves.
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, IncomingConnection& incoming);
 
 }  // namespace actorflow
