@@ -26,6 +26,10 @@ std::string_view container_of(std::string_view variable);
 bool is_in(std::string_view variable, const std::vector<std::string>& containers,
            std::string_view session);
 
+// The name of the variable or queue that the node works on: its first attribute that names state. Null
+// if it works on none, or on a list of them.
+const std::string* named_state(const Node& node);
+
 // Lets every node that works on state of its task work on that of the isolated session instead.
 void isolate(GraphDef& graph, std::string_view session);
 

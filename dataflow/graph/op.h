@@ -42,6 +42,8 @@ struct AttrDef {
   std::string_view name;
   AttrValue example;
   bool required = false;
+  // A string, or a list of them in a tensor, that names state of the node's task: a variable or a queue.
+  bool names_state = false;
 };
 
 // "int64", "string", ...: the kind of attribute value.
@@ -71,6 +73,17 @@ struct OpDef {
   Dispatch dispatch = Dispatch::kernel;
   // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
   bool stateful = false;
+  // Its kernel reads values on the host or makes them there: a CUDA graph, which is captured once and
+  // run again, would keep the first ones.
+  bool needs_host = false;
+  // (table, indices) -> rows of the table; slices along another axis where the attribute `axis` says so.
+  bool gathers_rows = false;
+  // (values [n, ...], indices [n]) -> a tensor that is zero but for these rows. As a gradient it stays
+  // row-sparse until somebody needs all of it.
+  bool scatters_rows = false;
+
+  // Computes nothing but its outputs, from nothing but its inputs and attributes.
+  bool is_pure() const { return dispatch == Dispatch::kernel && !stateful; }
 
   static constexpr int any_number = 1 << 30;
 };

@@ -14,6 +14,7 @@ namespace actorflow {
 AttrDef required(std::string_view name, AttrValue example);
 AttrDef required_int(std::string_view name);
 AttrDef required_text(std::string_view name);
+AttrDef required_state(std::string_view name);  // the name of a variable or queue
 std::vector<AttrDef> operator+(std::vector<AttrDef> a, const std::vector<AttrDef>& b);
 
 std::vector<AttrDef> type_attrs();      // dtype, shape

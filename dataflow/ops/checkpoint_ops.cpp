@@ -11,8 +11,8 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 std::vector<AttrDef> list_attrs() {
-  return {required("variables", Tensor()), required("names", Tensor()), required("first_rows", Ints()),
-          required("full_rows", Ints()), required("rows", Ints())};
+  return {AttrDef{"variables", Tensor(), true, true}, required("names", Tensor()),
+          required("first_rows", Ints()), required("full_rows", Ints()), required("rows", Ints())};
 }
 
 void expect_lists(const InferContext& c) {

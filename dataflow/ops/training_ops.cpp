@@ -10,14 +10,14 @@ namespace actorflow {
 namespace {
 
 std::vector<AttrDef> update_attrs() {
-  return {required_text("variable"), required_text("optimizer"),
+  return {required_state("variable"), required_text("optimizer"),
           required("hyperparameters", std::vector<double>()), required("skip_not_finite", false)};
 }
 // By which an asynchronous update is known when it comes again.
 std::vector<AttrDef> serial_attrs() { return {required_int("replica"), required_text("train_op")}; }
 std::vector<AttrDef> accumulate_attrs() {
   return update_attrs() + replica_attrs() +
-         std::vector{required_text("coordinator"), required_text("global_step")};
+         std::vector{required_text("coordinator"), required_state("global_step")};
 }
 
 void expect_gradient(const InferContext& c, int input) {

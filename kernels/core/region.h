@@ -10,8 +10,7 @@
 
 namespace actorflow {
 
-// May a region have this node? Not if its kernel looks at values on the host, or makes them there: what
-// is captured once and run again would keep the first ones.
+// May a region have this node? Not if its op needs the host, or it makes text, which is there always.
 bool runs_without_the_host(const Node& node);
 
 // The nodes of a region with their kernels. Thread-safe.

@@ -63,9 +63,11 @@ inline const OpDef& rows_to_dense_op() {
                         .min_inputs = 2,
                         .max_inputs = 2,
                         .attrs = {{"num_segments", std::int64_t{0}, true}},
-                        .infer = [](InferContext& c) {
-                          c.add_output(c.input(0).dtype, {c.attr<std::int64_t>("num_segments")});
-                        }};
+                        .infer =
+                            [](InferContext& c) {
+                              c.add_output(c.input(0).dtype, {c.attr<std::int64_t>("num_segments")});
+                            },
+                        .scatters_rows = true};
   return op;
 }
 
@@ -82,7 +84,8 @@ inline const OpDef& gather_op() {
             return std::vector{c.graph().add(rows_to_dense_op(), {c.gradient(), c.input(1)},
                                              {{"num_segments", c.input(0).shape()[0]}}),
                                Output()};
-          }};
+          },
+      .gathers_rows = true};
   return op;
 }
 
