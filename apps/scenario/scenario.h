@@ -17,7 +17,6 @@ namespace actorflow {
 struct ScenarioFlags {
   int ps = 2;
   int workers = 4;
-  bool sync = false;
   TrainFlags train{.save_checkpoint_steps = 20};
 
   std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"

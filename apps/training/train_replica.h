@@ -19,6 +19,7 @@
 #include "apps/training/report.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/train/replicate.h"
+#include "dataflow/train/strategy.h"
 
 namespace actorflow {
 
@@ -28,9 +29,7 @@ struct TrainOptions {
   Optimizer optimizer = Adam{};
   std::int64_t batch_size = 64;  // examples of one replica's step
   std::int64_t train_steps = 0;  // the global step at which training ends
-  bool sync = false;
-  int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
-  std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
+  Strategy strategy = Asynchronous{};  // of Synchronous, the initial tokens follow from the replicas
   Precision precision = Precision::float32;  // of the products
   NotFinite not_finite = NotFinite::fail;
   int max_rollbacks = 0;  // for what is not finite, before training fails

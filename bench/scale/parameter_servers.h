@@ -6,13 +6,14 @@
 #include <cstdint>
 
 #include "actors/simulation/link_model.h"
+#include "dataflow/train/strategy.h"
 
 namespace actorflow::bench {
 
 struct PsJob {
   int ps = 16;
   int workers = 1;
-  bool sync = true;
+  Strategy strategy = Synchronous{};
   // Of the variable on each parameter server: read whole, and updated with a gradient of its size, in
   // every step of every worker.
   std::int64_t bytes_per_ps = 4;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dataflow/graph/graph.h"
 #include "dataflow/ops/optimizer.h"
+#include "dataflow/train/strategy.h"
 
 namespace actorflow {
 
@@ -22,18 +22,7 @@ enum class NotFinite : std::uint8_t {
 struct Replication {
   int replica = 0;
   int replicas = 1;
-  // Asynchronous: each gradient is applied as it comes. Synchronous: the mean of the gradients of a step
-  // is applied once `replicas_to_aggregate` (0 = all replicas) of them are there, and a replica begins
-  // its next step when all variables have been updated.
-  bool sync = false;
-  int replicas_to_aggregate = 0;
-  // Synchronous, with more gradients per step than replicas: how many steps replicas may take at first
-  // without waiting, at least replicas_to_aggregate - replicas.
-  int initial_tokens = 0;
-  // Asynchronous: how many steps a replica may be ahead of the slowest one that takes part when it
-  // begins a step. 0 = all do the same step at the same time; none = no bound. A replica takes part from
-  // TrainOp::local_init until TrainOp::leave, or until its task is lost.
-  std::optional<int> staleness_bound = std::nullopt;
+  Strategy strategy = Asynchronous{};
   NotFinite not_finite = NotFinite::fail;
 };
 

@@ -33,7 +33,9 @@ struct Replica {
       y = g.placeholder(DType::float32, {4, 2}, "y");
       const Output error = matmul(x, w) + b.value() - y;
       train = minimize(g, mean(error * error), {w, b}, step, optimizer,
-                       {.replica = index, .replicas = replicas, .sync = replicas > 1});
+                       {.replica = index,
+                        .replicas = replicas,
+                        .strategy = replicas > 1 ? Strategy(Synchronous{}) : Asynchronous{}});
     });
     saver = std::make_unique<Saver>(g, std::vector{w, b, step}, step);
   }

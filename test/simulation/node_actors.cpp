@@ -24,7 +24,7 @@ std::vector<float> fit(SimTask& task, Executor executor) {
     offset = g.variable("offset", g.constant(0.5F));
     const Output error = slope * 2.0F + offset - g.constant(3.0F);
     train = minimize(g, square(error) + square(offset), {slope, offset}, step, Momentum{0.02, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .sync = true});
+                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;

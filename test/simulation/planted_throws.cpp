@@ -132,7 +132,7 @@ float fit(SimTask& task, Executor executor) {
     w = g.variable("w", g.constant(0.0F));
     g.variable("ballast", fill(g, {600'000}, 1));  // so that a checkpoint is written piece by piece
     train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .sync = true});
+                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;

@@ -29,7 +29,7 @@ struct Fit {
       w = g.variable("w", g.constant(0.0F));
       noise = g.placeholder(DType::float32, {}, "noise");
       train = minimize(g, square(w - g.constant(3.0F)) + noise * w, {w}, step, Momentum{0.05, 0.5},
-                       {.replica = server.name().index, .replicas = 2, .sync = true});
+                       {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
     });
     std::int64_t next = 0;
     MonitoredOptions options;

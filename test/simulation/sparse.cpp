@@ -29,7 +29,7 @@ struct Model {
       auto variables = table->parts();
       variables.push_back(dense);
       train = minimize(g, mean(square(error)), variables, step, Adam{0.05},
-                       {.replica = replica, .replicas = 2, .sync = true});
+                       {.replica = replica, .replicas = 2, .strategy = Synchronous{}});
     });
   }
 

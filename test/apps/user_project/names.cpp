@@ -89,6 +89,8 @@ void name_library() {
   keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
   // dataflow/train/replicate.h
   keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
+  // dataflow/train/strategy.h
+  keep(&af::is_synchronous);
   // dataflow/values/buffer.h
   keep(&af::heap);
   // dataflow/values/dtype.h
