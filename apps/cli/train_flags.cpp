@@ -39,26 +39,30 @@ std::string absolute(const std::string& folder) {
 
 void TrainFlags::add_to(CLI::App& app) { train_flag_table().add_to(app, *this); }
 
+bool TrainFlags::wants_sync() const { return sync || (sync_by_default && !async); }
+
 std::vector<std::string> TrainFlags::arguments() const {
   TrainFlags said = *this;
-  said.sync |= sync_by_default && !async;  // it is not trainer's default
+  said.sync = wants_sync();  // trainer may have another default
   return train_flag_table().arguments(said);
 }
 
 Strategy TrainFlags::strategy() const {
-  if (sync && async) throw UsageError("--async contradicts --sync_replicas (--sync); give one of them");
-  const bool is_sync = sync || (sync_by_default && !async);
-  if (is_sync && staleness_bound)
-    throw UsageError(sync ? "--staleness_bound contradicts --sync_replicas (--sync): no worker is ahead "
-                            "in synchronous "
-                            "training; omit one of them"
-                          : "--staleness_bound needs --async: training is synchronous here without it");
-  if (!is_sync && replicas_to_aggregate)
-    throw UsageError(async ? "--replicas_to_aggregate contradicts --async: nothing is aggregated in "
-                             "asynchronous training; omit one of them"
-                           : "--replicas_to_aggregate needs --sync_replicas (--sync): training is "
-                             "asynchronous here without it");
-  if (is_sync) return Synchronous{.replicas_to_aggregate = replicas_to_aggregate.value_or(0)};
+  const auto contradict = [](const std::string& a, const std::string& b) {
+    throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
+  };
+  if (sync && async) contradict("--async", "--sync_replicas (--sync)");
+  if (wants_sync()) {
+    if (staleness_bound && sync) contradict("--staleness_bound", "--sync_replicas (--sync)");
+    if (staleness_bound)
+      throw UsageError("--staleness_bound needs --async: without it training is synchronous here");
+    return Synchronous{.replicas_to_aggregate = replicas_to_aggregate.value_or(0)};
+  }
+  if (replicas_to_aggregate && async) contradict("--replicas_to_aggregate", "--async");
+  if (replicas_to_aggregate)
+    throw UsageError(
+        "--replicas_to_aggregate needs --sync_replicas (--sync): without it training is asynchronous "
+        "here");
   if (staleness_bound) return BoundedStaleness{*staleness_bound};
   return Asynchronous{};
 }

@@ -51,6 +51,9 @@ struct TrainFlags {
   Mnist load(TrainOptions& options, int workers) const;
 
   bool operator==(const TrainFlags&) const = default;
+
+ private:
+  bool wants_sync() const;
 };
 
 // Throws UsageError where a task cannot save into the folder of `options`: what stands there is a file, or may not

@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(every_op_of_the_state_actors_says_which_attribute_names_its
   for (const OpDef* op : dataflow_ops()) {
     const bool of_state = op->dispatch == Dispatch::shard || op->dispatch == Dispatch::coordinator ||
                           op->dispatch == Dispatch::queue;
-    Node node{.op = op};
+    Node node;
+    node.op = op;
     for (const AttrDef& attr : op->attrs)
       if (attr.names_state) node.attrs.emplace(attr.name, attr.example);
     BOOST_TEST((named_state(node) != nullptr) == (of_state && !others.contains(op->name)), op->name);
