@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
   MemoryStorage disk;
   LocalCluster tasks({{"ps", 1}, {"worker", 2}}, std::make_shared<ThreadedRuntime>(
                                                      RuntimeOptions{.num_threads = 2, .storage = &disk}));
-  Program older(0, false), newer(1, false);
+  Program older(0, Asynchronous{}), newer(1, Asynchronous{});
   const Saver saver(older.g, {older.w, older.step}, older.step);
   const Saver other_saver(newer.g, {newer.w, newer.step}, newer.step);
   Session chief(tasks.server("worker", 0).target(), older.g);
