@@ -22,12 +22,12 @@ void append_record(std::vector<std::byte>& file, std::span<const std::byte> reco
 
 // Takes a file in pieces of any size and gives its records. Holds no more than was fed and not yet
 // given, so an announced size takes no memory by itself. Not thread-safe.
-class RecordReader {
+class TfRecordReader {
  public:
   static constexpr std::uint64_t default_max_record_bytes = std::uint64_t{1} << 30;
 
   // `name` is the file's, for errors.
-  explicit RecordReader(std::string name, std::uint64_t max_record_bytes = default_max_record_bytes)
+  explicit TfRecordReader(std::string name, std::uint64_t max_record_bytes = default_max_record_bytes)
       : name_(std::move(name)), max_record_bytes_(max_record_bytes) {}
 
   // The next bytes of the file.

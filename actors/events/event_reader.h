@@ -27,7 +27,7 @@ class EventReader {
  private:
   struct File {
     explicit File(const std::string& path) : records(path) {}
-    RecordReader records;
+    TfRecordReader records;
     std::uint64_t read_bytes = 0;
     bool damaged = false;
   };

@@ -8,15 +8,15 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
 
-class TfRecordReader final : public ElementReader {
+class TfRecordElements final : public ElementReader {
  public:
-  explicit TfRecordReader(SourceRef source) : source_(std::move(source)), records_(source_->name()) {}
+  explicit TfRecordElements(SourceRef source) : source_(std::move(source)), records_(source_->name()) {}
 
   bool next(Tuple& element) override {
     while (true) {
       if (const auto record = records_.next()) {
-        element = {Tensor::scalar(
-            std::string(reinterpret_cast<const char*>(record->data()), record->size()))};
+        element = {
+            Tensor::scalar(std::string(reinterpret_cast<const char*>(record->data()), record->size()))};
         return true;
       }
       if (!feed()) return false;
@@ -36,13 +36,13 @@ class TfRecordReader final : public ElementReader {
   }
 
   SourceRef source_;
-  RecordReader records_;
+  TfRecordReader records_;
 };
 
 }  // namespace
 
 std::unique_ptr<ElementReader> read_tfrecords(SourceRef source) {
-  return std::make_unique<TfRecordReader>(std::move(source));
+  return std::make_unique<TfRecordElements>(std::move(source));
 }
 
 }  // namespace actorflow

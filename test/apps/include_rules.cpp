@@ -48,7 +48,8 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
 
     {"schema", {}},
     {"schema/codec", {"schema"}},
-    {"schema/formats", {"schema"}},
+    {"schema/records", {}},
+    {"schema/formats", {"schema", "schema/records"}},
     {"schema/tls", {"schema"}},
     {"schema/rpc", {"schema", "schema/codec", "schema/tls"}},
 

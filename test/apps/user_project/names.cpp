@@ -3,6 +3,7 @@
 #include "actors/actorflow.h"
 #include "actors/events/event_reader.h"
 #include "actors/simulation/simulation_test.h"
+#include "schema/records/key.h"
 
 namespace {
 
@@ -136,6 +137,8 @@ void name_library() {
   keep(&af::decompressed);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
+  // schema/records/key.h
+  keep(&af::hash_bytes);
   // schema/tfrecord.h
   keep(&af::masked_crc32c, &af::append_record);
 }
