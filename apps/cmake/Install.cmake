@@ -47,7 +47,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmak
 install(FILES
   ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
   ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindISAL.cmake
-  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake
+  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindLZ4.cmake
+  ${CMAKE_SOURCE_DIR}/schema/cmake/FindZSTD.cmake
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)

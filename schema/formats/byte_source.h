@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "schema/formats/compression.h"
+
 namespace actorflow {
 
 // Throws Error of whoever has the file. Not thread-safe.
@@ -22,8 +24,13 @@ class ByteSource {
   virtual const std::string& name() const = 0;  // the file's, for errors
 };
 
-// The same bytes if they are not compressed by gzip, which their beginning tells; else what they contain.
+using SourceRef = std::unique_ptr<ByteSource>;
+
+// What a compressed file contains, of all its members or frames; the same bytes if it is not compressed.
 // Throws data_loss, naming file and offset, if the compressed data are damaged or end early.
-std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> source);
+SourceRef decompressed(SourceRef source, Compression compression);
+// The same by the file's beginning. Only for formats that cannot begin as compressed files do: arbitrary
+// bytes, such as fixed records, may.
+SourceRef decompressed(SourceRef source);
 
 }  // namespace actorflow

@@ -26,8 +26,6 @@ class ElementReader {
   virtual std::int64_t skip(std::int64_t count);
 };
 
-using SourceRef = std::unique_ptr<ByteSource>;
-
 // IDX files, the format of the MNIST database: a tensor of uint8 for each entry of the first dimension.
 //
 //   file := 0x00 0x00 type rank dim{rank} value{*}
@@ -36,8 +34,8 @@ using SourceRef = std::unique_ptr<ByteSource>;
 //   dim  := big-endian uint32
 std::unique_ptr<ElementReader> read_idx(SourceRef source);
 
-// The binary version of CIFAR-10: records of a label and three planes of 32 x 32 bytes (red, green, blue).
-// Elements: uint8[3,32,32], uint8[] (0 to 9).
+// The binary version of CIFAR-10: records of a label and three planes of 32 x 32 bytes (red, green,
+// blue). Elements: uint8[3,32,32], uint8[] (0 to 9).
 std::unique_ptr<ElementReader> read_cifar10(SourceRef source);
 
 // TFRecord files (schema/tfrecord.h): a string scalar for each record.

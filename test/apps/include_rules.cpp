@@ -106,7 +106,9 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"thrust/", {"kernels"}},
     {"cub/", {"kernels"}},
     {"omp.h", {"kernels"}},
-    {"zlib.h", {"schema"}},
+    {"lz4", {"schema"}},
+    {"zstd.h", {"schema"}},
+    {"zlib.h", {}},  // of tests, against which gzip is tested
     {"csv.h", {"schema"}},
     {"CLI/", {"apps"}},
     {"nlohmann/", {"schema"}},

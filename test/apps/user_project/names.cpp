@@ -3,6 +3,10 @@
 #include "actors/actorflow.h"
 #include "actors/events/event_reader.h"
 #include "actors/simulation/simulation_test.h"
+#include "schema/formats/array_header.h"
+#include "schema/formats/data_writer.h"
+#include "schema/formats/line_blocks.h"
+#include "schema/formats/tfrecord_file.h"
 #include "schema/records/key.h"
 
 namespace {
@@ -133,10 +137,19 @@ void name_library() {
        &af::encode_image);
   // schema/example.h
   keep(&af::check_features, &af::parse_example, &af::encode_example);
+  // schema/formats/array_header.h
+  keep(&af::read_idx_header, &af::read_npy_header, &af::row_records);
+  // schema/formats/byte_sink.h
+  keep(&af::compressed);
   // schema/formats/byte_source.h
-  keep(&af::decompressed);
+  keep(static_cast<af::SourceRef (*)(af::SourceRef)>(&af::decompressed),
+       static_cast<af::SourceRef (*)(af::SourceRef, af::Compression)>(&af::decompressed));
+  // schema/formats/compression.h
+  keep(&af::compression_of);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
+  // schema/formats/split.h
+  keep(&af::is_splittable, &af::plan_splits);
   // schema/records/key.h
   keep(&af::hash_bytes);
   // schema/tfrecord.h

@@ -28,10 +28,20 @@ std::string first_of_mnist(const std::string& name, int count, const std::string
   return file;
 }
 
+std::string packed(const std::string& file, Compression compression) {
+  std::string all;
+  const auto sink = compressed(std::make_unique<test::MemorySink>(all), compression);
+  sink->write(std::as_bytes(std::span(file)));
+  sink->finish();
+  return all;
+}
+
 void add_plain_and_packed(const AddSeed& add, const std::string& target, const std::string& prefix,
                           const std::string& file) {
   add(target, to_bytes(prefix + file));
   add(target, to_bytes(prefix + test::gzipped(file)));
+  for (const auto compression : {Compression::zstd, Compression::lz4})
+    add(target, to_bytes(prefix + packed(file, compression)));
 }
 
 std::string lines(const std::string& text, int count) {
@@ -73,6 +83,11 @@ void add_data_seeds(const AddSeed& add) {
   add_plain_and_packed(add, "idx", "", first_of_mnist("t10k-labels-idx1-ubyte.gz", 20, ""));
   add_plain_and_packed(add, "idx", "", first_of_mnist("t10k-images-idx3-ubyte.gz", 2, side + side));
   add("idx", to_bytes(std::string("\0\0\x08\x02\0\0\0\3\0\0\0\0", 12)));
+
+  const std::string npy = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+  add_plain_and_packed(add, "npy", std::string("\x20\x05", 2),
+                       std::string("\x93NUMPY\1\0", 8) + static_cast<char>(npy.size()) + '\0' + npy +
+                           std::string(24, 'x'));
 
   // Header, ','; then two floats from column 0, an int32 in column 4.
   const std::string flowers = lines(data_file("iris.csv"), 6);
