@@ -54,8 +54,8 @@ class Dataset {
 
   // The rows of tensors in memory, which are shared and not copied.
   static Dataset tensors(Tuple columns);
-  // Files, by the formats of schema/formats/element_reader.h, plain or compressed by gzip, zstd or LZ4; of several
-  // the elements one file after the other.
+  // Files, by the formats of schema/formats/element_reader.h, plain or compressed by gzip, zstd or LZ4; of
+  // several the elements one file after the other.
   static Dataset cifar10(const std::vector<std::string>& paths);
   static Dataset tfrecords(const std::vector<std::string>& paths);
   static Dataset lines(const std::vector<std::string>& paths);
