@@ -38,6 +38,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
 
     {"kernels", {}},
     {"kernels/devices", {}},
+    {"kernels/shuffle", {}},
     {"kernels/core", {"kernels/devices"}},
     {"kernels/loops", {"kernels/core", "kernels/devices"}},
     {"kernels/update", {"kernels/devices", "kernels/loops"}},

@@ -3,6 +3,7 @@
 #include "actors/actorflow.h"
 #include "actors/events/event_reader.h"
 #include "actors/simulation/simulation_test.h"
+#include "kernels/shuffle/group_table.h"
 
 namespace {
 
@@ -123,6 +124,14 @@ void name_library() {
   keep(&af::histogram_limits);
   // kernels/ops/learning_rate.h
   keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::piecewise_constant);
+  // kernels/shuffle/key_sort.h
+  using Entries = std::span<const af::SortEntry>;
+  using Bytes = std::span<const std::byte>;
+  keep(static_cast<void (*)(Entries, Bytes, std::size_t, std::byte*)>(&af::gather_records),
+       static_cast<void (*)(Entries, Bytes, std::span<const std::uint64_t>, std::byte*)>(
+           &af::gather_records));
+  // kernels/shuffle/partition_of.h
+  keep(&af::partition_of);
   // schema/cluster_json.h
   keep(&af::parse_cluster, &af::read_cluster, &af::parse_tf_config);
   // schema/codec/checkpoint_codec.h
