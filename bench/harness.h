@@ -55,6 +55,7 @@ std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();
 std::vector<Benchmark> embedding_benchmarks();
 std::vector<Benchmark> simulation_benchmarks();
+std::vector<Benchmark> shuffle_benchmarks();
 std::vector<Benchmark> gpu_benchmarks();
 
 // Seconds that one call takes.

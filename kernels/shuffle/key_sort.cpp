@@ -1,7 +1,8 @@
 #include "kernels/shuffle/key_sort.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "kernels/shuffle/copy_record.h"
 
 namespace actorflow {
 namespace {
@@ -15,34 +16,22 @@ void prefetch(const std::byte* record, std::size_t bytes) {
   __builtin_prefetch(record + bytes - 1);
 }
 
-// A constant size makes the copy a few instructions in place of a call.
 template <class Size>
 void copy_in_order(std::span<const SortEntry> entries, const std::byte* records, Size size,
                    std::byte* out) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     prefetch(records + entries[std::min(i + ahead, entries.size() - 1)].index * size, size);
-    std::memcpy(out + i * size, records + entries[i].index * size, size);
+    detail::copy_record(out + i * size, records + entries[i].index * size, size);
   }
 }
-
-template <std::size_t size>
-using Constant = std::integral_constant<std::size_t, size>;
 
 }  // namespace
 
 void gather_records(std::span<const SortEntry> entries, std::span<const std::byte> records,
                     std::size_t record_bytes, std::byte* out) {
   if (record_bytes == 0) return;
-  switch (record_bytes) {
-    case 8:
-      return copy_in_order(entries, records.data(), Constant<8>{}, out);
-    case 16:
-      return copy_in_order(entries, records.data(), Constant<16>{}, out);
-    case 100:
-      return copy_in_order(entries, records.data(), Constant<100>{}, out);
-    default:
-      return copy_in_order(entries, records.data(), record_bytes, out);
-  }
+  detail::with_constant_size(record_bytes,
+                             [&](auto size) { copy_in_order(entries, records.data(), size, out); });
 }
 
 void gather_records(std::span<const SortEntry> entries, std::span<const std::byte> records,
@@ -55,7 +44,7 @@ void gather_records(std::span<const SortEntry> entries, std::span<const std::byt
     const auto later = record(entries[std::min(i + ahead, entries.size() - 1)]),
                now = record(entries[i]);
     if (!later.empty()) prefetch(later.data(), std::min(later.size(), 4 * cache_line));
-    if (!now.empty()) std::memcpy(out, now.data(), now.size());
+    detail::copy_record(out, now.data(), now.size());
     out += now.size();
   }
 }
