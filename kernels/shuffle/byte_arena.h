@@ -28,6 +28,9 @@ class ByteArena {
   std::size_t used_bytes() const { return used_chunks_ * step_ + large_bytes_; }
   // What another `bytes` would add to used_bytes(), at least.
   std::size_t growth_for(std::size_t bytes) const { return fits(bytes) ? 0 : std::max(step_, bytes); }
+  bool needs_memory_for(std::size_t bytes) const {
+    return !fits(bytes) && (bytes > step_ || used_chunks_ == chunks_.size());
+  }
 
  private:
   bool fits(std::size_t bytes) const { return bytes <= static_cast<std::size_t>(end_ - next_); }

@@ -1,25 +1,23 @@
 // A hash table that groups records by key: the combiner before a shuffle, the reducer behind it.
 //
-// Rows lie in the order of their insertion and never move; slots of 8 bytes, with open addressing and
-// linear probing, find them. When the table is full follows from max_bytes and the insertions since
-// clear() alone, never from the machine or from earlier contents, so that what is drained depends on the
-// input only.
+// Rows lie in the order of their insertion and never move; slots (group_slots.h) find them. When the
+// table is full follows from max_bytes and the insertions since clear() alone, never from the machine or
+// from earlier contents, so that what is drained depends on the input only.
 #pragma once
 
 #include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "dataflow/values/check.h"
 #include "kernels/shuffle/byte_arena.h"
 #include "kernels/shuffle/group_key.h"
+#include "kernels/shuffle/group_slots.h"
 #include "kernels/shuffle/key_sort.h"
 #include "kernels/shuffle/pages.h"
 #include "kernels/shuffle/partition_of.h"
@@ -45,7 +43,6 @@ class GroupTable {
         rows_(max_bytes + 2 * step_, step_),
         long_keys_(step_) {
     static_assert(sizeof(Row) <= Pages::small_step, "values of this size belong behind a pointer");
-    take_slots(Pages::of(first_slots * sizeof(Slot)));
   }
   ~GroupTable() { destroy_rows(); }
   GroupTable(const GroupTable&) = delete;
@@ -53,32 +50,28 @@ class GroupTable {
 
   // Brings what find_or_insert() begins with into the cache. It pays for tables beyond the cache, called
   // some 16 keys ahead.
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(slots() + (hash & mask_), 1); }
+  void prefetch(std::uint64_t hash) const { slots_.prefetch(hash); }
 
   // REQUIRES: !full(), unless the key is known to be there, and no sorted iteration since clear().
   // Throws resource_exhausted if the machine has no memory; the table is as before then.
   Found find_or_insert(std::uint64_t hash, std::span<const std::byte> key_bytes) {
     const GroupKey key(key_bytes);
-    for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
-      const Slot slot = slots()[i];
-      if (slot.index == 0) return {insert(i, hash, key), true};
-      if (slot.prefix != static_cast<std::uint32_t>(hash)) continue;
-      Row& row = rows()[slot.index - 1];
-      if (row.hash == hash && row.key == key) return {&row.value, false};
-    }
+    const std::size_t row = slots_.find(hash, [&](std::size_t candidate) {
+      return rows()[candidate].hash == hash && rows()[candidate].key == key;
+    });
+    if (row != GroupSlots::none) return {&rows()[row].value, false};
+    return {insert(hash, key), true};
   }
 
   // Whether another key of up to max_usual_key_bytes could take the table beyond max_bytes. Drain it
   // then, and clear it. An empty table is not full, however small its limit.
   bool full() const {
-    const std::size_t bytes = bytes_of_rows(size_ + 1) + slots_.usable_bytes() +
-                              long_keys_.used_bytes() + long_keys_.growth_for(max_usual_key_bytes);
-    return size_ > 0 && (bytes > max_bytes_ || size_ >= packed_at_);
+    return size_ > 0 && (bytes_with_another() > max_bytes_ || size_ >= slots_.packed_at());
   }
   std::size_t size() const { return size_; }
   // All memory of the table, but for what values point to.
   std::size_t memory_bytes() const {
-    return rows_.usable_bytes() + slots_.usable_bytes() + long_keys_.memory_bytes();
+    return rows_.usable_bytes() + slots_.memory_bytes() + long_keys_.memory_bytes();
   }
 
   // Calls f(hash, key, V&) for each row, in the order of insertion.
@@ -107,52 +100,45 @@ class GroupTable {
   // Leaves the table as if it were new, but for memory that it keeps. Takes time in proportion to the
   // rows.
   void clear() {
+    slots_.clear(size_, hash_of_row());
     destroy_rows();
     size_ = 0;
     long_keys_.clear();
-    empty_slots();
   }
 
  private:
-  // Of a row, and the lower half of its hash. While rows are visited in an order: an entry of that
-  // order.
-  struct Slot {
-    std::uint32_t prefix;
-    std::uint32_t index;  // of the row plus 1, or 0: no row
-  };
+  using Slot = GroupSlots::Slot;
   struct Row {
     std::uint64_t hash;
     GroupKey key;
     V value;
   };
-  static constexpr std::size_t first_slots = Pages::small_step / sizeof(Slot),
-                               most_slots = std::size_t{1} << 32U;
-
-  Slot* slots() const { return reinterpret_cast<Slot*>(slots_.data()); }
   Row* rows() const { return reinterpret_cast<Row*>(rows_.data()); }
-  std::size_t num_slots() const { return slots_.usable_bytes() / sizeof(Slot); }
+  auto hash_of_row() const {
+    return [rows = rows()](std::size_t row) { return rows[row].hash; };
+  }
   std::size_t bytes_of_rows(std::size_t rows) const {
     return (rows * sizeof(Row) + step_ - 1) & ~(step_ - 1);
   }
   // Without what clear() has kept.
   std::size_t bytes_with_another() const {
-    return bytes_of_rows(size_ + 1) + slots_.usable_bytes() + long_keys_.used_bytes() +
+    return bytes_of_rows(size_ + 1) + slots_.bytes() + long_keys_.used_bytes() +
            long_keys_.growth_for(max_usual_key_bytes);
   }
 
-  V* insert(std::size_t slot, std::uint64_t hash, GroupKey key) {
-    if (size_ >= crowded_at_ && grow_slots()) slot = empty_slot(slots(), mask_, hash);
+  V* insert(std::uint64_t hash, GroupKey key) {
+    if (size_ >= slots_.crowded_at()) grow_slots();
     if (bytes_of_rows(size_ + 1) > rows_.usable_bytes()) {
       make_room(step_);
       rows_.grow();
     }
     if (!key.held()) key = GroupKey(add_to_arena(key.bytes()));
     Row* row = ::new (rows() + size_) Row{hash, key, V()};
-    slots()[slot] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(++size_)};
+    slots_.add(hash, size_++);
     return &row->value;
   }
   std::span<const std::byte> add_to_arena(std::span<const std::byte> key) {
-    if (const std::size_t bytes = long_keys_.growth_for(key.size()); bytes > 0) make_room(bytes);
+    if (long_keys_.needs_memory_for(key.size())) make_room(long_keys_.growth_for(key.size()));
     return long_keys_.add(key);
   }
   // Where another `bytes` would go beyond the limit, gives back what only earlier contents needed.
@@ -160,52 +146,17 @@ class GroupTable {
     if (memory_bytes() + bytes <= max_bytes_) return;
     rows_.shrink_to(bytes_of_rows(size_ + 1));
     long_keys_.shrink();
+    slots_.shrink(size_, hash_of_row());
+  }
+  // Where the limit forbids it the slots get more crowded instead.
+  void grow_slots() {
+    ACTORFLOW_CHECK(size_ < slots_.packed_at(), "insertion into a full table of rows:", size_);
+    if (bytes_with_another() + slots_.growth() > max_bytes_ || !slots_.can_double())
+      return slots_.stay();
+    if (slots_.needs_memory_to_double()) make_room(slots_.growth());
+    slots_.double_bytes();
   }
 
-  void take_slots(Pages slots) {
-    slots_ = std::move(slots);
-    mask_ = num_slots() - 1;
-    crowded_at_ = num_slots() / 8 * 5;
-    packed_at_ = num_slots() / 8 * 7;
-  }
-  // False where the limit forbids it: then the slots get more crowded, up to packed_at_.
-  bool grow_slots() {
-    ACTORFLOW_CHECK(size_ < packed_at_, "insertion into a full table of rows:", size_);
-    const std::size_t old_bytes = slots_.usable_bytes();
-    if (bytes_with_another() + 2 * old_bytes > max_bytes_ || num_slots() == most_slots) {
-      crowded_at_ = packed_at_;
-      return false;
-    }
-    make_room(2 * old_bytes);
-    Pages grown = Pages::of(2 * old_bytes);
-    const std::size_t mask = 2 * num_slots() - 1;
-    auto* to = reinterpret_cast<Slot*>(grown.data());
-    for (const Slot& slot : std::span(slots(), num_slots()))
-      if (slot.index != 0) to[empty_slot(to, mask, slot.prefix)] = slot;
-    take_slots(std::move(grown));
-    return true;
-  }
-  static std::size_t empty_slot(const Slot* slots, std::size_t mask, std::uint64_t hash) {
-    std::size_t i = hash & mask;
-    while (slots[i].index != 0) i = (i + 1) & mask;
-    return i;
-  }
-  void empty_slots() {
-    if (num_slots() == first_slots)
-      std::memset(slots_.data(), 0, slots_.usable_bytes());
-    else
-      slots_ = Pages::of(first_slots * sizeof(Slot));
-    take_slots(std::move(slots_));
-  }
-
-  // An array for an order of the rows, in the place of the slots, so that draining a full table takes no
-  // memory.
-  std::span<Slot> give_up_slots() {
-    slots()[0] = {};
-    mask_ = 0;  // each lookup ends at an empty slot, and from there in grow_slots()
-    crowded_at_ = packed_at_ = 0;
-    return {slots() + 1, size_};
-  }
   template <class PartitionOfHash>
   std::span<Slot> order_by_partition(std::uint32_t partitions, PartitionOfHash& partition_of_hash) {
     std::vector<std::size_t> places(partitions + std::size_t{1});
@@ -217,7 +168,7 @@ class GroupTable {
     for (std::size_t row = 0; row < size_; ++row) ++places[partition_of_row(row) + 1];
     for (std::size_t partition = 0; partition < partitions; ++partition)
       places[partition + 1] += places[partition];
-    const std::span<Slot> order = give_up_slots();
+    const std::span<Slot> order = slots_.lend(size_, hash_of_row());
     for (std::uint32_t row = 0; row < size_; ++row) {
       const std::uint32_t partition = partition_of_row(row);
       order[places[partition]++] = {partition, row};
@@ -225,7 +176,7 @@ class GroupTable {
     return order;
   }
   std::span<Slot> order_by_hash() {
-    const std::span<Slot> order = give_up_slots();
+    const std::span<Slot> order = slots_.lend(size_, hash_of_row());
     for (std::uint32_t row = 0; row < size_; ++row)
       order[row] = {static_cast<std::uint32_t>(rows()[row].hash >> 32U), row};
     sort_entries(order, [this](const Slot& a, const Slot& b) {
@@ -251,10 +202,8 @@ class GroupTable {
   const std::size_t step_;  // in which memory is taken
   Pages rows_;
   ByteArena long_keys_;
-  Pages slots_;
-  std::size_t mask_ = 0;
+  GroupSlots slots_;
   std::size_t size_ = 0;
-  std::size_t crowded_at_ = 0, packed_at_ = 0;  // rows at which slots grow, or there may be no more
 };
 
 }  // namespace actorflow

@@ -160,6 +160,28 @@ BOOST_AUTO_TEST_CASE(a_cleared_table_behaves_as_a_new_one) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(few_rows_after_many_are_found_and_removed_again) {
+  Counts table(64 * mebibyte);
+  for (const std::size_t rows : {500'000, 10, 70'000, 1, 30'000}) {
+    for (std::size_t i = 0; i < rows; ++i) count(table, std::to_string(i));
+    for (std::size_t i = 0; i < rows; ++i) count(table, std::to_string(i));
+    BOOST_TEST(table.size() == rows);
+    for (const Row& row : rows_of(table)) BOOST_REQUIRE_EQUAL(row.value, 2);
+    if (rows == 10) table.for_each_by_hash([](auto&&...) {});
+    table.clear();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_was_needed_once_is_kept) {
+  Counts table(64 * mebibyte);
+  fillings(table, 500'000, 12);
+  const std::size_t memory = table.memory_bytes();
+  fillings(table, 10, 12);
+  BOOST_TEST(table.memory_bytes() == memory);
+  fillings(table, 500'000, 12);
+  BOOST_TEST(table.memory_bytes() == memory);
+}
+
 BOOST_AUTO_TEST_CASE(memory_never_exceeds_the_limit_and_a_full_table_uses_most_of_it) {
   for (const std::size_t limit : {mebibyte, 5 * mebibyte, 20 * mebibyte, 64 * mebibyte, 100 * mebibyte})
     for (const std::size_t key_bytes : {8, 40, 1024}) {
