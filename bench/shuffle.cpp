@@ -318,19 +318,27 @@ void divide(std::span<const std::uint64_t> keys, std::uint32_t partitions, std::
 void divide_plainly(std::span<const std::uint64_t> keys, std::uint32_t partitions, std::size_t size) {
   std::vector<std::vector<std::byte>> vectors(partitions);
   std::size_t bytes = 0;
+  const auto join = [&] {
+    const BufferRef chunk = cpu_device().allocator().allocate(bytes);
+    auto* out = static_cast<std::byte*>(chunk->data());
+    for (auto& vector : vectors) {
+      out = std::ranges::copy(vector, out).out;
+      vector.clear();
+    }
+    bytes = 0;
+  };
   for (const std::uint64_t key : keys) {
     auto& vector = vectors[partition_of(key, partitions)];
     vector.resize(vector.size() + size);
     std::memcpy(vector.data() + vector.size() - size, &key, sizeof(key));
-    if ((bytes += size) < PartitionBuffer::default_capacity) continue;
-    for (auto& full : vectors) full.clear();
-    bytes = 0;
+    if ((bytes += size) >= PartitionBuffer::default_capacity) join();
   }
+  join();
 }
 
 Benchmark divide_records(std::uint32_t partitions, std::size_t size, double bar) {
   return {"shuffle/partition_" + std::to_string(size) + "_bytes_by_" + std::to_string(partitions),
-          "GB/s", "a vector for each partition", at_least(bar), [=](bool quick) {
+          "GB/s", "a vector for each partition, joined", at_least(bar), [=](bool quick) {
             const auto keys = numbers((quick ? std::size_t{100'000} : std::size_t{200'000'000}) / size);
             const auto rate = [&](auto divide_keys) {
               return static_cast<double>(keys.size() * size) / 1e9 /
