@@ -41,6 +41,8 @@ class AppliedUpdates {
   // The serial after the last. One that asks for the first time begins with `first`, also if it asks
   // again.
   std::int64_t next(const Key& key, std::int64_t first);
+  // Of each key, the serial of the last update; their number where they have none.
+  std::map<Key, std::int64_t> last() const;
   // Of all train ops together.
   GradientCounts counts(std::int64_t replica) const;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/files/file_writer.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/shard/applied_updates.h"
@@ -58,6 +59,8 @@ struct ShardState {
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
 
   std::map<std::string, ConditionalState, std::less<>> conditional;
+  // What is to be written into a folder of checkpoints, from SnapshotVariables to WriteSnapshot.
+  std::map<std::string, std::vector<SavedTensor>, std::less<>> snapshots;
 
   // Null if the variable has no value.
   ShardVariable* find(const std::string& name);

@@ -8,12 +8,13 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/core/waiters.h"
+#include "actors/training/held_steps.h"
 #include "actors/training/replica_clocks.h"
 
 namespace actorflow {
 
 // The clocks of those who train with one global step. Belongs to the coordinator of its task.
-class ClockBarrier {
+class ClockBarrier : public HeldSteps {
  public:
   ClockBarrier(std::string global_step, TaskRef task)
       : name_(std::move(global_step)), task_(std::move(task)) {}
@@ -28,17 +29,27 @@ class ClockBarrier {
   // The replicas of a task that is gone are waited for no longer.
   void on_peer_lost(TaskId task);
   // The step of a session has ended without its answer.
-  void give_up(StepId step) { waiting_.give_up(step); }
-  void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
+  void give_up(StepId step);
+  void fail_waiting(const Status& reason);
   // Says for whom replicas have waited since the last call.
   void report_waiting();
+
+  // Nobody goes on, and nobody joins. All stand still when every replica that takes part waits.
+  void hold() override { is_held_ = true; }
+  void resume() override;
+  bool stand_still(const std::set<std::int64_t>& resting) const override;
 
  private:
   struct Waiting {
     ReplyTo reply_to;
     std::int64_t replica = 0;
   };
+  struct Joining {
+    ReplyTo reply_to;
+    StateCall call;
+  };
 
+  void take_part(const StateCall& call);
   ReplicaClocks& clocks_of(const StateCall& call);
   void remove(std::int64_t replica);
   void release();
@@ -48,6 +59,8 @@ class ClockBarrier {
   std::optional<ReplicaClocks> clocks_;   // from the first call on
   std::map<std::int64_t, TaskId> homes_;  // the tasks of replicas, where they have one
   Waiters<Waiting> waiting_;
+  Waiters<Joining> joining_;  // while the steps are held
+  bool is_held_ = false;
 };
 
 }  // namespace actorflow

@@ -13,6 +13,7 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/core/waiters.h"
+#include "actors/training/held_steps.h"
 #include "actors/training/straggler_watch.h"
 
 namespace actorflow {
@@ -69,7 +70,7 @@ class StepTokens {
 };
 
 // The barrier of one global step variable. Belongs to the coordinator of its task.
-class TokenBarrier {
+class TokenBarrier : public HeldSteps {
  public:
   TokenBarrier(std::string global_step, TaskRef task, FencingEpoch epoch)
       : name_(std::move(global_step)), task_(std::move(task)), epoch_(epoch) {}
@@ -83,6 +84,14 @@ class TokenBarrier {
   // The step of a session has ended without its token.
   void give_up(StepId step) { waiting_.give_up(step); }
   void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
+  // The replicas of a task that is gone hand in nothing until they ask for a token again.
+  void on_peer_lost(TaskId task);
+
+  // The present step may end; tokens of the next one wait. All stand still when that is the one, or when
+  // nobody is left who could end this one: a backup worker too few.
+  void hold() override;
+  void resume() override;
+  bool stand_still(const std::set<std::int64_t>& resting) const override;
   // Says for whom the replicas have waited since the last call, which was `interval` ago.
   void report_waiting(std::chrono::seconds interval);
 
@@ -94,6 +103,7 @@ class TokenBarrier {
   };
 
   void check_settings(const Node& node);
+  bool is_waiting(std::int64_t replica) const;
   // Moves the global step on while a step is complete, then hands out tokens.
   void release();
   std::string who(std::int64_t replica) const;
@@ -109,6 +119,8 @@ class TokenBarrier {
   std::map<std::int64_t, std::set<std::string>> applied_;  // accumulators that are done, by global step
   Waiters<Waiting> waiting_;
   std::map<std::int64_t, std::string> homes_;  // the tasks of replicas
+  std::set<std::int64_t> gone_;                // replicas whose task was lost
+  std::optional<std::int64_t> held_at_;  // no tokens of a later step are handed out; -1: none at all
   StragglerWatch watch_;
 };
 

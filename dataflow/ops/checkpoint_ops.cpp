@@ -19,7 +19,8 @@ void expect_lists(const InferContext& c) {
   const auto& variables = c.attr<Tensor>("variables");
   const auto& names = c.attr<Tensor>("names");
   if (variables.dtype() != DType::string || names.dtype() != DType::string)
-    c.fail("lists of strings as 'variables' and 'names'", variables.describe() + ", " + names.describe());
+    c.fail("lists of strings as 'variables' and 'names'",
+           variables.describe() + ", " + names.describe());
   const auto count = static_cast<std::size_t>(variables.elements());
   for (const auto* list : {"first_rows", "full_rows", "rows"})
     if (c.attr<Ints>(list).size() != count || names.elements() != variables.elements())
@@ -28,8 +29,16 @@ void expect_lists(const InferContext& c) {
                                         std::to_string(c.attr<Ints>(list).size()) + " " + list);
 }
 
-void infer_save(InferContext& c) {
+void infer_snapshot(InferContext& c) {
   expect_lists(c);
+  expect_scalar(c, 0, DType::string);
+  expect_scalar(c, 1, DType::int64);
+  c.add_output(DType::int64, {});
+  c.add_output(DType::string, {Shape::unknown});
+  c.add_output(DType::int64, {Shape::unknown, 3});
+}
+
+void infer_write(InferContext& c) {
   expect_scalar(c, 0, DType::string);
   expect_scalar(c, 1, DType::string);
   expect_scalar(c, 2, DType::int64);
@@ -44,12 +53,22 @@ void infer_restore(InferContext& c) {
 
 }  // namespace
 
-const OpDef& save_variables_op() {
-  static const OpDef op{.name = "SaveVariables",
+const OpDef& snapshot_variables_op() {
+  static const OpDef op{.name = "SnapshotVariables",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = list_attrs() + std::vector{required("global_step", std::string())},
+                        .infer = infer_snapshot,
+                        .home = Home::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& write_snapshot_op() {
+  static const OpDef op{.name = "WriteSnapshot",
                         .min_inputs = 3,
                         .max_inputs = 3,
-                        .attrs = list_attrs(),
-                        .infer = infer_save,
+                        .infer = infer_write,
                         .home = Home::shard,
                         .stateful = true};
   return op;
@@ -67,7 +86,8 @@ const OpDef& restore_variables_op() {
 }
 
 std::span<const OpDef* const> checkpoint_ops() {
-  static const std::array all = {&save_variables_op(), &restore_variables_op()};
+  static const std::array all = {&snapshot_variables_op(), &write_snapshot_op(),
+                                 &restore_variables_op()};
   return all;
 }
 

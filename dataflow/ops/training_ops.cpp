@@ -260,7 +260,9 @@ std::span<const OpDef* const> training_ops() {
                                  &join_clocks_op(),
                                  &advance_clock_op(),
                                  &leave_clocks_op(),
-                                 &clock_statistics_op()};
+                                 &clock_statistics_op(),
+                                 &hold_steps_op(),
+                                 &release_steps_op()};
   return all;
 }
 

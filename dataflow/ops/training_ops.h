@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "dataflow/graph/op.h"
@@ -42,8 +43,8 @@ const OpDef& gradient_counts_op();
 // last mean of gradients, which a replica that comes back in the middle of a step needs. Attrs as
 // ReadVariable.
 const OpDef& read_at_step_op();
-// (local_step int64) -> bool: whether the replica's gradient of that step has been handed in, so that the
-// variable has moved on or may at any time. Attrs: variable, replica.
+// (local_step int64) -> bool: whether the replica's gradient of that step has been handed in, so that
+// the variable has moved on or may at any time. Attrs: variable, replica.
 const OpDef& has_gradient_op();
 // (local_step int64, serial int64) -> global step after: counts an asynchronous step that began at
 // `local_step`, once, and records its staleness. Attrs: variable (the global step's name), and replica
@@ -74,6 +75,22 @@ const OpDef& leave_clocks_op();
 // () -> max_lead int64: how far ahead of the slowest a replica was at most that began a step; and
 // int64[total_num_replicas]: the clocks, -1 for those that do not take part.
 const OpDef& clock_statistics_op();
+
+// What HoldSteps answers, as its output.
+enum class HoldAnswer : std::int64_t {
+  nothing_to_hold,  // nobody waits for others here: training is asynchronous, or there is none
+  held,             // no replica changes a variable until the steps are released
+  too_late,         // some replica did not come to the end of its step in time; nothing is held
+};
+// (replicas int64[n]) -> a HoldAnswer, int64: lets no replica begin its next step, and waits until the
+// steps that were begun have ended, but not those of `replicas`, which are the asker's own and rest
+// while it asks. Synchronous: until all variables have been updated, or nobody is left who could. The
+// hold ends with ReleaseSteps in the same step, with that step if it fails, or `limit_ms` after it
+// began. Attrs: variable (the global step's name), limit_ms.
+const OpDef& hold_steps_op();
+// () -> int64[2]: ends the hold. In ns, how long it took until all rested, and how long they have rested
+// since; -1 and -1 if nothing was held any more. Attr variable as HoldSteps.
+const OpDef& release_steps_op();
 
 std::span<const OpDef* const> training_ops();
 

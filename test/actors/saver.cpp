@@ -66,7 +66,7 @@ class Job {
   std::optional<std::int64_t> restore() {
     return chief().saver->restore(*sessions_[0], storage_, folder);
   }
-  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder); }
+  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder).path; }
 
   void train(std::int64_t from, std::int64_t to) {
     std::vector<std::jthread> threads;

@@ -80,11 +80,15 @@ class CheckpointSaver : public SessionHook {
 
   void save(Session& session, std::int64_t step) {
     for (const auto& listener : listeners_) listener->before_save(session, step);
-    const std::string path = saver_.save(session, storage_, folder_);
-    saved_step_ = step;
+    const SavedCheckpoint saved = saver_.save(session, storage_, folder_);
+    saved_step_ = saved.global_step;  // others may have gone on since we asked
     failures_ = 0;
-    spdlog::info("saved {}", path);
-    for (const auto& listener : listeners_) listener->after_save(session, step, path);
+    if (saved.stood_still.count() == 0)
+      spdlog::info("saved {}", saved.path);
+    else
+      spdlog::info("saved {}, for which all replicas stood still for {:.1f} ms", saved.path,
+                   std::chrono::duration<double, std::milli>(saved.stood_still).count());
+    for (const auto& listener : listeners_) listener->after_save(session, saved.global_step, saved.path);
   }
 
   void save_if_possible(RunContext& context, std::int64_t step) {

@@ -69,8 +69,8 @@ void name_library() {
   // dataflow/graph/tensor_types.h
   keep(&af::parse_tensor_types, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
-  keep(&af::save_variables_op, &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,
-       &af::variables_in_checkpoint);
+  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
+       &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
