@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 
 #include "actors/monitored/hooks.h"
@@ -78,9 +79,17 @@ class CheckpointSaver : public SessionHook {
     }
   }
 
+  // What memory a saving lacks costs that saving, as a full disk does.
+  std::string write(Session& session) const try {
+    return saver_.save(session, storage_, folder_);
+  } catch (const std::bad_alloc&) {
+    throw Error(Code::resource_exhausted,
+                fmt::format("out of memory while saving a checkpoint to '{}'", folder_));
+  }
+
   void save(Session& session, std::int64_t step) {
     for (const auto& listener : listeners_) listener->before_save(session, step);
-    const std::string path = saver_.save(session, storage_, folder_);
+    const std::string path = write(session);
     saved_step_ = step;
     failures_ = 0;
     spdlog::info("saved {}", path);
