@@ -56,6 +56,7 @@ std::vector<Benchmark> matmul_benchmarks();
 std::vector<Benchmark> embedding_benchmarks();
 std::vector<Benchmark> simulation_benchmarks();
 std::vector<Benchmark> gpu_benchmarks();
+std::vector<Benchmark> recovery_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>
