@@ -31,13 +31,13 @@ boost::test_tools::assertion_result has_disks(boost::unit_test::test_unit_id) {
   return result;
 }
 
-// A small job: a parameter server and two workers, which wait for each other in every step.
+// A small job: 2 parameter servers and 3 workers, which wait for each other in every step.
 class Rehearsal {
  public:
   explicit Rehearsal(const std::string& faults, const std::string& more = {}) {
     fs::create_directory(temporary());
     write_file(scenario(),
-               "ps = 1\nworkers = 2\nsync = true\ndata = digits\nhidden = 8\nbatch_size = 8\n"
+               "ps = 2\nworkers = 3\nsync = true\ndata = digits\nhidden = 8\nbatch_size = 8\n"
                "train_steps = 1000\nkernel_time = 10us\nsame_weights = true\nfaults = \"" +
                    faults + "\"\n" + more);
   }

@@ -12,7 +12,7 @@
 
 namespace actorflow::test {
 
-// 2 parameter servers, a chief, a worker and an evaluator, each a trainer under apps/supervise with its
+// 2 parameter servers, a chief, 2 workers and an evaluator, each a trainer under apps/supervise with its
 // task in TF_CONFIG.
 class SupervisedJob {
  public:
@@ -25,7 +25,8 @@ class SupervisedJob {
   };
 
   // The machines of the tasks on a Lan, and their names there; the evaluator talks to nobody.
-  enum Machine : int { ps_0, ps_1, chief_0, worker_0, num_machines };
+  enum Machine : int { ps_0, ps_1, chief_0, worker_0, worker_1, num_machines };
+  static constexpr int replicas = 3;
 
   // Every trainer gets `flags`, and saves a checkpoint every `save_steps`. With `machines`, which must
   // outlive this, each runs on its own; else all are on loopback.
