@@ -154,7 +154,8 @@ BOOST_AUTO_TEST_CASE(nothing_can_be_written_to_a_full_disk, *boost::unit_test::p
 
 BOOST_AUTO_TEST_CASE(a_failure_names_the_seed_and_keeps_the_logs) {
   const Rehearsal rehearsal(
-      "0.1s kill /job:ps/task:0; 0.1s kill /job:worker/task:0; 0.1s kill /job:worker/task:1");
+      "0.1s kill /job:ps/task:0; 0.1s kill /job:ps/task:1; 0.1s kill /job:worker/task:0; "
+      "0.1s kill /job:worker/task:1; 0.1s kill /job:worker/task:2");
   Process process(rehearsal.command());
   BOOST_TEST(process.wait() == 1);
   const std::string output = process.output();
