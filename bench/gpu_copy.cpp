@@ -3,7 +3,7 @@
 #include <map>
 
 #include "bench/harness.h"
-#include "bench/pytorch.h"
+#include "bench/frameworks.h"
 #include "kernels/devices/device.h"
 #ifdef ACTORFLOW_CUDA
 #include <cuda_runtime.h>
