@@ -23,7 +23,7 @@ struct Output;
 class InferContext;
 class GradientContext;
 
-// What the graph knows of a tensor before it runs.
+// The type of a tensor in a graph: what is known of it before a step runs.
 struct TensorType {
   DType dtype = DType::invalid;
   Shape shape;
@@ -69,13 +69,14 @@ struct OpDef {
   // stops it.
   std::vector<Output> (*gradient)(GradientContext&) = nullptr;
   Home home = Home::kernel;
-  // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
+  // The op has effects or hidden inputs: it is never folded or merged, nor dropped when a target depends
+  // on it.
   bool stateful = false;
 
   static constexpr int any_number = 1 << 30;
 };
 
-// What a shape function sees of a node, and where it puts the result.
+// The view of a shape function: a node and the types of its inputs; it adds those of the outputs.
 class InferContext {
  public:
   InferContext(const Node& node, std::span<const TensorType> inputs) : node_(node), inputs_(inputs) {}
@@ -86,7 +87,7 @@ class InferContext {
   const T& attr(std::string_view name) const;
   void add_output(DType dtype, const Shape& shape) { outputs_.push_back({dtype, shape}); }
 
-  // Throws unless the input has that dtype; unless it has that rank (an unknown rank passes).
+  // Throw unless the input has that dtype, or that rank (an unknown rank passes).
   void expect_dtype(int input, DType dtype) const;
   void expect_same_dtype() const;
   void expect_rank(int input, int rank) const;
@@ -104,7 +105,7 @@ class InferContext {
 // The definitions that a program knows, by name. Immutable after construction; thread-safe.
 class OpRegistry {
  public:
-  // The definitions must outlive the registry. Two of one name: already_exists.
+  // REQUIRES: the definitions outlive the registry. Throws already_exists for two of one name.
   explicit OpRegistry(std::span<const OpDef* const> ops);
 
   const OpDef* find(std::string_view name) const;  // null if there is none
@@ -115,7 +116,7 @@ class OpRegistry {
   std::map<std::string_view, const OpDef*> ops_;
 };
 
-// The attribute's value; throws invalid_argument, naming node and attribute, if it is missing or of
+// The value of an attribute. Throws invalid_argument, naming node and attribute, if it is missing or of
 // another kind.
 const AttrValue& find_attr(const Node& node, std::string_view name);
 [[noreturn]] void wrong_attr_kind(const Node& node, std::string_view name, const AttrValue& actual);

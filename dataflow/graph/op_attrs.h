@@ -1,5 +1,4 @@
-// What the ops of this folder have in common: how they declare attributes and check what they are given.
-// For their definitions only.
+// Helpers for the definitions of ops: declaring attributes and checking inputs.
 #pragma once
 
 #include <string>
@@ -22,12 +21,12 @@ std::vector<AttrDef> variable_attrs();  // variable: the name of the state that 
 // Each throws through InferContext::fail.
 void expect_number(const InferContext& c, int input);
 void expect_scalar(const InferContext& c, int input, DType dtype);
-// Named state is found by its name: it must have one.
+// Throws unless the attribute `variable` has a name: state is found by it.
 void expect_variable(const InferContext& c);
 
-// The one output is of the type that the attributes dtype and shape name.
+// Shape function: one output of the type that the attributes dtype and shape name.
 void infer_declared(InferContext& c);
-// The one output is of the type of the first input.
+// Shape function: one output of the type of the first input.
 void infer_same(InferContext& c);
 
 }  // namespace actorflow

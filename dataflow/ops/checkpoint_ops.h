@@ -1,9 +1,9 @@
 // The ops with which the tasks of a cluster write and read their parts of a checkpoint.
 //
-// Both have these attributes, an element for each variable: variables, its name in the shard; names, that
-// of the tensor in the checkpoint (both string[n]); first_rows, where its rows begin in that tensor if it
-// holds a slice of it; full_rows, the rows of the whole tensor; rows, those of the variable; both are -1 if
-// the variable is all of it.
+// Both have these attributes, with one element for each variable: variables, its name in the shard;
+// names, the name of its tensor in the checkpoint (both string[n]). A variable that holds a slice of its
+// tensor has first_rows, the first row of the slice; full_rows, the number of rows of the tensor; and
+// rows, its own number of rows. full_rows and rows are -1 if the variable is the whole tensor.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@
 namespace actorflow {
 
 // (folder string, file string, global_step int64) -> string: writes the variables and their optimizer
-// slots, as they are when the node runs, to that file; gives the manifest of the file, encoded.
+// slots, as they are when the node runs, to that file, and returns the encoded manifest of the file.
 const OpDef& save_variables_op();
-// (folder string, manifest string) -> (): gives the variables, and their slots, what the checkpoint has.
+// (folder string, manifest string) -> (): sets the variables and their slots to the values in the
+// checkpoint.
 const OpDef& restore_variables_op();
 
 std::span<const OpDef* const> checkpoint_ops();
 
-// What the attributes say of a variable.
+// The attributes of one variable.
 struct VariableInCheckpoint {
   std::string variable;
   std::string name;

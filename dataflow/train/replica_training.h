@@ -1,4 +1,4 @@
-// What a replica adds to its graph, for each kind of replication. For replicate.cpp only.
+// The nodes that a replica adds to its graph, for each kind of replication. For replicate.cpp only.
 #pragma once
 
 #include <string>
