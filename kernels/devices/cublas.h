@@ -20,14 +20,15 @@ class CublasHandle {
 
  private:
   std::unique_lock<std::mutex> lock_;
-  BufferRef workspace_;  // where calls are captured; else the handle's own
+  BufferRef workspace_;  // for calls that are captured; otherwise the handle's own is used
   cublasHandle_t handle_;
 };
 
 template <class T>
 inline constexpr cudaDataType cublas_type = sizeof(T) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
 
-// How products of T are computed. cuBLAS rounds the factors itself where it may.
+// The compute type of products of T, with which cuBLAS rounds the factors itself if the precision allows
+// it.
 template <class T>
 cublasComputeType_t compute_type(Precision precision) {
   if (sizeof(T) == sizeof(double)) return CUBLAS_COMPUTE_64F;
@@ -42,7 +43,7 @@ cublasComputeType_t compute_type(Precision precision) {
   return CUBLAS_COMPUTE_32F;
 }
 
-// Throws resource_exhausted or internal, naming what was being done, unless the status is success.
+// Throws resource_exhausted or internal, naming the operation `doing`, unless the status is success.
 void check_cublas(cublasStatus_t status, std::string_view doing);
 
 }  // namespace actorflow

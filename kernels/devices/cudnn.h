@@ -22,8 +22,8 @@ class CudnnHandle {
   cudnnHandle_t handle_;
 };
 
-// Throws resource_exhausted, unimplemented or internal, naming what was being done, unless the status is
-// success.
+// Throws resource_exhausted, unimplemented or internal, naming the operation `doing`, unless the status
+// is success.
 void check_cudnn(cudnnStatus_t status, std::string_view doing);
 
 }  // namespace actorflow
