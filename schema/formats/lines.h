@@ -1,4 +1,4 @@
-// A file cut into lines. For the readers of this folder.
+// The lines of a file, for the readers of this folder.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class LineReader {
 
   explicit LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 
-  // The next line with its "\n", which the last one may lack; valid until the next call. False at the end.
-  // Throws resource_exhausted for a line above the limit.
+  // The next line with its "\n", which the last one may lack; valid until the next call. False at the
+  // end. Throws resource_exhausted for a line above the limit.
   bool next(std::string_view& line);
   std::uint64_t number() const { return number_; }  // of the last line, from 1
   const std::string& file() const { return source_->name(); }

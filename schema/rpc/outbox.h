@@ -1,4 +1,4 @@
-// What a link still has to send, in its two lanes. Internal to schema/.
+// The messages that a link still has to send, in its two lanes. Internal to schema/.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace actorflow {
 
 enum class Lane : std::uint8_t { control, bulk };
 
-// A message of the control lane, which is handled only when so many of the bulk lane have been.
+// A message of the control lane, and the number of bulk messages that must be handled before it.
 struct ControlMessage {
   Message message;
   std::uint64_t after_bulk = 0;
@@ -27,23 +27,24 @@ class Outbox {
  public:
   struct Pushed {
     Lane lane;
-    bool wake;  // nobody works on that lane: the caller must see to it that somebody does
+    bool wake;  // nobody works on that lane yet: the caller must start that
   };
   // Drops the message if the outbox has been closed.
   Pushed push(Message message);
 
-  // What goes out together. Empty: the caller no longer works on the lane, the next push wakes.
+  // Takes the messages to send together. Empty: the caller no longer works on the lane, and the next
+  // push wakes it.
   std::vector<ControlMessage> take_control();
   std::optional<Message> take_bulk();
 
-  // True if nobody works on either lane, nor has been told to.
+  // True if nobody works on either lane or has been told to.
   bool idle() const;
   // Drops everything, now and later.
   void close();
 
-  // How many messages have gone into the bulk lane.
+  // The number of messages that have entered the bulk lane.
   std::uint64_t bulk_messages() const;
-  // About the size of all messages of the bulk lane that nobody has taken yet.
+  // The approximate size of all messages of the bulk lane that nobody has taken yet.
   std::size_t waiting_bytes() const;
 
  private:

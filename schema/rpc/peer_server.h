@@ -12,7 +12,7 @@
 
 namespace actorflow {
 
-// The loop's, but for construction.
+// For the loop's thread, except construction.
 class PeerServer : public std::enable_shared_from_this<PeerServer> {
  public:
   PeerServer(RpcCore& core, TaskIdentity self, Inbox inbox)
@@ -20,11 +20,11 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
 
   // Accepts connections over TCP, and over the local socket if there is one.
   void start(kj::Own<kj::ConnectionReceiver> receiver);
-  // No callback comes after this; safe inside of one.
+  // No callback comes after this; may be called inside one.
   void close();
-  // The listener's word on a task that wants to connect; its older connections are closed if it may.
+  // Asks the listener whether a task may connect; if so, closes its older connections.
   Status admit(const TaskIdentity& peer);
-  // Closes one connection, with a warning unless `reason` is empty; safe inside of its calls and
+  // Closes one connection, with a warning unless `reason` is empty; may be called inside its calls and
   // deliveries.
   void drop(Connection& connection, const std::string& reason);
 

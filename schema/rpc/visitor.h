@@ -1,5 +1,4 @@
-// A connection that has been accepted, before it is known what it is for. Internal to schema/: includes
-// kj.
+// An accepted connection whose purpose is not known yet. Internal to schema/: includes kj.
 #pragma once
 
 #include <kj/async-io.h>
@@ -12,10 +11,10 @@
 
 namespace actorflow {
 
-// The loop's.
+// For the loop's thread.
 struct Visitor {
   kj::Own<kj::AsyncIoStream> socket;  // null where `io` is the socket
-  kj::Own<kj::AsyncIoStream> io;      // what is said; null before greet()
+  kj::Own<kj::AsyncIoStream> io;      // the secured stream; null before greet()
   bool local = false;                 // over a Unix socket: may bring shared memory
   std::vector<std::string> names;     // in its certificate
   TlsStream::Refusal refusal = std::make_shared<std::string>();
@@ -24,12 +23,12 @@ struct Visitor {
   kj::AutoCloseFd file;
 };
 
-// Whose port a visitor has come to, for people: "10.0.0.7:40312".
+// The address of the peer, for people: "10.0.0.7:40312".
 std::string peer_name(kj::AsyncIoStream& socket);
 
-// Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. The result
-// is why the visitor may not stay, or "": the other end has been told then, and has left or been given a
-// second to. Fails if the visitor leaves.
+// Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. Resolves to
+// "", or to the reason why the connection is refused; the peer has then been told, and given a second to
+// leave. Fails if the peer leaves.
 kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor);
 
 }  // namespace actorflow
