@@ -1,4 +1,4 @@
-// The flags that `actorflow train mnist` and `trainer` share.
+// The flags of both `actorflow train mnist` and `trainer`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -33,21 +33,21 @@ struct TrainFlags {
   std::string not_finite = "fail";
 
   void add_to(CLI::App& app);
-  // What gives a program with these flags the same, for its command line.
+  // The arguments that reproduce these flags.
   std::vector<std::string> arguments() const;
   // Throws UsageError.
   TrainOptions options(bool sync) const;
-  // The data, and in `options` the number of steps that the flags mean for it.
+  // Loads the data, and sets the number of steps in `options` that the flags mean for it.
   Mnist load(TrainOptions& options, int workers) const;
 
   bool operator==(const TrainFlags&) const = default;
 };
 
-// Throws UsageError where a task cannot save into the folder of `options`: what stands there is a file, or may not
-// be written.
+// Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
+// written.
 void check_checkpoint_folder(const TrainOptions& options);
 
-// Says what training came to, on standard output, and writes the report that the flags ask for.
+// Prints the result of training on standard output, and writes the report that the flags ask for.
 void publish(const TrainReport& report, const TrainFlags& flags);
 
 }  // namespace actorflow

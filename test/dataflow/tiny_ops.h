@@ -57,7 +57,8 @@ inline const OpDef& round_op() {
   return op;
 }
 
-// (values, indices) -> [num_segments]: zero but for the values added at the indices. Not computed here.
+// (values, indices) -> [num_segments]: zero except for the values added at the indices. Not computed
+// here.
 inline const OpDef& rows_to_dense_op() {
   static const OpDef op{.name = "UnsortedSegmentSum",
                         .min_inputs = 2,

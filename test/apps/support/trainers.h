@@ -12,17 +12,19 @@ namespace actorflow::test {
 
 class Trainers {
  public:
-  // Every process gets `flags` besides those that say which task it is, and these variables ("NAME=value").
-  Trainers(int ps, int workers, std::vector<std::string> flags, std::vector<std::string> environment = {});
+  // Every process gets `flags`, besides those of its task, and these environment variables
+  // ("NAME=value").
+  Trainers(int ps, int workers, std::vector<std::string> flags,
+           std::vector<std::string> environment = {});
 
-  // A task that has ended may be started again.
+  // Starts a task, also again after it has ended.
   Process& start(const std::string& job, int task);
   void start_all();
   Process& task(const std::string& job, int task);
   // The address of a task.
   const std::string& address(const std::string& job, int task);
 
-  // Waits for all that were started, and checks that they end well and that no port stays behind.
+  // Waits for all started processes and checks that they end well and leave no open port.
   void expect_success();
   // A value of the chief's report.
   std::string report_text() const { return read_file(folder_.file("report.json")); }
@@ -46,7 +48,7 @@ class Trainers {
 
 // Runs `actorflow train mnist` in one process with these flags and returns its report.
 std::string train_in_one_process(std::vector<std::string> flags);
-// A value in a report, as it is written there.
+// A value in a report, as text.
 std::string report_value(const std::string& report, const std::string& key);
 
 }  // namespace actorflow::test

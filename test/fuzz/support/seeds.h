@@ -1,4 +1,4 @@
-// What the corpora begin with: real data, and what our own writers write.
+// Seeds of the corpora: real data, and the output of our own writers.
 #pragma once
 
 #include <cstddef>

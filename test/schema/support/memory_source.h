@@ -1,4 +1,4 @@
-// A file in memory, and what readers make of it.
+// A file in memory, for tests of readers.
 #pragma once
 
 #include <zlib.h>
@@ -44,7 +44,7 @@ inline std::vector<Tuple> all_of(ElementReader& reader) {
   return all;
 }
 
-// What reading the whole of a file comes to.
+// The status of reading a whole file.
 inline Status status_of_reading(const std::function<std::unique_ptr<ElementReader>()>& open) {
   try {
     all_of(*open());
