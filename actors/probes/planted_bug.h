@@ -1,5 +1,5 @@
-// Mistakes that a special build makes on purpose, one at a time, to see whether the simulation finds them. In every
-// other build this is nothing.
+// Bugs that a special build switches on, one at a time, to see whether the simulation finds them. In
+// every other build this file has no effect.
 #pragma once
 
 namespace actorflow {
