@@ -1,4 +1,4 @@
-// Saves a graph's variables, and what optimizers keep beside them, to checkpoints, and puts them back.
+// Saves a graph's variables and their optimizer slots to checkpoints, and restores them.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,38 @@ namespace actorflow {
 
 struct SaverOptions {
   KeepOptions keep = {};
-  // The name in the checkpoint of a variable, or of a partitioned one, that has another name there.
+  // The names in the checkpoint of variables, or partitioned variables, that differ from their own.
   std::map<std::string, std::string> names = {};
 };
 
 // Each task writes and reads its own variables, all at once, into a folder that all tasks share under
-// one path. Training may go on while a checkpoint is saved: the variables of a task are saved as they are
-// at one instant. The parts of a partitioned variable are rows of one tensor in the checkpoint, so that it
-// can be restored into any number of parts, with its slots. A graph may have several savers, for instance
-// one of some of the variables.
-// Thread-safe after construction, but save one checkpoint of a folder at a time.
+// one path. Training may go on while a checkpoint is saved: it has the values of a task's variables at
+// one instant. The parts of a partitioned variable are rows of one tensor in the checkpoint, so that it
+// can be restored into any number of parts, with its slots. A graph may have several savers, for
+// instance one for some of the variables. Thread-safe after construction, but save one checkpoint of a
+// folder at a time.
 class Saver {
  public:
-  // Adds to the graph what saves and restores, on the variables' tasks. `global_step` numbers the
-  // checkpoints; it is saved if it is one of `variables`.
+  // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
+  // the checkpoints; it is saved if it is one of `variables`.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
 
   // Returns the path of the new checkpoint's manifest. `storage` must be the disk that the tasks see.
-  // Throws what the session and the storage throw: resource_exhausted for a full disk, failed_precondition for
-  // a variable without value or a file that is not to be seen here, aborted if another chief saves here by now.
-  // The earlier checkpoints stay whole; of an error that comes late, so may this one.
+  // Throws what the session and the storage throw: resource_exhausted for a full disk,
+  // failed_precondition for a variable without value or a file that cannot be seen from here, aborted if
+  // another chief saves here by now. Earlier checkpoints stay whole; after a late error this one may be
+  // whole, too.
   std::string save(Session& session, Storage& storage, const std::string& folder) const;
 
-  // The global step of the newest whole checkpoint in the folder, whose values all variables now have;
-  // nothing if there is none at all. Damaged ones that are newer are logged; `strict` throws for them
-  // instead. Throws as restore_from(); a checkpoint that is removed meanwhile is not missed.
+  // Restores all variables from the newest whole checkpoint in the folder and returns its global step;
+  // nothing if there is no checkpoint. Newer damaged ones are logged, or with `strict` thrown. Throws as
+  // restore_from(); skips a checkpoint that is removed meanwhile.
   std::optional<std::int64_t> restore(Session& session, Storage& storage, const std::string& folder,
                                       bool strict = false) const;
-  // The same from this manifest. Slots that the checkpoint does not have start anew. Throws
-  // failed_precondition, with all differences, if it does not have these variables with these types, and
-  // data_loss, with what to do, for a file that is missing or damaged.
+  // Restores from this manifest. Slots that the checkpoint lacks start anew. Throws failed_precondition,
+  // with all differences, if it does not have these variables with these types, and data_loss, with what
+  // to do, for a missing or damaged file.
   std::int64_t restore_from(Session& session, Storage& storage, const std::string& manifest_path) const;
 
  private:

@@ -1,4 +1,4 @@
-// A disk behind the calls of an operating system. It decides what is synced, and in which order.
+// A storage on system calls. It decides what is synced, and in which order.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,14 @@ class FileStorage : public Storage {
   double wall_time_s() override { return calls_.wall_time_s(); }
 
  private:
-  // Missing folders, which survive a loss of power.
+  // Makes missing folders, which survive a loss of power.
   void create_folders(const std::string& folder);
 
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
   std::mutex mutex_;
-  // Folders that were made here, but whose names have not been synced: the disk has answered with an error.
+  // Folders that were made here but whose names are not synced, because the disk has answered with an
+  // error.
   std::set<std::string> unsynced_;
 };
 

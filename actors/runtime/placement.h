@@ -1,4 +1,4 @@
-// Where actors run: base classes that choose a thread when the actor is woken, whoever wakes it.
+// Base classes of actors that choose the thread on which a woken actor runs.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace actorflow {
 
-// On the thread that wakes it, where that is a ThreadUnit's; on a worker of the scheduler otherwise.
+// Runs on the thread that wakes it if that attends a ThreadUnit, else on a worker of the scheduler.
 template <Duty duty>
 class WokenHere : public GuardedActor {
  public:
@@ -22,13 +22,13 @@ class WokenHere : public GuardedActor {
     GuardedActor::enqueue(std::move(what), unit);
   }
 };
-// It handles messages and computes nothing.
+// An actor that handles messages and computes nothing.
 using LightActor = WokenHere<Duty::light>;
-// Its work may take long.
+// An actor whose work may take long.
 using ComputingActor = WokenHere<Duty::compute>;
 
-// On one unit for a while: two clients would otherwise pull each other's steps onto one thread, because
-// each has work for actors that both use.
+// Runs on one unit for a while. Otherwise two clients that use the same actors would pull each other's
+// steps onto one thread.
 class HomedActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
@@ -38,7 +38,7 @@ class HomedActor : public GuardedActor {
     auto* home = home_.load(std::memory_order_acquire);
     GuardedActor::enqueue(std::move(what), home ? home : ThreadUnit::current_for_compute());
   }
-  // For the actor itself, while it runs.
+  // Stays on the present unit. Call it from the actor while it runs.
   void stay_here() { home_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }
   void leave_home() { home_.store(nullptr, std::memory_order_release); }
 
@@ -46,7 +46,7 @@ class HomedActor : public GuardedActor {
   std::atomic<ThreadUnit*> home_{nullptr};
 };
 
-// On whichever thread is free to compute.
+// Runs on any thread that is free to compute.
 class PieceActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;

@@ -1,4 +1,4 @@
-// The barrier of training with bounded staleness: replicas wait here that are too far ahead.
+// The barrier of training with bounded staleness, at which replicas wait that are too far ahead.
 #pragma once
 
 #include <map>
@@ -12,25 +12,25 @@
 
 namespace actorflow {
 
-// The clocks of those who train with one global step. Belongs to the coordinator of its task.
+// The clocks of the replicas that train with one global step. Belongs to the coordinator of its task.
 class ClockBarrier {
  public:
   ClockBarrier(std::string global_step, TaskRef task)
       : name_(std::move(global_step)), task_(std::move(task)) {}
 
-  // For each of its ops: answers now or later. Throws invalid_argument if the replicas disagree about
-  // the bound.
+  // The handlers of its ops, which answer now or later. Throw invalid_argument if the replicas disagree
+  // about the bound.
   void join(const StateCall& call);
   void advance(const StateCall& call);
   void leave(const StateCall& call);
   void statistics(const StateCall& call);
 
-  // The replicas of a task that is gone are waited for no longer.
+  // Ends the part of the replicas of a lost task: nobody waits for them any longer.
   void on_peer_lost(TaskId task);
-  // The step of a session has ended without its answer.
+  // Drops the waiting ops of a step that has ended.
   void give_up(StepId step) { waiting_.give_up(step); }
   void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
-  // Says for whom replicas have waited since the last call.
+  // Logs the replicas for which others have waited since the last call.
   void report_waiting();
 
  private:

@@ -1,4 +1,5 @@
-// The coordinator of replicated training: it holds what replicas wait for, beside the global step.
+// The coordinator of replicated training: the actor with the barriers of replicas, on the task of the
+// global step.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -22,12 +23,12 @@ class Coordinator {
 
  private:
   void call(const StateCall& call);
-  // Whether the call is one about clocks.
+  // Handles the call if it is about clocks; else returns false.
   bool call_clocks(const StateCall& call, const std::string& global_step);
   TokenBarrier& barrier(const std::string& global_step);
-  // Forgets every barrier and token; who waits for one fails.
+  // Drops every barrier and token; waiting ops fail.
   void raise(FencingEpoch epoch);
-  // Forgets those of the containers.
+  // Drops the barriers of the containers.
   void clear(const ClearContainers& message);
   void on_tick();
 
