@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "bench/harness.h"
 #include "bench/frameworks.h"
+#include "bench/harness.h"
 #include "kernels/devices/device.h"
 #ifdef ACTORFLOW_CUDA
 #include <cuda_runtime.h>
