@@ -175,7 +175,7 @@ std::vector<Benchmark> conv_model_benchmarks() {
       against_alone(lenet, 1, 0.87),    against_alone(lenet, 2, 0.87),
       against_alone(resnet20, 1, 0.75), against_alone(resnet20, 2, 0.75),
       against(pytorch, lenet, 1.3),     against(pytorch, resnet20, 1.2),
-      against(tensorflow, lenet, 1.3),  against(tensorflow, resnet20, 1.2),
+      against(tensorflow, lenet, 1),    against(tensorflow, resnet20, 1),
   };
 }
 

@@ -160,8 +160,8 @@ std::vector<Benchmark> training_benchmarks() {
       against_products(large, 2, 0.78),
       against(pytorch, small, 3),
       against(pytorch, large, 1.1),
-      against(tensorflow, small, 3),
-      against(tensorflow, large, 1.1),
+      against(tensorflow, small, 2),
+      against(tensorflow, large, 0.9),
       {"training/two_workers_784_128_10", "kimg/s", "one worker on one core", at_least(1.75),
        two_workers},
   };
