@@ -76,8 +76,7 @@ class Executable {
   // Throws Error if a node has no kernel for its device, names a device that this task does not have, or
   // a peer that the cluster does not have. `handle` is its number for masters. Nodes that may join
   // regions become parts of regions.
-  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task,
-             const MayJoin& may_join = {});
+  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task, const MayJoin& may_join = {});
 
   std::uint64_t handle() const { return handle_; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }

@@ -39,7 +39,7 @@ inline void run_simulation_test(SeedRange range, void (*body)()) {
 
 }  // namespace actorflow
 
-#define SIMULATION_TEST(name, range)                                                          \
-  static void name##_in_simulation();                                                         \
+#define SIMULATION_TEST(name, range)                                                    \
+  static void name##_in_simulation();                                                   \
   BOOST_AUTO_TEST_CASE(name) { actorflow::run_simulation_test(range, name##_in_simulation); } \
   static void name##_in_simulation()

@@ -36,8 +36,7 @@ class StragglerWatch {
   // The replica for which alone the others have waited longest since the last call, if there is one.
   std::optional<Straggler> take_worst() {
     const auto waited = std::exchange(waited_, {});
-    const auto worst =
-        std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });
+    const auto worst = std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });
     if (worst == waited.end()) return std::nullopt;
     return Straggler{worst->first, worst->second};
   }

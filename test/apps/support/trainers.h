@@ -14,8 +14,7 @@ class Trainers {
  public:
   // Every process gets `flags`, besides those of its task, and these environment variables
   // ("NAME=value").
-  Trainers(int ps, int workers, std::vector<std::string> flags,
-           std::vector<std::string> environment = {});
+  Trainers(int ps, int workers, std::vector<std::string> flags, std::vector<std::string> environment = {});
 
   // Starts a task, also again after it has ended.
   Process& start(const std::string& job, int task);
