@@ -131,17 +131,21 @@ class FileOfHandle final : public OpenFile {
 
 }  // namespace
 
+void FileStorage::note_unsynced(const std::string& folder) {
+  const std::scoped_lock lock(mutex_);
+  unsynced_.insert(folder);
+}
+
 void FileStorage::create_folders(const std::string& folder) {
   PathKind kind = PathKind::nothing;
   checked(calls_.look(folder, kind), "look at", folder);
   const std::string parent = parent_of(folder);
   if (kind != PathKind::folder) {
     if (kind == PathKind::nothing && parent != folder) create_folders(parent);
+    note_unsynced(folder);  // first: another task may find the folder before its name is synced
     const int made = calls_.make_folder(folder);
     if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
       checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
-    const std::scoped_lock lock(mutex_);
-    unsynced_.insert(folder);
   } else if (const std::scoped_lock lock(mutex_); !unsynced_.contains(folder)) {
     return;
   }

@@ -30,11 +30,13 @@ class FileStorage : public Storage {
  private:
   // Missing folders, which survive a loss of power.
   void create_folders(const std::string& folder);
+  void note_unsynced(const std::string& folder);
 
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
   std::mutex mutex_;
-  // Folders that were made here, but whose names have not been synced: the disk has answered with an error.
+  // Folders that are being made here, or were, and whose names have not been synced: the disk has
+  // answered with an error.
   std::set<std::string> unsynced_;
 };
 

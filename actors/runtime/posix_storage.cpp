@@ -89,14 +89,15 @@ class PosixCalls final : public FileCalls {
 
 }  // namespace
 
+// Never destroyed: servers may outlive other statics.
 FileCalls& posix_calls() {
-  static PosixCalls calls;
-  return calls;
+  static auto* calls = new PosixCalls;
+  return *calls;
 }
 
 Storage& posix_storage() {
-  static FileStorage storage(posix_calls());
-  return storage;
+  static auto* storage = new FileStorage(posix_calls());
+  return *storage;
 }
 
 }  // namespace actorflow
