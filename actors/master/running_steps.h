@@ -64,6 +64,7 @@ class RunningSteps {
     std::shared_ptr<const Parts> parts;
     std::vector<bool> done;  // by part
     std::size_t running = 0;
+    std::size_t told = 0;  // of a failed step: parts before this one have been told to give up
     Status status;
     std::vector<Tensor> fetches;
     std::unique_ptr<StepTracer> tracer;  // of a traced step
