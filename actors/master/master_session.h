@@ -51,6 +51,8 @@ class MasterSession {
   // Throws not_found.
   Callable& callable(std::uint64_t number);
   void release_callable(std::uint64_t number);
+  // The same, of one that its client may have released meanwhile.
+  void forget_callable(std::uint64_t number) { callables_.erase(number); }
 
  private:
   std::shared_ptr<const SessionSettings> settings_;
