@@ -38,6 +38,7 @@ class Master {
   void refuse(const MasterCall& call, Status why);
   void refuse(const Sender& from, const StepDone& message, const Status& why) {
     steps_.on_lost(from, message.step, why);
+    end_closed_sessions();
   }
 
  private:
