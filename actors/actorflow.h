@@ -1,4 +1,4 @@
-// Everything that a program needs.
+// The whole API for programs.
 #pragma once
 
 #include "actors/checkpoint/checkpoint.h"

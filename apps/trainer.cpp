@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 
 #include "actors/checkpoint/start_number.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
-#include "apps/cli/security_flags.h"
+#include "apps/cli/server_flags.h"
 #include "apps/cli/train_flags.h"
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
@@ -22,46 +21,21 @@ namespace {
 
 struct TrainerFlags {
   ClusterFlags cluster;
-  bool sync_replicas = false;
-  std::string credentials;
-  bool insecure = false;
-  int threads = 0;
-  std::size_t max_incoming_bytes = default_max_incoming_bytes;
-  double heartbeat_timeout_s = 5;
+  ServerFlags server;
   TrainFlags train;
 
   void add_to(CLI::App& app) {
     cluster.add_to(app);
-    app.add_flag(
-        both_spellings("sync_replicas"), sync_replicas,
-        "Average the workers' gradients for each step; without it they are applied as they come");
-    add_security(app, credentials, insecure);
-    app.add_option("--threads", threads,
-                   "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    app.add_option(both_spellings("max_incoming_bytes"), max_incoming_bytes,
-                   "Memory for large tensors of one other task, for example 16GiB")
-        ->transform(CLI::AsSizeValue(false))
-        ->capture_default_str();
-    app.add_option(both_spellings("heartbeat_timeout"), heartbeat_timeout_s,
-                   "Seconds of silence after which a connected task counts as lost; 0 = never")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+    server.add_to(app);
     train.add_to(app);
   }
 
-  ServerOptions server(const TaskConfig& config, const TrainOptions& train_options) const {
-    ServerOptions options;
+  ServerOptions server_options(const TaskConfig& config, const TrainOptions& train_options) const {
+    ServerOptions options = server.options();
     options.cluster = config.cluster;
     options.job = config.task.job;
     options.task = config.task.index;
     options.connect_timeout_ms = train_options.connect_timeout_ms;
-    options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
-    options.credentials = credentials;
-    options.insecure = insecure;
-    options.num_threads = threads;
-    options.max_incoming_bytes = max_incoming_bytes;
     if (const auto& folder = train_options.checkpoint_folder; !folder.empty())
       options.start_number = take_start_number(posix_storage(), folder, config.task);
     return options;
@@ -90,7 +64,7 @@ int evaluate(const Mnist& data, const TrainOptions& options, const Interrupts& i
 
 int run(const TrainerFlags& flags) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
-  TrainOptions options = flags.train.options(flags.sync_replicas);
+  TrainOptions options = flags.train.options();
   options.mark_end = true;
   const TaskConfig config = flags.cluster.task();
   check_usage([&] { config.chief(); });
@@ -103,7 +77,7 @@ int run(const TrainerFlags& flags) {
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
   check_checkpoint_folder(options);
-  Server server(flags.server(config, options));
+  Server server(flags.server_options(config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =
       serves ? serve(server, options, interrupts) : work(server, data, options, flags.train, interrupts);
@@ -116,7 +90,10 @@ int run(const TrainerFlags& flags) {
 
 int main(int argc, char** argv) {
   using namespace actorflow;
-  CLI::App app("Train on MNIST as one task of a cluster of parameter servers and workers", "trainer");
+  CLI::App app(
+      "Train on MNIST as one task of a cluster of parameter servers and workers; asynchronously without "
+      "--sync_replicas",
+      "trainer");
   TrainerFlags flags;
   flags.add_to(app);
   return run_program(app, argc, argv, [&] { return run(flags); });

@@ -44,7 +44,7 @@ struct Replica {
       step = global_step(graph);
       build_model(options, words);
       train = minimize(graph, loss, parameters(), step, Adam{.learning_rate = 0.01},
-                       {.replica = index, .replicas = options.workers, .sync = true});
+                       {.replica = index, .replicas = options.workers, .strategy = Synchronous{}});
     });
   }
 

@@ -1,5 +1,5 @@
 // A training step of a convolutional model, against its convolutions and matrix products alone in
-// oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch.
+// oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch and TensorFlow.
 #include <omp.h>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include "actors/actorflow.h"
 #include "actors/models/conv_models.h"
 #include "bench/data.h"
+#include "bench/frameworks.h"
 #include "bench/harness.h"
 #include "bench/onednn_convs.h"
-#include "bench/pytorch.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/devices/onednn.h"
 #include "kernels/products/onednn_matmul.h"
@@ -124,7 +124,7 @@ void resnet20_alone(Alone& alone) {
 }
 
 struct Model {
-  std::string name;  // PyTorch's script calls it the same
+  std::string name;  // the frameworks' scripts call it the same
   MakeModel make;
   void (*fill_alone)(Alone&);
   int steps;  // that take about a second
@@ -157,14 +157,14 @@ Benchmark against_alone(const Model& model, int threads, double bar) {
           }};
 }
 
-Benchmark against_pytorch(const Model& model, double bar) {
-  return {"training/" + model.name + "_batch_64_vs_pytorch", "step/s",
-          "PyTorch, the better of 1 and 2 threads", at_least(bar), [=](bool quick) {
+Benchmark against(const Framework& framework, const Model& model, double bar) {
+  return {"training/" + model.name + "_batch_64_vs_" + framework.suffix, "step/s",
+          framework.name + ", the better of 1 and 2 threads", at_least(bar), [=](bool quick) {
             const int steps = quick ? 1 : model.steps;
             Training training(model.make, 2);
             return in_turn(
                 quick ? 1 : 3, [&] { return training.steps_per_second(steps); },
-                [&] { return pytorch_steps_per_second(model.name, quick); });
+                [&] { return steps_per_second(framework, model.name, quick); });
           }};
 }
 
@@ -172,8 +172,10 @@ Benchmark against_pytorch(const Model& model, double bar) {
 
 std::vector<Benchmark> conv_model_benchmarks() {
   return {
-      against_alone(lenet, 1, 0.87),    against_alone(lenet, 2, 0.87), against_alone(resnet20, 1, 0.75),
-      against_alone(resnet20, 2, 0.75), against_pytorch(lenet, 1.3),   against_pytorch(resnet20, 1.2),
+      against_alone(lenet, 1, 0.87),    against_alone(lenet, 2, 0.87),
+      against_alone(resnet20, 1, 0.75), against_alone(resnet20, 2, 0.75),
+      against(pytorch, lenet, 1.3),     against(pytorch, resnet20, 1.2),
+      against(tensorflow, lenet, 1),    against(tensorflow, resnet20, 1),
   };
 }
 

@@ -1,4 +1,4 @@
-// What the benchmarks of GPUs measure against.
+// Baselines of the GPU benchmarks.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 
 #include <map>
 
+#include "bench/frameworks.h"
 #include "bench/harness.h"
-#include "bench/pytorch.h"
 #include "kernels/devices/device.h"
 #ifdef ACTORFLOW_CUDA
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// What a benchmark of this folder is: a figure of ours beside a baseline of the same run.
+// Benchmarks: a figure of ours beside a baseline of the same run.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ struct Skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Both in the benchmark's unit, measured in turn so that a machine that gets slower slows both.
+// Two figures in the benchmark's unit, measured in turn so that a machine that gets slower slows both.
 struct Measurement {
   double ours = 0;
   double baseline = 0;
@@ -55,7 +55,10 @@ std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();
 std::vector<Benchmark> embedding_benchmarks();
 std::vector<Benchmark> simulation_benchmarks();
+std::vector<Benchmark> shuffle_benchmarks();
+std::vector<Benchmark> jobs_benchmarks();
 std::vector<Benchmark> gpu_benchmarks();
+std::vector<Benchmark> recovery_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>
@@ -65,11 +68,11 @@ double seconds_of(Body&& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Medians of `rounds` turns of A and B, after one of each that is not counted.
+// Medians of `rounds` turns of both, after one uncounted turn of each.
 Measurement in_turn(int rounds, const std::function<double()>& ours,
                     const std::function<double()>& baseline);
 double median(std::vector<double> values);
-// The value below which the fraction `q` of them lies.
+// The value below which a fraction `q` of the values lies.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace actorflow::bench

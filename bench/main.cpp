@@ -9,6 +9,8 @@
 #include "bench/gpu.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
+#include "bench/raw_socket.h"
+#include "bench/recovery_task.h"
 
 namespace {
 
@@ -19,7 +21,8 @@ std::vector<Benchmark> all_benchmarks() {
   for (const auto list :
        {executor_benchmarks, parallel_step_benchmarks, transport_benchmarks, training_benchmarks,
         parameter_server_benchmarks, kernel_benchmarks, matmul_benchmarks, conv_model_benchmarks,
-        embedding_benchmarks, simulation_benchmarks, gpu_benchmarks})
+        embedding_benchmarks, simulation_benchmarks, shuffle_benchmarks, jobs_benchmarks, gpu_benchmarks,
+        recovery_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }
@@ -69,6 +72,9 @@ int main(int argc, char** argv) {
   CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
   std::string json_file, only, peer_of, gpu_trace;
   PeerOptions peer;
+  std::string recovery_task;
+  RecoveryOptions recovery;
+  std::uint16_t connect_to = 0;
   bool quick = false;
   app.add_option("--json", json_file, "Write the results there, as a list of objects");
   app.add_option("--only", only, "Run the benchmarks whose name contains this");
@@ -77,9 +83,17 @@ int main(int argc, char** argv) {
   app.add_option("--peer", peer_of)->group("");  // these three not for people: see peer.h
   app.add_option("--peer_spin_us", peer.spin_us)->group("");
   app.add_option("--peer_credentials", peer.credentials)->group("");
+  app.add_option("--recovery_task", recovery_task)->group("");  // nor these: see recovery_task.h
+  app.add_option("--recovery_checkpoints", recovery.checkpoints)->group("");
+  app.add_option("--recovery_heartbeat_ms", recovery.heartbeat_timeout_ms)->group("");
+  app.add_flag("--recovery_sync", recovery.sync)->group("");
+  app.add_flag("--recovery_insecure", recovery.insecure)->group("");
+  app.add_option("--recovery_connect", connect_to)->group("");
   CLI11_PARSE(app, argc, argv);
   try {
     if (!peer_of.empty()) run_peer(peer_of, peer);
+    if (!recovery_task.empty()) return run_recovery_task(recovery_task, recovery);
+    if (connect_to != 0) return RawStream::connect(connect_to), 0;
     if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace), 0;
     return run(only, quick, json_file);
   } catch (const std::exception& error) {

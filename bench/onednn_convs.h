@@ -1,5 +1,5 @@
-// A step's convolutions alone in oneDNN, as fast as it can: for each one the layouts of its own choice
-// or plain ones, and the algorithm of its own choice or the direct one, whichever is the fastest here.
+// The convolutions of a step, alone in oneDNN and as fast as it can: for each one oneDNN's layouts or
+// plain ones, and oneDNN's algorithm or the direct one, whichever is the fastest here.
 #pragma once
 
 #include <dnnl.hpp>
@@ -16,7 +16,7 @@ class OneDnnConvs {
   // Adds a convolution with bias, its filter's gradient and, if wanted, its images' gradient. Each has
   // tensors of its own, as in a step.
   void add(const ConvShape& shape, bool with_images_gradient);
-  // All of them, once.
+  // Computes all of them once.
   void run();
 
  private:

@@ -125,7 +125,7 @@ double four_processes(std::int64_t steps) {
   options.optimizer = Sgd{};
   options.batch_size = batch;
   options.train_steps = steps;
-  options.sync = true;
+  options.strategy = Synchronous{};
   Cluster cluster(2, 2,
                   {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--batch_size={}", batch),
                    fmt::format("--train_steps={}", steps), "--sync_replicas"});

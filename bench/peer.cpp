@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "actors/core/messages.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "bench/raw_socket.h"
 #include "schema/link.h"

@@ -15,7 +15,7 @@ enum Answer : std::uint32_t {
   echo,         // the same again
   acknowledge,  // DeregisterGraph with the step as its handle
   silent,       // not at all
-  slow,         // not at all, and it takes as many microseconds as the step says
+  slow,         // not at all, after as many microseconds as the number of the step
 };
 
 // How the peer answers on a raw stream, whose first bytes are this: with `reply_bytes` for every
@@ -25,8 +25,8 @@ struct RawPattern {
   std::uint64_t reply_bytes;
 };
 
-// While it lives, its thread, and what this starts, keeps to one core of those that this process had at
-// first. Does nothing where they are fewer.
+// Binds the calling thread, and the threads that it starts, for the life of this object to one of the
+// cores that the process had at first. Does nothing if there are fewer.
 class OnCore {
  public:
   explicit OnCore(int number);
@@ -40,11 +40,12 @@ class OnCore {
 
 struct PeerOptions {
   std::int64_t spin_us = 0;      // of its network
-  int core = -1;                 // the number of the only one that it may use
+  int core = -1;                 // the only core that it may use
   std::string credentials = {};  // of both tasks; empty: plain connections
 };
 
-// This program again, as the peer. Ends with this object, or with this process. Not thread-safe.
+// A second process of this program, as the peer. Ends with this object, or with this process. Not
+// thread-safe.
 class PeerProcess {
  public:
   // The peer answers to the task /job:here/task:0 at `address`. Throws unavailable if it does not start.
@@ -70,7 +71,7 @@ class PeerProcess {
   std::uint16_t raw_port_ = 0, raw_tls_port_ = 0;
 };
 
-// Is the peer until standard input ends, which it does when the parent has gone. Does not return.
+// Runs the peer until standard input ends, with the parent. Does not return.
 [[noreturn]] void run_peer(const std::string& address_of_parent, const PeerOptions& options);
 
 }  // namespace actorflow::bench

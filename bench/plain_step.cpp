@@ -45,7 +45,7 @@ PlainStep::PlainStep(const Graph& graph, const RunStep& step, Variables& variabl
 void PlainStep::link(NodeId id) {
   const Node& node = graph_.node(id);
   Item& item = items_[static_cast<std::size_t>(id)];
-  if (node.op->home == Home::kernel) item.kernel = builtin_ops().make(node, DeviceType::cpu);
+  if (node.op->dispatch == Dispatch::kernel) item.kernel = builtin_ops().make(node, DeviceType::cpu);
   item.inputs.resize(node.inputs.size());
   item.consumers.resize(node.outputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -71,7 +71,7 @@ std::vector<Tensor> PlainStep::fire(NodeId id, std::span<const Tensor> feeds) {
   Item& item = items_[static_cast<std::size_t>(id)];
   if (node.op == &arg_op()) return {feeds[index_of(node)]};
   if (node.op == &retval_op()) fetched_[index_of(node)] = item.inputs[0];
-  if (node.op->home == Home::shard) return call_state(node, item.inputs);
+  if (node.op->dispatch == Dispatch::shard) return call_state(node, item.inputs);
   std::vector<Tensor> outputs(node.outputs.size());
   OpContext context(node, cpu_device(), item.inputs, outputs);
   if (item.kernel) item.kernel->compute(context);

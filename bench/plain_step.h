@@ -1,5 +1,5 @@
-// A step as a plain loop over its kernels, on the calling thread: what remains of it without actors,
-// messages and sessions.
+// A step as a plain loop over its kernels, on the calling thread: a step without actors, messages and
+// sessions.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ using Variables = std::map<std::string, VariableState, std::less<>>;
 // One kind of step, planned as a session in one process plans it. Not thread-safe.
 class PlainStep {
  public:
-  // Feeds, fetches and targets as those of `step`. The variables must outlive this and have values when
-  // the step runs, but for those that it assigns.
+  // Feeds, fetches and targets as those of `step`. The variables must outlive this object and have
+  // values when the step runs, except those that it assigns.
   PlainStep(const Graph& graph, const RunStep& step, Variables& variables);
 
   // The fetched tensors, for one tensor per feed in the order of the step's.
   std::vector<Tensor> run(std::span<const Tensor> feeds);
 
  private:
-  // An input of a later node, or a fetch, that takes an output.
+  // A consumer of an output: an input of a later node, or a fetch.
   struct Consumer {
     NodeId node;
     std::size_t input;

@@ -1,4 +1,4 @@
-// The matrix products of a perceptron's training step, alone in oneDNN: what a step cannot do without.
+// The matrix products of a perceptron's training step, alone in oneDNN: the lower bound of a step.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Layers {
   std::int64_t batch;
 };
 
-// Steps per second if a step were nothing but its products, on so many OpenMP threads.
+// Steps per second if a step were nothing but its products, on that many OpenMP threads.
 double product_steps_per_second(const Layers& layers, int threads, int steps);
 
 }  // namespace actorflow::bench

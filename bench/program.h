@@ -8,8 +8,8 @@
 
 namespace actorflow::bench {
 
-// Runs until it ends by itself; a minute after it should have ended, and if it is still there, it is
-// killed. Not thread-safe.
+// A process that is expected to end by itself: the destructor waits for it for a minute, then kills it.
+// Not thread-safe.
 class Program {
  public:
   // `name` lies beside this program. Throws unavailable if it does not start.
@@ -22,7 +22,7 @@ class Program {
   pid_t id_ = -1;
 };
 
-// "127.0.0.1:port" for so many ports on which nobody listens now.
+// Addresses "127.0.0.1:port" of that many free ports.
 std::vector<std::string> free_addresses(int count);
 
 }  // namespace actorflow::bench

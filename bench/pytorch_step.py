@@ -1,8 +1,8 @@
-"""Training steps per second of a model in PyTorch on the CPU: the baseline of bench/pytorch.h.
+"""Training steps per second of a model in PyTorch on the CPU: a baseline of bench/frameworks.h.
 
-Usage: pytorch_step.py MODEL SECONDS
-Prints a line "THREADS STEPS_PER_SECOND" for one and for two threads. A step is what ours is: forward, mean
-softmax cross-entropy, backward, and the update by stochastic gradient descent.
+Usage: pytorch_step.py MODEL SECONDS THREADS
+Prints the steps per second. A step is what ours is: forward, mean softmax cross-entropy, backward, and the update by
+stochastic gradient descent.
 """
 
 import sys
@@ -92,10 +92,9 @@ def steps_per_second(name, seconds):
 
 
 def main():
-    name, seconds = sys.argv[1], float(sys.argv[2])
-    for threads in (1, 2):
-        torch.set_num_threads(threads)
-        print(threads, steps_per_second(name, seconds), flush=True)
+    name, seconds, threads = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    torch.set_num_threads(threads)
+    print(steps_per_second(name, seconds))
 
 
 if __name__ == "__main__":

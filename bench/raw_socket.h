@@ -1,4 +1,4 @@
-// Blocking sockets of one machine without any engine: what the transport benchmarks compare with.
+// Blocking sockets of one machine, the baseline of the transport benchmarks.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,7 @@
 
 namespace actorflow::bench {
 
-// A stream that sends at once (TCP_NODELAY). Nothing waits longer than a minute; then it throws.
-// Not thread-safe.
+// A stream that sends at once (TCP_NODELAY). Throws after waiting for a minute. Not thread-safe.
 class RawStream {
  public:
   // To a port of this machine. Throws unavailable.
@@ -31,8 +30,8 @@ class RawStream {
   // Fills `bytes`; false if the peer has closed before. Throws unavailable.
   bool read(std::span<std::byte> bytes);
 
-  // From here on everything is encrypted by TLS 1.3, as links are, but nobody is authenticated. The end
-  // that answers shows the certificate of `holder` in this folder.
+  // Switches to TLS 1.3 encryption, as links use it, but without authentication. The answering end shows
+  // the certificate of `holder` in this folder.
   void call_tls();
   void answer_tls(const std::string& credentials, const Holder& holder);
 

@@ -10,7 +10,7 @@ Scenario job(std::int64_t steps, std::int64_t kernel_ns) {
   ScenarioFlags flags;
   flags.ps = 1;
   flags.workers = 8;
-  flags.sync = true;
+  flags.train.sync = true;
   flags.kernel_time = kernel_ns;
   flags.time_limit = 3'600'000'000'000'000;
   flags.train.data = "digits";

@@ -1,5 +1,5 @@
 // Training: a step of a multi-layer perceptron on MNIST against its matrix products alone and against
-// PyTorch, and two workers with a core each against one.
+// PyTorch and TensorFlow, and two workers with a core each against one.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,11 +12,11 @@
 #include "actors/models/mlp.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
+#include "bench/frameworks.h"
 #include "bench/harness.h"
 #include "bench/peer.h"
 #include "bench/plain_step.h"
 #include "bench/products.h"
-#include "bench/pytorch.h"
 #include "dataflow/train/replicate.h"
 
 namespace actorflow::bench {
@@ -70,9 +70,9 @@ class TrainingStep {
   std::vector<Batch> batches_;
 };
 
-// A perceptron under the names of its benchmarks and of PyTorch's script.
+// A perceptron under the names of its benchmarks and of the frameworks' scripts.
 struct Model {
-  std::string name, pytorch_name;
+  std::string name, name_in_scripts;
   Layers layers;
   int steps;  // that take about half a second
 };
@@ -108,16 +108,16 @@ Benchmark kernels_against_products(const Model& model, double bar) {
           }};
 }
 
-Benchmark against_pytorch(const Model& model, double bar) {
+Benchmark against(const Framework& framework, const Model& model, double bar) {
   return {
-      "training/" + model.name + "_vs_pytorch", "step/s", "PyTorch, the better of 1 and 2 threads",
-      at_least(bar), [=](bool quick) {
+      "training/" + model.name + "_vs_" + framework.suffix, "step/s",
+      framework.name + ", the better of 1 and 2 threads", at_least(bar), [=](bool quick) {
         const int steps = steps_of(model, quick);
         TrainingStep step(model.layers);
         return in_turn(
             quick ? 1 : 3,
             [&] { return std::max(step.steps_per_second(1, steps), step.steps_per_second(2, steps)); },
-            [&] { return pytorch_steps_per_second(model.pytorch_name, quick); });
+            [&] { return steps_per_second(framework, model.name_in_scripts, quick); });
       }};
 }
 
@@ -158,8 +158,10 @@ std::vector<Benchmark> training_benchmarks() {
       kernels_against_products(large, 0.95),
       against_products(large, 1, 0.9),
       against_products(large, 2, 0.78),
-      against_pytorch(small, 3),
-      against_pytorch(large, 1.1),
+      against(pytorch, small, 3),
+      against(pytorch, large, 1.1),
+      against(tensorflow, small, 2),
+      against(tensorflow, large, 0.9),
       {"training/two_workers_784_128_10", "kimg/s", "one worker on one core", at_least(1.75),
        two_workers},
   };

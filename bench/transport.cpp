@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "actors/core/messages.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "bench/harness.h"
 #include "bench/peer.h"

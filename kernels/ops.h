@@ -2,7 +2,7 @@
 // its output. Mistakes in types and shapes throw invalid_argument at once, naming the node.
 //
 // Elementwise functions of two tensors take the same dtype on both sides and broadcast by NumPy's rules.
-// Unless stated otherwise they have gradients. Not thread-safe: as the graph.
+// Unless stated otherwise they have gradients. Not thread-safe, as the graph is not.
 #pragma once
 
 #include <concepts>
@@ -17,8 +17,8 @@ namespace actorflow {
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<T>;
 
-// scalar.cpp: a constant scalar of the dtype of `like`. Throws invalid_argument if that cannot hold the
-// value: 0.5 is no int32, and bool and string hold no numbers.
+// scalar.cpp: a constant scalar of the dtype of `like`. Throws invalid_argument if that dtype cannot
+// hold the value: int32 cannot hold 0.5, bool and string no number.
 Output scalar_like(Output like, double value);
 Output scalar_like(Output like, std::int64_t value);
 
@@ -34,7 +34,8 @@ Output add(Output a, Output b);
 Output subtract(Output a, Output b);
 Output multiply(Output a, Output b);
 Output divide(Output a, Output b);
-// NaN if one of the two is. Where both are equal, the gradient goes to `a`.
+// The larger, the smaller of the two; NaN if one of them is. Where both are equal, the gradient goes to
+// `a`.
 Output maximum(Output a, Output b);
 Output minimum(Output a, Output b);
 Output pow(Output base, Output exponent);  // floating only
@@ -54,7 +55,7 @@ Output operator-(Arithmetic auto a, Output b) { return subtract(scalar_like(b, a
 Output operator*(Arithmetic auto a, Output b) { return multiply(scalar_like(b, a), b); }
 Output operator/(Arithmetic auto a, Output b) { return divide(scalar_like(b, a), b); }
 
-// unary.cu. The first four also take int32 and int64.
+// unary.cu: floating; the first four also take int32 and int64.
 Output negative(Output x);
 Output abs(Output x);
 Output sign(Output x);  // -1, 0, 1 or NaN; its gradient is 0
@@ -66,7 +67,7 @@ Output rsqrt(Output x);  // 1 / sqrt(x)
 Output tanh(Output x);
 Output sigmoid(Output x);
 Output relu(Output x);  // NaN stays NaN
-// g where y > 0, else 0: the gradient of x with y = relu(x) and g that of y.
+// g where y > 0, else 0: the gradient of x, for y = relu(x) and the gradient g of y.
 Output relu_grad(Output g, Output y);
 
 inline Output operator-(Output x) { return negative(x); }
@@ -92,15 +93,15 @@ Output cast(Output x, DType dtype);
 // vanish, or become 1 with keep_dims. float32 is summed up in float64.
 Output sum(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
 Output mean(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);  // floating
-// Equal extremes share the gradient. NaN if one element is. Of no elements: -infinity (max), infinity
-// (min), or the integer type's bound.
+// The extremes of the elements. NaN if one element is; equal extremes share the gradient. Without
+// elements the result is -infinity (max), infinity (min), or the bound of the integer type.
 Output max(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
 Output min(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
 // int64: the index of the first largest element along the axis; NaN counts as the largest. No gradient.
 Output argmax(Output x, std::int64_t axis);
 
-// broadcast_ops.cu.
-// x summed up to the shape of `like`, which broadcasts to that of x: the inverse of broadcasting.
+// broadcast_ops.cu. x summed to the shape of `like`, which broadcasts to that of x: the inverse of
+// broadcasting.
 Output sum_like(Output x, Output like);
 Output mean_like(Output x, Output like);  // the mean instead; floating
 // x repeated to the shape of `like`, to which it broadcasts.
@@ -117,15 +118,15 @@ Output identity(Output x);
 // shape_ops.cu: any dtype.
 // One dimension of the shape may be -1: it follows from the number of elements.
 Output reshape(Output x, const Shape& shape);
-// Inserts dimensions of 1 that have these places in the result.
+// Inserts dimensions of 1 at these positions of the result.
 Output expand_dims(Output x, const std::vector<std::int64_t>& axes);
 // Dimension i of the result is dimension permutation[i] of x; none reverses the dimensions.
 Output transpose(Output x, const std::vector<std::int64_t>& permutation = {});
 // int64 [rank]: the dimensions of x. No gradient.
 Output shape_of(Output x);
 
-// slice.cu: any dtype.
-// size -1 is up to the end. Throws if the slice leaves the tensor.
+// slice.cu: any dtype. The part of x from `begin` on; a size of -1 extends to the end. Throws if the
+// slice leaves the tensor.
 Output slice(Output x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& size);
 Output concat(const std::vector<Output>& parts, std::int64_t axis);
 // Zeros around x: before[i] and after[i] of them along axis i. Not for strings.
@@ -138,7 +139,7 @@ Output random_uniform(Graph& graph, const Shape& shape, double low, double high,
                       DType dtype = DType::float32, Output counter = {});  // [low, high)
 Output random_normal(Graph& graph, const Shape& shape, double mean, double stddev, std::uint64_t seed,
                      DType dtype = DType::float32, Output counter = {});
-// Within two standard deviations of the mean.
+// Normally distributed, within two standard deviations of the mean.
 Output truncated_normal(Graph& graph, const Shape& shape, double mean, double stddev, std::uint64_t seed,
                         DType dtype = DType::float32, Output counter = {});
 
@@ -152,8 +153,8 @@ Output batch_matmul(Output a, Output b, bool transpose_a = false, bool transpose
 Output bias_add(Output x, Output bias);
 
 // Images below are [batch, height, width, channels], floating. Windows slide over them by `strides`.
-// `same` pads with nothing, so that there are ceil(size / stride) windows along an axis, half of the
-// padding in front, the rest behind (TensorFlow's SAME); `valid` takes the windows that fit.
+// `same` pads so that there are ceil(size / stride) windows along an axis, half of the padding in front,
+// the rest behind (TensorFlow's SAME); `valid` takes the windows that fit.
 enum class Padding : std::uint8_t { same, valid };
 struct Extent {
   std::int64_t height, width;
@@ -163,19 +164,19 @@ struct Extent {
 
 // conv.cu: with a filter [height, width, in, out] -> [batch, ., ., out]; padding counts as zeros.
 Output conv2d(Output images, Output filter, Extent strides = 1, Padding padding = Padding::same);
-// Plus a bias [out], and the relu of that if wanted, in one pass. NaN stays NaN.
+// conv2d plus a bias [out], and the relu of that if wanted, in one pass. NaN stays NaN.
 Output fused_conv2d(Output images, Output filter, Output bias, bool relu = false, Extent strides = 1,
                     Padding padding = Padding::same);
 
-// pooling.cu: over each channel of a window, without the padding. No second derivative of max_pool.
-// The maximum's gradient goes to the first of equal maxima; NaN if one element is.
+// pooling.cu: the maximum or mean over each channel of a window, without the padding. A maximum is NaN
+// if one element is; its gradient goes to the first of equal maxima; max_pool has no second derivative.
 Output max_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
 Output avg_pool(Output images, Extent windows, Extent strides, Padding padding = Padding::same);
 
-// batch_norm.cu: x [..., channels], one value per channel of scale, offset, mean and variance.
-// y = (x - mean) / sqrt(biased variance + epsilon) scale + offset (+ side, of the shape of x), and the
-// relu of that if wanted; by the batch's own statistics, which come out too. Where y is wanted twice
-// differentiated, or with other statistics, use batch_norm_inference.
+// batch_norm.cu: x [..., channels], one value per channel of scale, offset, mean and variance. y = (x -
+// mean) / sqrt(biased variance + epsilon) scale + offset (+ side, of the shape of x), and the relu of
+// that if wanted; with the batch's own statistics, which are returned too. For second derivatives, or
+// other statistics, use batch_norm_inference.
 struct BatchNorm {
   Output y;
   Output mean, variance;  // variance: unbiased, as moving averages take it
@@ -194,33 +195,33 @@ Output gelu(Output x, bool approximate = false);
 Output layer_norm(Output x, Output gamma, Output beta, double epsilon = 0.001);
 
 // dropout.cu: each element becomes 0 with the probability `rate`, 0 <= rate < 1, else x / (1 - rate).
-// Floating. Seed and the int64 scalar `counter` choose which, the same on every device: use a seed for
-// each dropout of a model, and feed the global step.
+// Floating. Seed and the int64 scalar `counter` choose the elements, the same on every device: use a
+// different seed for each dropout of a model, and feed the global step as counter.
 Output dropout(Output x, double rate, std::uint64_t seed, Output counter);
 
 // gather.cu and scatter.cu: indices and ids are int32 or int64 of any shape. One out of range fails when
-// it runs on a CPU, naming index and place; on a GPU it reads 0 and writes nothing.
-// x with its axis replaced by the dimensions of the indices: the parts that they choose.
+// it runs on a CPU, naming index and place; on a GPU it reads 0 and writes nothing. The parts of x that
+// the indices choose: x with its axis replaced by the dimensions of the indices.
 Output gather(Output x, Output indices, std::int64_t axis = 0);
 // embedding.cu: the rows of the table for these ids, gathered on the table's device, so that only they
-// are sent. The gradient is row-sparse (indexed_slices() in dataflow/graph/gradient.h); in it the rows
-// of an id that comes twice sum up. Tables in parts: kernels/ops/embedding.h.
+// are sent. The gradient is row-sparse (indexed_slices() in dataflow/graph/gradient.h); the rows of a
+// repeated id are summed. For partitioned tables: kernels/ops/embedding.h.
 Output embedding_lookup(Output table, Output ids);
-// x with parts along the axis changed: the updates [as gather(x, indices, axis)] are added to them, or
-// replace them, in the order of the indices. Of several replacements of one part the last one counts,
-// but the gradient flows to all.
+// x with the parts that the indices choose along the axis changed: the updates, of the shape of
+// gather(x, indices, axis), are added to them, or replace them, in the order of the indices. Of several
+// replacements of one part the last one counts, but the gradient flows to all.
 Output scatter_add(Output x, Output indices, Output updates, std::int64_t axis = 0);
 Output scatter_update(Output x, Output indices, Output updates, std::int64_t axis = 0);
-// [num_segments, ...]: the sums of the parts of the data that have the same id. The ids' dimensions are
-// the data's leading ones.
+// [num_segments, ...]: the sums of the parts of `data` with the same id. The ids' dimensions are the
+// leading ones of the data.
 Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_segments);
 
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);
 Output log_softmax(Output x);
 
-// histogram.cu: how the elements of x are distributed, for summaries. No gradient. histogram.h names the
-// statistics and gives the limits of the buckets. What is not finite is counted apart.
+// histogram.cu: the distribution of the elements of x, for summaries. No gradient. histogram.h names the
+// statistics and gives the limits of the buckets. Elements that are not finite are counted separately.
 struct Histogram {
   Output statistics;  // float64 [6]
   Output counts;      // int64 [1551]

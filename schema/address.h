@@ -19,13 +19,13 @@ struct Address {
 struct ListenSocket {
   int fd = -1;
   Address address;
-  bool loopback = true;  // else other machines can reach it
+  bool loopback = true;  // false if other machines can reach it
 };
 
 enum class Reach { loopback_only, everyone };
 
-// Throws invalid_argument for an address that is not this machine's, permission_denied if others could
-// reach it and must not, unavailable if the port is taken.
+// Throws invalid_argument for an address that is not this machine's, permission_denied if other machines
+// could reach it and `reach` forbids that, unavailable if the port is taken.
 ListenSocket listen_on(const Address& address, Reach reach);
 
 }  // namespace actorflow

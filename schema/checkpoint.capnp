@@ -17,6 +17,9 @@ struct Manifest {
   # Seconds since 1970.
   blockBytes @5 :UInt64;
   # Tensors are checked in blocks of so many bytes, so that a part of one can be read and trusted.
+  oneStep @6 :Bool;
+  # Every variable, with its slots, has had the updates of the steps up to globalStep and no others.
+  # False: not known, as in asynchronous training.
 
   struct File {
     name @0 :Text;

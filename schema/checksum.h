@@ -1,4 +1,4 @@
-// XXH64, for files: finds what disks and hands break, not what an attacker forges.
+// XXH64 checksums of files: they find accidental damage, not forgery.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Checksum {
   Checksum& operator=(Checksum&&) noexcept;
 
   void update(std::span<const std::byte> bytes);
-  std::uint64_t value() const;  // of everything so far
+  std::uint64_t value() const;  // of all bytes so far
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), for file formats that ask for it. For files of our own: checksum.h.
+// CRC-32C (Castagnoli), for file formats of others. For our own files: checksum.h.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ struct ScalarSummary {
 struct HistogramSummary {
   double min = 0, max = 0;
   double count = 0, sum = 0, sum_of_squares = 0;
-  // Bucket i holds what is below limit i and not below limit i - 1.
+  // Bucket i counts values in [limit i - 1, limit i).
   std::vector<double> limits, buckets;
 };
 
@@ -40,10 +40,10 @@ struct Event {
     std::string name = "brain.Event:2";
   };
   struct GraphEvent {
-    std::string def;  // what encode_tensorflow_graph() gives
+    std::string def;  // made by encode_tensorflow_graph()
   };
-  // A session begins, or begins again, at the event's step: what readers have of that step and later
-  // ones, from before, counts no longer.
+  // A session starts, or restarts, at the event's step: readers discard earlier records of that step and
+  // later ones.
   struct SessionStart {};
 
   double wall_time_s = 0;  // since 1970
@@ -51,18 +51,19 @@ struct Event {
   std::variant<Version, GraphEvent, SessionStart, std::vector<Summary>> what;
 };
 
-// Runs of empty buckets of a histogram are written as one.
+// Writes runs of empty buckets of a histogram as one.
 std::vector<std::byte> encode_event(const Event& event);
-// Throws data_loss if the bytes are no event. Summaries of other kinds are left out.
+// The inverse; leaves out summaries of unknown kinds. Throws data_loss if the bytes are no event.
 Event decode_event(std::span<const std::byte> bytes);
 
-// The graph as TensorFlow's GraphDef: names, ops, inputs, devices, the attributes that a reader cares
-// for and the shapes of all outputs.
+// The graph as TensorFlow's GraphDef: names, ops, inputs, devices, attributes of interest to readers,
+// and the shapes of all outputs.
 std::string encode_tensorflow_graph(const GraphDef& graph);
-// The number of nodes in such a graph. Throws data_loss.
+// The number of nodes in a TensorFlow GraphDef. Throws data_loss.
 std::size_t count_tensorflow_nodes(const std::string& graph);
 
-// `pixels` [height, width, channels], 1 to 4 channels, as a PNG file. Throws invalid_argument.
+// `pixels` [height, width, channels], 1 to 4 channels, as a PNG file. Throws invalid_argument for other
+// sizes.
 ImageSummary encode_image(int height, int width, int channels, std::span<const std::uint8_t> pixels);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// tf.train.Example: named lists of strings, floats or integers, a record of many a TFRecord file.
+// tf.train.Example: named lists of strings, floats or integers, the usual record of TFRecord files.
 // Everything here is thread-safe.
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace actorflow {
 
-// What to take from each example: TensorFlow's FixedLenFeature, or, where the first dimension of the
-// shape is unknown, FixedLenSequenceFeature: as many as there are.
+// A feature to read from each example: TensorFlow's FixedLenFeature, or FixedLenSequenceFeature if the
+// first dimension of the shape is unknown.
 struct ExampleFeature {
   std::string name;
   DType dtype = DType::float32;  // float32, int64 or string: the three that examples have
   Shape shape = {};
-  // For examples that lack the feature; none: that is an error.
+  // The value for examples that lack the feature; if there is none, that is an error.
   std::optional<Tensor> default_value = std::nullopt;
 };
 
-// Throws invalid_argument for features that can be in no example: another dtype, a shape with an unknown
+// Throws invalid_argument for features that no example can have: another dtype, a shape with an unknown
 // dimension that is not the first, a default value of another type.
 void check_features(std::span<const ExampleFeature> features);
 
-// A tensor for each of the features, in their order; what else is in the example is passed over. Throws
-// data_loss if the bytes are no example, and invalid_argument, naming the feature, if one is missing, is
-// of another type or has another number of values. REQUIRES: check_features() has passed.
+// One tensor per feature, in their order; other features of the example are ignored. Throws data_loss if
+// the bytes are no example, and invalid_argument, naming the feature, if one is missing, is of another
+// type or has another number of values. REQUIRES: check_features() has passed.
 Tuple parse_example(std::string_view bytes, std::span<const ExampleFeature> features);
 
-// The inverse. Shapes do not travel. Throws invalid_argument for other dtypes.
+// The inverse; shapes are not stored. Throws invalid_argument for other dtypes.
 std::string encode_example(const std::map<std::string, Tensor>& features);
 
 }  // namespace actorflow

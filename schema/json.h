@@ -12,10 +12,10 @@ namespace actorflow {
 using JsonValue = std::variant<double, std::int64_t, std::string, std::vector<std::int64_t>>;
 using JsonMembers = std::vector<std::pair<std::string, JsonValue>>;
 
-// An object with these members, in their order, indented, with a line's end. A number that JSON does not
-// have (NaN, infinity) becomes null.
+// An indented object with these members, in their order, and a final newline. A number that JSON lacks
+// (NaN, infinity) becomes null.
 std::string json_object(const JsonMembers& members);
-// The inverse: null becomes NaN. Throws data_loss that says what is not as expected.
+// The inverse; null becomes NaN. Throws data_loss that names the unexpected part.
 JsonMembers parse_json_object(const std::string& text);
 
 }  // namespace actorflow

@@ -1,5 +1,5 @@
-// The seam between a task and the others: ordered, one-way links. The real one speaks Cap'n Proto RPC
-// over TCP (rpc_network.h); within a process and in simulations others stand in for it.
+// The seam between a task and the others: ordered, one-way links. The real implementation speaks Cap'n
+// Proto RPC over TCP (rpc_network.h); there are others for tasks of one process and for simulations.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace actorflow {
 
-// How large tensors travel.
+// The way of large tensors.
 enum class TensorPath : std::uint8_t {
   none,           // not known before the first one
   in_process,     // as a handle
@@ -24,59 +24,59 @@ enum class TensorPath : std::uint8_t {
   stream,         // over TCP
 };
 
-// From how many bytes on a message is large: it has a lane of its own, and its tensors their own way.
+// From how many bytes on a message is large: it goes by the bulk plane, and its tensors their own way.
 inline constexpr std::size_t large_message_bytes = std::size_t{64} << 10;
 
 // The sending end of a connection to one task. Closes when destroyed (after which no event comes).
 // Thread-safe.
 //
-// Order. Small messages arrive in the order in which they were sent, and large ones do; but a small
+// Order. Small messages arrive in the order in which they were sent, and so do large ones. But a small
 // message overtakes large ones that were sent before it, and may be overtaken by large ones that are
-// sent after it, so that nothing urgent waits behind a tensor. Except:
+// sent after it, so that nothing urgent waits behind a tensor. Exceptions:
 // - AbortStep and DeregisterGraph come after every RunGraph that was sent before them;
 // - ReplicaDone and Shutdown come after everything that was sent before them.
-// So the messages of a step may come in any order but for its abort, which follows its run: tensors are
-// told apart by step and channel, and may come before the run that waits for them and after its abort.
+// So the messages of a step may come in any order, except that its abort follows its run. Tensors are
+// told apart by step and channel, and may come before the run that waits for them or after its abort.
 class Link {
  public:
   virtual ~Link() = default;
-  // Never blocks: what the peer has not taken yet is queued. A peer holds only so many large tensors at
-  // a time (RpcOptions::window_bytes); the next one waits here, as a handle, until some are destroyed
-  // there. What is too large to be sent at all, or has waited for too long, is replaced by an
-  // Undelivered or a StepDone with the reason. After `down` a message is dropped: the loss has been
-  // reported.
+  // Never blocks: messages that the peer has not taken yet are queued. A peer holds a bounded amount of
+  // large tensors at a time (RpcOptions::window_bytes); the next one waits here, as a handle, until some
+  // are destroyed there. A message that is too large to be sent at all, or has waited for too long, is
+  // replaced by an Undelivered or a StepDone with the reason. After `down` messages are dropped: the
+  // loss has been reported.
   virtual void send(Message message) = 0;
-  // About how many bytes of large messages wait here. Who produces faster than the peer consumes can
-  // bound its own memory by this.
+  // The approximate size of the large messages that wait here. A sender that is faster than its peer can
+  // bound its own memory by it.
   virtual std::size_t waiting_bytes() const { return 0; }
   virtual TensorPath tensor_path() const { return TensorPath::none; }
 };
 
 // Called from the network's thread, one at a time; must not block.
 struct LinkEvents {
-  // The handshake is done: who answered.
+  // The handshake is done; names the task that answered.
   std::function<void(const TaskIdentity&)> up;
-  // The link could not be made or broke: the last event. unavailable if the peer is not there,
-  // failed_precondition if it is the wrong task or speaks another version, and what Inbox::admit says.
+  // The link could not be made, or broke; the last event. unavailable if the peer is not there,
+  // failed_precondition if it is the wrong task or speaks another version, or the answer of
+  // Inbox::admit.
   std::function<void(const Status&)> down;
 };
 
-// What a listening task does with what arrives. Called from the network's thread, one at a time;
-// must not block.
+// The callbacks of a listening task. Called from the network's thread, one at a time; must not block.
 struct Inbox {
   std::function<void(const TaskIdentity& from, Message)> received;
-  // The connection on which `from` sent has closed, or it has opened a new one.
+  // The connection from `from` has closed, or it has opened a new one.
   std::function<void(const TaskIdentity& from)> gone;
   // Requests of clients to this task's master.
   MasterHandler master;
-  // Before anything else of it: whether `from` may connect. Anything but ok is its answer. Empty: it
-  // may.
+  // Asked first for each peer: whether `from` may connect. An error is sent to it as the answer. If not
+  // set, it may.
   std::function<Status(const TaskIdentity& from)> admit{};
-  // A part of a message of `from` has come, the rest of which is on its way. May be empty.
+  // A part of a message from `from` has arrived. May be empty.
   std::function<void(const TaskIdentity& from)> heard{};
 };
 
-// Stops listening, and closes what it accepted, when destroyed.
+// A listening port. Its destructor stops listening and closes the accepted connections.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -91,10 +91,10 @@ class Network {
   // port, if it is taken, and invalid_argument for an address that is not understood.
   virtual std::unique_ptr<Listener> listen(const std::string& address, const TaskIdentity& self,
                                            Inbox inbox) = 0;
-  // One attempt to reach `peer` at `address`; the result is an event. Retrying is the caller's.
+  // Makes one attempt to reach `peer` at `address`; the result is an event. The caller retries.
   virtual std::unique_ptr<Link> connect(const std::string& address, const TaskIdentity& self,
                                         const TaskName& peer, LinkEvents events) = 0;
-  // Tensors that are made here reach tasks of the same machine without a copy.
+  // An allocator whose tensors reach tasks of the same machine without a copy.
   virtual Allocator& allocator() { return heap(); }
 };
 

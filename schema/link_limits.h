@@ -1,4 +1,4 @@
-// Default limits of what a task takes from another.
+// Default limits of the data that a task accepts from another.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace actorflow {
 
-// What a task takes at a time of another's large tensors, and how long that one waits when they are not
-// destroyed (RpcOptions).
+// The bytes of large tensors that a task accepts from another at a time, and the time for which the
+// sender waits while none is destroyed (RpcOptions).
 inline constexpr std::size_t default_max_incoming_bytes = std::size_t{8} << 30;
 inline constexpr std::int64_t default_full_window_timeout_ms = 60'000;
 

@@ -1,4 +1,4 @@
-// What clients say to a master, as plain values.
+// Requests of clients to a master, and its replies, as plain values.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct CreateSession {
   GraphDef graph;
   SessionOptions options = {};
 };
-// Appends nodes whose inputs and controls are positions in the session's graph with them. `version` is
-// that of the graph, as the last change has returned it.
+// Appends nodes to a session's graph; their inputs and controls are positions in the extended graph.
+// `version` is the version that the last change of the graph returned.
 struct ExtendSession {
   std::string session;
   std::vector<Node> nodes;
@@ -58,11 +58,11 @@ struct ReleaseCallable {
 struct CloseSession {
   std::string session;
 };
-// The devices that a session can use; without a session those of the whole cluster.
+// Lists the devices that a session can use; without a session, those of the whole cluster.
 struct ListDevices {
   std::string session = {};
 };
-// Where the nodes of a session's graph are placed.
+// Asks for the device of each node of a session's graph.
 struct DescribePlacement {
   std::string session;
 };
@@ -87,7 +87,7 @@ struct MasterReply {
   std::vector<std::string> placement = {};  // of DescribePlacement: the device of each node
 };
 
-// Answers once, from any thread.
+// Receives the answer: called once, from any thread.
 using MasterReplyFn = std::function<void(MasterReply)>;
 using MasterHandler = std::function<void(MasterRequest, MasterReplyFn)>;
 

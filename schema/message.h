@@ -1,4 +1,4 @@
-// What tasks say to each other, as plain values. schema/codec/ turns them into Cap'n Proto and back.
+// The messages between tasks, as plain values. schema/codec/ turns them into Cap'n Proto and back.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace actorflow {
 
-// Who speaks: the incarnation is random per start of the task, so that a restarted one is told apart.
+// The identity of a task. The incarnation is different for each start of the task.
 struct TaskIdentity {
   TaskName name;
   std::uint64_t incarnation = 0;
 };
 
 using StepId = std::uint64_t;
-// Guards state against steps of an earlier life of the job: what belongs to an older epoch than the
-// task's changes nothing there. Every task begins with 0; the chief raises it before it restores.
+// Guards state against steps of an earlier life of the job: messages of an older epoch than the task's
+// change nothing there. Every task begins with 0; the chief raises it before it restores.
 using FencingEpoch = std::int64_t;
 // An argument or result of a partition, by the index of its Arg or Retval node.
 using Slot = std::pair<std::int32_t, Tensor>;
@@ -53,7 +53,7 @@ struct RunGraph {
   std::vector<Slot> args;
   bool trace = false;
 };
-// What a part of a traced step did, by its task's steady clock.
+// The trace of a part of a step, by its task's steady clock.
 struct TaskTrace {
   std::int64_t start_us = 0;
   std::int64_t end_us = 0;
@@ -65,13 +65,14 @@ struct StepDone {
   std::vector<Slot> retvals;
   TaskTrace trace = {};  // empty unless the step is traced
 };
-// master -> worker: give the step up; whoever waits in it gets this reason.
+// master -> worker: give the step up; everything that waits in it fails with this reason.
 struct AbortStep {
   StepId step = 0;
   Status reason;
 };
 
-// master -> worker: what is there? Answered by TaskStatus with the same request number.
+// master -> worker: a request for the task's devices; answered by TaskStatus with the same request
+// number.
 struct GetStatus {
   std::uint64_t request = 0;
 };
@@ -97,13 +98,13 @@ struct TensorDelivery {
   Tensor tensor;
 };
 
-// In the place of a message that a link cannot carry, since it is over a limit of the receiver or the
-// receiver has no memory for it: whoever waits for the message gets the reason, and the link goes on.
-// (In the place of StepDone comes one with the reason and no results.)
+// Replaces a message that a link cannot carry, because it is over a limit of the receiver or the
+// receiver has no memory for it. Whatever waits for the message fails with the reason, and the link goes
+// on. (A StepDone is replaced by one with the reason and no results.)
 struct Undelivered {
   enum class What : std::uint8_t { graph, run, tensor };  // RegisterGraph, RunGraph, TensorDelivery
   What what = What::tensor;
-  std::uint64_t number = 0;  // of a graph: the request; else the step
+  std::uint64_t number = 0;  // the request of a graph; else the step
   Status reason;
 };
 
@@ -116,16 +117,16 @@ struct GradientApplied {
   FencingEpoch epoch = 0;
 };
 
-// A replica -> the chief: it has finished its part of the training.
+// replica -> chief: the replica has finished its part of the training.
 struct ReplicaDone {};
-// The chief -> everybody: the job is over, leave.
+// chief -> all tasks: the job is over, leave.
 struct Shutdown {
   std::string reason;
-  Code code = Code::ok;  // else the job has failed, for this reason
+  Code code = Code::ok;  // otherwise the job has failed for this reason
 };
 
-// Either way, every second or so while there is a connection: the sender is alive, and wants to hear the
-// same of the receiver.
+// In both directions, about every second while there is a connection: the sender is alive, and asks the
+// receiver for the same.
 struct Heartbeat {};
 
 using Message =

@@ -15,7 +15,7 @@
 
 namespace actorflow {
 
-// The operators' version that nodes are taken from, and the file format's that came with it.
+// The version of the operator set, and that of the file format that belongs to it.
 inline constexpr std::int64_t onnx_opset = 17;
 inline constexpr std::int64_t onnx_ir_version = 8;
 
@@ -31,8 +31,7 @@ struct OnnxNode {
 
 // An input or output of the model.
 struct OnnxValue {
-  // A size, or the name of one that is not known: equal names are equal sizes. "" is an unknown one
-  // without a name.
+  // A size, or the name of an unknown size: equal names are equal sizes, "" has no name.
   using Dim = std::variant<std::int64_t, std::string>;
 
   std::string name;
@@ -40,7 +39,7 @@ struct OnnxValue {
   std::optional<std::vector<Dim>> shape;  // none: of unknown rank
 };
 
-// Nodes are in an order in which they can run.
+// A model. Its nodes are in topological order.
 struct OnnxModel {
   std::string name;
   std::vector<OnnxValue> inputs, outputs;
@@ -57,9 +56,9 @@ struct OnnxFiles {
   std::vector<std::span<const std::byte>> weights;
 };
 
-// The initializers are within the model if `weights_file` is empty; else those of a page (4 KiB) and
-// more are in that file beside it, at multiples of a page. Refers to the tensors' bytes. Throws
-// resource_exhausted if the model is above 2 GiB, the most that Protocol Buffers take.
+// The files of a model. Initializers are inside the model if `weights_file` is empty; otherwise those of
+// a page (4 KiB) and more are in that file beside it, at multiples of a page. The result refers to the
+// tensors' bytes. Throws resource_exhausted if the model is above 2 GiB, the limit of Protocol Buffers.
 OnnxFiles encode_onnx(const OnnxModel& model, const std::string& weights_file = {});
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// What an exported model takes and gives, for programs that serve it.
+// Signatures: the inputs and outputs of exported models, for programs that serve them.
 #pragma once
 
 #include <map>
@@ -8,15 +8,15 @@
 
 namespace actorflow {
 
-// One way to call a model; tensors are by the names that they have in its file.
+// One way to call a model; tensors have their names in its file.
 struct ModelSignature {
   std::string model;  // the file's name, in the folder of the signatures
   std::map<std::string, TensorType> inputs, outputs;
 };
 
 // JSON: {"signatures": {"serving_default": {"model": "model.onnx", "inputs": {"images": {"dtype":
-// "float32", "shape": [null, 784]}}, "outputs": {...}}}}. A dimension of null is not known, nor is the
-// rank if the shape is null.
+// "float32", "shape": [null, 784]}}, "outputs": {...}}}}. A dimension of null is unknown; so is the rank
+// if the shape is null.
 std::string encode_signatures(const std::map<std::string, ModelSignature>& signatures);
 
 }  // namespace actorflow

@@ -8,11 +8,11 @@
 
 namespace actorflow {
 
-// All bytes of the file; nothing if it cannot be read.
+// The content of the file; nothing if it cannot be read.
 inline std::optional<std::string> read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();  // << sets failbit for nothing
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();  // << of nothing sets failbit
   if (!file.is_open() || file.bad()) return {};
   return text.str();
 }

@@ -40,7 +40,7 @@ void append_record(std::vector<std::byte>& file, std::span<const std::byte> reco
   append_little_endian(file, masked_crc32c(record));
 }
 
-void RecordReader::feed(std::span<const std::byte> bytes) {
+void TfRecordReader::feed(std::span<const std::byte> bytes) {
   // What has been given goes, at the latest when it is half of the buffer: each byte moves once at most.
   if (begin_ > buffer_.size() / 2) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
@@ -49,7 +49,7 @@ void RecordReader::feed(std::span<const std::byte> bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
-std::optional<std::span<const std::byte>> RecordReader::next() {
+std::optional<std::span<const std::byte>> TfRecordReader::next() {
   const auto bytes = waiting();
   if (bytes.size() < header_bytes) return std::nullopt;
   if (!crc_fits(bytes.first(length_bytes), bytes.subspan(length_bytes, crc_bytes)))
@@ -73,13 +73,13 @@ std::optional<std::span<const std::byte>> RecordReader::next() {
   return record;
 }
 
-void RecordReader::finish() const {
+void TfRecordReader::finish() const {
   if (!waiting().empty())
     throw Error(Code::data_loss, place() + " is cut off: the file ends " +
                                      std::to_string(waiting().size()) + " bytes into it");
 }
 
-std::string RecordReader::place() const {
+std::string TfRecordReader::place() const {
   return "record " + std::to_string(records_) + " at byte " + std::to_string(offset_bytes_) + " of '" +
          name_ + "'";
 }

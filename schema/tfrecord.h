@@ -22,25 +22,25 @@ void append_record(std::vector<std::byte>& file, std::span<const std::byte> reco
 
 // Takes a file in pieces of any size and gives its records. Holds no more than was fed and not yet
 // given, so an announced size takes no memory by itself. Not thread-safe.
-class RecordReader {
+class TfRecordReader {
  public:
   static constexpr std::uint64_t default_max_record_bytes = std::uint64_t{1} << 30;
 
   // `name` is the file's, for errors.
-  explicit RecordReader(std::string name, std::uint64_t max_record_bytes = default_max_record_bytes)
+  explicit TfRecordReader(std::string name, std::uint64_t max_record_bytes = default_max_record_bytes)
       : name_(std::move(name)), max_record_bytes_(max_record_bytes) {}
 
-  // The next bytes of the file.
+  // Adds the next bytes of the file.
   void feed(std::span<const std::byte> bytes);
   // The next record, valid until the next call of this object; none if more bytes are needed. Throws
   // data_loss if a checksum is wrong, resource_exhausted if the record is above the limit; both name
-  // file, record and offset, and come again with every later call.
+  // file, record and offset, and every later call throws them again.
   std::optional<std::span<const std::byte>> next();
-  // At the file's end: throws data_loss if it ends within a record.
+  // Call at the end of the file. Throws data_loss if it ends within a record.
   void finish() const;
 
-  std::uint64_t records() const { return records_; }            // given so far
-  std::uint64_t offset_bytes() const { return offset_bytes_; }  // of the record that comes next
+  std::uint64_t records() const { return records_; }            // returned so far
+  std::uint64_t offset_bytes() const { return offset_bytes_; }  // of the next record
 
  private:
   std::span<const std::byte> waiting() const { return std::span(buffer_).subspan(begin_); }

@@ -2,11 +2,11 @@
 # What tasks say to each other. A connection carries messages one way, from the task that opened it; the
 # answers come on the connection that the other task opens. The values are those of schema/message.h.
 #
-# The control lane: once `connect` has returned, the caller writes its small messages between the calls of the
+# The control plane: once `connect` has returned, the caller writes its small messages between the calls of the
 # RPC, as a Delivery in Cap'n Proto's framing with the highest bit of the first 4 bytes (little-endian: the
 # number of segments - 1) set. Nothing answers it. Several messages that wait make one Delivery.
 #
-# The bulk lane: large messages go through a second connection, which the caller opens to the same port when
+# The bulk plane: large messages go through a second connection, which the caller opens to the same port when
 # it has the first one to send, or to `localSocket` on the same machine. There it writes 8 bytes "AFLOWBLK" -
 # on the local socket with a memfd - and the token of `connect`, and gets 8 zero bytes back. Then it writes,
 # for each message, a BulkFrame in Cap'n Proto's framing and the payloads behind it. The other side writes the
@@ -61,7 +61,7 @@ interface Task {
 
 interface Inbox {
   done @0 (afterBulk :UInt64) -> ();
-  # Returns when everything that was delivered before, and so many messages of the bulk lane, have been
+  # Returns when everything that was delivered before, and so many messages of the bulk plane, have been
   # taken.
 }
 
@@ -72,7 +72,7 @@ struct Delivery {
 
 struct BulkLane {
   token @0 :Data;
-  # 16 random bytes that open the bulk lane of this connection.
+  # 16 random bytes that open the bulk plane of this connection.
   localSocket @1 :Text;
   # An abstract Unix socket for callers on the same machine; empty if there is none.
   windowBytes @2 :UInt64;
@@ -82,7 +82,7 @@ struct BulkLane {
 }
 
 struct BulkFrame {
-  # A message of the bulk lane; its tensors refer to the payloads as transfers.
+  # A message of the bulk plane; its tensors refer to the payloads as transfers.
   envelope @0 :Envelope;
   payloads @1 :List(Payload);
 
@@ -107,7 +107,7 @@ struct Slot {
 
 struct Envelope {
   afterBulk @22 :UInt64;
-  # Is handled only when so many messages of the bulk lane have been.
+  # Is handled only when so many messages of the bulk plane have been.
   union {
     registerGraph :group {
       request @0 :UInt64;

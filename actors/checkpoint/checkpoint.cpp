@@ -96,6 +96,7 @@ std::string save_checkpoint(Storage& storage, const std::string& folder, const C
   }
   Manifest manifest = writer.commit();
   manifest.saved_at_s = checkpoint.saved_at_s;
+  manifest.one_step = true;
   return commit_checkpoint(storage, folder, manifest, keep);
 }
 

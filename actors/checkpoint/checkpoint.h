@@ -6,9 +6,10 @@
 //   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
 //   starts/<job>-<n>                   how often the task has started (checkpoint/start_number.h)
 //
-// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief
-// ever writes those of another. A step that is saved once more goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first
-// files stay whole until the new manifest stands. Tensors have the name of their variable; a slot is
+// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.<k>-of-<m>.safetensors:
+// no chief ever writes those of another. A step that is saved once more goes to
+// step-<n>.again.<k>-of-<m>.safetensors, or back: the first files stay whole until the new manifest
+// stands. Tensors have the name of their variable; a slot is
 // "<variable>/<optimizer>/<slot>".
 #pragma once
 
@@ -26,11 +27,11 @@ namespace actorflow {
 
 // The paths of the manifests in a folder, the newest step first.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder);
-// The path of the newest one.
+// The path of the newest manifest.
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder);
-// Throws data_loss or failed_precondition, naming the path, if it is no manifest that we can read.
+// Throws data_loss or failed_precondition, naming the path, if it is no readable manifest.
 Manifest read_manifest(Storage& storage, const std::string& path);
-// What is wrong with the checkpoint, down to each bit of each file; empty if it is whole.
+// The damage of a checkpoint, checked down to each bit of each file; empty if it is whole.
 std::vector<std::string> verify_checkpoint(Storage& storage, const std::string& manifest_path);
 
 struct Checkpoint {
@@ -39,16 +40,16 @@ struct Checkpoint {
   std::int64_t saved_at_s = 0;  // since 1970
 };
 
-// All of it, in this process; sliced tensors are made whole. Throws data_loss, naming the file and what
-// to do, if a file is not what the manifest says.
+// Loads a whole checkpoint into this process and joins sliced tensors. Throws data_loss, naming the file
+// and what to do, if a file does not match the manifest.
 Checkpoint load_checkpoint(Storage& storage, const std::string& manifest_path);
-// The newest one in the folder, or none.
+// Loads the newest checkpoint in the folder, if there is one.
 std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::string& folder);
 
-// Which checkpoints stay when a new one stands.
+// The checkpoints that are kept when a new one is complete.
 struct KeepOptions {
-  int max_to_keep = 5;  // of the newest; 0 = all
-  // Of the older ones, the first stays and then each that was saved so much later; 0 = none.
+  int max_to_keep = 5;  // the number of newest ones; 0 = all
+  // Of the older ones the first is kept, and then each that was saved that much later; 0 = none.
   double keep_checkpoint_every_n_hours = 0;
 };
 

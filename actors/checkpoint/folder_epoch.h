@@ -1,4 +1,4 @@
-// The fencing epoch of a folder of checkpoints: that of the chief who saves there.
+// The fencing epoch of a folder of checkpoints: the epoch of the chief that saves there.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace actorflow {
 
-// 0 as long as nobody has raised it.
+// The folder's epoch, 0 until it is raised.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder);
-// From now on who belongs to an older epoch no longer saves there. Throws what Storage throws.
+// Raises the epoch: from now on chiefs of an older epoch cannot save there. Throws what Storage throws.
 void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch);
-// Throws aborted if the folder's epoch is newer. Epoch 0 belongs to no chief, and may.
+// Throws aborted if the folder's epoch is newer. Epoch 0, which belongs to no chief, always passes.
 void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// A number in a file of its own, beside checkpoints: a line of digits, for people too.
+// Files beside checkpoints that hold one number, as a line of digits.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 
 namespace actorflow {
 
-// Nothing if there is no such file, or it does not begin with a number. Throws what Storage throws.
+// The number in a file; nothing if there is no such file, or it does not begin with a number. Throws
+// what Storage throws.
 std::optional<std::int64_t> read_number(Storage& storage, const std::string& path);
-// In the place of what was there, at once.
+// Replaces the file atomically.
 void write_number(Storage& storage, const std::string& path, std::int64_t number);
 
 }  // namespace actorflow

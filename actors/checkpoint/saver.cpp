@@ -10,7 +10,10 @@
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
+#include "actors/checkpoint/one_step.h"
+#include "actors/probes/planted_bug.h"
 #include "dataflow/cluster/device_name.h"
+#include "dataflow/ops/training_ops.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -58,17 +61,18 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
   const std::string path = folder + "/" + file.name;
   const bool exists = storage.exists(path);
   if (exists && storage.open(path)->size_bytes() == file.size_bytes) return;
-  throw Error(Code::failed_precondition,
-              fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
-                          "all tasks share, under the same path",
-                          path, exists ? "it has another size" : "is not to be seen"));
+  throw Error(
+      Code::failed_precondition,
+      fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
+                  "all tasks share, under the same path",
+                  path, exists ? "it has another size" : "is not to be seen"));
 }
 
 }  // namespace
 
 Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
              SaverOptions options)
-    : global_step_(global_step), options_(std::move(options)) {
+    : graph_(&graph), global_step_(global_step), options_(std::move(options)) {
   std::vector<std::pair<std::string, Part>> parts;  // in the order of their first variables
   for (const auto& variable : variables) {
     saves_global_step_ |= variable.name() == global_step.name();
@@ -80,51 +84,130 @@ Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variabl
     if (found == parts.end()) found = parts.insert(parts.end(), {task, Part{}});
     found->second.places.push_back(place);
   }
+  const std::string home = task_of(global_step);
+  if (std::ranges::find(parts, home, [](const auto& part) { return part.first; }) == parts.end())
+    parts.emplace_back(home, Part{});
   graph.name_scope("saver", [&] {
     folder_ = graph.placeholder(DType::string, {}, "folder");
     step_ = graph.placeholder(DType::int64, {}, "step");
     manifest_ = graph.placeholder(DType::string, {}, "manifest");
+    graph.on(home, [&] { add_hold(graph); });
     for (auto& [task, part] : parts) add_part(graph, task, std::move(part));
+    graph.on(home, [&] { add_release(graph); });
   });
+}
+
+// A snapshot is taken when the steps are held; or at once, if what says so is fed.
+void Saver::add_hold(Graph& graph) {
+  replicas_ = graph.placeholder(DType::int64, {Shape::unknown}, "replicas");
+  held_ = graph.add(hold_steps_op(), {replicas_},
+                    {{"variable", global_step_.name()}, {"limit_ms", options_.longest_hold_ms}}, "hold");
 }
 
 void Saver::add_part(Graph& graph, const std::string& device, Part part) {
   const Attrs attrs = checkpoint_attrs(part.places);
+  Attrs snapshot_attrs = attrs;
+  snapshot_attrs["global_step"] = global_step_.name();
   part.file = graph.placeholder(DType::string, {}, "file");
   graph.on(device, [&] {
-    part.save = graph.add(save_variables_op(), {folder_, part.file, step_}, attrs, "save");
+    part.snapshot = graph.add(snapshot_variables_op(), {folder_, held_}, snapshot_attrs, "snapshot");
+    part.write = graph.add(write_snapshot_op(), {folder_, part.file, step_}, {}, "write");
     part.restore = graph.add(restore_variables_op(), {folder_, manifest_}, attrs, "restore");
   });
   parts_.push_back(std::move(part));
 }
 
-std::string Saver::save(Session& session, Storage& storage, const std::string& folder) const {
-  const auto step = session.run(global_step_).scalar<std::int64_t>();
-  check_folder_epoch(storage, folder, session.epoch());
-  remove_leftovers(storage, folder, session.epoch());
-  const std::string prefix = free_file_prefix(storage, folder, step, session.epoch());
+void Saver::add_release(Graph& graph) {
+  std::vector<Output> snapshots;
+  for (const auto& part : parts_) snapshots.push_back(part.snapshot);
+  released_ = graph.after(snapshots, [&] {
+    return graph.add(release_steps_op(), {}, {{"variable", global_step_.name()}}, "release");
+  });
+}
+
+SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder) const {
+  check_folder_epoch(storage, folder, session.fencing_epoch());
+  remove_leftovers(storage, folder, session.fencing_epoch());
+  const Snapshot kept = keep_one_step(session, folder);
+  const std::int64_t step = kept.global_step;
+  const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
+  const auto count = static_cast<int>(std::ranges::count_if(parts_, has_variables));
   std::vector<std::string> files;
-  for (std::size_t i = 0; i < parts_.size(); ++i)
-    files.push_back(data_file_name(prefix, static_cast<int>(i) + 1, static_cast<int>(parts_.size())));
+  for (int i = 1; i <= count; ++i) files.push_back(data_file_name(prefix, i, count));
   try {
-    Manifest manifest = merge_manifests(save_parts(session, folder, files, step), step);
+    Manifest manifest = merge_manifests(write_parts(session, folder, files, step), step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
+    manifest.one_step = kept.differences.empty();
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
-    check_folder_epoch(storage, folder, session.epoch());  // once more: this process may have been stopped
-    return commit_checkpoint(storage, folder, manifest, options_.keep, session.epoch());
+    check_folder_epoch(storage, folder,
+                       session.fencing_epoch());  // once more: this process may have been stopped
+    return {commit_checkpoint(storage, folder, manifest, options_.keep, session.fencing_epoch()), step,
+            manifest.one_step, kept.stood_still};
   } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
     remove_unpublished(storage, folder, step, files);
     throw;
   }
 }
 
-std::vector<Manifest> Saver::save_parts(Session& session, const std::string& folder,
-                                        const std::vector<std::string>& files, std::int64_t step) const {
+// Without holding anything, if that does: replicas often rest, or are all in the same part of a step.
+Saver::Snapshot Saver::keep_one_step(Session& session, const std::string& folder) const {
+  if (Snapshot kept = keep(session, folder, false); kept.differences.empty()) return kept;
+  Snapshot kept = keep(session, folder, true);
+  if (kept.can_be_held && !kept.differences.empty())
+    spdlog::warn("the checkpoint of step {} in {} is not of one step ({}): {}", kept.global_step, folder,
+                 kept.differences,
+                 kept.late ? fmt::format("a replica has not ended its step within {} ms",
+                                         options_.longest_hold_ms)
+                           : "a replica was lost in the middle of a step and has not made it again yet");
+  return kept;
+}
+
+Saver::Snapshot Saver::keep(Session& session, const std::string& folder, bool hold) const {
+  Feeds feeds{{folder_, Tensor::scalar(folder)}};
+  feeds.emplace_back(hold ? replicas_ : held_, hold ? own_replicas() : Tensor::scalar<std::int64_t>(0));
+  std::vector<Output> fetches;
+  if (hold) fetches = {held_, released_};
+  const std::size_t first = fetches.size();
+  for (const auto& part : parts_)
+    for (int i = 0; i < 3; ++i) fetches.push_back(part.snapshot.output(i));
+  const auto results = session.run(fetches, feeds);
+  Snapshot kept;
+  SeenUpdates seen;
+  for (std::size_t i = first; i < results.size(); i += 3) {
+    kept.global_step = std::max(kept.global_step, results[i].scalar<std::int64_t>());
+    seen.add(results[i + 1].values<std::string>(), results[i + 2].values<std::int64_t>());
+  }
+  if (kept.global_step < 0) session.run(global_step_);  // throws: it has no value
+  if (!planted(PlantedBug::assumed_one_step)) kept.differences = seen.differences();
+  if (!hold) return kept;
+  const auto answer = static_cast<HoldAnswer>(results[0].scalar<std::int64_t>());
+  const std::int64_t rested_ns = results[1].values<std::int64_t>()[1];
+  kept.can_be_held = answer != HoldAnswer::nothing_to_hold;
+  kept.late = answer == HoldAnswer::too_late || rested_ns < 0;
+  kept.stood_still = std::chrono::nanoseconds(std::max<std::int64_t>(0, rested_ns));
+  return kept;
+}
+
+// Those that this program trains: it saves between their steps.
+Tensor Saver::own_replicas() const {
+  std::set<std::int64_t> replicas;
+  for (const Node& node : graph_->def().nodes)
+    if ((node.op == &take_token_op() || node.op == &advance_clock_op()) &&
+        attr<std::string>(node, "variable") == global_step_.name())
+      replicas.insert(attr<std::int64_t>(node, "replica"));
+  const std::vector<std::int64_t> values(replicas.begin(), replicas.end());
+  return Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+std::vector<Manifest> Saver::write_parts(Session& session, const std::string& folder,
+                                         const std::vector<std::string>& files,
+                                         std::int64_t step) const {
   Feeds feeds{{folder_, Tensor::scalar(folder)}, {step_, Tensor::scalar(step)}};
   std::vector<Output> fetches;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    feeds.emplace_back(parts_[i].file, Tensor::scalar(files[i]));
-    fetches.push_back(parts_[i].save);
+  for (const auto& part : parts_) {
+    if (!has_variables(part)) continue;
+    feeds.emplace_back(part.file, Tensor::scalar(files[fetches.size()]));
+    fetches.push_back(part.write);
   }
   std::vector<Manifest> manifests;
   for (const auto& encoded : session.run(fetches, feeds))
@@ -156,11 +239,12 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage,
   const Manifest manifest = read_manifest(storage, manifest_path);
   const std::string folder = folder_of(manifest_path);
   if (const auto found = differences(manifest); !found.empty())
-    throw Error(Code::failed_precondition,
-                fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
-                            "choose the model's own options, or another checkpoint folder; a Saver of the "
-                            "variables that fit restores just these",
-                            manifest_path, found));
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("{} does not have the variables of the graph:{}\nIt belongs to another model: "
+                    "choose the model's own options, or another checkpoint folder; a Saver of the "
+                    "variables that fit restores just these",
+                    manifest_path, found));
   try {
     for (const auto& file : manifest.files)
       if (!storage.exists(folder + "/" + file.name))
@@ -200,7 +284,8 @@ void Saver::run_restore(Session& session, const std::string& folder, const Manif
   const auto bytes = encode_manifest(manifest);
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<Output> targets;
-  for (const auto& part : parts_) targets.push_back(part.restore);
+  for (const auto& part : parts_)
+    if (has_variables(part)) targets.push_back(part.restore);
   session.run({}, {{folder_, Tensor::scalar(folder)}, {manifest_, Tensor::scalar(text)}}, targets);
 }
 

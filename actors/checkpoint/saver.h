@@ -1,6 +1,7 @@
-// Saves a graph's variables, and what optimizers keep beside them, to checkpoints, and puts them back.
+// Saves a graph's variables and their optimizer slots to checkpoints, and restores them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,59 +18,88 @@ namespace actorflow {
 
 struct SaverOptions {
   KeepOptions keep = {};
-  // The name in the checkpoint of a variable, or of a partitioned one, that has another name there.
+  // The names in the checkpoint of variables, or partitioned variables, that differ from their own.
   std::map<std::string, std::string> names = {};
+  // How long replicas that wait for each other may be held back for a checkpoint of one step.
+  std::int64_t longest_hold_ms = 10'000;
+};
+
+struct SavedCheckpoint {
+  std::string path;  // of the manifest
+  std::int64_t global_step = 0;
+  // Manifest::one_step.
+  bool one_step = false;
+  // For how long no replica could go on. 0: none was held back.
+  std::chrono::nanoseconds stood_still{0};
 };
 
 // Each task writes and reads its own variables, all at once, into a folder that all tasks share under
-// one path. Training may go on while a checkpoint is saved: the variables of a task are saved as they are
-// at one instant. The parts of a partitioned variable are rows of one tensor in the checkpoint, so that it
-// can be restored into any number of parts, with its slots. A graph may have several savers, for instance
-// one of some of the variables.
-// Thread-safe after construction, but save one checkpoint of a folder at a time.
+// one path. Training goes on while a checkpoint is written: what is written was kept at one instant. In
+// training whose replicas wait for each other, synchronous or with bounded staleness, that instant is
+// one for all tasks: README.md says how, and when it cannot be. The parts of a partitioned variable are
+// rows of one tensor in the checkpoint, so that it can be restored into any number of parts, with its
+// slots. A graph may have several savers, for instance one of some of the variables. Thread-safe after
+// construction, but save one checkpoint of a folder at a time.
 class Saver {
  public:
-  // Adds to the graph what saves and restores, on the variables' tasks. `global_step` numbers the
-  // checkpoints; it is saved if it is one of `variables`.
+  // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
+  // the checkpoints; it is saved if it is one of `variables`.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
 
-  // Returns the path of the new checkpoint's manifest. `storage` must be the disk that the tasks see.
-  // Throws what the session and the storage throw: resource_exhausted for a full disk, failed_precondition for
-  // a variable without value or a file that is not to be seen here, aborted if another chief saves here by now.
-  // The earlier checkpoints stay whole; of an error that comes late, so may this one.
-  std::string save(Session& session, Storage& storage, const std::string& folder) const;
+  // `storage` must be the disk that the tasks see. A checkpoint that is not of one step, though the
+  // replicas wait for each other, is saved all the same, and logged. Throws what the session and the
+  // storage throw: resource_exhausted for a full disk, failed_precondition for a variable without value
+  // or a file that is not to be seen here, aborted if another chief saves here by now. The earlier
+  // checkpoints stay whole; of an error that comes late, so may this one.
+  SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder) const;
 
-  // The global step of the newest whole checkpoint in the folder, whose values all variables now have;
-  // nothing if there is none at all. Damaged ones that are newer are logged; `strict` throws for them
-  // instead. Throws as restore_from(); a checkpoint that is removed meanwhile is not missed.
+  // Restores all variables from the newest whole checkpoint in the folder and returns its global step;
+  // nothing if there is no checkpoint. Newer damaged ones are logged, or with `strict` thrown. Throws as
+  // restore_from(); skips a checkpoint that is removed meanwhile.
   std::optional<std::int64_t> restore(Session& session, Storage& storage, const std::string& folder,
                                       bool strict = false) const;
-  // The same from this manifest. Slots that the checkpoint does not have start anew. Throws
-  // failed_precondition, with all differences, if it does not have these variables with these types, and
-  // data_loss, with what to do, for a file that is missing or damaged.
+  // Restores from this manifest. Slots that the checkpoint lacks start anew. Throws failed_precondition,
+  // with all differences, if it does not have these variables with these types, and data_loss, with what
+  // to do, for a missing or damaged file.
   std::int64_t restore_from(Session& session, Storage& storage, const std::string& manifest_path) const;
 
  private:
   // The variables of one task.
   struct Part {
-    std::vector<VariableInCheckpoint> places;
-    Output file;  // placeholder
-    Output save, restore;
+    std::vector<VariableInCheckpoint> places;  // may be empty at the task of the global step
+    Output file;                               // placeholder
+    Output snapshot, write, restore;
+  };
+  static bool has_variables(const Part& part) { return !part.places.empty(); }
+  // What the tasks keep until it is written.
+  struct Snapshot {
+    std::int64_t global_step = -1;
+    std::string differences;  // of what is not of one step; "" if all is
+    bool late = false;        // some replica could not be held in time
+    bool can_be_held = true;
+    std::chrono::nanoseconds stood_still{0};
   };
 
   void add_part(Graph& graph, const std::string& device, Part part);
-  std::vector<Manifest> save_parts(Session& session, const std::string& folder,
-                                   const std::vector<std::string>& files, std::int64_t step) const;
+  void add_hold(Graph& graph);
+  void add_release(Graph& graph);
+  Snapshot keep_one_step(Session& session, const std::string& folder) const;
+  Snapshot keep(Session& session, const std::string& folder, bool hold) const;
+  Tensor own_replicas() const;
+  std::vector<Manifest> write_parts(Session& session, const std::string& folder,
+                                    const std::vector<std::string>& files, std::int64_t step) const;
   std::string differences(const Manifest& manifest) const;
   void run_restore(Session& session, const std::string& folder, const Manifest& manifest) const;
 
+  const Graph* graph_;
   std::map<std::string, TensorType> wanted_;  // whole tensors, by name in the checkpoint
   std::vector<Part> parts_;
   Variable global_step_;
   bool saves_global_step_ = false;
   SaverOptions options_;
-  Output folder_, step_, manifest_;  // placeholders
+  Output folder_, step_, manifest_, replicas_;  // placeholders
+  Output held_, released_;
 };
 
 }  // namespace actorflow

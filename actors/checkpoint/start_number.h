@@ -1,4 +1,4 @@
-// The order of a task's processes, which a folder of checkpoints remembers.
+// The order of a task's processes, stored in a folder of checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// One more than the task's processes before this one have taken; from 1 on. For
+// Takes the number after those of the task's earlier processes, from 1 on, for
 // ServerOptions::start_number. Throws what Storage throws.
 std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task);
 

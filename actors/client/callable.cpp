@@ -18,7 +18,10 @@ Callable& Callable::operator=(Callable&& other) noexcept {
 
 Callable::~Callable() {
   if (!impl_ || impl_->session->closed) return;
-  impl_->session->connection.call(ReleaseCallable{impl_->session->handle, impl_->handle});
+  try {
+    impl_->session->connection.call(ReleaseCallable{impl_->session->handle, impl_->handle});
+  } catch (...) {  // A simulation has ended this client.
+  }
 }
 
 std::vector<Tensor> Callable::run(std::vector<Tensor> feeds, RunOptions options,

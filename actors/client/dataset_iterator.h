@@ -1,4 +1,4 @@
-// A program's way to the elements of a dataset.
+// Iterators over datasets, for programs.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ class DatasetIterator {
  public:
   // REQUIRES: the server outlives this.
   DatasetIterator(const Server& server, const Dataset& dataset);
-  // On threads of its own.
+  // Runs the stages on threads of its own.
   explicit DatasetIterator(const Dataset& dataset);
   DatasetIterator(DatasetIterator&&) noexcept;
   DatasetIterator& operator=(DatasetIterator&&) noexcept;
-  // Waits until no function of the dataset runs any more.
+  // Waits until the functions of the dataset have returned.
   ~DatasetIterator();
 
-  // Waits for it. Throws out_of_range at the end, and what reading throws; again with every later call.
+  // The next element; waits for it. Throws out_of_range at the end, and what reading throws; every later
+  // call throws the same.
   Tuple next();
-  // next() gives element number `position` of the dataset then, from 0: a replica that recovers goes on
-  // with the right batch. As cheap as the stages allow: whole shuffles, files of fixed-size records that
-  // are not compressed, and tensors do not read what they pass over.
+  // Makes next() return element number `position` of the dataset, from 0, so that a replica that
+  // recovers goes on with the right batch. As cheap as the stages allow: whole shuffles, uncompressed
+  // files of fixed-size records, and tensors do not read the elements that they skip.
   void skip_to(std::int64_t position);
 
  private:

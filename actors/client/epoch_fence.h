@@ -2,8 +2,8 @@
 //
 // Every task has a fencing epoch, 0 at first, and so has a session. Before the chief restores or
 // initialises variables it raises the epoch of the tasks that hold them; a gradient that was computed
-// before, and is still on its way, then fails as aborted instead of landing in the restored variables.
-// As the sequencers of Chubby do (Burrows, OSDI 2006, section 2.4).
+// before, and is still on its way, then fails as aborted instead of changing the restored variables. The
+// same idea as Chubby's sequencers (Burrows, OSDI 2006, section 2.4).
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,26 @@ namespace actorflow {
 class EpochFence {
  public:
   // Adds its nodes to the graph. `devices`: one per task whose state is to be guarded, the chief's own
-  // among them; `home`: that of the global step.
-  EpochFence(Graph& graph, const std::vector<std::string>& devices, const std::string& home);
+  // among them; `global_step_device`: that of the task with the global step.
+  EpochFence(Graph& graph, const std::vector<std::string>& devices,
+             const std::string& global_step_device);
 
-  // The chief, before it restores or initialises: raises the epoch of every task above what any of them
-  // has, for this session, too. Returns it. aborted if another chief has been faster.
+  // For the chief, before it restores or initialises: raises the epoch of every task, and of this
+  // session, above that of any task. Returns it. Throws aborted if another chief has been faster.
   std::int64_t raise(Session& session) const;
-  // The others, when the model is ready: their session joins the epoch of the job. Returns it.
+  // For the others, when the model is ready: the session joins the epoch of the job. Returns it.
   std::int64_t join(Session& session) const;
 
   // While a chief restores one variable after the other, a replica may find all of them with a value, of
-  // which some are old. So odd epochs are those in which a model is made ready: raises to one, `above` that
-  // of a folder of checkpoints,
+  // which some are old. So odd epochs are those in which a model is made ready: raises to one, `above`
+  // that of a folder of checkpoints,
   std::int64_t close(Session& session, std::int64_t above = 0) const;
-  // and, when the model is ready, from there to the even one after it, at the home last.
+  // and, when the model is ready, from there to the even one after it, on the task with the global step
+  // last.
   void open(Session& session) const;
   // The others' way in: false, and nothing changed, while the epoch is odd.
   bool join_if_open(Session& session) const;
-  // Whether the job is still in the session's epoch.
+  // Whether the job is still in the epoch of the session.
   bool is_current(Session& session) const;
 
  private:
@@ -43,10 +45,10 @@ class EpochFence {
   void raise_to(std::int64_t epoch, Session& session, const std::vector<Output>& tasks) const;
 
   std::vector<Output> known_;   // of each task
-  std::vector<Output> raised_;  // of each task but the home, to run
-  std::vector<Output> raised_at_home_;
+  std::vector<Output> raised_;  // of each task but that with the global step, to run
+  std::vector<Output> raised_at_global_step_;
   Output wanted_;  // fed
-  Output at_home_;
+  Output at_global_step_;
 };
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// A client's way to a master, in this process or elsewhere.
+// Connections of clients to masters, in this process or elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace actorflow {
 // Thread-safe.
 class MasterConnection {
  public:
-  // Throws invalid_argument for what is no target, and what MasterClient does, which has the credentials.
+  // Throws invalid_argument for a text that is no target, and what MasterClient throws, which uses the
+  // credentials.
   MasterConnection(const std::string& target, std::int64_t connect_timeout_ms,
                    const std::string& credentials);
 
-  // Blocks for the answer; what goes wrong is its status.
+  // Blocks for the answer; a failure is its status.
   MasterReply call(MasterRequest request) const;
 
  private:

@@ -1,4 +1,4 @@
-// Threads of a program that fill queues until they are told to stop, as TensorFlow's QueueRunner.
+// Threads of a program that fill queues, as TensorFlow's QueueRunner.
 //
 //   QueueRunner runner(queue, {queue.enqueue(example)});
 //   Session session(target, graph);
@@ -19,13 +19,13 @@
 
 namespace actorflow {
 
-// Tells a group of threads to end together; the first error counts. Thread-safe.
+// Ends a group of threads together; the first error counts. Thread-safe.
 class RunnerCoordinator {
  public:
   void request_stop(std::exception_ptr error = nullptr);
   bool should_stop() const;
   void wait_for_stop() const;
-  // Throws the first error with which a stop was requested, if there is one.
+  // Throws the first error that was given to a request to stop, if there is one.
   void rethrow_error() const;
 
  private:
@@ -35,8 +35,8 @@ class RunnerCoordinator {
   std::exception_ptr error_;
 };
 
-// What fills one queue: a thread for each of the ops. Adds ops to the queue's graph, so it is made before
-// the session.
+// The ops that fill one queue, a thread for each. Adds ops to the queue's graph, so make it before the
+// session.
 class QueueRunner {
  public:
   QueueRunner(const Queue& queue, std::vector<Output> enqueue_ops);
@@ -47,10 +47,10 @@ class QueueRunner {
   Output close_, cancel_;
 };
 
-// The threads at work. A thread runs its op again and again. It ends when its input is over (out_of_range),
-// upon which the last one closes the queue, when the queue is closed or the session ends (cancelled), and when
-// the coordinator stops, upon which the queues are closed and blocked enqueues cancelled. Any other error stops
-// the coordinator.
+// The running threads. A thread repeats its op until its input is over (out_of_range), its queue is
+// closed or the session ends (cancelled), or the coordinator stops. The last thread whose input is over
+// closes the queue. When the coordinator stops, the queues are closed and blocked enqueues cancelled.
+// Any other error stops the coordinator.
 class RunningQueueRunners {
  public:
   RunningQueueRunners(Session& session, RunnerCoordinator& coordinator, std::vector<QueueRunner> runners);
@@ -58,9 +58,9 @@ class RunningQueueRunners {
   RunningQueueRunners& operator=(RunningQueueRunners&&) noexcept;
   ~RunningQueueRunners();  // stops
 
-  // Waits until all threads have ended by themselves, then throws the first error, if there is one.
+  // Waits until all threads have ended by themselves, then throws the first error, if any.
   void join();
-  // Has them end, then as join().
+  // Stops the threads, then does as join().
   void stop();
 
  private:

@@ -100,8 +100,8 @@ Placement Session::placement() {
   return placement;
 }
 
-void Session::set_epoch(std::int64_t epoch) { impl_->epoch = epoch; }
-std::int64_t Session::epoch() const { return impl_->epoch; }
+void Session::set_fencing_epoch(std::int64_t epoch) { impl_->epoch = epoch; }
+std::int64_t Session::fencing_epoch() const { return impl_->epoch; }
 
 void Session::close() {
   if (impl_->closed.exchange(true)) return;

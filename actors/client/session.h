@@ -1,4 +1,4 @@
-// A client's view of a running graph.
+// Sessions: clients that run parts of a graph.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RunOptions {
 };
 
 struct RunMetadata {
-  StepTrace trace;  // also of a step that failed, as far as it came
+  StepTrace trace;  // also of a failed step, up to the failure
 };
 
 // A graph with the device of each node.
@@ -34,7 +34,8 @@ struct Placement {
 };
 
 // Steps of one kind, planned once; made by Session::make_callable(). Thread-safe. Faster than
-// Session::run(), which looks up names. Keeps its session's connection alive, but ends with the session.
+// Session::run(), which looks up names. Keeps the connection of its session alive, but can run only
+// until the session is closed.
 class Callable {
  public:
   Callable(Callable&&) noexcept;
@@ -53,18 +54,18 @@ class Callable {
 };
 
 // Runs parts of a graph on the cluster of the server at `target`, from inside or outside of that
-// cluster. The graph may grow: a call that finds new nodes sends them first. What it had may not change,
-// and it must outlive the session. Calls block; they throw Error with the root cause if the step fails,
-// unavailable if the server is not reached within the connect timeout, permission_denied if it or this
-// program refuses the other's credentials (SessionOptions::credentials), aborted if the server does not
-// know the session any more, cancelled if it was closed here. Thread-safe: several threads may run steps
-// at once, while none adds to the graph.
+// cluster. The graph may grow: a call that finds new nodes sends them first. Existing nodes must not
+// change, and the graph must outlive the session. Calls block; they throw Error with the root cause if
+// the step fails, unavailable if the server is not reached within the connect timeout, permission_denied
+// if it or this program refuses the other's credentials (SessionOptions::credentials), aborted if the
+// server no longer knows the session, cancelled if it was closed here. Thread-safe: several threads may
+// run steps at once, as long as none adds to the graph.
 class Session {
  public:
-  // `target` is "actorflow://host:port", or what a server of this process returns.
+  // `target` is "actorflow://host:port", or Server::target() of a server in this process.
   Session(const std::string& target, const Graph& graph, SessionOptions options = {},
           std::int64_t connect_timeout_ms = 60'000);
-  // In a local server of its own.
+  // A session in a local server of its own.
   explicit Session(const Graph& graph, SessionOptions options = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -72,35 +73,36 @@ class Session {
 
   Tensor run(Output fetch, const Feeds& feeds = {}, RunOptions options = {},
              RunMetadata* metadata = nullptr);
-  // Values of `fetches`, in their order; `targets` run too, without a result.
+  // Runs a step. Returns the values of `fetches` in their order; `targets` run too, without a result.
   std::vector<Tensor> run(const std::vector<Output>& fetches, const Feeds& feeds = {},
                           const std::vector<Output>& targets = {}, RunOptions options = {},
                           RunMetadata* metadata = nullptr);
   Callable make_callable(const std::vector<Output>& fetches, const std::vector<Output>& feeds = {},
                          const std::vector<Output>& targets = {});
-  // Sends what the graph has more than before; the calls above do so themselves.
+  // Sends the new nodes of the graph; the calls above do so themselves.
   void extend();
 
   // Runs every variable's initializer.
   void initialize_variables();
-  // Names of the variables that have no value yet.
+  // The names of the variables without a value.
   std::vector<std::string> uninitialized_variables();
-  // The devices that the session can use. Waits for tasks that have not been reached yet.
+  // The devices that the session can use. Waits for tasks that have not answered yet.
   std::vector<DeviceInfo> devices();
-  // Where the nodes of the graph are placed.
+  // The devices on which the nodes of the graph are placed.
   Placement placement();
 
-  // The fencing epoch of the steps to come, 0 until set: those of an older epoch than a task's change
+  // Sets the fencing epoch of later steps, 0 at first: steps of an older epoch than a task's change
   // nothing there and fail as aborted. See epoch_fence.h.
-  void set_epoch(std::int64_t epoch);
-  std::int64_t epoch() const;
+  void set_fencing_epoch(std::int64_t epoch);
+  std::int64_t fencing_epoch() const;
 
-  // Cancels what is running. Implied by the destructor. Variables stay, but for an isolated session's.
+  // Cancels running steps. Implied by the destructor. Variables stay, except those of an isolated
+  // session.
   void close();
 
-  // Closes every session of the task at `target`, whoever made it. Then clears the variables of
-  // `containers` ("" is the default one) on every task of its cluster that `device_filters` allow; with
-  // no containers, none.
+  // Closes all sessions of the task at `target`, also those of other programs. Then clears the variables
+  // of `containers` ("" is the default one) on every task of its cluster that `device_filters` allow;
+  // with no containers, none.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
                     const std::vector<std::string>& device_filters = {},
                     std::int64_t connect_timeout_ms = 60'000, const std::string& credentials = {});

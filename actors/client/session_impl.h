@@ -1,4 +1,5 @@
-// What a session and its callables share. Internal to session.cpp, session_impl.cpp and callable.cpp.
+// The shared state of a session and its callables. Internal to session.cpp, session_impl.cpp and
+// callable.cpp.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,7 @@ namespace actorflow {
 // The name of the node that asks whether a variable has a value.
 std::string probe_name(const Variable& variable);
 
-// The session's graph on the master is the program's with probes in between.
+// The state of a session. Its graph on the master is that of the program with probes in between.
 struct Session::Impl {
   Impl(std::optional<Server> own_server, const std::string& target, std::int64_t connect_timeout_ms,
        const std::string& credentials, const Graph& program)

@@ -1,4 +1,4 @@
-// How a thread that is no actor asks one and waits for the answer.
+// Questions of threads that are no actors to actors.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace actorflow {
 
-// Calls `ask_with` with a function that takes the answer, from any thread, and waits until that was called and
-// its last copy is gone; where it goes uncalled, because whoever should have answered has ended, there is no
-// answer.
+// Calls `ask_with` with a function for the answer, which any thread may call. Waits until that was
+// called and its last copy is destroyed. Returns nothing if it was destroyed uncalled, because the actor
+// has ended.
 template <class Answer>
 std::optional<Answer> ask(Runtime& runtime,
                           const std::function<void(std::function<void(Answer)>)>& ask_with) {
-  // The client waits for its end, so what it refers to lives long enough.
+  // The client waits for its destruction, so objects that it refers to live long enough.
   struct Question {
     Question(Waker& c, std::optional<Answer>& a) : client(c), answer(a) {}
     Question(const Question&) = delete;

@@ -64,12 +64,12 @@ void Executable::compile_node(NodeId id, const std::vector<Region>& regions, con
   const Node& node = graph_.node(id);
   ExecutableNode& item = nodes_[static_cast<std::size_t>(id)];
   item.node = &node;
-  item.home = node.op->home;
+  item.dispatch = node.op->dispatch;
   item.device = &find_device(node, task);
   if (node.op == &region_op())
     item.kernel = make_region(regions.at(static_cast<std::size_t>(attr<std::int64_t>(node, "region"))),
                               *task.ops, item.device->type());
-  else if (item.home == Home::kernel && node.op != &no_op())
+  else if (item.dispatch == Dispatch::kernel && node.op != &no_op())
     item.kernel = task.ops->make(node, item.device->type());
   if (is_transfer(node)) {
     item.slot = attr<std::int64_t>(node, "channel");

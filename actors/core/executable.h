@@ -1,5 +1,5 @@
-// A partition compiled for running: nodes with dense indices, their kernels and actors, and for every
-// output the places where it goes.
+// A compiled partition: nodes with dense indices, their kernels and actors, and the consumers of every
+// output.
 #pragma once
 
 #include <atomic>
@@ -17,21 +17,21 @@
 
 namespace actorflow {
 
-// May a CUDA graph compute the node? It must be on a GPU and not need the host.
+// Whether a CUDA graph may compute the node: it must be on a GPU and not need the host.
 bool may_be_captured(const Node& node);
 
-// Where an output goes: an input of a later node, by the index of the input in the step's frame.
+// A consumer of an output: an input of a later node, by its index in the step's frame.
 struct Consumer {
   NodeId node = -1;
   std::int32_t input = 0;
 };
 
-// How long a node takes, as steps have measured it. Several lanes may measure at once; one of them is
-// then lost, which does not matter.
+// The measured time of a node. Several lanes may measure at once; one measurement is then lost, which
+// does not matter.
 class NodeCost {
  public:
   std::int64_t ns() const { return ns_.load(std::memory_order_relaxed); }
-  // Looking at the clock costs as much as a small kernel: those are looked at now and then.
+  // Reading the clock costs as much as a small kernel, so those are measured only now and then.
   bool worth_measuring() {
     constexpr std::int64_t small_ns = 2'000;
     constexpr unsigned one_in = 64;
@@ -40,7 +40,7 @@ class NodeCost {
     firings_.store(firings, std::memory_order_relaxed);
     return firings % one_in == 0;
   }
-  // The first time is a bad measure, since kernels prepare things; and so is one with an interruption.
+  // Ignores the first measurement, in which kernels prepare things, and those with an interruption.
   void measured(std::int64_t ns) {
     const auto before = this->ns();
     const bool start_anew = before == 0 || ns < before / 2;
@@ -54,7 +54,7 @@ class NodeCost {
 
 struct ExecutableNode {
   // What every firing needs, in one cache line.
-  Home home = Home::kernel;
+  Dispatch dispatch = Dispatch::kernel;
   std::unique_ptr<Kernel> kernel;  // null: nothing to compute
   std::int32_t first_input = 0;    // of the frame's inputs
   std::int32_t num_inputs = 0;
@@ -70,12 +70,12 @@ struct ExecutableNode {
   TaskId peer{};          // Send, Recv: the other end
 };
 
-// Immutable once compiled, but for the measured costs; any number of lanes run it at once.
+// A compiled partition. Immutable except for the measured costs; any number of lanes may run it at once.
 class Executable {
  public:
-  // Throws Error if a node has no kernel for its device, names a device that this task does not have,
-  // or a peer that the cluster does not have. `handle` names it to masters. Nodes that may join regions
-  // are run by these.
+  // Throws Error if a node has no kernel for its device, names a device that this task does not have, or
+  // a peer that the cluster does not have. `handle` is its number for masters. Nodes that may join
+  // regions become parts of regions.
   Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task, const MayJoin& may_join = {});
 
   std::uint64_t handle() const { return handle_; }
@@ -83,16 +83,17 @@ class Executable {
   std::span<ExecutableNode> nodes() { return nodes_; }
   const ExecutableNode& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   std::span<const Consumer> consumers(const ExecutableNode& node, int output) const;
-  // Who runs after the node without taking a tensor of it.
+  // The nodes that run after the node without taking a tensor from it.
   std::span<const NodeId> controls_from(const ExecutableNode& node) const {
     return {controls_.data() + node.first_control, static_cast<std::size_t>(node.num_controls)};
   }
   std::int32_t num_inputs() const { return num_inputs_; }
   std::int32_t num_retvals() const { return num_retvals_; }
-  // For the start of a step: how much each node waits for, and who waits for nothing.
+  // For the start of a step: the number of things for which each node waits, and the nodes that wait for
+  // nothing.
   const std::vector<std::int32_t>& pending() const { return pending_; }
   const std::vector<NodeId>& sources() const { return sources_; }
-  // Whether a step of it sends tensors to that task.
+  // Whether a step of this partition sends tensors to that task.
   bool sends_to(TaskId task) const;
   NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
   Team* team() const { return team_; }

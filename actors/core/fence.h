@@ -1,4 +1,4 @@
-// How actors that hold state refuse steps of an older fencing epoch.
+// Refusal of steps of an older fencing epoch, for actors that hold state.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace actorflow {
 
-// aborted: "fenced: ...", naming what is refused, the task and its epoch.
+// The error aborted: "fenced: ...", naming what is refused, the task and its epoch.
 Status fenced(std::string_view what, FencingEpoch epoch, const TaskContext& task);
-// Throws that if the call belongs to a step of an older epoch than `epoch`, the task's.
+// Throws fenced() if the call belongs to a step of an older epoch than the task's `epoch`.
 void check_fence(const StateCall& call, FencingEpoch epoch, const TaskContext& task);
 
 }  // namespace actorflow

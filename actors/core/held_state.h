@@ -1,11 +1,11 @@
-// What the actors of a task hold at a moment, counted.
+// Counts of what the actors of a task hold at a moment.
 #pragma once
 
 #include <cstddef>
 
 namespace actorflow {
 
-// When every session is closed and every step has ended, all of it is 0.
+// The counts. All are 0 when every session is closed and every step has ended.
 struct HeldState {
   std::size_t sessions = 0;           // of the master
   std::size_t plans = 0;              // steps of sessions that the master knows how to run

@@ -1,5 +1,5 @@
-// What the actors of one task say to each other. Messages between tasks are in schema/message.h; inside
-// a task they arrive with their Sender in front.
+// The messages between the actors of one task. Messages between tasks are in schema/message.h; inside a
+// task they arrive with their Sender in front.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -19,7 +19,7 @@ class Executable;
 // A task by its position in the cluster.
 enum class TaskId : std::int32_t {};
 
-// Who sent a message: the incarnation is that of the handshake of its connection.
+// The sender of a message. The incarnation is that of its connection's handshake.
 struct Sender {
   TaskId task{};
   std::uint64_t incarnation = 0;
@@ -33,8 +33,8 @@ struct StartStep {
   std::vector<Slot> args;
   bool trace = false;
 };
-// worker -> lane or conductor, rendezvous, coordinator, shard, queues; conductor -> node actor: whoever
-// waits for something of the step gets the reason.
+// worker -> lane or conductor, rendezvous, coordinator, shard, queues; conductor -> node actor:
+// everything that waits for something of the step fails with the reason.
 struct GiveUp {
   StepId step = 0;
   Status reason;
@@ -45,14 +45,13 @@ struct LaneIdle {
   StepId step = 0;
 };
 
-// Where the outcome of work that a lane, or a node's own actor, has given away goes: a Completed for
-// that node of the step.
+// The address of an answer to a lane, or to a node's own actor: a Completed for that node of the step.
 struct ReplyTo {
   caf::actor lane;
   StepId step = 0;
   NodeId node = -1;
 };
-// -> lane or node actor.
+// any actor -> lane or node actor: the result of a node.
 struct Completed {
   StepId step = 0;
   NodeId node = -1;
@@ -71,7 +70,7 @@ struct AwaitTensor {
   ReplyTo reply_to;
   std::uint32_t channel = 0;
 };
-// lane or node actor -> shard, coordinator or queues: a node whose work is theirs has fired.
+// lane or node actor -> shard, coordinator or queues: carry out this node.
 struct StateCall {
   ReplyTo reply_to;
   std::shared_ptr<const Executable> executable;  // keeps `node` alive
@@ -79,8 +78,8 @@ struct StateCall {
   FencingEpoch epoch = 0;  // of the step
   std::vector<Tensor> inputs;
 };
-// shard -> coordinator, queues: the task's epoch has been raised; barriers and tokens start anew, and
-// nobody of an earlier epoch waits any longer.
+// shard -> coordinator, queues: the task's epoch has been raised. Barriers and tokens start anew, and
+// waiting ops of earlier epochs fail.
 struct EpochRaised {
   FencingEpoch epoch = 0;
 };
@@ -97,7 +96,7 @@ struct SetGlobalStep {
   std::int64_t value = 0;
   FencingEpoch epoch = 0;
 };
-// coordinator -> shard and back: where does the global step stand?
+// coordinator -> shard and back: asks for the global step.
 struct AskGlobalStep {
   std::string variable;
 };
@@ -111,7 +110,7 @@ struct GlobalStepIs {
 // peer -> master, worker, coordinator: the task cannot be reached, or has left or restarted.
 struct PeerLost {
   TaskId task{};
-  std::uint64_t incarnation = 0;  // that has gone; 0 = whichever, the task cannot be reached
+  std::uint64_t incarnation = 0;  // the lost one; 0 = any, the task cannot be reached
   Status reason;
 
   bool concerns(const Sender& other) const {
@@ -123,35 +122,35 @@ struct PeerLost {
 struct StopSteps {
   Status reason;
 };
-// rendezvous -> worker: are these steps running? Tensors of theirs have waited long for nobody. The
-// worker gives those up that are not.
+// rendezvous -> worker: tensors of these steps have waited long without a Recv. The worker gives up the
+// steps among them that are not running.
 struct Unclaimed {
   std::vector<StepId> steps;
 };
-// server -> master, worker, rendezvous: what do you hold?
+// server -> master, worker, rendezvous: asks for counts of what they hold.
 struct Census {
   std::function<void(HeldState)> answer;
 };
 
-// client -> master.
+// client -> master: a request.
 struct MasterCall {
   MasterRequest request;
   MasterReplyFn reply;
 };
 
-// server -> peer: the task has spoken as this incarnation. A link to an earlier one is dead, whether that is
-// known yet or not.
+// server -> peer: the task has spoken as this incarnation. A link to an earlier incarnation is dead,
+// even if that has not been noticed yet.
 struct Met {
   std::uint64_t incarnation = 0;
 };
 
-// server -> peer: the task wants to hear of us, and there is no connection to it.
+// server -> peer: the task expects a sign of life, and there is no connection to it.
 struct SayAlive {};
 
-// server -> peer: find out whether the task is there, from now on (PeerOptions::presence).
+// server -> peer: watch from now on whether the task is there (PeerOptions::presence).
 struct Attend {};
 
-// server -> peer: pass on what was said before, then end.
+// server -> peer: deliver earlier messages, then end.
 struct Leave {};
 
 // An actor to itself: time has passed.

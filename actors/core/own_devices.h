@@ -1,4 +1,4 @@
-// The devices of a task, as other tasks and clients are told of them.
+// Descriptions of a task's devices, for other tasks and clients.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ void PartRecorder::end(NodeId id, SteadyTime now, std::int64_t bytes_out) {
                    start_us_[static_cast<std::size_t>(id)],
                    microseconds_of(now),
                    bytes_out};
-  if (node.op->home == Home::rendezvous) {
+  if (node.op->dispatch == Dispatch::rendezvous) {
     record.peer = attr<std::string>(node, "peer");
     record.channel = attr<std::int64_t>(node, "channel");
   }

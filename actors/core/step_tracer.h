@@ -1,4 +1,4 @@
-// How a traced step is recorded: by each lane, then put together by the master.
+// Recording of traced steps: by each lane, then merged by the master.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ inline std::int64_t microseconds_of(SteadyTime time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
-// What a lane notes while it runs its part of a step.
+// The record of a lane while it runs its part of a step.
 class PartRecorder {
  public:
   PartRecorder(const Executable& executable, SteadyTime now);
@@ -41,7 +41,7 @@ class StepTracer {
  public:
   explicit StepTracer(SteadyTime now) : start_us_(microseconds_of(now)) {}
 
-  // The trace of a part that has just reported its end.
+  // Adds the trace of a part that has just reported its end.
   void add(TaskTrace part, SteadyTime now);
   StepTrace take();
 

@@ -1,4 +1,4 @@
-// What the actors of one task know of it and of each other.
+// The context of a task's actors: the cluster, the devices, and each other.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -22,7 +22,8 @@ struct TaskContext {
   TaskId own{};
   std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
   std::vector<Device*> devices;  // of this task; the CPU comes first
-  // The CPU, for what other tasks will read: large tensors lie where the network need not copy them.
+  // The CPU, for tensors that other tasks will read: large ones lie where the network need not copy
+  // them.
   Device* sending_device = nullptr;
   const OpLibrary* ops = nullptr;
   Team* team = nullptr;  // threads for the parts of a kernel
@@ -38,7 +39,7 @@ struct TaskContext {
   // Throws invalid_argument if the cluster has no such task.
   TaskId id_of(const TaskName& name) const;
 
-  // The actor that a message of another task is for.
+  // The actor for a message of another task.
   const caf::actor& recipient(const RegisterGraph&) const { return worker; }
   const caf::actor& recipient(const DeregisterGraph&) const { return worker; }
   const caf::actor& recipient(const RunGraph&) const { return worker; }
@@ -56,7 +57,7 @@ struct TaskContext {
 
 using TaskRef = std::shared_ptr<const TaskContext>;
 
-// Sends a message to a task, which may be our own: the sender need not know.
+// Sends a message to a task, which may be our own.
 template <class M>
 void tell(const TaskContext& task, TaskId to, M message) {
   if (to == task.own)
@@ -65,7 +66,7 @@ void tell(const TaskContext& task, TaskId to, M message) {
     caf::anon_send(task.peers[static_cast<std::size_t>(to)], Message(std::move(message)));
 }
 
-// Hands the outcome of a node back to its lane.
+// Returns the result of a node to its lane.
 inline void complete(const ReplyTo& to, std::vector<Tensor> outputs) {
   caf::anon_send(to.lane, Completed{to.step, to.node, {}, std::move(outputs)});
 }
@@ -73,12 +74,12 @@ inline void fail(const ReplyTo& to, Status status) {
   caf::anon_send(to.lane, Completed{to.step, to.node, std::move(status), {}});
 }
 
-// A node's answer whose memory is taken beforehand, so that sending it cannot fail: for who changes state
-// between.
+// An answer for a node, allocated before its actor changes state, so that sending it afterwards cannot
+// fail.
 class PreparedAnswer {
  public:
   explicit PreparedAnswer(const ReplyTo& to);
-  // At most once.
+  // Sends the answer; call it at most once.
   void complete(std::vector<Tensor> outputs) noexcept;
 
  private:
@@ -86,12 +87,12 @@ class PreparedAnswer {
   caf::mailbox_element_ptr message_;
 };
 
-// What becomes of messages whose handler has thrown (guarded_actor.h): the node that waits for the answer
+// Answers to messages whose handler has thrown (guarded_actor.h): the node that waits for the answer
 // fails, and with it its step.
 void refuse(const StateCall& call, const Status& why);
 void refuse(const AwaitTensor& request, Status why);
 void refuse(const Fire& fire, const Status& why);
-// Who asked gets no answer, and waits no longer.
+// The asking server gets no answer and stops waiting.
 inline void refuse(const Census&, const Status&) {}
 
 }  // namespace actorflow

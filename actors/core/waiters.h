@@ -1,4 +1,4 @@
-// Ops that wait at an actor for what it will have for them later.
+// Ops that wait at an actor until it can serve them.
 #pragma once
 
 #include <deque>
@@ -10,9 +10,8 @@
 
 namespace actorflow {
 
-// In the order in which they came. An `Entry` is what the actor must know of one, with a member
-// `reply_to`. Belongs to an actor. What is thrown while somebody is served is the answer to that one, and
-// nobody is answered twice.
+// The waiting ops in the order of their arrival. An `Entry` describes one, with a member `reply_to`.
+// Belongs to an actor. An exception while an op is served is the answer to it; no op is answered twice.
 template <class Entry>
 class Waiters {
  public:
@@ -23,23 +22,23 @@ class Waiters {
 
   void add(Entry entry) { entries_.push_back(std::move(entry)); }
 
-  // Calls `serve` for each; those for which it returns true have been answered and wait no longer.
+  // Calls `serve` for each op; ops for which it returns true have been answered and are removed.
   template <class Serve>
   void serve(Serve&& serve) {
     for (auto entry = entries_.begin(); entry != entries_.end();)
       entry = served(*entry, serve) ? entries_.erase(entry) : entry + 1;
   }
-  // The same, but nobody is served before those who came first.
+  // The same, but stops at the first op that cannot be served, so that ops are served in order.
   template <class Serve>
   void serve_in_order(Serve&& serve) {
     while (!entries_.empty() && served(entries_.front(), serve)) entries_.pop_front();
   }
 
-  // The step has ended without its answer.
+  // Removes the ops of a step that has ended without an answer.
   void give_up(StepId step) {
     std::erase_if(entries_, [step](const Entry& entry) { return entry.reply_to.step == step; });
   }
-  // Those for which `which` is true are told so.
+  // Answers and removes the ops for which `which` is true.
   template <class Which>
   void fail_if(Which&& which, const Status& reason) {
     for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -55,8 +54,8 @@ class Waiters {
     fail_if([](const Entry&) { return true; }, reason);
   }
 
-  // To be called every few seconds: whether somebody waits, and nobody has been served since the last
-  // call, when somebody waited, too.
+  // Call it every few seconds. True if an op waits, waited at the last call, and none has been served
+  // since.
   bool tick() {
     const bool before = std::exchange(all_waited_, !entries_.empty());
     return before && all_waited_;

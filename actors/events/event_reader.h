@@ -1,4 +1,4 @@
-// Reads event files while they are being written.
+// Reads event files, also while they are being written.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace actorflow {
 
-// The events of one folder, as they come. Not thread-safe.
+// The events of one folder, as they arrive. Not thread-safe.
 class EventReader {
  public:
   EventReader(Storage& storage, std::string folder);
 
-  // What has been added since the last call: file by file in the order of their names, each from its
-  // beginning. A record that is cut off waits for its rest. Throws what Storage throws; a damaged file
-  // throws data_loss once, with its name, and is left out from then on; the next call gives what this
-  // one had read.
+  // The events that were added since the last call, file by file in the order of their names. A record
+  // that is cut off waits for its rest. Throws what Storage throws. A damaged file throws data_loss
+  // once, with its name, and is ignored from then on; the next call returns the events that this one had
+  // read.
   std::vector<Event> poll();
 
  private:
   struct File {
     explicit File(const std::string& path) : records(path) {}
-    RecordReader records;
+    TfRecordReader records;
     std::uint64_t read_bytes = 0;
     bool damaged = false;
   };
@@ -36,7 +36,7 @@ class EventReader {
   Storage& storage_;
   std::string folder_;
   std::map<std::string, File> files_;  // by name
-  std::vector<Event> events_;          // read, not given yet
+  std::vector<Event> events_;          // read, not returned yet
 };
 
 }  // namespace actorflow

@@ -19,9 +19,9 @@ struct EventWriterOptions {
   std::function<double()> now_s = {};
   // A part of the file's name.
   std::string host = host_name();
-  // At the end of the file's name: tells the files of several writers of one folder apart.
+  // The end of the file's name, which distinguishes several writers of one folder.
   std::string suffix = {};
-  // What is written reaches the file after so long at the latest, when the next event comes.
+  // The longest time that an event waits before it is written to the file, when the next event comes.
   double flush_interval_s = 10;
 };
 
@@ -37,14 +37,15 @@ class EventWriter {
   EventWriter& operator=(const EventWriter&) = delete;
   ~EventWriter();  // flushes; a failure is logged
 
-  // Each throws what Storage throws. What could then not be written is lost, and the next event begins a
-  // new file, so that no reader finds half a record in the middle of one.
+  // Each throws what Storage throws. Events that could not be written are lost, and the next event
+  // begins a new file, so that no reader finds half a record in the middle of a file.
   void write(std::int64_t step, std::vector<Summary> summaries);
   void scalar(std::int64_t step, std::string tag, double value);
   void graph(const GraphDef& graph);
-  // Training begins at this step, perhaps anew: TensorBoard drops what it has of it and later ones.
+  // Marks the start, or restart, of training at this step: TensorBoard drops earlier records of that
+  // step and later ones.
   void session_start(std::int64_t step);
-  // Brings everything into the file.
+  // Writes all events to the file.
   void flush();
 
   // The file; "" before the first event.

@@ -1,4 +1,4 @@
-// Summaries: what a program wants to see of its tensors in TensorBoard, fetched with one step.
+// Summaries of tensors for TensorBoard, fetched with a step.
 //
 //   Summaries summaries;
 //   summaries.scalar("loss", model.loss);
@@ -23,24 +23,26 @@ namespace actorflow {
 // the session is made. Mistakes throw invalid_argument that names the tag. Not thread-safe.
 class Summaries {
  public:
-  // A number: a scalar of any type but string. In the file it is a float32.
+  // Adds a number: a scalar of any type but string, a float32 in the file.
   void scalar(std::string tag, Output value);
-  // How the elements of a tensor are distributed. What travels are 12 KiB, however large the tensor.
-  // Where elements are not finite, a scalar "<tag>/not_finite" says how many.
+  // Adds the distribution of a tensor's elements, of which 12 KiB are sent however large the tensor is.
+  // If elements are not finite, a scalar "<tag>/not_finite" counts them.
   void histogram(std::string tag, Output tensor);
-  // The first `max_images` of [batch, height, width, channels], with 1, 3 or 4 channels: uint8 as they
-  // are, float32 scaled to the range of bytes: 0 or above so that the largest is 255, else so that 0
-  // becomes 128. What is not finite is black. Tags are "<tag>/image/0", "<tag>/image/1", ...
+  // Adds the first `max_images` of [batch, height, width, channels], with 1, 3 or 4 channels: uint8 as
+  // they are, float32 scaled to the range of bytes, so that the largest is 255 if none is negative, else
+  // so that 0 becomes 128. Values that are not finite are black. Tags are "<tag>/image/0",
+  // "<tag>/image/1", ...
   void image(std::string tag, Output images, int max_images = 3);
 
   bool empty() const { return entries_.empty(); }
-  // To be fetched; pass what came, in this order, to values().
+  // The outputs to fetch with a step; pass their values, in this order, to values().
   const std::vector<Output>& fetches() const { return fetches_; }
-  // Throws invalid_argument, naming the tag, for a tensor that is not what was registered.
+  // The summaries of the fetched values. Throws invalid_argument, naming the tag, for a tensor of
+  // another type than registered.
   std::vector<Summary> values(std::span<const Tensor> fetched) const;
 
  private:
-  // Adds to `summaries` what the tensors say.
+  // Adds the summaries of the tensors to `summaries`.
   using Reader = std::function<void(std::span<const Tensor>, std::vector<Summary>& summaries)>;
   struct Entry {
     std::string tag;

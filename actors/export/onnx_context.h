@@ -1,4 +1,4 @@
-// How an op is said in ONNX: what a translation sees of its node, and the model that it adds to.
+// For translations of ops to ONNX: the node, and the model to which a translation adds.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class OnnxBuilder {
   // Gives a tensor a name that has been reserved for an output.
   void name_output(const std::string& tensor, const std::string& name);
 
-  // Images are [batch, height, width, channels] here and [batch, channels, height, width] in ONNX. What
-  // has just been turned one way is not turned back.
+  // Images are [batch, height, width, channels] here and [batch, channels, height, width] in ONNX.
+  // Consecutive conversions in opposite directions are left out.
   std::string channels_first(const std::string& images);
   std::string channels_last(const std::string& images);
-  // Whether channels_first(images) is there already.
+  // Whether channels_first(images) exists already.
   bool has_channels_first(const std::string& images) const { return first_of_.contains(images); }
 
   // The model with the nodes and constants that its outputs need.
@@ -85,7 +85,7 @@ class OnnxContext {
   std::string scalar(double value) { return scalar(value, dtype()); }
   OnnxBuilder& builder() { return builder_; }
 
-  // Says that the node cannot be translated, and why: throws unimplemented.
+  // Throws unimplemented: the node cannot be translated, for this reason.
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
@@ -99,7 +99,7 @@ class OnnxContext {
 using OnnxTranslation = std::function<std::string(OnnxContext&)>;
 using OnnxTranslations = std::map<std::string_view, OnnxTranslation>;
 
-// By the op's name.
+// The translations of a family of ops, by name.
 OnnxTranslations onnx_elementwise_translations();
 OnnxTranslations onnx_shape_translations();
 OnnxTranslations onnx_layer_translations();

@@ -1,4 +1,4 @@
-// Trained models for other runtimes: ONNX files that ONNX Runtime, for one, loads and runs.
+// Export of trained models as ONNX files, for ONNX Runtime and others.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace actorflow {
 
-// One way to call a model: the tensors that are fed and fetched, by the names that they get. Any tensor
-// may be an input; what it is computed from is then left out.
+// One way to call a model: the tensors that are fed and fetched, by their names in the file. Any tensor
+// may be an input; the nodes that compute it are then left out.
 struct Signature {
   std::map<std::string, Output> inputs, outputs;
 };
-// The customary name of the one that a server calls.
+// The customary name of the signature that a server calls.
 inline constexpr const char* serving_default = "serving_default";
 
 struct OnnxExportOptions {
-  // Weights of more bytes than that go into a file of their own beside the model.
+  // Weights of more bytes than this are written to a file of their own beside the model.
   std::uint64_t max_model_bytes = std::uint64_t{1} << 30;
 };
 
 // The variables that the outputs of the signatures are computed from.
 std::vector<std::string> exported_variables(const std::map<std::string, Signature>& signatures);
 
-// Writes into `folder`, for each signature, a model with what its outputs need and the variables' values
-// frozen into it: "model.onnx" for "serving_default", else "<signature>.onnx", and perhaps
-// "<model>.weights"; at last "signatures.json", which says what each takes and gives. Devices are left
-// out. Dimensions that are not known stay open; the first one of each input is "batch", the same for
-// all.
+// Writes a model into `folder` for each signature, with the nodes that its outputs need and the
+// variables' values as constants: "model.onnx" for "serving_default", else "<signature>.onnx", and if
+// needed "<model>.weights"; and finally "signatures.json" with the inputs and outputs of each. Devices
+// are left out. Unknown dimensions stay open; the first one of each input is "batch", the same for all.
 //
-// `values` are the variables', by name. Throws unimplemented with all nodes that ONNX has no words for;
-// invalid_argument for an output that needs what is neither input nor variable, and for a value that is
-// not of its variable's type; not_found for a variable without a value; and what Storage throws.
+// `values` are the variables', by name. Throws unimplemented with all nodes that ONNX cannot express;
+// invalid_argument for an output that depends on something that is neither input nor variable, and for a
+// value of another type than its variable; not_found for a variable without a value; and what Storage
+// throws.
 void export_onnx(Storage& storage, const std::string& folder,
                  const std::map<std::string, Signature>& signatures,
                  const std::map<std::string, Tensor>& values, const OnnxExportOptions& options = {});
-// With the values that the variables have in the session.
+// The same with the values that the variables have in the session.
 void export_onnx(Storage& storage, const std::string& folder,
                  const std::map<std::string, Signature>& signatures, Session& session,
                  const OnnxExportOptions& options = {});

@@ -10,7 +10,7 @@
 
 namespace actorflow {
 
-// The nodes that the outputs are computed from, without those that only the inputs need. Throws
+// The nodes from which the outputs are computed, without those that only compute inputs. Throws
 // invalid_argument if the signature is empty or its tensors belong to several graphs.
 std::set<NodeId> needed_nodes(const Signature& signature);
 

@@ -7,7 +7,7 @@
 
 namespace actorflow {
 
-// The engine of a seed's `pass`: passes do not depend on those before them.
+// The random engine of a pass, which does not depend on earlier passes.
 inline std::mt19937_64 engine_of(std::uint64_t seed, std::int64_t pass) {
   return std::mt19937_64(seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(pass));
 }

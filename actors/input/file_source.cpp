@@ -21,7 +21,10 @@ class FileSource final : public ByteSource {
 
   std::size_t read(std::span<std::byte> to) override {
     std::size_t done = 0;
-    while (done < to.size() && fill()) {
+    while (done < to.size()) {
+      if (at_ == block_.size() && to.size() - done >= block_bytes)
+        return done + read_past_block(to.subspan(done));
+      if (!fill()) break;
       const std::size_t part = std::min(to.size() - done, block_.size() - at_);
       std::memcpy(to.data() + done, block_.data() + at_, part);
       at_ += part;
@@ -42,6 +45,14 @@ class FileSource final : public ByteSource {
   const std::string& name() const override { return name_; }
 
  private:
+  // For who takes a block or more at a time; ours is empty.
+  std::size_t read_past_block(std::span<std::byte> to) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), size_ - next_block_));
+    if (part > 0) file_->read(next_block_, to.first(part));
+    next_block_ += part;
+    return part;
+  }
+
   // Makes sure that there are bytes in the block; false at the end of the file.
   bool fill() {
     if (at_ < block_.size()) return true;
@@ -65,6 +76,11 @@ class FileSource final : public ByteSource {
 
 std::unique_ptr<ByteSource> open_data_file(Storage& storage, const std::string& path) {
   return decompressed(std::make_unique<FileSource>(storage, path));
+}
+
+std::unique_ptr<ByteSource> open_data_file(Storage& storage, const std::string& path,
+                                           Compression compression) {
+  return decompressed(std::make_unique<FileSource>(storage, path), compression);
 }
 
 std::unique_ptr<ByteSource> open_data_file_or_gzip(Storage& storage, const std::string& path) {

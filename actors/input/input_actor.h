@@ -8,13 +8,13 @@
 
 #include "actors/core/messages.h"
 #include "actors/input/dataset.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
 class Runtime;
 
-// client -> input: the next element, or why there is none: out_of_range at the end.
+// client -> input: asks for the next element; the answer may be an error, out_of_range at the end.
 struct NextElement {
   std::function<void(Status, Tuple)> reply;
 };
@@ -24,9 +24,9 @@ struct SkipTo {
   std::function<void(Status)> reply;
 };
 
-// All stages run here, fused: an element goes from one to the next by a call. The actor computes what it is
-// asked for and, when nobody asks, what it may have ready beforehand (Dataset::prefetch): never more, so a
-// slow consumer costs that many elements. The end and errors stay until SkipTo.
+// Runs all stages in one actor: an element moves from one to the next by a call. It computes requested
+// elements and, when there is no request, up to Dataset::prefetch elements ahead, so a slow consumer
+// costs the memory of that many. The end and errors stay until SkipTo.
 class InputActor {
  public:
   InputActor(PieceActor* self, Dataset dataset, InputContext context)
@@ -38,7 +38,7 @@ class InputActor {
   void refuse(Tick, Status why) { over_ = std::move(why); }
 
  private:
-  // The next element into `element`, from those that are ready or else computed now.
+  // Moves the next element to `element`: a prefetched one, or else computes it now.
   Status next(Tuple& element);
   Status compute(Tuple& element);
   Status skip_to(std::int64_t position);
@@ -52,18 +52,18 @@ class InputActor {
   InputContext context_;
   StageRef stage_;
   std::deque<Tuple> ahead_;
-  Status over_;            // why nothing comes after `ahead_`
+  Status over_;             // why there is nothing after `ahead_`
   bool scheduled_ = false;  // a Tick is on its way
 };
 
 using InputActorBase = caf::stateful_actor<std::unique_ptr<InputActor>, PieceActor>;
 caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context);
 
-// For a thread that is no actor: an input of that dataset, which reads from the runtime's disk.
+// Starts an input of that dataset, which reads from the runtime's disk. For threads that are no actors.
 caf::actor spawn_input(const Dataset& dataset, Runtime& runtime);
 
-// For a thread that is no actor: has the input go on with that element. Throws what reading throws,
-// invalid_argument for a negative position.
+// Makes the input go on with that element. For threads that are no actors. Throws what reading throws,
+// and invalid_argument for a negative position.
 void skip_to(const caf::actor& input, std::int64_t position, Runtime& runtime);
 
 }  // namespace actorflow

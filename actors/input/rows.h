@@ -1,4 +1,4 @@
-// Tuples of tensors as the rows of larger tensors: how batches are put together and taken apart.
+// Tuples of tensors as the rows of larger tensors, for making batches and taking them apart.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace actorflow {
 
-// The number of rows, which is the first dimension of every tensor. Throws invalid_argument unless there is
-// at least one tensor and all have as many rows.
+// The number of rows, which is the first dimension of every tensor. Throws invalid_argument unless there
+// is at least one tensor and all have as many rows.
 std::int64_t rows_of(std::span<const Tensor> columns);
 // A copy of one row, without the first dimension. REQUIRES: 0 <= row < rows_of(columns).
 Tuple row_of(std::span<const Tensor> columns, std::int64_t row);
@@ -18,15 +18,15 @@ Tuple row_of(std::span<const Tensor> columns, std::int64_t row);
 // Stacks tuples of equal types along a new first dimension. Not thread-safe.
 class RowStacker {
  public:
-  // Memory is taken for so many rows at a time: all of them where their number is known.
+  // Allocates memory for that many rows at a time: all of them if their number is known.
   explicit RowStacker(std::int64_t rows_expected) : expected_(rows_expected) {}
 
   std::int64_t rows() const { return rows_; }
-  // Throws invalid_argument if the tuple is not of the types of the first.
+  // Adds a row. Throws invalid_argument if the tuple differs in type from the first one.
   void add(std::span<const Tensor> tuple);
-  // The same as add(row_of(columns, row)), without a tensor between.
+  // The same as add(row_of(columns, row)), without making a tensor.
   void add_row(std::span<const Tensor> columns, std::int64_t row);
-  // All that was added, and starts anew. Empty if there was nothing.
+  // Returns all added rows and starts anew. Empty if there were none.
   Tuple take();
 
  private:
@@ -40,8 +40,8 @@ class RowStacker {
 };
 
 Tuple stack(std::span<const Tuple> tuples);
-// The same where dimensions differ: each component gets its largest, and zeros or empty strings where a tuple
-// has nothing. Throws invalid_argument if dtypes or ranks differ.
+// Stacks tuples whose dimensions differ: each component gets its largest dimensions, padded by zeros or
+// empty strings. Throws invalid_argument if dtypes or ranks differ.
 Tuple stack_padded(std::span<const Tuple> tuples);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// The seam between a dataset's stages: each takes elements from the one before it.
+// The interface of a dataset's stages: each takes elements from the one before it.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,29 @@ namespace actorflow {
 class Storage;
 class Team;
 
-// What the stages of a task may use.
+// The resources of a task that stages may use.
 struct InputContext {
   Storage* storage = nullptr;
   Team* team = nullptr;  // free threads, for parallel work; null: none
 };
 
-// A stage at work. It throws Error where its input is damaged or a function of the user fails. Not
+// A running stage. Throws Error if its input is damaged or a function of the user fails. Not
 // thread-safe: it belongs to one actor.
 class Stage {
  public:
   virtual ~Stage() = default;
-  // To the first element. `pass` counts the repetitions and decides the shuffles. The first call of all.
+  // Moves to the first element. `pass` counts the repetitions and determines the shuffles. Call it
+  // first.
   virtual void restart(std::int64_t pass) = 0;
-  // False at the end, and after it.
+  // Reads the next element; false at the end, and after it.
   virtual bool next(Tuple& element) = 0;
-  // Passes over up to `count` elements, as cheaply as it can; returns how many, fewer only at the end.
+  // Skips up to `count` elements, as cheaply as it can; returns the number of skipped ones, fewer only
+  // at the end.
   virtual std::int64_t skip(std::int64_t count);
-  // Stacks up to `count` elements; returns how many, fewer only at the end. For stages that have elements
-  // as rows, so that a batch is copied once.
+  // Stacks up to `count` elements; returns their number, smaller only at the end. Stages that have
+  // elements as rows override it, so that a batch is copied once.
   virtual std::int64_t append(std::int64_t count, RowStacker& rows);
-  // All elements as rows, for a stage that has them so and gives them in this order; null for others.
+  // All elements as rows, if the stage has them so and returns them in this order; otherwise null.
   virtual const Tuple* columns() const { return nullptr; }
 };
 

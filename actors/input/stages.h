@@ -1,4 +1,4 @@
-// How each stage of a dataset is made. Their arguments have been checked.
+// Makers of the stages of a dataset. REQUIRES: their arguments have been checked.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ StageRef zip_stage(std::vector<StageRef> inputs, bool equal_lengths, std::string
 StageRef concatenate_stage(std::vector<StageRef> inputs);
 StageRef interleave_stage(std::vector<StageRef> inputs, std::int64_t block_length);
 
-// What changes the order or the number of elements.
+// Stages that change the order or the number of elements.
 StageRef shuffle_all_stage(StageRef input, const ShuffleOptions& options);
 StageRef shuffle_buffer_stage(StageRef input, const ShuffleOptions& options);
 StageRef shard_stage(StageRef input, std::int64_t count, std::int64_t index);
@@ -26,7 +26,7 @@ StageRef repeat_stage(StageRef input, std::int64_t passes);
 StageRef take_stage(StageRef input, std::int64_t count);
 StageRef skip_stage(StageRef input, std::int64_t count);
 
-// What changes elements.
+// Stages that change elements.
 StageRef batch_stage(StageRef input, std::int64_t size, const BatchOptions& options);
 StageRef map_stage(StageRef input, Dataset::Map function);
 StageRef parallel_map_stage(StageRef input, Dataset::Map function, int parallel, Team* team);

@@ -1,4 +1,4 @@
-// The incarnations of tasks: their order, and those that a session has run on.
+// The incarnations of tasks: their order, and those that a session has seen.
 #pragma once
 
 #include <map>
@@ -14,13 +14,14 @@ inline std::uint64_t make_incarnation(std::uint32_t start_number, Random& random
   return std::uint64_t{start_number} << incarnation_random_bits |
          random.next() >> (64 - incarnation_random_bits) | 1;
 }
-// Whether `one` is known to have started before `other`.
+// Whether `one` certainly started before `other`.
 inline bool is_older(std::uint64_t one, std::uint64_t other) {
   const auto first = one >> incarnation_random_bits, second = other >> incarnation_random_bits;
   return first != 0 && second != 0 && first < second;
 }
 
-// A task that comes back as another incarnation has lost the variables that it had. Not thread-safe.
+// The incarnations that a session has seen. A task that comes back as another incarnation has lost its
+// variables. Not thread-safe.
 class Incarnations {
  public:
   // False if the session has seen another incarnation of the task.

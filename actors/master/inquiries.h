@@ -1,4 +1,4 @@
-// Questions that go to several tasks and are done when all have answered.
+// Questions to several tasks, done when all have answered.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Inquiries {
   // Called once: with success, or with the loss of a task that has not answered.
   using Then = std::function<void(const Status&)>;
 
-  // Returns the number that the question and its answers carry. REQUIRES: at least one task.
+  // Begins a question and returns its number, which the answers carry, too. REQUIRES: at least one task.
   std::uint64_t begin(const std::vector<TaskId>& tasks, Then then);
   void answered(std::uint64_t number, TaskId task);
   void on_peer_lost(const PeerLost& message);

@@ -130,7 +130,7 @@ void Master::make_callable(MakeCallable& request, const MasterReplyFn& reply) {
                            const Status& status, const Plan&) {
     if (status.ok()) return answering(reply, [&] { reply(answer); });
     if (const auto found = sessions_.find(handle); found != sessions_.end())
-      found->second.release_callable(answer.callable);
+      found->second.forget_callable(answer.callable);
     reply(answer_of(status));
   });
 }

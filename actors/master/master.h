@@ -1,5 +1,4 @@
-// The master of a task: it answers clients. planner.h makes the plans of their steps, running_steps.h
-// runs them.
+// The master of a task, which answers clients. planner.h plans their steps, running_steps.h runs them.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -15,20 +14,20 @@
 #include "actors/master/master_session.h"
 #include "actors/master/planner.h"
 #include "actors/master/running_steps.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
-// An actor to itself: a step should have begun by now.
+// To itself: the plan of a step is not ready within the step's timeout.
 struct PlanTimeout {
   std::weak_ptr<Plan> plan;
   std::uint64_t ticket = 0;
   std::int64_t timeout_ms = 0;
 };
 
-// A plan whose task is lost is made anew by the next step. If the task has come back as another
-// incarnation, without the variables that it had, the session's steps that need it fail as aborted: the
-// client must look what is left, with a new session.
+// The next step replaces a plan whose task is lost. If the task has come back as another incarnation,
+// without its variables, the session's steps that need it fail as aborted: the client must check the
+// state with a new session.
 class Master {
  public:
   Master(GuardedActor* self, TaskRef task)
@@ -38,10 +37,11 @@ class Master {
   void refuse(const MasterCall& call, Status why);
   void refuse(const Sender& from, const StepDone& message, const Status& why) {
     steps_.on_lost(from, message.step, why);
+    end_closed_sessions();
   }
 
  private:
-  // Requests: each answers once, now or later, or throws.
+  // Requests. Each is answered once, now or later, or throws.
   void on_call(MasterCall& call);
   void create_session(CreateSession& request, const MasterReplyFn& reply);
   void extend_session(ExtendSession& request, const MasterReplyFn& reply);
@@ -54,7 +54,7 @@ class Master {
   void describe_placement(const DescribePlacement& request, const MasterReplyFn& reply);
   void reset(const Reset& request, const MasterReplyFn& reply);
 
-  // Throws aborted if there is none.
+  // The session with that handle. Throws aborted if there is none.
   MasterSession& session(const std::string& handle);
   PlanRef plan_of(MasterSession& session, const std::string& signature, const StepKind& kind);
   // Starts the step when its plan is ready.
@@ -69,7 +69,7 @@ class Master {
   // A closed session whose steps have not all ended.
   struct Closing {
     std::string handle;
-    std::set<TaskId> tasks;  // that may have variables of its own
+    std::set<TaskId> tasks;  // that may have variables of the isolated session
     std::function<void()> done;
   };
 

@@ -1,4 +1,4 @@
-// A session as its master keeps it: the graph, and the plans of the steps that it has run.
+// The master's state of a session: its graph, and the plans of the steps that it has run.
 #pragma once
 
 #include <map>
@@ -20,22 +20,22 @@ class MasterSession {
   const std::shared_ptr<const SessionSettings>& settings() const { return settings_; }
   const GraphDef& graph() const { return graph_; }
   std::int64_t graph_version() const { return version_; }
-  // Returns the new version. Throws aborted for another version than the present one, invalid_argument
-  // for mistakes of the nodes.
+  // Appends nodes and returns the new version. Throws aborted if `version` is not the present one,
+  // invalid_argument for mistakes in the nodes.
   std::int64_t extend(std::vector<Node> nodes, std::int64_t version);
 
   const std::shared_ptr<Incarnations>& incarnations() const { return incarnations_; }
 
-  // Where an isolated session may have variables.
+  // The tasks on which an isolated session may have variables.
   std::set<TaskId>& tasks() { return tasks_; }
 
-  // The plans for steps of a signature that are kept, besides those of callables.
+  // The number of plans that are kept, besides those of callables.
   static constexpr std::size_t max_plans = 256;
 
-  // Null if there is none that is not dropped.
+  // The plan for a signature; null if there is none or it was dropped.
   PlanRef find_plan(const std::string& signature);
-  // Takes the place of an earlier one. Returns one that is to be dropped, if there are too many now: that
-  // which was used least recently, of those that nobody else holds.
+  // Keeps a plan, replacing an earlier one. If there are too many now, returns one for the caller to
+  // drop: the least recently used one without another holder.
   PlanRef keep_plan(const std::string& signature, PlanRef plan);
   template <class Action>
   void for_each_plan(Action&& action) {
@@ -51,6 +51,8 @@ class MasterSession {
   // Throws not_found.
   Callable& callable(std::uint64_t number);
   void release_callable(std::uint64_t number);
+  // The same, of one that its client may have released meanwhile.
+  void forget_callable(std::uint64_t number) { callables_.erase(number); }
 
  private:
   std::shared_ptr<const SessionSettings> settings_;

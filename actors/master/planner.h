@@ -1,4 +1,4 @@
-// The plans of a master: kinds of steps, cut into parts that workers know.
+// The plans of a master: kinds of steps, cut into parts that are registered with workers.
 #pragma once
 
 #include <functional>
@@ -23,33 +23,33 @@ struct Plan {
   bool dropped = false;  // no step will start on it any more,
   Status failure;        // for this reason
 
-  // Ok once the plan is ready. It must not hold the plan, which holds it.
+  // Called with ok when the plan is ready. It must not hold the plan, which holds it.
   using Then = std::function<void(const Status&, const Plan&)>;
   struct Waiting {
     std::uint64_t ticket = 0;
     Then then;
   };
-  std::vector<Waiting> waiting;  // until it is ready or dropped
+  std::vector<Waiting> waiting;                // until it is ready or dropped
   std::shared_ptr<Incarnations> incarnations;  // that the session has seen
 };
 using PlanRef = std::shared_ptr<Plan>;
-// Throws invalid_argument: tensors of other types would be read as what they are not.
+// Throws invalid_argument unless the feeds have the planned types: other tensors would be misread.
 void check_feeds(const Plan& plan, const std::vector<Tensor>& feeds);
 
-// A plan asks tasks for their devices where its nodes want more than a CPU, is placed and cut, and is
-// registered with the workers of its parts; then it is ready. Part of the master, which passes on what
-// concerns plans.
+// Makes plans. It asks tasks for their devices if nodes want more than a CPU, places and cuts the graph,
+// and registers the parts with their workers; then the plan is ready. Part of the master, which forwards
+// the messages about plans.
 class Planner {
  public:
   explicit Planner(TaskRef task) : task_(task), devices_(std::move(task)) {}
 
-  // Throws Error for what is wrong with the names of `kind`.
+  // Throws Error if the names of `kind` are wrong.
   PlanRef make(const SettingsRef& session, const GraphDef& graph, const StepKind& kind);
   // Calls `then` when the plan is ready, or with the reason for which it was dropped. Returns a ticket.
   std::uint64_t wait(Plan& plan, Plan::Then then);
-  // Calls the one of that ticket now, unless it has been called.
+  // Fails that waiter with deadline_exceeded if it still waits.
   void stop_waiting(Plan& plan, std::uint64_t ticket, std::int64_t timeout_ms);
-  // Fails those who wait for the plan and lets the workers forget its parts.
+  // Fails the waiters of the plan and tells the workers to forget its parts.
   void drop(Plan& plan, const Status& reason);
 
   // Calls `then` with the devices that the session may use, when all of its tasks have answered.
@@ -61,10 +61,10 @@ class Planner {
 
   std::vector<TaskId> allowed_tasks(const SessionSettings& session) const;
 
-  // A task that the session knows as another incarnation: drops the plan, as aborted.
+  // Drops the plan as aborted if the session knows the task as another incarnation.
   void on_registered(const Sender& from, GraphRegistered& message);
   void on_task_status(TaskId from, TaskStatus& message) { devices_.on_status(from, message); }
-  // The caller drops the plans that have a part there.
+  // The caller drops the plans that have a part on that task.
   void on_peer_lost(const PeerLost& message);
 
  private:

@@ -69,12 +69,8 @@ void RunningSteps::on_lost(const Sender& from, StepId id, const Status& why) {
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
   // A part that has ended may say later that what it sent was lost.
-  if (step.done[part]) {
-    if (!status.ok()) abort(id, step, located(step, part, status));
-    return;
-  }
+  if (!step.done[part]) --step.running;
   step.done[part] = true;
-  --step.running;
   if (!status.ok()) abort(id, step, located(step, part, status));
   if (step.running > 0) return;
   MasterReply answer;
@@ -94,14 +90,13 @@ Status RunningSteps::located(const Step& step, std::size_t part, const Status& s
   return {status.code, fmt::format("{}: {}", name, status.message)};
 }
 
-// Keeps the root error, and stops the parts that still run when it is the first one.
+// Keeps the root error, and stops the parts that still run: those that could not be told, with the next error.
 void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
-  const bool first = step.status.ok();
-  if (first || (is_derived(step.status.code) && !is_derived(reason.code))) step.status = reason;
-  if (!first) return;
-  for (std::size_t i = 0; i < step.parts->size(); ++i)
-    if (!step.done[i])
-      tell(*task_, (*step.parts)[i].task,
+  if (step.status.ok() || (is_derived(step.status.code) && !is_derived(reason.code)))
+    step.status = reason;
+  for (; step.told < step.parts->size(); ++step.told)
+    if (!step.done[step.told])
+      tell(*task_, (*step.parts)[step.told].task,
            AbortStep{id, {Code::aborted, "the step failed elsewhere: " + reason.message}});
 }
 

@@ -13,7 +13,7 @@
 
 namespace actorflow {
 
-// The part of a step that one task runs, as that task knows it.
+// The part of a step that one task runs, with the task's handle of it.
 struct RegisteredPart {
   TaskId task{};
   std::uint64_t incarnation = 0;   // 0 until registered
@@ -32,24 +32,24 @@ struct StepRequest {
   bool trace = false;
 };
 
-// An actor to itself: the time of a step is over.
+// To itself: the timeout of a step is over.
 struct StepTimeout {
   StepId step;
   std::int64_t timeout_ms;
 };
 
-// Any number of steps are in flight. The first error of a step aborts it on every task; the client gets
-// the root error: one that only reports a consequence (cancelled, aborted) never hides another. Part of
-// the master, which passes on what concerns steps.
+// The steps in flight, any number of them. The first error of a step aborts it on every task. The client
+// gets the root error: one that is only a consequence (cancelled, aborted) never hides another. Part of
+// the master, which forwards the messages about steps.
 class RunningSteps {
  public:
   RunningSteps(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
-  // REQUIRES: every part is registered. `parts` do not change while a step has them. Takes `reply`, unless it
-  // throws.
+  // REQUIRES: every part is registered. `parts` must not change while a step uses them. Takes `reply`,
+  // unless it throws.
   void start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn& reply);
   void on_done(const Sender& from, StepDone& message);
-  // The same, of a part whose results were lost here.
+  // The same for a part whose results were lost here.
   void on_lost(const Sender& from, StepId id, const Status& why);
   void on_timeout(const StepTimeout& timeout);
   void on_peer_lost(const PeerLost& message);
@@ -64,6 +64,7 @@ class RunningSteps {
     std::shared_ptr<const Parts> parts;
     std::vector<bool> done;  // by part
     std::size_t running = 0;
+    std::size_t told = 0;  // of a failed step: parts before this one have been told to give up
     Status status;
     std::vector<Tensor> fetches;
     std::unique_ptr<StepTracer> tracer;  // of a traced step
@@ -73,7 +74,7 @@ class RunningSteps {
   Step make(std::shared_ptr<const Parts> parts, StepRequest& request) const;
   void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
   void part_done(StepId id, Step& step, std::size_t part, const Status& status);
-  // Says where it happened, unless that is said already or can only be here.
+  // Adds the task to an error, unless it names one already or can only be from this task.
   Status located(const Step& step, std::size_t part, const Status& status) const;
   void abort(StepId id, Step& step, const Status& reason);
 

@@ -1,4 +1,4 @@
-// What of a session decides how its steps are planned and run.
+// The settings of a session that determine how its steps are planned and run.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ struct SessionSettings {
   // together with CUDA graphs.
   SessionSettings(std::string session_handle, SessionOptions session_options);
 
-  // May the session use a task?
+  // Whether the session may use a task.
   bool allows(const TaskContext& task, TaskId other) const;
 
   std::string handle;

@@ -32,7 +32,7 @@ StepGraph cut_out(const GraphDef& graph, const StepKind& kind) {
 }
 
 bool has_kernel(const TaskContext& task, const OpDef& op, std::string_view device_type) {
-  return op.home != Home::kernel ||
+  return op.dispatch != Dispatch::kernel ||
          task.ops->has_kernel(op, device_type == "GPU" ? DeviceType::cuda : DeviceType::cpu);
 }
 
@@ -97,8 +97,8 @@ void place_step(GraphDef& graph, const PlacementRules& rules, const TaskContext&
   options.has_kernel = [&task](const OpDef& op, std::string_view type) {
     return has_kernel(task, op, type);
   };
-  const DeviceName home{task.self.name.job, 0, task.self.name.index, "CPU", 0};
-  place(graph, rules.devices, home, options);
+  const DeviceName default_device{task.self.name.job, 0, task.self.name.index, "CPU", 0};
+  place(graph, rules.devices, default_device, options);
 }
 
 std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& task) {

@@ -1,4 +1,4 @@
-// How a master plans one combination of feeds, fetches and targets of a session's graph. Pure functions.
+// Planning of one combination of feeds, fetches and targets of a session's graph. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace actorflow {
 
-// What all steps of a plan have in common: names of tensors ("node:2", or "node" for its first output)
-// that are fed and fetched, and of nodes that run too.
+// The kind of step of a plan: names of fed and fetched tensors ("node:2", or "node" for its first
+// output), and of nodes that run too.
 struct StepKind {
   std::vector<std::string> feeds, fetches, targets;
 };
@@ -22,7 +22,8 @@ StepKind kind_of(const RunStep& step);
 std::string signature(const RunStep& step);
 std::string signature(const StepKind& kind);
 
-// Throws not_found, or invalid_argument for an output that the node does not have.
+// The edge of that name. Throws not_found, or invalid_argument for an output that the node does not
+// have.
 Edge find_edge(const GraphDef& graph, const std::string& name);
 // The types of the tensors that a kind of step is fed. Throws as find_edge().
 std::vector<TensorType> feed_types(const GraphDef& graph, const StepKind& kind);
@@ -31,7 +32,7 @@ std::vector<TensorType> feed_types(const GraphDef& graph, const StepKind& kind);
 // subexpressions. Throws Error for names that the graph does not have, or a placeholder that is not fed.
 GraphDef simplify_step(const GraphDef& graph, const StepKind& kind, const TaskContext& task);
 
-// Where nodes may go.
+// The devices that nodes may use.
 struct PlacementRules {
   std::vector<DeviceName> devices;
   bool soft_placement = true;

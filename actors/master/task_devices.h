@@ -1,4 +1,4 @@
-// What a master knows of the devices of the cluster's tasks.
+// The devices of the cluster's tasks, as known to a master.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// A task is asked when a plan or a client needs to know, and its answer is kept until the task is lost:
+// Asks a task when a plan or a client needs its devices, and keeps the answer until the task is lost. So
 // no session waits for tasks that it does not use.
 class TaskDevices {
  public:
@@ -16,7 +16,7 @@ class TaskDevices {
 
   // Calls `then` when the devices of these tasks are known, which may be at once.
   void find(const std::vector<TaskId>& tasks, Inquiries::Then then);
-  // Before a task has answered: its first CPU, which every task has.
+  // The known devices of a task; before it has answered its first CPU, which every task has.
   std::vector<DeviceInfo> of(TaskId task) const;
 
   void on_status(TaskId from, TaskStatus& message);

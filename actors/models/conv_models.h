@@ -26,7 +26,7 @@ ImageClassifier make_lenet(Graph& graph, std::uint64_t seed);
 
 // He et al. 2016, section 4.2, n = 3: 3x3 convolutions with batch normalisation in three stages of three
 // residual blocks, of 16, 32 and 64 channels, and shortcuts without weights (option A). For images of
-// 32x32 in 3 colours. `training` = false: the same model by the moving averages, to test with.
+// 32x32 in 3 colours. `training` = false: the same model with the moving averages, for testing.
 ImageClassifier make_resnet20(Graph& graph, std::uint64_t seed, bool training = true);
 
 }  // namespace actorflow

@@ -13,10 +13,11 @@
 
 namespace actorflow {
 
-// What the layers of a model share.
+// The shared state of a model's layers.
 struct LayerState {
   std::uint64_t seed = 1;  // of the next layer's weights
-  // Training: batch normalisation goes by the batch, and `updates` follow it. Else by moving averages.
+  // True: batch normalisation uses the statistics of the batch, and adds to `updates`. False: it uses
+  // the moving averages.
   bool training = true;
   std::vector<Variable> variables = {};  // trained
   std::vector<Output> updates = {};      // of the moving averages; to be run with each training step
@@ -29,12 +30,12 @@ struct ConvOptions {
   Padding padding = Padding::same;
 };
 
-// Weights begin as He et al. 2015 propose for relu, biases as 0.
+// A convolution. Weights begin as He et al. 2015 propose for relu, biases as 0.
 Output conv_layer(LayerState& state, Output x, std::int64_t filters, const ConvOptions& options = {});
 // x [batch, features] -> [batch, units].
 Output dense_layer(LayerState& state, Output x, std::int64_t units);
-// Scale begins as 1, offset as 0. `relu` and `side`, which is added before it, cost little here: see
-// batch_norm(). Moving averages keep 0.9 of themselves in each step.
+// Batch normalisation. Scale begins as 1, offset as 0. `relu` and `side`, which is added before the
+// relu, cost little here: see batch_norm(). Each step keeps 0.9 of a moving average.
 Output batch_norm_layer(LayerState& state, Output x, bool relu = false, Output side = {});
 // [batch, height, width, channels] -> [batch, channels].
 Output global_average_pool(Output x);

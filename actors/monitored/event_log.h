@@ -15,7 +15,7 @@ class EventLog {
  public:
   explicit EventLog(std::shared_ptr<EventWriter> writer) : writer_(std::move(writer)) {}
 
-  // Logs an error of the storage; others come out.
+  // Logs an error of the storage; throws others.
   void write(const std::function<void(EventWriter&)>& what) {
     try {
       what(*writer_);

@@ -1,4 +1,4 @@
-// Hooks: what a monitored session calls around its steps. A hook of your own overrides what it needs.
+// Hooks, which a monitored session calls around its steps. A hook of your own overrides what it needs.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,18 @@
 
 namespace actorflow {
 
-// What a monitored session works with. Hooks may add to it before the first session is made.
+// The parts of a monitored session. Hooks may add to them before the first session is made.
 struct Scaffold {
   Graph& graph;
   Variable global_step;
-  // Run in every new session, when the shared variables have a value. The variables that they assign
-  // are this replica's own: nobody initialises or restores them.
+  // Nodes that run in every new session, when the shared variables have values. The variables that they
+  // assign are this replica's own: the chief does not initialise or restore them.
   std::vector<Output> local_init;
-  // TrainOp::step, of a program whose hooks know it.
+  // TrainOp::step, if a hook knows it.
   Output train_step{};
 };
 
-// What a hook wants from the next step, besides what the program asks for.
+// A hook's additions to the next step.
 struct RunArgs {
   std::vector<Output> fetches{};
   Feeds feeds{};
@@ -32,21 +32,22 @@ struct RunArgs {
 
 class RunContext {
  public:
-  // `made`: of each node, whether the step makes it for the program. Outlives this.
+  // `made`: for each node, whether the step computes it for the program. Must outlive this.
   RunContext(Session& session, Runtime& runtime, const std::vector<bool>& made)
       : session_(session), runtime_(runtime), made_(made) {}
 
-  // Around a step: whether what the program asks for, fetches and targets, needs this.
+  // Around a step: whether the program's fetches and targets need this output.
   bool makes(const Output& output) const {
     return output && static_cast<std::size_t>(output.edge.node) < made_.size() &&
            made_[static_cast<std::size_t>(output.edge.node)];
   }
-  // For steps of the hook's own; no hooks are called around them.
+  // The session, for steps of the hook's own; no hooks are called around them.
   Session& session() const { return session_; }
-  // A hook asks these for the time, and sleeps with runtime().sleep(), so that it can be simulated.
+  // The clock and runtime for a hook, which must sleep by runtime().sleep(), so that it can be
+  // simulated.
   Runtime& runtime() const { return runtime_; }
   Clock::time_point now() const { return runtime_.clock().now(); }
-  // In after_run(): what was recorded, if a hook wanted that.
+  // In after_run(): the trace of the step, if a hook has asked for one.
   const StepTrace& trace() const { return metadata_.trace; }
   RunMetadata& metadata() { return metadata_; }
   // Ends training after this step. Hooks' end() is called, as at every clean end.
@@ -61,18 +62,19 @@ class RunContext {
   bool stop_requested_ = false;
 };
 
-// Called by one thread at a time. What a hook throws is treated as if the step had thrown it.
+// A hook. Called by one thread at a time. An exception of a hook counts as one of the step.
 class SessionHook {
  public:
   virtual ~SessionHook() = default;
   // Once, before the first session: the only time at which the graph may grow. The scaffold stays.
   virtual void begin(Scaffold&) {}
-  // After a session was made and its variables have values: at first, and after each recovery.
+  // Called when a session has been made and its variables have values: at the start, and after each
+  // recovery.
   virtual void after_create_session(RunContext&) {}
   virtual RunArgs before_run(RunContext&) { return {}; }
   // `results` are the values of before_run()'s fetches. Not called if the step failed.
   virtual void after_run(RunContext&, std::span<const Tensor> /*results*/) {}
-  // At the end of training, unless it failed.
+  // Called at the end of training, unless it failed.
   virtual void end(Session&) {}
 };
 

@@ -1,4 +1,4 @@
-// Waiting for something that is polled, not for ever and not in silence.
+// Waiting by polling, with a limit and with log lines.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// Of one wait of a blocking thread.
+// The patience of one wait of a blocking thread.
 class Patience {
  public:
   // `limit_secs` 0 = without end. REQUIRES: the runtime outlives this.
@@ -16,7 +16,7 @@ class Patience {
       : runtime_(&runtime), who_(std::move(who)), limit_secs_(limit_secs) {}
 
   // Sleeps for a moment. Logs "<who> waits <for_what>, since <n> s" every few seconds. Throws
-  // deadline_exceeded with that when the limit is over.
+  // deadline_exceeded with the same text when the limit is over.
   void wait(const std::string& for_what);
 
  private:

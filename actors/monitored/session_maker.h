@@ -19,12 +19,12 @@ class SessionMaker {
   SessionMaker(Server& server, const Scaffold& scaffold, const MonitoredOptions& options);
 
   // Blocks until there is a session with a ready model. Returns nothing if the server's job is over, or
-  // training was complete before it began. Throws deadline_exceeded after max_wait_secs, naming whom it
-  // waited for.
+  // training was complete before it began. Throws deadline_exceeded after max_wait_secs, naming the task
+  // for which it waited.
   std::shared_ptr<Session> make();
 
-  // Of any replica: no step of the job so far changes anything from here on, so that every replica makes
-  // a new session, for which the chief restores the newest checkpoint.
+  // For any replica: from here on no earlier step of the job changes anything, so every replica makes a
+  // new session, for which the chief restores the newest checkpoint.
   void demand_restore(Session& session) const { fence_->close(session); }
 
   // Whether the chief has not given the model new values since the session was made.
@@ -32,7 +32,7 @@ class SessionMaker {
 
   const Saver* saver() const { return saver_; }
   Storage& storage() const { return storage_; }
-  // Why there is nothing left to do, or "".
+  // The reason why there is nothing left to do, or "".
   const std::string& over() const { return over_; }
 
  private:

@@ -1,4 +1,4 @@
-// Tells hooks that act every few steps or seconds when it is time.
+// Timing of hooks that act every few steps or seconds.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// How often a hook acts: every `steps` steps or every `seconds` seconds, whichever is not 0. Both 0:
+// The interval of a hook: every `steps` steps or every `seconds` seconds, whichever is not 0. Both 0:
 // never; both set: whichever comes first.
 struct Every {
   std::int64_t steps = 0;
@@ -21,22 +21,22 @@ class StepTimer {
  public:
   explicit StepTimer(Every every) : every_(every) {}
 
-  // At the first step, and then as often as wanted. A step before the last one (training went back to a
-  // checkpoint) counts as first again.
+  // True at the first step, and then once per interval. A step before the last one (training went back
+  // to a checkpoint) counts as the first again.
   bool is_due(std::int64_t step, Clock::time_point now) const {
     if (every_.steps <= 0 && every_.seconds <= 0) return false;
     if (last_step_ < 0 || step < last_step_) return true;
     if (every_.steps > 0 && step >= last_step_ + every_.steps) return true;
     return every_.seconds > 0 && step > last_step_ && seconds_since_last(now) >= every_.seconds;
   }
-  // It has been done at this step.
+  // Call when the hook has acted at this step.
   void done(std::int64_t step, Clock::time_point now) {
     last_step_ = step;
     last_time_ = now;
   }
-  // -1 before the first.
+  // The last step at which the hook acted; -1 before the first.
   std::int64_t last_step() const { return last_step_; }
-  // REQUIRES: it has been done once.
+  // The time since the hook acted last. REQUIRES: it has acted.
   double seconds_since_last(Clock::time_point now) const {
     ACTORFLOW_CHECK(last_step_ >= 0);
     return std::chrono::duration<double>(now - last_time_).count();

@@ -1,4 +1,4 @@
-// What a disk may answer while training goes on all the same.
+// Errors of a disk that do not end training.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -16,14 +16,14 @@ inline bool is_of_storage(Code code) {
          code == Code::not_found || code == Code::disk_error;
 }
 
-// The pause after so many failures in a row, from 1 on: 1 s, doubled each time, a minute at most.
+// The pause after that many failures in a row, from 1 on: 1 s, doubled each time, at most a minute.
 inline std::chrono::seconds storage_pause(int failures) {
   return std::chrono::seconds(failures > 6 ? 60 : 1 << (failures - 1));
 }
 
-// What `body` returns. A disk_error, which may pass, is logged as that of `what`, and `body` called
-// again after a pause; that of the last try comes out, as does every other error. Blocks for 15 s at
-// most.
+// Returns what `body` returns. A disk_error, which may pass, is logged with `what`, and `body` is called
+// again after a pause; the error of the last try, and every other error, is thrown. Blocks for at most
+// 15 s.
 template <class Body>
 auto with_storage_tries(Runtime& runtime, const std::string& what, Body&& body) {
   constexpr int tries = 5;

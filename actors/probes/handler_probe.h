@@ -1,4 +1,4 @@
-// Lets a test look at, and into, every handler of every actor.
+// Access of tests to every handler of every actor.
 #pragma once
 
 #include <atomic>
@@ -13,17 +13,18 @@ struct HandlerName {
   auto operator<=>(const HandlerName&) const = default;
 };
 
-// Called by all actors, on their threads. What before() and after() throw, the handler has thrown.
+// Called by all actors, on their threads. An exception of before() or after() counts as one of the
+// handler.
 class HandlerProbe {
  public:
   virtual ~HandlerProbe() = default;
-  // An actor that has this handler was made.
+  // Called when an actor with this handler has been made.
   virtual void made(const HandlerName& handler) = 0;
   virtual void before(const HandlerName& handler) = 0;
   virtual void after(const HandlerName& handler) = 0;
 };
 
-// Only tests set it, while no actor runs. Null: nobody looks.
+// The probe, or null. Only tests set it, while no actor runs.
 inline std::atomic<HandlerProbe*> handler_probe{nullptr};
 
 }  // namespace actorflow

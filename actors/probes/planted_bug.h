@@ -1,5 +1,5 @@
-// Mistakes that a special build makes on purpose, one at a time, to see whether the simulation finds them. In every
-// other build this is nothing.
+// Bugs that a special build switches on, one at a time, to see whether the simulation finds them. In
+// every other build this file has no effect.
 #pragma once
 
 namespace actorflow {
@@ -22,6 +22,8 @@ enum class PlantedBug {
   unsynced_file,        // a new file's bytes are not synced before it takes its place
   unsynced_rename,      // nor is the folder after that
   unsynced_folder,      // a new folder's name is not synced
+  steps_not_held,       // training goes on while a checkpoint's variables are taken
+  assumed_one_step,     // what a checkpoint has taken is not compared
   unsynced_removal,     // a manifest's files are removed before its own removal is synced
 };
 

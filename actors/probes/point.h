@@ -1,4 +1,4 @@
-// Rare situations of the actors, counted, so that who tests knows which of them he has seen.
+// Coverage points: counters of rare situations that a test reached.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// A situation. A static of a source file: all that a program could reach are known before it reaches them.
+// A point, a static of a source file, so that all points of a program are known before it reaches them.
 // Thread-safe.
 class Point {
  public:
@@ -17,7 +17,7 @@ class Point {
   Point& operator=(const Point&) = delete;
 
   void hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
-  // How often each was hit since the last call, also those that were not.
+  // Returns how often each point was hit since the last call, including points that were not.
   static std::map<std::string, std::uint64_t> take_all();
 
  private:

@@ -1,4 +1,4 @@
-// The queue shard of a task: the stateful actor that holds its queues, and knows the inputs that it serves.
+// The queue shard of a task: the actor that holds its queues and knows the inputs that it serves.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -9,12 +9,12 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/queues/tensor_queue.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
-// A queue is made by the first op that names it. What waits is told when its step ends, and whoever waits
-// for long is named in the log every few seconds.
+// The first op that names a queue makes it. Waiting ops are answered when their step ends, and ops that
+// wait for long are logged every few seconds.
 class QueueShard {
  public:
   QueueShard(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -24,7 +24,7 @@ class QueueShard {
  private:
   struct Entry {
     TensorQueue queue;
-    std::uint64_t served_before = 0;  // at the last tick, if somebody waited then
+    std::uint64_t served_before = 0;  // at the last tick, if an op waited then
     bool waited = false;
   };
 

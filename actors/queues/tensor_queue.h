@@ -1,4 +1,4 @@
-// One queue of a task: its elements, and those who wait to put some in or to take some out.
+// One queue of a task: its elements and the waiting enqueue and dequeue ops.
 #pragma once
 
 #include <deque>
@@ -12,43 +12,43 @@
 
 namespace actorflow {
 
-// Follows TensorFlow's queues: whoever waits is served in the order in which they came, and a dequeue of
-// many takes elements as they come, so that `count` may exceed the capacity. Not thread-safe: it belongs
-// to a queue shard. Outcomes go to the lanes that asked.
+// Follows TensorFlow's queues: waiting ops are served in the order of their arrival, and a dequeue of
+// many takes elements as they come, so `count` may exceed the capacity. Not thread-safe: it belongs to a
+// queue shard. Results are sent to the lanes that asked.
 class TensorQueue {
  public:
   explicit TensorQueue(QueueSpec spec);
 
   const QueueSpec& spec() const { return spec_; }
 
-  // Who waits: `epoch` is that of its step's session.
+  // An op that asks; `epoch` is that of its step's session.
   struct Asker {
     ReplyTo reply_to;
     FencingEpoch epoch = 0;
   };
 
-  // The element waits for room. Throws cancelled if the queue is closed, invalid_argument if the element
-  // is not of the queue's types.
+  // Adds the element when there is room. Throws cancelled if the queue is closed, invalid_argument if
+  // the element does not have the queue's types.
   void enqueue(const Asker& asker, Tuple element);
-  // The same for the rows of `columns`.
+  // Adds the rows of `columns` as elements.
   void enqueue_many(const Asker& asker, Tuple columns);
   void dequeue(const Asker& asker);
-  // `fewer`: takes what there is when the queue is closed.
+  // `fewer`: takes the remaining elements when the queue is closed.
   void dequeue_many(const Asker& asker, std::int64_t count, bool fewer);
   void close(bool cancel_pending_enqueues);
-  // Forgets what a step waits for; elements that it had already taken go back.
+  // Drops the waiting ops of a step; elements that they had already taken go back.
   void give_up(StepId step);
-  // The same for all steps of an earlier life of the job: of epochs below `epoch`, but for 0, which is
-  // that of sessions that belong to no job. They are told the reason.
+  // Drops the waiting ops of all steps of an earlier life of the job, with the reason as answer: of
+  // epochs below `epoch`, except 0, that of sessions that belong to no job.
   void fence(FencingEpoch epoch, const Status& reason);
-  // Tells everybody who waits; the queue is not used again.
+  // Answers all waiting ops; the queue must not be used again.
   void abandon(const Status& reason) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(elements_.size()); }
   bool closed() const { return closed_; }
-  // Who waits and for what; "" if nobody does.
+  // A description of the waiting ops; "" if there are none.
   std::string waiting() const;
-  // How many have waited and been served: stands still while all wait.
+  // The number of ops that have been served after waiting; constant while all wait.
   std::uint64_t served() const { return served_; }
 
  private:
@@ -67,10 +67,10 @@ class TensorQueue {
   };
 
   void check_open() const;
-  // Those for whose askers `which` is true wait no longer.
+  // Drops the waiting ops for whose askers `which` is true.
   void drop(const std::function<bool(const Asker&)>& which);
   void advance();
-  // Each does one thing, if it can. What is thrown meanwhile is the answer to the one for whom it was done.
+  // Each does one thing, if it can. An exception is the answer to the op for which it was done.
   bool take_in();
   bool hand_out();
   enum class Handed : std::uint8_t { nothing, an_element, all };

@@ -5,7 +5,7 @@
 
 namespace actorflow {
 
-// Steady: it never jumps. Thread-safe.
+// A steady clock, which never jumps. Thread-safe.
 class Clock {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -15,7 +15,7 @@ class Clock {
   virtual time_point now() = 0;
 };
 
-// The machine's.
+// The machine's clock.
 Clock& steady_clock();
 
 }  // namespace actorflow

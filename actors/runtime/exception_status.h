@@ -1,4 +1,4 @@
-// What an exception says, as a status.
+// Exceptions as statuses.
 #pragma once
 
 #include "dataflow/values/error.h"

@@ -56,6 +56,16 @@ class Handle {
     }
   }
 
+  void write_all_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const auto written = calls_.write_at(file_, offset, bytes);
+      if (written == -EINTR) continue;
+      checked(written, fmt::format("write {} bytes at {} of", bytes.size(), offset), path_);
+      offset += static_cast<std::uint64_t>(written);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
   void read_all(std::uint64_t offset, std::span<std::byte> into) {
     while (!into.empty()) {
       const auto got = calls_.read(file_, offset, into);
@@ -129,7 +139,31 @@ class FileOfHandle final : public OpenFile {
   Handle file_;
 };
 
+class NamelessFile final : public ScratchFile {
+ public:
+  NamelessFile(FileCalls& calls, const std::string& path)
+      : file_(calls, path, OpenMode::scratch, "create") {
+    checked(calls.unlink(path), "remove the name of", path);
+  }
+
+  std::uint64_t append(std::span<const std::byte> bytes) override {
+    const std::uint64_t offset = end_.fetch_add(bytes.size());
+    file_.write_all_at(offset, bytes);
+    return offset;
+  }
+  void read(std::uint64_t offset, std::span<std::byte> into) override { file_.read_all(offset, into); }
+
+ private:
+  Handle file_;
+  std::atomic<std::uint64_t> end_{0};
+};
+
 }  // namespace
+
+void FileStorage::note_unsynced(const std::string& folder) {
+  const std::scoped_lock lock(mutex_);
+  unsynced_.insert(folder);
+}
 
 void FileStorage::create_folders(const std::string& folder) {
   PathKind kind = PathKind::nothing;
@@ -137,11 +171,10 @@ void FileStorage::create_folders(const std::string& folder) {
   const std::string parent = parent_of(folder);
   if (kind != PathKind::folder) {
     if (kind == PathKind::nothing && parent != folder) create_folders(parent);
+    note_unsynced(folder);  // first: another task may find the folder before its name is synced
     const int made = calls_.make_folder(folder);
     if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
       checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
-    const std::scoped_lock lock(mutex_);
-    unsynced_.insert(folder);
   } else if (const std::scoped_lock lock(mutex_); !unsynced_.contains(folder)) {
     return;
   }
@@ -158,6 +191,12 @@ std::unique_ptr<NewFile> FileStorage::create(const std::string& path) {
 
 std::unique_ptr<OpenFile> FileStorage::open(const std::string& path) {
   return std::make_unique<FileOfHandle>(calls_, path);
+}
+
+std::unique_ptr<ScratchFile> FileStorage::scratch(const std::string& folder) {
+  create_folders(folder);
+  return std::make_unique<NamelessFile>(
+      calls_, fmt::format("{}/scratch.{}-{}.tmp", folder, calls_.process(), next_temporary_++));
 }
 
 void FileStorage::append(const std::string& path, std::span<const std::byte> bytes) {

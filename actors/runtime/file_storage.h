@@ -1,4 +1,4 @@
-// A disk behind the calls of an operating system. It decides what is synced, and in which order.
+// A storage on system calls. It decides what is synced, and in which order.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@ class FileStorage : public Storage {
 
   std::unique_ptr<NewFile> create(const std::string& path) override;
   std::unique_ptr<OpenFile> open(const std::string& path) override;
+  std::unique_ptr<ScratchFile> scratch(const std::string& folder) override;
   void append(const std::string& path, std::span<const std::byte> bytes) override;
   bool exists(const std::string& path) override;
   std::vector<std::string> list(const std::string& folder) override;
@@ -28,13 +29,15 @@ class FileStorage : public Storage {
   double wall_time_s() override { return calls_.wall_time_s(); }
 
  private:
-  // Missing folders, which survive a loss of power.
+  // Makes missing folders, which survive a loss of power.
   void create_folders(const std::string& folder);
+  void note_unsynced(const std::string& folder);
 
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
   std::mutex mutex_;
-  // Folders that were made here, but whose names have not been synced: the disk has answered with an error.
+  // Folders that are being made here, or were made, and whose names are not synced yet, or because the disk
+  // has answered with an error.
   std::set<std::string> unsynced_;
 };
 

@@ -1,11 +1,10 @@
-// The base of every actor: none dies unseen.
+// The base of every actor, which turns exceptions into answers or ends the task.
 //
-// An actor's behavior is made by guarded(). What a handler throws is a failure of the step or request
-// that the message belongs to: the actor's state, or the message itself, says with `refuse` how its
-// owner hears of it. A message that nobody can refuse was about the actor's own state, which cannot be
-// trusted any more: the task ends at once with the reason, so that others see it die. So does a task
-// whose actor throws elsewhere (while it is made, or while it refuses) or gets a message that it does
-// not know.
+// An actor's behavior is made by guarded(). An exception in a handler is a failure of the step or
+// request to which the message belongs: a function `refuse` of the actor's state, or beside the message,
+// tells its owner. A message without `refuse` concerns the actor's own state, which can no longer be
+// trusted: the task ends at once with the reason, so that others notice. So does a task whose actor
+// throws elsewhere (while it is made, or in `refuse`) or gets an unknown message.
 #pragma once
 
 #include <caf/event_based_actor.hpp>
@@ -24,13 +23,14 @@ class GuardedActor : public caf::event_based_actor {
  public:
   explicit GuardedActor(caf::actor_config& config);
 
-  // Who the actor is, for messages; `task` may be null, and must outlive it otherwise.
+  // Sets the actor's role and task, for error messages. `task` may be null; otherwise it must outlive
+  // the actor.
   void introduce(std::string_view role, const TaskName* task);
   std::string_view role() const { return role_; }
   // Ends the actor's task. REQUIRES: called in a catch block.
   void end_task(std::string_view message);
-  // The status of the exception. What is no Error says nothing of where it was thrown: the status names
-  // actor, task and message. REQUIRES: called in a catch block.
+  // The status of the exception. Names actor, task and message if it is no Error, since others do not
+  // say where they were thrown. REQUIRES: called in a catch block.
   Status failure_of(std::string_view message) const;
 
  private:
@@ -42,7 +42,7 @@ class GuardedActor : public caf::event_based_actor {
 
 namespace guarding {
 
-// "StateCall" of actorflow::StateCall.
+// The name of a message type: "StateCall" for actorflow::StateCall.
 template <class M>
 constexpr std::string_view message_name() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -57,7 +57,7 @@ template <class Only>
 struct LastOf<Only> {
   using type = std::remove_cvref_t<Only>;
 };
-// A message comes alone or behind its Sender.
+// The message among a handler's arguments: alone, or after its Sender.
 template <class... Args>
 constexpr std::string_view name_of_last = message_name<typename LastOf<Args...>::type>();
 
@@ -93,9 +93,9 @@ auto guard(GuardedActor* self, Owner* owner, Handler handler, void (Handler::*)(
 
 }  // namespace guarding
 
-// A behavior of these handlers, lambdas of a message or of (Sender, message). `owner.refuse(sender and
-// message as the handler takes them, status)` hears of what a handler has thrown; without one, the
-// function refuse() beside the message; without that, the task ends.
+// A behavior of these handlers, lambdas of a message or of (Sender, message). An exception of a handler
+// is passed to owner.refuse(sender and message as the handler takes them, status); without such a
+// function to refuse() beside the message; without that, the task ends.
 template <class Owner, class... Handlers>
 caf::behavior guarded(GuardedActor* self, Owner* owner, Handlers... handlers) {
   return {guarding::guard(self, owner, std::move(handlers), &Handlers::operator())...};

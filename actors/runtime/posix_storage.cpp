@@ -17,6 +17,8 @@ int flags_of(OpenMode mode) {
       return O_WRONLY | O_CREAT | O_TRUNC;
     case OpenMode::append:
       return O_WRONLY | O_CREAT | O_APPEND;
+    case OpenMode::scratch:
+      return O_RDWR | O_CREAT | O_EXCL;
     case OpenMode::folder:
       return O_RDONLY | O_DIRECTORY;
     default:
@@ -42,6 +44,9 @@ class PosixCalls final : public FileCalls {
   void close(int file) override { ::close(file); }
   std::int64_t write(int file, std::span<const std::byte> bytes) override {
     return or_error(::write(file, bytes.data(), bytes.size()));
+  }
+  std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return or_error(::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)));
   }
   std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override {
     return or_error(::pread(file, into.data(), into.size(), static_cast<off_t>(offset)));
@@ -89,14 +94,15 @@ class PosixCalls final : public FileCalls {
 
 }  // namespace
 
+// Never destroyed: servers may outlive other statics.
 FileCalls& posix_calls() {
-  static PosixCalls calls;
-  return calls;
+  static auto* calls = new PosixCalls;
+  return *calls;
 }
 
 Storage& posix_storage() {
-  static FileStorage storage(posix_calls());
-  return storage;
+  static auto* storage = new FileStorage(posix_calls());
+  return *storage;
 }
 
 }  // namespace actorflow

@@ -1,11 +1,11 @@
-// The seam between actors and chance: incarnations and step ids come from here.
+// The seam between actors and randomness: the source of incarnations and step ids.
 #pragma once
 
 #include <cstdint>
 
 namespace actorflow {
 
-// Thread-safe.
+// A source of random numbers. Thread-safe.
 class Random {
  public:
   virtual ~Random() = default;

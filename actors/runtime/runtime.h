@@ -1,5 +1,5 @@
-// What the actors of a process run on: threads, time, chance and the ways to the outside. The real one
-// has threads (threaded_runtime.h); a simulation puts another in its place.
+// The runtime of a process's actors: threads, time, randomness, storage and networks. The real one has
+// threads (threaded_runtime.h); a simulation has its own.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace actorflow {
 class Network;
 class Team;
 
-// Ends a client's wait. Any thread may.
+// Ends a client's wait, from any thread.
 class Waker {
  public:
   virtual ~Waker() = default;
@@ -33,21 +33,21 @@ class Runtime {
   virtual ~Runtime() = default;
 
   virtual caf::actor_system& system() = 0;
-  // Its free threads, for the parts of a kernel.
+  // The free threads, for the parts of a kernel.
   virtual Team& team() = 0;
   virtual Clock& clock() = 0;
   virtual Random& random() = 0;
-  // Where its tasks keep checkpoints.
+  // The storage for checkpoints of its tasks.
   virtual Storage& storage() = 0;
-  // Between processes.
+  // The network between processes.
   virtual Network& rpc_network() = 0;
-  // Between the tasks of this runtime: tensors pass by handle.
+  // The network between the tasks of this runtime, which passes tensors by handle.
   virtual Network& local_network() = 0;
 
-  // For a client's thread, never for an actor. Calls `begin`, then blocks until the waker is woken, and
-  // returns true, or until `end`, calls `give_up` and returns false. Nobody may use the waker later. A
-  // simulation throws something that is no std::exception to end the client of a killed task; a destructor
-  // that waits must keep it in.
+  // For a client's thread, never for an actor. Calls `begin`, then blocks. Returns true when the waker
+  // is woken; at `end` calls `give_up` and returns false. The waker must not be used afterwards. A
+  // simulation ends the client of a killed task by throwing something that is no std::exception; a
+  // destructor that waits must catch it.
   virtual bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
                           const std::function<void(Waker&)>& give_up) = 0;
   void wait(const std::function<void(Waker&)>& begin) { wait_until(Clock::never, begin, nobody); }

@@ -1,5 +1,5 @@
-// The threads on which actors run: workers of this scheduler's own, and threads of others for a while,
-// such as a client's that waits for its step.
+// The threads on which actors run: the scheduler's workers, and for a while other threads, such as that
+// of a client that waits for its step.
 #pragma once
 
 #include <atomic>
@@ -19,33 +19,33 @@ namespace actorflow {
 class ThreadUnit;
 enum class Duty;
 
-// Runs an actor once, for at most so many messages; if it has more, the unit gets it again later.
+// Runs an actor once, for at most `max_messages`; if it has more, queues it again at the unit.
 void run_on(caf::execution_unit& unit, caf::resumable* actor, std::size_t max_messages);
 
-// What actors know of the scheduler of their system, which a simulation replaces.
+// The scheduler as actors see it; a simulation replaces it.
 class TaskScheduler : public caf::scheduler::abstract_coordinator {
  public:
   using caf::scheduler::abstract_coordinator::abstract_coordinator;
-  // REQUIRES: the system was configured with one. (Not checked: asked for at every costly node.)
+  // The scheduler of a system. REQUIRES: the system was configured with one (not checked: called for
+  // every costly node).
   static TaskScheduler& of(caf::actor_system& system);
 
-  // Actors that are woken with this unit are pieces of computing.
+  // The unit for waking actors that are pieces of computing.
   virtual caf::execution_unit& piece_unit() = 0;
-  // How many workers may compute beside the clients' threads that do.
+  // The number of workers that may compute beside computing client threads.
   virtual int helpers() const = 0;
-  // The task of the calling actor ends at once, as if it was killed, and says why: the process, or, in a
-  // simulation, the simulated one.
+  // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process, or
+  // the simulated one.
   virtual void end_task(const std::string& reason) = 0;
 };
 
-// Takes the place of CAF's own scheduler. It has two queues: actors, for its workers, and pieces of
-// computing (a node's kernel, a part of one), which waiting clients take too. As many threads compute at
-// once as there are workers: a client's thread that computes takes the place of the last of them. A
-// worker looks for more for a moment before it sleeps, since waking it costs more than a small kernel.
-// An actor that could not be queued would never run again: where there is no memory for that, the process
-// ends (noexcept).
-// Light actors that wait behind long kernels are taken out of the queues and run by a thread that does
-// nothing else: who asks whether this task is alive does not wait for a kernel. Thread-safe.
+// Replaces CAF's own scheduler. It has two queues: actors, for its workers, and pieces of computing (a
+// node's kernel, or a part of one), which waiting clients take, too. As many threads compute at once as
+// there are workers: a computing client thread replaces the last of them. A worker looks for work for a
+// moment before it sleeps, since waking it costs more than a small kernel. An actor that could not be
+// queued would never run again: without memory for that the process ends (noexcept). A separate thread
+// takes light actors that wait behind long kernels out of the queues and runs them, so that heartbeats
+// do not wait for kernels. Thread-safe.
 class Scheduler final : public TaskScheduler {
  public:
   explicit Scheduler(caf::actor_system& system);
@@ -54,15 +54,16 @@ class Scheduler final : public TaskScheduler {
   void enqueue(caf::resumable* actor) noexcept override;
   void enqueue_piece(caf::resumable* piece) noexcept;
   caf::execution_unit& piece_unit() override { return piece_unit_; }
-  // Null if there is none.
+  // A queued piece of computing, null if there is none.
   caf::resumable* take_piece();
 
   int helpers() const override;
   [[noreturn]] void end_task(const std::string& reason) override;
 
-  // A client's thread begins or ends to compute.
+  // Call when a client's thread begins or stops computing.
   void client_computes(bool computes) { clients_ += computes ? 1 : -1; }
-  // Units for threads of others. An actor may remember the one on which it ran, so they stay.
+  // A unit for a thread of others. Units are kept, because an actor may remember the one on which it
+  // ran.
   std::unique_ptr<ThreadUnit> take_unit(Duty duty);
   void put_back(std::unique_ptr<ThreadUnit> unit);
 
@@ -81,7 +82,7 @@ class Scheduler final : public TaskScheduler {
     std::thread thread;
   };
   using Queue = std::deque<caf::resumable*>;
-  // Hands what it is given on to one of the queues.
+  // Forwards actors to one of the queues.
   struct Unit final : caf::execution_unit {
     Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*) noexcept);
     void exec_later(caf::resumable* actor) noexcept override { (scheduler.*enqueue)(actor); }
@@ -90,14 +91,14 @@ class Scheduler final : public TaskScheduler {
   };
 
   void work(int index);
-  // Null when the scheduler stops.
+  // The next actor for a worker; null when the scheduler stops.
   caf::resumable* next(int index);
-  // What the worker may take, or null. REQUIRES: mutex_ is held.
+  // An actor that the worker may take, or null. REQUIRES: mutex_ is held.
   caf::resumable* take(int index);
   bool may_have(int index) const;
   void wake_one(int workers);
   void rescue_light_actors();
-  // Those that were there a while ago, in any queue. REQUIRES: mutex_ is held.
+  // Light actors that have been queued since the previous check. REQUIRES: mutex_ is held.
   std::vector<caf::resumable*> stranded();
 
   Unit actor_unit_, piece_unit_;

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/runtime/placement.h"
 #include "actors/runtime/scheduler.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 namespace {

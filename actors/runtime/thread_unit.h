@@ -1,5 +1,6 @@
-// A thread that is not the scheduler's and runs actors all the same: a client's while it waits for its
-// step, and the network's. What such a thread wakes it runs itself, without waking another.
+// Units of threads that run actors but are not the scheduler's: a client's thread while it waits for its
+// step, and the network's. Such a thread runs the actors that it wakes itself, without waking another
+// thread.
 #pragma once
 
 #include <atomic>
@@ -17,36 +18,37 @@ namespace actorflow {
 
 class Scheduler;
 
-// Whether a thread may compute kernels, or must soon be back at its own work.
+// Whether a thread may compute kernels, or must soon return to its own work.
 enum class Duty { light, compute };
 
-// Takes the light actors out of the queue; returns how many there were.
+// Takes the light actors out of the queue; returns their number.
 int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to);
 
-// One thread at a time attends it (Attendance). Actors that come while nobody does go to the scheduler,
-// so that none is ever lost.
+// A unit, attended by one thread at a time (Attendance). Actors that are woken while no thread attends
+// it go to the scheduler, so that none is ever lost.
 class ThreadUnit final : public caf::execution_unit {
  public:
   ThreadUnit(Scheduler& scheduler, Duty duty);
 
   // The unit that the calling thread attends; null on others, the scheduler's workers among them.
   static ThreadUnit* current();
-  // The same, if it may compute.
+  // The unit that the calling thread attends, if it may compute; else null.
   static ThreadUnit* current_for_compute();
 
   Duty duty() const { return duty_; }
 
   // Any thread.
   void exec_later(caf::resumable* actor) noexcept override;
-  // Any thread: ends run_until_stopped(), now or when it is called next.
+  // Any thread: ends the present or the next run_until_stopped().
   void stop();
-  // Any thread: its light actors, if nothing has been taken from the queue since the last call.
+  // Any thread: moves its light actors to `to` if nothing has been taken from its queue since the last
+  // call.
   void give_up_stranded(std::vector<caf::resumable*>& to);
 
-  // The rest: the attending thread. Runs what is ready until nothing is.
+  // The following functions: the attending thread only. Runs ready actors until there are none.
   void run_ready();
-  // Runs what comes until stop(), and returns true, or until `end`, and returns false. Helps the
-  // scheduler's workers to compute meanwhile, and sleeps when there is nothing to do.
+  // Runs actors until stop(), and returns true, or until `end`, and returns false. Meanwhile it helps
+  // the scheduler's workers to compute, and sleeps when there is nothing to do.
   bool run_until_stopped(
       std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max());
 
@@ -58,7 +60,7 @@ class ThreadUnit final : public caf::execution_unit {
   void run(caf::resumable* actor);
   // Looks for something to do for a moment: a piece of computing, or null.
   caf::resumable* search();
-  // Until there is something to run, or `end`.
+  // Sleeps until there is something to run, or until `end`.
   void sleep(std::chrono::steady_clock::time_point end);
   void count_as_computing(bool computes);
 
@@ -74,9 +76,9 @@ class ThreadUnit final : public caf::execution_unit {
   std::atomic<bool> news_{false};  // something became ready, or stop() was called
 };
 
-// For a thread that is not the system's, while it makes the system, spawns its actors or speaks with them.
-// CAF keeps the system's logger with such a thread, and the end of the system waits until nobody keeps it:
-// without this it could end on that thread only.
+// For a thread outside the actor system while it makes the system, spawns actors or sends them messages.
+// CAF stores the system's logger in such a thread, and the end of the system waits until no thread has
+// it: without this object the system could only end on that thread.
 class SystemVisit {
  public:
   SystemVisit() = default;
@@ -85,7 +87,7 @@ class SystemVisit {
   SystemVisit& operator=(const SystemVisit&) = delete;
 };
 
-// While it lives, its thread attends a unit.
+// Makes its thread attend a unit for its life.
 class Attendance {
  public:
   Attendance(Scheduler& scheduler, Duty duty);
@@ -99,7 +101,7 @@ class Attendance {
   const SystemVisit visit_;
   Scheduler& scheduler_;
   std::unique_ptr<ThreadUnit> unit_;
-  ThreadUnit* outer_;  // that the thread attended before
+  ThreadUnit* outer_;  // the unit that the thread attended before
 };
 
 }  // namespace actorflow

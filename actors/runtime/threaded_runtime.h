@@ -15,16 +15,16 @@ class Scheduler;
 
 struct RuntimeOptions {
   int num_threads = 0;  // 0 = one per core
-  // Of the network's connections; see RpcOptions.
+  // The credentials of the network; see RpcOptions.
   std::string credentials = {};
   bool insecure = false;
-  // How long the network's thread looks for a further message before it sleeps; see RpcOptions.
+  // How long the network's thread polls after a message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
-  // False: tensors go to other processes of this machine as to other machines.
+  // False: tensors are sent to processes of this machine as to other machines.
   bool shared_memory = true;
-  // Where its tasks keep checkpoints; null = real files. Must outlive the runtime.
+  // The storage for checkpoints; null = real files. Must outlive the runtime.
   Storage* storage = nullptr;
 };
 

@@ -29,6 +29,13 @@ std::int64_t AppliedUpdates::next(const Key& key, std::int64_t first) {
   return replica.last_ + 1;
 }
 
+std::map<AppliedUpdates::Key, std::int64_t> AppliedUpdates::last() const {
+  std::map<Key, std::int64_t> all;
+  for (const auto& [key, entry] : replicas_)
+    all[key] = entry.last_ >= 0 ? entry.last_ : entry.counts_.counted;
+  return all;
+}
+
 GradientCounts AppliedUpdates::counts(std::int64_t replica) const {
   GradientCounts sum;
   for (const auto& [key, entry] : replicas_) {

@@ -1,4 +1,4 @@
-// Which asynchronous updates of a variable have been made, so that none is made twice.
+// The applied asynchronous updates of a variable, so that none is applied twice.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace actorflow {
 
-// Serials of a replica's updates grow, one step at a time; those of different train ops are independent
-// of each other. Not thread-safe: it belongs to a shard.
+// Serials of a replica's updates grow one step at a time; those of different train ops are independent.
+// Not thread-safe: it belongs to a shard.
 class AppliedUpdates {
  public:
   struct Key {
@@ -20,14 +20,14 @@ class AppliedUpdates {
 
     auto operator<=>(const Key&) const = default;
   };
-  // What is known of one replica's updates.
+  // The updates of one replica.
   class Replica {
    public:
-    // False, and counted, if an update of this serial or a later one has been made before; -1 is always
-    // new.
+    // False if an update of this serial or a later one has been made already, which is then counted as
+    // repeated; -1 is always new.
     bool admit(std::int64_t serial) noexcept;
-    // An admitted update counts when it has been made: one that failed may come again. `finite`: it was
-    // not left out.
+    // Call when an admitted update has been made; one that failed may be repeated. `finite`: false if it
+    // was left out.
     void made(std::int64_t serial, bool finite = true) noexcept;
 
    private:
@@ -36,11 +36,12 @@ class AppliedUpdates {
     std::int64_t last_ = -1;
   };
 
-  // Stays where it is.
+  // The updates of a replica; the reference stays valid.
   Replica& of(const Key& key) { return replicas_[key]; }
-  // The serial after the last. One that asks for the first time begins with `first`, also if it asks
-  // again.
+  // The serial after the last one. A replica without updates begins with `first`, also if it asks again.
   std::int64_t next(const Key& key, std::int64_t first);
+  // Of each key, the serial of the last update; their number where they have none.
+  std::map<Key, std::int64_t> last() const;
   // Of all train ops together.
   GradientCounts counts(std::int64_t replica) const;
 

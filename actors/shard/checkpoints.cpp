@@ -2,6 +2,7 @@
 // actor's.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "actors/checkpoint/files/io_actor.h"
@@ -28,21 +29,89 @@ void add_slots(const VariableInCheckpoint& place, const ShardVariable& variable,
 }
 
 // What a chief of an earlier epoch saved would be of no life of the job. Epoch 0 belongs to no chief.
-StateResult save(ShardState& shard, StateCall& call) {
+void check_epoch(const ShardState& shard, const StateCall& call) {
   if (call.epoch != 0) check_fence(call, shard.epoch, *shard.task);
-  SaveTensors job{call.reply_to,
-                  call.inputs[0].scalar<std::string>(),
-                  call.inputs[1].scalar<std::string>(),
-                  call.inputs[2].scalar<std::int64_t>(),
-                  {}};
+}
+
+// The updates of variables, as SnapshotVariables says it.
+class Updates {
+ public:
+  void add(const ShardVariable& variable, const std::string& global_step) {
+    for (const auto& [key, serial] : variable.applied.last()) had(name_of(key), serial);
+    const auto step = variable.accumulator.global_step();
+    if (step > 0 && variable.accumulate &&
+        attr<std::string>(*variable.accumulate, "global_step") == global_step)
+      had("", step);
+  }
+  void count(const ShardVariable& global_step) {
+    numbers_[""][2] = global_step.state.value.scalar<std::int64_t>();
+    for (const auto& [key, serial] : global_step.applied.last()) numbers_[name_of(key)][2] = serial;
+  }
+
+  std::vector<Tensor> as_tensors() const {
+    const auto count = static_cast<std::int64_t>(numbers_.size());
+    std::vector<std::string> names;
+    std::vector<std::int64_t> values;
+    for (const auto& [name, three] : numbers_) {
+      names.push_back(name);
+      values.insert(values.end(), three.values.begin(), three.values.end());
+    }
+    return {Tensor::of<std::string>({count}, names), Tensor::of<std::int64_t>({count, 3}, values)};
+  }
+
+ private:
+  struct Three {
+    std::array<std::int64_t, 3> values{-1, -1, -1};
+    std::int64_t& operator[](std::size_t i) { return values[i]; }
+  };
+
+  static std::string name_of(const AppliedUpdates::Key& key) {
+    return fmt::format("{}/{}", key.train_op, key.replica);
+  }
+  void had(const std::string& kind, std::int64_t number) {
+    Three& three = numbers_[kind];
+    three[0] = three[0] < 0 ? number : std::min(three[0], number);
+    three[1] = std::max(three[1], number);
+  }
+
+  std::map<std::string, Three> numbers_;
+};
+
+StateResult snapshot(ShardState& shard, StateCall& call) {
+  check_epoch(shard, call);
+  const auto& global_step = attr<std::string>(*call.node, "global_step");
+  const ShardVariable* counter = shard.find(global_step);
+  std::vector<SavedTensor> tensors;
+  Updates updates;
   for (const auto& place : variables_in_checkpoint(*call.node)) {
     const ShardVariable& variable = shard.initialized(place.variable);
     const bool is_whole = place.full_rows < 0;
-    job.tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
-                           place.full_rows, on_device(variable.state.value, cpu_device())});
-    add_slots(place, variable, job.tensors);
+    tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
+                       place.full_rows, on_device(variable.state.value, cpu_device())});
+    add_slots(place, variable, tensors);
+    if (&variable != counter) updates.add(variable, global_step);
   }
-  caf::anon_send(shard.task->checkpoint_io, std::move(job));
+  if (counter) updates.count(*counter);
+  shard.snapshots.insert_or_assign(call.inputs[0].scalar<std::string>(), std::move(tensors));
+  std::vector<Tensor> outputs = updates.as_tensors();
+  outputs.insert(outputs.begin(), counter ? counter->state.value : Tensor::scalar<std::int64_t>(-1));
+  return outputs;
+}
+
+StateResult write(ShardState& shard, StateCall& call) {
+  check_epoch(shard, call);
+  const auto& folder = call.inputs[0].scalar<std::string>();
+  const auto kept = shard.snapshots.find(folder);
+  if (kept == shard.snapshots.end())
+    throw Error(
+        Code::aborted,
+        fmt::format("{} has nothing more to write into '{}': it has restarted, or another session "
+                    "has saved there; save again",
+                    shard.task->self.name.to_string(), folder));
+  caf::anon_send(shard.task->checkpoint_io,
+                 SaveTensors{call.reply_to, folder, call.inputs[1].scalar<std::string>(),
+                             call.inputs[2].scalar<std::int64_t>(), std::move(kept->second)});
+  shard.snapshots.erase(kept);
   return std::nullopt;
 }
 
@@ -74,7 +143,8 @@ void put_restored(ShardState& shard, TensorsLoaded& loaded) {
 
 std::span<const StateOp> checkpoint_handlers() {
   static const std::array all = {
-      StateOp{&save_variables_op(), save, Effect::reads},
+      StateOp{&snapshot_variables_op(), snapshot, Effect::reads},
+      StateOp{&write_snapshot_op(), write, Effect::reads},
       StateOp{&restore_variables_op(), restore},
   };
   return all;

@@ -1,4 +1,4 @@
-// The conditional accumulators of a shard: what dataflow/ops/conditional_accumulator.h describes.
+// The conditional accumulators of a shard (dataflow/ops/conditional_accumulator.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ConditionalState {
     std::int64_t required = 1;
     std::string node;
   };
-  // What everybody who names it must agree upon.
+  // The properties on which all ops that name it must agree.
   struct Kind {
     TensorType type;
     bool mean = true;
@@ -28,7 +28,7 @@ struct ConditionalState {
   };
 
   Kind kind;
-  // Of the gradients, in the order in which they came.
+  // The sums of the gradients, in the order of their arrival.
   Tensor sum;    // dense; empty if there is none
   RowSums rows;  // sparse
   std::int64_t count = 0;

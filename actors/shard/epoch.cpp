@@ -25,6 +25,7 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
     variable.previous_rows.reset();
     variable.waiting_ticks = 0;
   }
+  shard.snapshots.clear();
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
   // Before any step of the new epoch can reach them: whoever starts one has our answer.
   for (const auto& actor : {shard.task->coordinator, shard.task->queues})

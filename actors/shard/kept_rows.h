@@ -1,4 +1,4 @@
-// The rows of a table that an update is about to change, so that it can be seen as it was before.
+// Copies of rows of a table before an update, which restore its earlier value.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace actorflow {
 
-// Copies of the rows of `table` that these gradients have, each once, in ascending order. REQUIRES: they fit the
-// table, which is on the host.
+// Copies the rows of `table` that these gradients have, each once, in ascending order. REQUIRES: they
+// fit the table, which is on the host.
 GradientRows copy_rows(const Tensor& table, std::span<const Gradient> gradients);
 
-// A copy of `table` in which `rows` are as they were.
+// A copy of `table` with the earlier `rows`.
 Tensor with_rows(const Tensor& table, const GradientRows& rows);
 
 }  // namespace actorflow

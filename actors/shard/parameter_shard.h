@@ -1,8 +1,8 @@
-// The parameter shard of a task: the stateful actor that holds its variables.
+// The parameter shard of a task: the actor that holds its variables.
 //
-// It applies updates in the order in which they come. Whoever reads gets a handle on the value; an
-// update works in place only if nobody holds one, and otherwise makes a new value, so that no reader
-// sees half an update. What it does for each op is in actors/shard/.
+// It applies updates in the order of their arrival. A reader gets a handle on the value; an update works
+// in place only if there is no other handle, and otherwise makes a new value, so that no reader sees
+// half an update. The handlers of the ops are in actors/shard/.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -11,7 +11,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/shard/state.h"
 
 namespace actorflow {

@@ -10,14 +10,15 @@
 
 namespace actorflow {
 
-// Grows with the rows that the gradients have, not with their number. Not thread-safe.
+// A sum that needs memory for the rows of the gradients, however many gradients there are. Not
+// thread-safe.
 class RowSums {
  public:
-  // Rows of equal indices add up. If it throws, it has added nothing. REQUIRES: all gradients are of the same dtype, float32 or float64, and
-  // shape of rows.
+  // Adds a gradient; rows of equal indices add up. If it throws, it has added nothing. REQUIRES: all
+  // gradients are of the same dtype, float32 or float64, and shape of rows.
   void add(const GradientRows& gradient);
-  // The rows that were added, in ascending order, and forgets them; `mean`: each divided by the number
-  // of gradients that had it. `whole` is the type of the tensor that they are rows of.
+  // Returns the added rows, in ascending order, and forgets them. `mean`: divides each by the number of
+  // gradients that had it. `whole` is the type of the whole tensor.
   GradientRows take(const TensorType& whole, bool mean);
 
  private:

@@ -1,4 +1,4 @@
-// What a parameter shard holds, and how an op of its task gets at it.
+// The state of a parameter shard, and the interface of its op handlers.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/files/file_writer.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/shard/applied_updates.h"
@@ -21,7 +22,7 @@
 
 namespace actorflow {
 
-// How far behind the global step asynchronous updates were computed, in steps.
+// The staleness of asynchronous updates: the steps between reading the weights and the update.
 struct Staleness {
   std::int64_t steps = 0;
   std::int64_t sum = 0;
@@ -40,11 +41,11 @@ struct ShardVariable {
   AppliedUpdates applied;  // asynchronous ones
   Accumulator accumulator;
   std::uint64_t left_out = 0;  // gradients that were not finite
-  // The value before the last synchronous update: that of the step before the accumulator's. Of a table
-  // of which some rows changed, these rows.
+  // The value before the last synchronous update, at the step before the accumulator's; for a sparse
+  // update of a table only the changed rows.
   Tensor previous;
   std::optional<GradientRows> previous_rows;
-  // The last accumulate node that came, what it asks for, and for how long gradients have waited.
+  // The last accumulate node, its settings, and for how long gradients have waited.
   const Node* accumulate = nullptr;
   const Optimizer* optimizer = nullptr;
   std::shared_ptr<const Executable> keeps_node;
@@ -58,14 +59,16 @@ struct ShardState {
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
 
   std::map<std::string, ConditionalState, std::less<>> conditional;
+  // What is to be written into a folder of checkpoints, from SnapshotVariables to WriteSnapshot.
+  std::map<std::string, std::vector<SavedTensor>, std::less<>> snapshots;
 
-  // Null if the variable has no value.
+  // The variable of that name, null if it has no value.
   ShardVariable* find(const std::string& name);
-  // Throws failed_precondition if the variable has no value.
+  // The variable of that name. Throws failed_precondition if it has no value.
   ShardVariable& initialized(const std::string& name);
 };
 
-// The name of the variable that a node is about.
+// The name of a node's variable.
 const std::string& variable_of(const Node& node);
 // Throws invalid_argument unless both have the same dtype and shape.
 void check_same_type(const Node& node, const Tensor& expected, const Tensor& actual);
@@ -73,16 +76,16 @@ void check_same_type(const Node& node, const Tensor& expected, const Tensor& act
 // The outputs of a node; or nothing, if it is answered later with complete() or fail().
 using StateResult = std::optional<std::vector<Tensor>>;
 
-// Whether a step of an older epoch than the shard's may still do it.
+// Whether an op changes state; steps of an older epoch than the shard's may then not run it.
 enum class Effect : std::uint8_t { changes, reads };
 
-// What the shard does for an op. `run` throws if it cannot be done, for want of memory, too, and has
-// then changed nothing: the step may be made again.
+// The handler of an op. If `run` throws, also for want of memory, it has changed nothing, so the step
+// may be repeated.
 struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
   Effect effect = Effect::changes;
-  // The input that comes where the variable lives; the others come to the host.
+  // The input that is brought to the variable's device; the others are brought to the host.
   int input_beside_variable = -1;
 };
 
@@ -96,35 +99,35 @@ std::span<const StateOp> epoch_handlers();        // epoch.cpp
 std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 
 Device& device_of(const ShardVariable& variable);
-// Brings a variable to the GPU that one of its nodes is placed on. What is not floating stays: it is
-// counted with, on the host. Nothing happens for a node on a CPU. Throws Error if the GPU has no memory
-// for all of it; the variable is then where it was.
+// Moves a variable to the GPU on which one of its nodes is placed. Variables that are not floating stay
+// on the host, where they are counted with; a node on a CPU moves nothing. Throws Error if the GPU has
+// no memory for all of it; the variable then stays where it was.
 void bring_to(Device& device, ShardVariable& variable);
 
-// The sum of tensors of one type, on the device that they are on, in their order.
+// The sum of tensors of one type on one device, in their order.
 Tensor add_tensors(const ShardState& shard, Device& device, std::vector<Tensor> tensors);
-// Takers of conditional accumulators: those of a step that has ended; all, with the accumulators; who
-// has waited a whole interval of the shard's reports.
+// For takers of conditional accumulators: drop those of a step that has ended; drop all, with the
+// accumulators; log those that have waited for a whole interval of the shard's reports.
 void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
 void report_waiting_takers(ShardState& shard);
 // The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if
-// it is not finite and the node skips it. Throw invalid_argument, naming node and variable, for one that
-// does not fit the variable, and not_finite.
+// it is not finite and the node skips it. Throw invalid_argument, naming node and variable, if it does
+// not fit the variable, and not_finite.
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input);
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs);
-// Applies the mean of the gradients, if there are any, as the optimizer does, with `learning_rate` if
-// there is one. If it throws, it has changed nothing.
+// Applies the mean of the gradients, if there are any, by the optimizer, with `learning_rate` if there
+// is one. If it throws, it has changed nothing.
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);
-// Gives variables what a checkpoint has, and answers the node that asked for it.
+// Sets variables to their values in a checkpoint, and answers the restoring node.
 struct TensorsLoaded;
 void put_restored(ShardState& shard, TensorsLoaded& loaded);
-// A connection to that task was lost, and with it perhaps what we had told its coordinator: without
-// that, its barrier would wait for ever. What it has heard before it ignores.
+// Repeats the announcements to a coordinator whose connection was lost: without a lost one its barrier
+// would wait for ever. It ignores repeated ones.
 void announce_again(const ShardState& shard, TaskId coordinator);
 // Names the replicas for which a variable has waited a whole interval of the shard's reports.
 void report_waiting_gradients(ShardState& shard);

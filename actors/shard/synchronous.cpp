@@ -18,8 +18,8 @@ namespace {
 Point said_again("an update announced again after a loss");
 
 TaskId coordinator_of(const ShardState& shard, const ShardVariable& variable) {
-  const auto& home = attr<std::string>(*variable.accumulate, "coordinator");
-  return home.empty() ? shard.task->own : shard.task->id_of(TaskName::parse(home));
+  const auto& task = attr<std::string>(*variable.accumulate, "coordinator");
+  return task.empty() ? shard.task->own : shard.task->id_of(TaskName::parse(task));
 }
 
 void announce(const ShardState& shard, const std::string& name, const ShardVariable& variable) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <string_view>
 
 #include "actors/core/executable.h"
 #include "actors/shard/state.h"
@@ -114,6 +115,27 @@ bool check_finite(const Node& node, ShardVariable& variable, std::int64_t bad, s
   return false;
 }
 
+std::size_t bytes_of(const ShardVariable& variable) {
+  std::size_t bytes = variable.state.value.size_bytes();
+  for (const Tensor& slot : variable.state.slots) bytes += slot.size_bytes();
+  return bytes;
+}
+
+// What the variables hold, for an update that finds no memory.
+std::string holdings(const ShardState& shard) {
+  std::size_t bytes = 0, most = 0;
+  std::string_view largest;
+  for (const auto& [name, variable] : shard.variables) {
+    const std::size_t size = bytes_of(variable);
+    bytes += size;
+    if (size < most) continue;
+    most = size;
+    largest = name;
+  }
+  return fmt::format("the variables of {} hold {} bytes, '{}' with its slots {} of them",
+                     shard.task->self.name.to_string(), bytes, largest, most);
+}
+
 }  // namespace
 
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
@@ -147,7 +169,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
 }
 
 void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
-                     std::span<const Gradient> gradients, const Tensor& learning_rate) {
+                     std::span<const Gradient> gradients, const Tensor& learning_rate) try {
   if (gradients.empty()) return;  // none was finite
   const auto apply = [&] {
     const Optimizer with =
@@ -165,6 +187,9 @@ void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardV
     throw;
   }
   variable.slots_of = std::move(name);
+} catch (const Error& error) {
+  if (error.code() != Code::resource_exhausted) throw;
+  throw Error(error.code(), fmt::format("{}; {}", error.what(), holdings(shard)));
 }
 
 std::span<const StateOp> update_handlers() {

@@ -1,13 +1,13 @@
-// Catches what runs in a simulation and asks the real machine for time, chance or threads.
+// Detects calls from inside a simulation that ask the real machine for time, randomness or threads.
 #pragma once
 
 #include <string>
 
 namespace actorflow {
 
-// Watches the thread as long as it exists: what then calls clock_gettime, nanosleep, getrandom, pthread_create
-// or the like is noted. Only in programs that link `actorflow_escape_watch`, whose functions take the place of
-// the C library's; elsewhere it does nothing. What is logged may look at the clock.
+// Watches the thread for its life and records calls of clock_gettime, nanosleep, getrandom,
+// pthread_create and similar. Works only in programs that link `actorflow_escape_watch`, whose functions
+// replace those of the C library; elsewhere it does nothing. Logging may read the clock.
 class EscapeWatch {
  public:
   EscapeWatch();
@@ -15,7 +15,8 @@ class EscapeWatch {
   EscapeWatch& operator=(const EscapeWatch&) = delete;
   ~EscapeWatch();
 
-  // The first since the last call: the function's name and the callers' places. "" if there was none.
+  // The first recorded call since the last take(): the function's name and the places of its callers. ""
+  // if there was none.
   static std::string take();
   // Whether this program links it.
   static bool works();

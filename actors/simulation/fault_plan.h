@@ -1,4 +1,5 @@
-// What goes wrong in a simulation, and when: a value that can be written down, replayed and shrunk.
+// Fault plans: the faults of a simulation and their times, as values that can be written down, replayed
+// and shrunk.
 #pragma once
 
 #include <chrono>
@@ -13,26 +14,26 @@
 namespace actorflow {
 
 enum class FaultKind : std::uint8_t {
-  kill,       // the task's process dies at once
-  restart,    // the program of a task that has died begins anew
-  pause,      // SIGSTOP; after `duration` SIGCONT
-  partition,  // `task` and `other` do not reach each other for `duration`
-  delay,      // what `task` sends and receives is 200 ms later for `duration`
-  slow,       // `task` computes 20 times as long for `duration`
-  lossy,      // every hundredth message anywhere is lost and sent again, for `duration`
-  duplicate,  // every tenth message anywhere comes twice, for `duration`
-  late,       // large messages anywhere come late and are overtaken, for `duration`
-  disk_full,  // nothing can be written for `duration`
-  disk_errors,  // a share of all calls of the disk fails, each with an error of its own, for `duration`
-  power,      // all tasks die and of what was not synced a part is lost; they restart after `duration`
+  kill,         // the task's process dies at once
+  restart,      // the program of a dead task is restarted
+  pause,        // SIGSTOP; after `duration` SIGCONT
+  partition,    // `task` and `other` do not reach each other for `duration`
+  delay,        // messages to and from `task` are 200 ms later for `duration`
+  slow,         // `task` computes 20 times as long for `duration`
+  lossy,        // every hundredth message anywhere is lost and sent again, for `duration`
+  duplicate,    // every tenth message anywhere arrives twice, for `duration`
+  late,         // large messages anywhere arrive late and are overtaken, for `duration`
+  disk_full,    // nothing can be written for `duration`
+  disk_errors,  // a fraction of all disk calls fails, with various errors, for `duration`
+  power,        // all tasks die and a part of all unsynced data is lost; they restart after `duration`
 };
 
-// What they do, in numbers.
+// The sizes of faults.
 struct FaultSizes {
   static constexpr std::chrono::milliseconds delay{200};
   static constexpr int slow_factor = 20;
-  static constexpr double loss = 0.01, duplication = 0.1, late = 0.5;  // shares of what is sent
-  static constexpr double disk_errors = 0.05;                          // of the disk's calls
+  static constexpr double loss = 0.01, duplication = 0.1, late = 0.5;  // fractions of messages
+  static constexpr double disk_errors = 0.05;                          // of disk calls
 };
 
 std::string_view to_string(FaultKind kind);
@@ -51,15 +52,16 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-// In the order of their times.
+// Faults in the order of their times.
 using FaultPlan = std::vector<Fault>;
 
-// One fault after the other, with "; " between them.
+// The faults, separated by "; ".
 std::string to_string(const FaultPlan& plan);
-// The inverse. Throws invalid_argument that names the fault that is not understood, and what was expected.
+// The inverse. Throws invalid_argument that names the fault that is not understood, and the expected
+// form.
 FaultPlan parse_fault_plan(std::string_view text);
 
-// What a random plan is made of.
+// The parameters of a random plan.
 struct RandomFaults {
   int count = 3;
   std::chrono::nanoseconds from{0}, until{0};  // when faults begin
@@ -72,9 +74,9 @@ struct RandomFaults {
 FaultPlan random_fault_plan(std::uint64_t seed, const std::vector<TaskName>& tasks,
                             const RandomFaults& options);
 
-// A smallest plan, in the sense that without any one of its faults `fails` is false (ddmin; Zeller and
-// Hildebrandt 2002). A restart goes only after the kill before it. REQUIRES: fails(plan) (not checked:
-// that would be one more run).
+// A minimal failing plan: `fails` is false without any one of its faults (ddmin; Zeller and Hildebrandt
+// 2002). A restart is removed only together with the kill before it. REQUIRES: fails(plan) (not checked:
+// that would cost one more run).
 FaultPlan shrink(FaultPlan plan, const std::function<bool(const FaultPlan&)>& fails);
 
 }  // namespace actorflow

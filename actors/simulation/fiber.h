@@ -1,4 +1,4 @@
-// A program that can be stopped in the middle and gone on with, on the thread of whoever resumes it.
+// Fibers: programs that can be suspended and resumed, on the thread of the resumer.
 #pragma once
 
 #include <ucontext.h>
@@ -9,12 +9,12 @@
 
 namespace actorflow {
 
-// Simulated clients block: each is a fiber, so that one thread can go on with the rest of the world
-// meanwhile. Not thread-safe.
+// Simulated clients block; each is a fiber, so that one thread can run the rest of the world meanwhile.
+// Not thread-safe.
 class Fiber {
  public:
-  // What a program sees in its suspend() when it shall end without going on: everything on its stack is
-  // destroyed. Not an std::exception, so that no program takes it for an error.
+  // Thrown by suspend() to end a program, so that everything on its stack is destroyed. Not an
+  // std::exception, so that no program takes it for an error.
   struct Unwind {};
 
   explicit Fiber(std::function<void()> program);
@@ -23,16 +23,16 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // The fiber that runs; null outside of all.
+  // The running fiber; null outside of all fibers.
   static Fiber* current();
 
-  // Runs the program until it suspends or ends. What it throws comes out here.
+  // Runs the program until it suspends or ends. Throws what the program throws.
   void resume();
   bool ended() const { return ended_; }
 
-  // For the program: back to resume(). Throws Unwind, once, if it shall end.
+  // For the program: returns to resume(). Throws Unwind, once, if the program shall end.
   void suspend();
-  // The program is being unwound: it must not suspend again.
+  // True while the program is being unwound: it must not suspend again.
   bool unwinding() const { return unwinding_; }
 
  private:
@@ -52,11 +52,11 @@ class Fiber {
   std::exception_ptr error_;
   bool ended_ = false;
   bool unwinding_ = false;
-  // Of the address sanitizer, which must know which stack is in use.
+  // For the address sanitizer, which must know the stack in use.
   void* fake_stack_ = nullptr;
   const void* outside_stack_ = nullptr;
   std::size_t outside_stack_bytes_ = 0;
-  // The same for the thread sanitizer.
+  // For the thread sanitizer.
   void* const watched_;
   void* outside_watched_ = nullptr;
 };

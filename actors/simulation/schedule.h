@@ -1,4 +1,4 @@
-// Which of the things that could happen next does: the choices that a simulation explores.
+// Schedules: the choices between things that could happen next, which a simulation explores.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,27 @@ class SeededRandom {
   explicit SeededRandom(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();
-  // Below `bound`, which is positive.
+  // A number below `bound`, which must be positive.
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
   // True with this probability.
   bool chance(double probability);
-  // 0 to 1.
+  // A number from 0 to 1.
   double fraction();
 
  private:
   std::uint64_t state_;
 };
 
-// Chooses among runnable actors, which are given by their numbers. One object makes one run's choices.
+// Chooses among runnable actors, which are given by their numbers. One object makes the choices of one
+// run.
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  // A position in `actors`. REQUIRES: there are two or more.
+  // The position in `actors` of the one to run. REQUIRES: there are two or more.
   virtual std::size_t choose(std::span<const std::uint64_t> actors) = 0;
 };
 
-// Each as likely as any other.
+// All choices are equally likely.
 class RandomSchedule final : public Schedule {
  public:
   explicit RandomSchedule(std::uint64_t seed) : random_(seed) {}
@@ -47,9 +48,9 @@ class RandomSchedule final : public Schedule {
 };
 
 // Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have random priorities, the
-// highest runs, and at `depth` - 1 random moments of the first `length` choices the one that would run
-// falls below all others. Finds a bug that needs `depth` ordered events with a probability of at least
-// 1 / (actors x length^(depth - 1)).
+// highest runs, and at `depth` - 1 random ones of the first `length` choices the actor that would run
+// falls below all others. Finds a bug that needs `depth` ordered events with a probability of at least 1
+// / (actors x length^(depth - 1)).
 class PctSchedule final : public Schedule {
  public:
   PctSchedule(std::uint64_t seed, int depth, std::uint64_t length);
@@ -63,17 +64,18 @@ class PctSchedule final : public Schedule {
   std::int64_t lowest_ = 0;
 };
 
-// Every order, one after the other: a depth-first search over the first `max_choices` choices of a run.
-// For programs of a few actors; what comes after those choices is first come, first served.
+// Tries every order: a depth-first search over the first `max_choices` choices of a run, for programs of
+// a few actors. Later choices are first come, first served.
 class ExhaustiveSearch {
  public:
   explicit ExhaustiveSearch(std::size_t max_choices = 1000) : max_choices_(max_choices) {}
 
-  // The schedule of the next run. REQUIRES: it outlives neither this nor the call of advance().
+  // The schedule of the next run. REQUIRES: it is destroyed before this object and before the call of
+  // advance().
   std::unique_ptr<Schedule> schedule();
-  // To the next order. False when all have been tried.
+  // Moves to the next order. False when all have been tried.
   bool advance();
-  // Did every run fit into max_choices?
+  // Whether every run had at most max_choices choices.
   bool complete() const { return complete_; }
 
  private:

@@ -1,4 +1,4 @@
-// One test body run over a range of seeds. What fails is shrunk, traced, and replayed with one command.
+// Runs a test body over a range of seeds. A failure is shrunk, traced, and replayed with one command.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,33 @@ struct SeedRange {
   std::uint64_t first = 1, last = 1;  // both included
 };
 
-// The environment has the last word: ACTORFLOW_SEED=n runs that one instead, to replay a failure, and
-// ACTORFLOW_SEEDS=n as many from `first` on.
+// The range of seeds, unless the environment overrides it: ACTORFLOW_SEED=n runs only that one, to
+// replay a failure, and ACTORFLOW_SEEDS=n runs n seeds from `first` on.
 SeedRange seeds(std::uint64_t first, std::uint64_t last);
-// ACTORFLOW_FAULTS, the faults of a failure to be replayed. Throws invalid_argument for what is no plan.
+// The faults in ACTORFLOW_FAULTS, to replay a failure. Throws invalid_argument for a text that is no
+// plan.
 std::optional<FaultPlan> faults_of_environment();
 
 struct SeedFailure {
   std::uint64_t seed = 0;
   std::string error;
-  FaultPlan faults;  // without any one of these it does not fail
-  // What to set in the environment of the same program to see it again.
+  FaultPlan faults;  // the test passes without any one of these
+  // The environment variables with which the same program repeats the failure.
   std::string environment;
 
   std::string to_string() const;
 };
 
-// Runs `body`, which throws to fail, for one seed after the other until one fails, and then finds out
-// which of its faults matter. A SimCluster that the body makes without options takes those of the seed.
-// Where `trace_path` is not empty, a trace of the shrunk run goes there.
+// Runs `body`, which throws to fail, for one seed after the other until one fails, and then shrinks the
+// faults of that seed. A SimCluster that the body makes without options takes those of the seed. If
+// `trace_path` is not empty, writes a trace of the shrunk run there.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
 
-// `options` with the seed, the faults and the recording of the seed that runs; as they are outside of all.
+// `options` with the seed, faults and recording of the running seed; unchanged outside of run_seeds().
 SimOptions of_this_seed(SimOptions options);
 
-// The seed that runs: its options, and the faults that its body has asked for.
+// The running seed: its options, and the faults that its body has added.
 class SeedScope {
  public:
   explicit SeedScope(SimOptions options, std::string trace_path = {});

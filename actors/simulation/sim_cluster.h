@@ -35,17 +35,17 @@ class World;
 struct SimOptions {
   std::uint64_t seed = 1;
   LinkModel links{};
-  // How long a kernel takes at most; how long it does is drawn from the seed.
+  // The longest time of a kernel; each time is drawn from the seed.
   std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40);
-  // A run that takes longer, in simulated time, has failed: it hangs.
+  // The simulated time after which a run counts as hanging and fails.
   std::chrono::nanoseconds time_limit = std::chrono::hours(1);
-  // A program that ends with an error begins anew after so long, as under a supervisor; 0 = never.
+  // The time after which a program that ended with an error is restarted, as by a supervisor; 0 = never.
   std::chrono::nanoseconds restart_failed{0};
-  // Keep what is needed to write a trace.
+  // Records what write_trace() needs.
   bool record = false;
-  // Who comes first; none: at random, by the seed.
+  // Makes the schedule; none: a random one, by the seed.
   std::function<std::unique_ptr<Schedule>()> schedule{};
-  // Of the faults that are asked for only these happen; none: all.
+  // If set, only these of the added faults happen.
   std::optional<FaultPlan> only{};
 };
 
@@ -56,22 +56,22 @@ class SimTask {
   virtual Server& server() = 0;
   // The disk that all tasks share.
   virtual Storage& storage() = 0;
-  // 1 for the first, one more after each restart.
+  // The number of this life: 1 for the first, one more after each restart.
   virtual int life() const = 0;
   // Lets virtual time pass.
   virtual void sleep(std::chrono::nanoseconds duration) = 0;
 };
 
-// What happened in a run.
+// Statistics of a run.
 struct SimStatistics {
   std::chrono::nanoseconds simulated{0};
-  std::uint64_t activations = 0;  // of actors and clients: a message each, mostly
+  std::uint64_t activations = 0;  // of actors and clients: mostly one message each
   std::uint64_t messages = 0;     // between tasks
   std::map<FaultKind, std::uint64_t> faults;
-  std::vector<std::string> ends;  // why tasks have ended themselves
+  std::vector<std::string> ends;  // the reasons of tasks that ended themselves
 };
 
-// Not thread-safe. One at a time exists in a thread.
+// A simulated cluster. Not thread-safe. REQUIRES: only one exists in a thread at a time.
 class SimCluster {
  public:
   struct Job {
@@ -82,7 +82,7 @@ class SimCluster {
   class Run;
   class Moment;
 
-  // With the options of the seed that runs (of_this_seed() in seeds.h).
+  // A cluster with the options of the running seed (of_this_seed() in seeds.h).
   explicit SimCluster(const std::vector<Job>& jobs);
   SimCluster(const std::vector<Job>& jobs, SimOptions options);
   ~SimCluster();
@@ -91,8 +91,8 @@ class SimCluster {
 
   const ClusterSpec& cluster() const;
 
-  // What every task does: the body of its process. It blocks like any client, in virtual time; when it
-  // returns, its process ends. Once per cluster.
+  // Sets the program of every task. It blocks like any client, in virtual time; when it returns, the
+  // process of its task ends. Call it once per cluster.
   template <class Program>
   auto start(Program program) {
     using R = std::invoke_result_t<Program&, SimTask&>;
@@ -110,25 +110,27 @@ class SimCluster {
   // Faults at a time since the beginning: sim.at(30s).kill("/job:ps/task:0").
   Moment at(std::chrono::nanoseconds time);
   void apply(const FaultPlan& plan);
-  // All that were asked for.
+  // All added faults.
   const FaultPlan& faults() const;
-  // Is asked every so often, and when the run has ended; it throws when something is not as it must be.
+  // Adds an invariant. `check` is called now and then, and after the run; it throws if the invariant is
+  // violated.
   void always(std::string name, std::function<void()> check);
 
   SimStorage& storage();
   SimNetwork& network();
   World& world();
   SimStatistics statistics() const;
-  // Equal for equal runs.
+  // A hash that is equal for equal runs.
   std::uint64_t trace_hash() const;
-  // Writes what Perfetto and chrome://tracing open. REQUIRES: SimOptions::record.
+  // Writes a trace for Perfetto and chrome://tracing. REQUIRES: SimOptions::record.
   void write_trace(Storage& to, const std::string& path) const;
 
  private:
   struct Impl;
   void start_programs(std::function<std::any(SimTask&)> program);
-  // Until every program has ended. Throws the error of a task that failed and was not restarted, or
-  // deadline_exceeded, saying what every task does, if the run hangs; with the last lines of the log.
+  // Runs until every program has ended. Throws the error of a task that failed and was not restarted, or
+  // deadline_exceeded, with what every task is doing, if the run hangs; both with the last lines of the
+  // log.
   void finish();
   std::any& result_of(std::string_view task);
 
@@ -141,7 +143,7 @@ class SimCluster::Run {
   explicit Run(SimCluster& cluster) : cluster_(cluster) {}
 
   void finish() { cluster_.finish(); }
-  // What the program returned there.
+  // Runs to the end and returns the result of the program on that task.
   auto finish(std::string_view task) {
     cluster_.finish();
     if constexpr (!std::is_void_v<R>) return std::any_cast<R>(cluster_.result_of(task));
@@ -151,7 +153,7 @@ class SimCluster::Run {
   SimCluster& cluster_;
 };
 
-// Faults of one moment.
+// Adds faults at one moment.
 class SimCluster::Moment {
  public:
   Moment(SimCluster& cluster, std::chrono::nanoseconds time) : cluster_(cluster), time_(time) {}

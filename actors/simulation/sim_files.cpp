@@ -42,7 +42,12 @@ void SimFiles::take_time(std::size_t bytes) {
 
 std::uint64_t SimFiles::used() const {
   std::uint64_t bytes = 0;
-  for (const auto& [path, file] : names_) bytes += file->bytes.size();
+  std::set<const File*> counted;
+  const auto count = [&](const FileRef& file) {
+    if (file && counted.insert(file.get()).second) bytes += file->bytes.size();
+  };
+  for (const auto& [path, file] : names_) count(file);
+  for (const auto& [number, handle] : handles_) count(handle.file);  // also those without a name
   return bytes;
 }
 
@@ -58,6 +63,7 @@ int SimFiles::open(const std::string& path, OpenMode mode) {
     handle.file = found->second;
   } else {
     if (!is_folder(folder_of(path))) return -ENOENT;
+    if (mode == OpenMode::scratch && names_.contains(path)) return -EEXIST;
     FileRef& file = names_[path];
     if (!file || mode == OpenMode::create) file = std::make_shared<File>();
     handle.file = file;
@@ -67,13 +73,20 @@ int SimFiles::open(const std::string& path, OpenMode mode) {
 }
 
 std::int64_t SimFiles::write(int file, std::span<const std::byte> bytes) {
+  const auto found = handles_.find(file);
+  return write_at(file, found == handles_.end() ? 0 : found->second.file->bytes.size(), bytes);
+}
+
+std::int64_t SimFiles::write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) {
   if (const int failed = error()) return failed;
   const auto found = handles_.find(file);
   if (found == handles_.end()) return -EBADF;
-  if (capacity_ != ~std::uint64_t{0} && used() + bytes.size() > capacity_) return -ENOSPC;
-  take_time(bytes.size());
   Bytes& to = found->second.file->bytes;
-  to.insert(to.end(), bytes.begin(), bytes.end());
+  const auto end = std::max<std::uint64_t>(to.size(), offset + bytes.size());
+  if (capacity_ != ~std::uint64_t{0} && used() + (end - to.size()) > capacity_) return -ENOSPC;
+  take_time(bytes.size());
+  to.resize(end);
+  std::ranges::copy(bytes, to.begin() + static_cast<std::ptrdiff_t>(offset));
   return static_cast<std::int64_t>(bytes.size());
 }
 

@@ -1,4 +1,4 @@
-// Simulated files, with what real disks do: calls that fail, names and bytes that are lost with the
+// Simulated files with the faults of real disks: calls that fail, names and bytes that are lost with the
 // power unless they were synced, and writes that are torn within a block.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace actorflow {
 
-// Shared by all tasks of a simulated world, as a network file system. A process that dies leaves its
-// files as they are. Not thread-safe.
+// Files that all tasks of a simulated world share, as a network file system. A process that dies leaves
+// its files as they are. Not thread-safe.
 class SimFiles final : public FileCalls {
  public:
   explicit SimFiles(World& world) : world_(world) {}
@@ -21,6 +21,7 @@ class SimFiles final : public FileCalls {
   int open(const std::string& path, OpenMode mode) override;
   void close(int file) override { handles_.erase(file); }
   std::int64_t write(int file, std::span<const std::byte> bytes) override;
+  std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) override;
   std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override;
   std::int64_t size(int file) override;
   int sync(int file) override;
@@ -30,19 +31,18 @@ class SimFiles final : public FileCalls {
   int look(const std::string& path, PathKind& kind) override;
   int list(const std::string& folder, std::vector<std::string>& names) override;
   std::string process() override { return "sim"; }
-  // Begins on 1 January 2000.
+  // The wall clock; begins on 1 January 2000.
   double wall_time_s() override;
 
-  // Writes that would need more find the disk full.
+  // Sets the capacity: writes that need more find the disk full.
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
-  // Each call fails with this probability, with one of the errors of real disks; of those that change
-  // something, half have done so. An fsync that has failed has lost the bytes, and the next one does not
-  // say so.
+  // Makes each call fail with this probability, with one of the errors of real disks; half of the failed
+  // changes have been made all the same. A failed fsync has lost the bytes, and the next one does not
+  // report it.
   void set_failures(double probability) { failures_ = probability; }
-  // Of what was not synced each name and each sector may be lost, by itself. All handles are closed.
+  // Loses unsynced names and sectors, each at random. Closes all handles.
   void lose_power();
-  // Inverts a random bit of a file, which is chosen at random among those whose path contains `part`.
-  // False if there is none.
+  // Inverts a random bit of a random file whose path contains `part`. False if there is none.
   bool flip_a_bit(const std::string& part);
 
  private:

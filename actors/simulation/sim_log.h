@@ -1,4 +1,4 @@
-// What simulated tasks log: kept, with the simulated time and task, instead of printed.
+// The log of simulated tasks: kept, with simulated time and task, instead of printed.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ class logger;
 
 namespace actorflow {
 
-// While it lives, it takes the place of the process's log. Not thread-safe.
+// Replaces the log of the process for its life. Not thread-safe.
 class SimLog {
  public:
   explicit SimLog(World& world);

@@ -1,4 +1,4 @@
-// A simulated network between tasks, with the promises of schema/link.h and no others.
+// A simulated network between tasks, with exactly the promises of schema/link.h.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace actorflow {
 
 class OpRegistry;
 
-// Messages are encoded and decoded on their way, as between processes. A task's machine is the track on
-// which it listens or connects. Not thread-safe.
+// Encodes and decodes messages, as between processes. A task's machine is the track on which it listens
+// or connects. Not thread-safe.
 class SimNetwork final : public Network {
  public:
-  // REQUIRES: all of them outlive it.
+  // REQUIRES: the arguments outlive this.
   SimNetwork(World& world, const OpRegistry& ops, Allocator& allocator);
   ~SimNetwork() override;
 
@@ -31,19 +31,20 @@ class SimNetwork final : public Network {
   std::unique_ptr<Link> connect(const std::string& address, const TaskIdentity& self,
                                 const TaskName& peer, LinkEvents events) override;
 
-  // Of all links from now on.
+  // Sets the model of all links.
   void set_model(const LinkModel& model) { model_ = model; }
   const LinkModel& model() const { return model_; }
-  // What a machine sends and receives is so much later.
+  // Delays all messages to and from a machine.
   void delay(TrackId machine, std::chrono::nanoseconds extra) { this->machine(machine).delay = extra; }
-  // Nothing passes between the two until they are connected again; what was sent then arrives.
+  // Cuts the two machines off from each other until they are connected again; messages sent meanwhile
+  // arrive then.
   void separate(TrackId a, TrackId b);
   void reconnect(TrackId a, TrackId b);
-  // The process has died: its machine closes what it had open.
+  // Call when a process has died: its machine closes its connections.
   void process_died(TrackId machine);
 
   std::uint64_t messages() const { return messages_; }
-  // How long the machine has been handling messages so far, as the model has it.
+  // The time for which the machine has been handling messages, by the model.
   std::chrono::nanoseconds handling(TrackId machine) { return this->machine(machine).busy; }
 
  private:
@@ -60,13 +61,13 @@ class SimNetwork final : public Network {
   Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
   World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
-  // When the machine has handled a message that is there now.
+  // The time when the machine will have handled a message that arrives now.
   World::Time handled(TrackId machine, std::size_t size_bytes);
-  // A message on its way: it comes to its machine, which handles it, which then has it.
+  // Sends a message on its way: it arrives at its machine, which handles and then receives it.
   void fly(const FlightRef& flight, World::Time arrival);
   void handle(const FlightRef& flight);
   void deliver(const Flight& flight);
-  // Happens when the two machines can reach each other, after the latency.
+  // Runs `what` after the latency, when the two machines can reach each other.
   void pass(TrackId from, TrackId to, World::Time time, std::function<void()> what);
   void close(const ConnectionRef& connection, bool by_caller, const std::string& why);
   void close(const PortRef& port);
@@ -97,7 +98,8 @@ class SimNetwork final : public Network {
     std::function<void()> what;
   };
   std::vector<Held> held_;
-  // The first is what is outside of all. A deque: others may be added while one is referred to.
+  // The first one is for code outside of all machines. A deque: machines may be added while there are
+  // references.
   std::deque<Machine> machines_;
   std::uint16_t next_port_ = 1024;
   std::uint64_t messages_ = 0;

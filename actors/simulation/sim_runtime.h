@@ -9,10 +9,10 @@
 
 namespace actorflow {
 
-// All tasks of the world share it. Not thread-safe.
+// The runtime of all tasks of the world. Not thread-safe.
 class SimRuntime final : public Runtime {
  public:
-  // A kernel takes up to `longest_kernel` by its clock. REQUIRES: the others outlive it.
+  // A kernel takes up to `longest_kernel` of simulated time. REQUIRES: the other arguments outlive this.
   SimRuntime(World& world, Network& network, Storage& storage,
              std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40));
   ~SimRuntime() override;

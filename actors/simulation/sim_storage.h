@@ -1,4 +1,4 @@
-// A simulated disk that all tasks of a simulated world share, as they would a network file system.
+// A simulated disk that all tasks of a simulated world share, as a network file system.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// The storage of production on simulated files: it keeps the promises of storage.h, or not, by itself.
+// The production storage on simulated files, so that its own code has to keep the promises of storage.h.
 class SimStorage final : public FileStorage {
  public:
   explicit SimStorage(World& world) : FileStorage(files_), files_(world) {}

@@ -8,7 +8,7 @@
 //     BOOST_TEST(run.finish("/job:worker/task:0") == reference);
 //   }
 //
-// The body runs once per seed. A failure prints the seed, the faults that it takes and how to replay it.
+// The body runs once per seed. A failure prints the seed, the faults that cause it and how to replay it.
 #pragma once
 
 #include <boost/test/results_collector.hpp>
@@ -20,7 +20,7 @@
 
 namespace actorflow {
 
-// A check that has failed fails the seed.
+// Runs the body for each seed; a failed check fails the seed.
 inline void run_simulation_test(SeedRange range, void (*body)()) {
   const auto& test = boost::unit_test::framework::current_test_case();
   const auto failed_checks = [&test] {

@@ -1,4 +1,4 @@
-// What happened in a simulated world: a hash of all of it, and a record for people.
+// Traces of simulated worlds: a hash of all events, and a record for people.
 #pragma once
 
 #include <chrono>
@@ -16,21 +16,21 @@ class Trace {
  public:
   using Time = std::chrono::nanoseconds;  // since the world began
 
-  // Without a record only the hash is kept.
+  // Keeps a record if `recording`, otherwise only the hash.
   explicit Trace(bool recording) : recording_(recording) {}
 
-  // Equal for two runs in which the same things happened in the same order at the same times.
+  // A hash that is equal for two runs with the same events in the same order at the same times.
   std::uint64_t hash() const { return hash_; }
   void mix(std::uint64_t value);
 
-  // Tracks are tasks, by position in `tracks`; -1 is the world itself.
+  // Adds an event. Tracks are tasks, by position in `tracks`; -1 is the world itself.
   void instant(Time at, int track, std::string_view what);
   void span(Time begin, Time end, int track, std::string_view what);
-  // An arrow between two tracks.
+  // Adds an arrow between two tracks.
   void message(Time sent, int from, Time received, int to, std::string_view what);
 
   bool recording() const { return recording_; }
-  // In the JSON of Chrome's trace viewer, which Perfetto opens: a process per track.
+  // Writes the JSON of Chrome's trace viewer, which Perfetto opens, with a process per track.
   void write(Storage& storage, const std::string& path, const std::vector<std::string>& tracks) const;
 
  private:

@@ -1,4 +1,4 @@
-// A simulated world: actors, time, chance and clients of all tasks on one thread.
+// A simulated world: actors, clients, time and randomness of all tasks on one thread.
 #pragma once
 
 #include <caf/actor_control_block.hpp>
@@ -23,20 +23,20 @@ class execution_unit;
 
 namespace actorflow {
 
-// A machine's process, by its position.
+// A process of a machine, by its position.
 using TrackId = int;
 inline constexpr TrackId outside = -1;
 
-// Runs whatever is ready, one message at a time, in an order that the schedule chooses; when nothing is,
-// time goes on to the next event. Actors belong to the track on which they were made. A track can be
-// paused, or dead: what is for it then waits, or never runs. Not thread-safe.
+// Runs ready actors and clients, one message at a time, in an order that the schedule chooses; when none
+// is ready, time advances to the next event. Actors belong to the track on which they were made. A track
+// can be paused or dead: its actors and events then wait, or never run. Not thread-safe.
 class World {
  public:
   class Sleeper;
   using Time = Clock::time_point;
   using Duration = Time::duration;
 
-  // Where time begins: everything is relative to it.
+  // The beginning of time.
   static constexpr Time beginning{};
 
   World(std::uint64_t seed, std::unique_ptr<Schedule> schedule, bool recording);
@@ -45,45 +45,46 @@ class World {
   World& operator=(const World&) = delete;
 
   Time now() const { return now_; }
-  // The time as the running track sees it: what it has computed in this activation counts.
+  // The time for the running track, which includes its computing in this activation.
   Time local_now() const { return now_ + charged_; }
   Duration elapsed() const { return now_ - beginning; }
-  // The running track is busy for that much longer.
+  // Makes the running track busy for that much longer.
   void charge(Duration duration) { charged_ += duration; }
   SeededRandom& random() { return random_; }
   Trace& trace() { return trace_; }
 
-  // What happens at a time; after that, in order of the calls.
+  // Adds an event at a time; events of the same time run in the order of the calls.
   void at(Time time, std::function<void()> event);
   void after(Duration duration, std::function<void()> event) { at(now_ + duration, std::move(event)); }
 
   TrackId add_track(std::string name);
   const std::vector<std::string>& track_names() const { return names_; }
-  // Whose actor, client or event runs now.
+  // The track whose actor, client or event is running.
   TrackId current() const { return current_; }
-  // Makes `body` run as that track: what it spawns belongs there.
+  // Runs `body` as that track: actors that it spawns belong there.
   void as(TrackId track, const std::function<void()>& body);
   void pause(TrackId track, bool paused);
-  // What belongs to the track's life so far never runs again.
+  // Ends the present life of a track: nothing of it runs again.
   void end_life(TrackId track);
-  // The track that runs ends itself: what runs now returns, and nothing of its life runs again.
+  // Ends the life of the running track: the present activation returns, and nothing of that life runs
+  // again.
   void end_task(const std::string& reason);
   void on_end_of_task(std::function<void(TrackId, const std::string& reason)> heard) {
     task_ended_ = std::move(heard);
   }
-  // Its computing takes so many times as long.
+  // Makes the computing of a track take `factor` times as long.
   void slow_down(TrackId track, double factor);
 
-  // An actor has something to do. Called by the scheduler.
+  // Marks an actor as ready. Called by the scheduler.
   void ready(caf::resumable* actor);
-  // A client's program: begins to run when its turn comes.
+  // Starts a client's program, which begins to run when its turn comes.
   void start(TrackId track, std::function<void()> program);
-  // For a client: suspends it until it is woken, or that time; see Runtime::wait_until(). Outside of all
-  // clients: lets things happen until then.
+  // For a client: suspends it until it is woken, or until `end`; see Runtime::wait_until(). Outside of
+  // all clients: runs the world until then.
   bool wait_until(Time end, const std::function<void(Waker&)>& begin,
                   const std::function<void(Waker&)>& give_up);
 
-  // The scheduler that runs actors here: their unit, and their timers.
+  // The scheduler of actors in this world: their execution unit and timers.
   class Engine {
    public:
     virtual ~Engine() = default;
@@ -93,23 +94,23 @@ class World {
   };
   void set_engine(Engine* engine) { engine_ = engine; }
 
-  // Does the next thing. False when nothing is left that could happen.
+  // Does one step. False when nothing is left to do.
   bool step();
-  // Ends every actor and unwinds every client; nothing happens any more. REQUIRES: no client is running.
+  // Ends every actor and unwinds every client; nothing runs afterwards. REQUIRES: no client is running.
   void dismantle();
-  // Runs the actors that are ready, until none is. For the end: REQUIRES that they come to one (not
-  // checked: nobody knows before).
+  // Runs ready actors until there are none, for the end of the world. REQUIRES: they come to an end (not
+  // checked).
   void run_down();
 
   std::uint64_t activations() const { return activations_; }
 
  private:
-  // Something that can run: an actor, or a client that was woken.
+  // An actor that can run, or a client that was woken.
   struct Runnable {
     caf::resumable* actor = nullptr;
     std::shared_ptr<Sleeper> client;
     std::uint64_t number = 0;  // of the actor or client
-    std::uint64_t life = 0;    // of which track's life
+    std::uint64_t life = 0;    // the life of its track
   };
   struct ActorEntry {
     std::uint64_t life = 0;
@@ -161,7 +162,7 @@ class World {
   std::map<std::uint64_t, ActorEntry> actors_;  // by id
   std::vector<Runnable> ready_;
   std::vector<std::uint64_t> choices_;  // of ready_, for the schedule
-  std::vector<Event> events_;  // a heap: the first is next
+  std::vector<Event> events_;           // a heap: the first is next
   std::vector<std::shared_ptr<Sleeper>> clients_;
   Sleeper* running_client_ = nullptr;
 };
@@ -172,7 +173,7 @@ class World::Sleeper final : public Waker, public std::enable_shared_from_this<W
   Sleeper(World& world, std::uint64_t life, std::uint64_t number, std::function<void()> program)
       : world_(world), life_(life), number_(number), fiber_(std::make_unique<Fiber>(std::move(program))) {}
 
-  // Ends its wait. Does nothing if it does not wait.
+  // Ends the client's wait, if it waits.
   void wake() override;
 
  private:
@@ -187,7 +188,7 @@ class World::Sleeper final : public Waker, public std::enable_shared_from_this<W
   bool woken_ = false;
   bool timed_out_ = false;
   bool asleep_ = false;
-  std::uint64_t waits_ = 0;  // tells the end of an old wait from that of the present one
+  std::uint64_t waits_ = 0;  // distinguishes the end of an old wait from that of the present one
   std::unique_ptr<Fiber> fiber_;
 };
 

@@ -1,4 +1,5 @@
-// What a process knows of the end of its training job. The border between actors and blocking threads.
+// The state of a training job's end, as known to a process. The border between actors and blocking
+// threads.
 #pragma once
 
 #include <functional>
@@ -19,11 +20,11 @@ class JobState {
   // REQUIRES: the runtime outlives this.
   explicit JobState(Runtime& runtime) : runtime_(runtime) {}
 
-  // The first reason counts. `code`: why the job has failed, if it has.
+  // Stops the job; the first reason counts. `code` is the error if the job has failed.
   void stop(const std::string& reason, Code code = Code::ok);
   bool stopped() const;
   std::string wait_for_stop();
-  // The same, at most for so long. Whether it has stopped.
+  // Waits for the stop, at most for `timeout`; false if it has not come.
   bool wait_for_stop(Clock::time_point::duration timeout);
 
   // Ok unless the job has failed.
@@ -33,11 +34,12 @@ class JobState {
   void replace(const std::string& reason);
   std::string replaced() const;  // why, or ""
 
-  // A replica is there. If it is another incarnation than the one that has left, it counts anew.
+  // Notes that a replica is there. A newer incarnation than one that has left counts as a new replica.
   void present(const TaskIdentity& replica);
-  // It has finished its part, or has gone. Incarnation 0: whichever, it cannot be reached.
+  // Notes that a replica has finished its part, or has gone. Incarnation 0: the replica cannot be
+  // reached.
   void left(const TaskIdentity& replica);
-  // Those that have not left when the time is over.
+  // Waits until all replicas have left; returns those that have not when the time is over.
   std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas,
                                         Clock::time_point::duration timeout);
 
@@ -48,10 +50,10 @@ class JobState {
   };
   std::vector<TaskName> missing(const std::vector<TaskName>& replicas) const;
 
-  // Until `done`, which is asked with the mutex held, or `end`.
+  // Waits until `done`, which is called with the mutex held, or until `end`.
   using Lock = std::scoped_lock<std::mutex>;
   void wait(Clock::time_point end, const std::function<bool()>& done);
-  // Wakes those who have what they wait for. The lock is that of the mutex.
+  // Wakes the threads whose condition is true. REQUIRES: the lock is that of the mutex.
   void changed(const Lock& lock);
 
   Runtime& runtime_;

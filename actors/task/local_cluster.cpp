@@ -19,7 +19,7 @@ LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<R
     options.task = task.index;
     options.runtime = runtime;
     options.heartbeat_timeout_ms = 0;  // they live and die together
-    auto impl = std::make_unique<Server::Impl>(std::move(options), Server::Impl::Reach::process);
+    auto impl = std::make_unique<Server::Impl>(std::move(options), Server::Impl::Peers::in_process);
     servers_.push_back(std::unique_ptr<Server>(new Server(std::move(impl))));
   }
 }

@@ -14,7 +14,7 @@ namespace actorflow {
 
 class Runtime;
 
-// The way to the master of a server in this process.
+// A handle on the master of a server in this process.
 class LocalMaster {
  public:
   LocalMaster(const std::shared_ptr<Runtime>& runtime, caf::actor master)
@@ -33,7 +33,7 @@ class LocalServers {
  public:
   void add(const std::string& target, LocalMaster master);
   void remove(const std::string& target);
-  // None if there is no such server.
+  // The master of the server with that target, if there is one.
   std::optional<LocalMaster> find(const std::string& target) const;
 
  private:

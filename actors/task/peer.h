@@ -1,4 +1,4 @@
-// A peer: the actor that stands for another task. What is sent to it goes to that task, in order.
+// A peer: the actor that stands for another task and forwards messages to it, in order.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "schema/link.h"
 
 namespace actorflow {
 
-// What the network's thread and a peer let each other know without a message.
+// The state that the network's thread and a peer share without messages.
 struct PeerSigns {
-  std::atomic<bool> heard{false};      // something has come from the task
+  std::atomic<bool> heard{false};      // something has been received from the task
   std::atomic<bool> connected{false};  // there is a connection to it
 };
 
@@ -26,30 +26,31 @@ struct PeerOptions {
   TaskId task{};
   std::string address;
   std::chrono::milliseconds connect_timeout{60'000};
-  // A task that is connected and of which nothing is heard for so long is lost; 0 = never.
+  // The time of silence after which a connected task is lost; 0 = never.
   std::chrono::milliseconds heartbeat_timeout{0};
   std::shared_ptr<PeerSigns> signs = std::make_shared<PeerSigns>();
-  // Once asked to attend: the task is there; or it has gone, or cannot be reached (incarnation 0).
+  // Called after a request to attend: `present` when the task is there, `left` when it has gone or
+  // cannot be reached (incarnation 0).
   std::function<void(const TaskIdentity&)> present, left;
-  // The task knows a newer incarnation of ours: this process has been replaced.
+  // Called when the task knows a newer incarnation of ours: this process has been replaced.
   std::function<void(const Status&)> replaced;
 };
 
-// Connects when it has something to say, and keeps trying, saying for whom it waits, until the connect
-// timeout; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it
-// reports PeerLost to master and worker, drops what was waiting, and starts anew with the
-// next message. Asked to attend, it keeps up the connection without having anything to say.
+// Connects when there is a message, and keeps trying until the connect timeout, logging for whom it
+// waits; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it reports
+// PeerLost to master and worker, drops waiting messages, and starts anew with the next one. Asked to
+// attend, it keeps the connection even without messages.
 //
-// Once connected it says that it is alive, five times per heartbeat timeout, and wants to hear something
-// of the task in at least one of four such intervals, or the task is lost. Intervals are counted, not
-// time: a process that was stopped itself, or starved, accuses nobody.
+// Once connected it sends a sign of life five times per heartbeat timeout. The task is lost if nothing
+// is received from it in four such intervals. Intervals are counted, not time: a process that was
+// stopped itself, or starved, accuses nobody.
 class Peer {
  public:
   Peer(GuardedActor* self, TaskRef task, Network& network, PeerOptions options)
       : self_(self), task_(std::move(task)), network_(network), options_(std::move(options)) {}
 
   caf::behavior behavior();
-  // What was to be sent, or heard, is lost: the connection counts as broken, and that is reported.
+  // A message is lost: the connection counts as broken, and that is reported.
   template <class M>
   void refuse(const M&, const Status& why) {
     break_connection(why);
@@ -88,7 +89,7 @@ class Peer {
   bool leaving_ = false;
   bool attending_ = false;
   std::unique_ptr<Link> link_;
-  std::uint64_t attempt_ = 0;  // tells the events of an old link from those of the present one
+  std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;
   std::vector<Message> waiting_;
   caf::actor_clock::time_point connecting_since_, last_report_, attending_since_, heard_at_;

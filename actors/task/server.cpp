@@ -20,7 +20,7 @@ Server::Server(ServerOptions options) {
                        .spin_us = options.spin_us,
                        .max_incoming_bytes = options.max_incoming_bytes,
                        .full_window_timeout_ms = options.full_window_timeout_ms});
-  impl_ = std::make_unique<Impl>(std::move(options), Impl::Reach::port);
+  impl_ = std::make_unique<Impl>(std::move(options), Impl::Peers::by_port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }
 
@@ -33,7 +33,7 @@ Server Server::local() {
   options.cluster = ClusterSpec{{"local", {"localhost:0"}}};
   options.job = "local";
   options.runtime = std::make_shared<ThreadedRuntime>();
-  return Server(std::make_unique<Impl>(std::move(options), Impl::Reach::alone));
+  return Server(std::make_unique<Impl>(std::move(options), Impl::Peers::none));
 }
 
 Server::Server(Server&&) noexcept = default;

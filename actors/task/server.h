@@ -23,91 +23,96 @@ struct ServerOptions {
   ClusterSpec cluster;
   std::string job;
   int task = 0;
-  // How long a message to a task that cannot be reached is kept, and the connection tried again.
+  // The time for which messages to an unreachable task are kept and connecting is retried.
   std::int64_t connect_timeout_ms = 60'000;
-  // A task of which nothing is heard for so long, while there is a connection to it, is lost: its steps
-  // fail as unavailable. Tasks say that they are alive five times as often. 0 = never, and they do not.
+  // The time of silence after which a connected task is lost: its steps fail as unavailable. Tasks send
+  // a sign of life five times as often. 0 = tasks are never lost by silence, and send none.
   std::int64_t heartbeat_timeout_ms = 5'000;
-  // A folder of `actorflow keygen`: the task proves by it who it is, and takes only connections with tasks
-  // and clients that do so too. Empty: no proof, and a listening address that other machines can reach is
-  // refused, unless `insecure` accepts that whoever reaches it can read and change everything.
+  // A folder of `actorflow keygen`: the task proves its identity with it, and accepts only tasks and
+  // clients that do so, too. Empty: no authentication, and a listening address that other machines can
+  // reach is refused unless `insecure` is set: anyone who reaches it can then read and change
+  // everything.
   std::string credentials = {};
   bool insecure = false;
-  // Threads that compute; 0 = one per core. Fewer where several tasks share a machine: each then has
-  // cores of its own to divide large kernels among.
+  // Threads that compute; 0 = one per core. Use fewer where several tasks share a machine, so that each
+  // has cores of its own for the parts of large kernels.
   int num_threads = 0;
-  // For so long after a message the network's thread looks for the next one before it sleeps: answers
-  // come sooner, for up to a core meanwhile. Worth it where a core is left over; about 50 then.
+  // How long the network's thread polls after a message before it sleeps: answers come sooner, for up to
+  // a core. Useful where a core is idle; then about 50.
   std::int64_t spin_us = 0;
-  // What another task, or a client, may have sent here in large tensors that are still alive. A tensor
-  // above it fails its step with resource_exhausted, and so does one that waits for such memory while
-  // nothing of it is given back for full_window_timeout_ms.
+  // The limit of large tensors from one task or client that are alive here. A tensor above it fails its
+  // step with resource_exhausted, and so does one that waits for this memory while none of it is
+  // released for full_window_timeout_ms.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
-  // Which of the task's processes this is, from 1 on (checkpoint/start_number.h): one with a greater number is
-  // newer, also to a task that meets them in another order. 0 = unknown: who is met later is newer.
+  // The number of this process among those of the task, from 1 on (checkpoint/start_number.h): a greater
+  // number is newer, also for a task that meets them in another order. 0 = unknown: the process that is
+  // met later is newer.
   std::uint32_t start_number = 0;
-  // Actors of tasks with the same runtime share its threads and settings; none: a runtime of its own.
+  // The runtime, whose threads and settings tasks may share; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };
 
-// Thread-safe. Tasks may be started in any order: messages to one that is not there yet wait for it.
+// A task. Thread-safe. Tasks may be started in any order: messages to a task that is not there yet wait
+// for it.
 class Server {
  public:
-  // Starts the task, listening on its address in the cluster. Throws invalid_argument if the task is
-  // not in the cluster, unavailable if the port is taken, permission_denied for an address that others
-  // reach without credentials, not_found or failed_precondition for credentials that are of no use.
+  // Starts the task, listening on its address in the cluster. Throws invalid_argument if the task is not
+  // in the cluster, unavailable if the port is taken, permission_denied for an address that other
+  // machines can reach without credentials, not_found or failed_precondition for unusable credentials.
   explicit Server(ServerOptions options);
   // A cluster of one task, "/job:local/task:0", without a port.
   static Server local();
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
-  // Ends the task: its steps fail as cancelled. What it sent before still goes out.
+  // Ends the task: its steps fail as cancelled. Messages that it sent before are still delivered.
   ~Server();
 
-  // What a Session takes to reach this server: "actorflow://127.0.0.1:2222", or "local://1" without a
-  // port.
+  // The target with which a Session reaches this server: "actorflow://127.0.0.1:2222", or "local://1"
+  // without a port.
   const std::string& target() const;
   const TaskName& name() const;
   const ClusterSpec& cluster() const;
   const std::shared_ptr<Runtime>& runtime() const;
 
   // Runs a dataset on this task, for the IteratorGetNext nodes that name it (dataflow/ops/queue_ops.h).
-  // The stages' functions may be called as long as the server lives. Throws already_exists if the name
+  // The functions of its stages may be called until the server ends. Throws already_exists if the name
   // is taken.
   void serve_input(const std::string& name, const Dataset& dataset);
-  // The next step gets element number `position`, from 0. Throws not_found if there is no such input, and
-  // what reading throws.
+  // Makes the next step get element number `position`, from 0. Throws not_found if there is no such
+  // input, and what reading throws.
   void skip_input_to(const std::string& name, std::int64_t position);
 
   // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.
   // Returns the reason.
   std::string join();
-  // The same, at most for so long. Whether the job is over.
+  // Blocks at most for `timeout_ms`; returns whether the job is over.
   bool join_for(std::int64_t timeout_ms);
-  // Ends join(), and fails the steps of this task's sessions that are running as cancelled; what they begin
-  // later runs, so that a job can be saved. Safe to call from a signal-watching thread.
+  // Ends join(), and fails the running steps of this task's sessions as cancelled; later steps run, so
+  // that a job can be saved. Safe to call from a thread that watches signals.
   void stop(const std::string& reason);
   bool stopping() const;
-  // Why the job has failed, as fail_cluster() of another task has said; ok if it goes on or has ended well.
+  // The error of the job, as another task has reported it by fail_cluster(); ok if the job goes on or
+  // has ended well.
   Status failure() const;
-  // Another process has taken this task's place while this one was stopped or cut off: why it must end,
-  // and leave the job alone; "" as long as that is not so. The job is over for it, and the others hear
-  // nothing of it any more.
+  // The reason why this process must end if another one has taken its task's place while it was stopped
+  // or cut off; otherwise "". The job is over for a replaced process, and the other tasks ignore it.
   std::string replaced() const;
 
-  // The end of a training job, in the order of calls. A replica says that its part is done:
+  // The end of a training job, in the order of calls. Tells the chief that the part of this replica is
+  // done.
   void announce_done(const TaskName& chief);
-  // The chief waits until every other replica has said so, is gone or cannot be reached; at most
-  // `timeout_ms`, after which it returns those that are still missing. A replica that has been started
-  // again meanwhile counts anew.
+  // For the chief: waits until every other replica is done, has gone or cannot be reached, at most for
+  // `timeout_ms`; returns those that are missing then. A replica that was restarted meanwhile must be
+  // done again.
   std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
   // Tells every other task that the job is over.
   void shutdown_cluster(const std::string& reason);
-  // The same for a job that has failed: every task ends with this error. REQUIRES: `why` is not ok.
+  // Tells every other task that the job has failed; each ends with this error. REQUIRES: `why` is not
+  // ok.
   void fail_cluster(const Status& why);
 
-  // What the task's actors hold now.
+  // Counts of what the task's actors hold now.
   HeldState held() const;
 
  private:

@@ -34,7 +34,7 @@ std::vector<Device*> devices_of_this_process() {
 
 }  // namespace
 
-Server::Impl::Impl(ServerOptions server_options, Reach reach)
+Server::Impl::Impl(ServerOptions server_options, Peers peers)
     : options(std::move(server_options)), runtime(options.runtime), job(*runtime) {
   const TaskName name{options.job, options.task};
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
@@ -48,9 +48,10 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
   task->clock = &runtime->clock();
   task->random = &runtime->random();
   task->storage = &runtime->storage();
-  if (reach != Reach::alone)
-    network = reach == Reach::port ? &runtime->rpc_network() : &runtime->local_network();
-  if (reach == Reach::port) sending_device = make_cpu_device(network->allocator(), large_message_bytes);
+  if (peers != Peers::none)
+    network = peers == Peers::by_port ? &runtime->rpc_network() : &runtime->local_network();
+  if (peers == Peers::by_port)
+    sending_device = make_cpu_device(network->allocator(), large_message_bytes);
   task->sending_device = sending_device ? sending_device.get() : &cpu_device();
   spawn_actors();
   try {
@@ -60,8 +61,8 @@ Server::Impl::Impl(ServerOptions server_options, Reach reach)
     throw;
   }
   static std::atomic<int> count{0};
-  target = reach == Reach::port ? std::string(scheme) + listener->address()
-                                : "local://" + std::to_string(++count);
+  target = peers == Peers::by_port ? std::string(scheme) + listener->address()
+                                   : "local://" + std::to_string(++count);
 }
 
 MasterHandler Server::Impl::master() const {

@@ -1,4 +1,4 @@
-// What stands behind a Server: the actors of its task, and its port. For this room.
+// The implementation of a Server: the actors of its task, and its port. For this room.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@
 namespace actorflow {
 
 struct Server::Impl {
-  // Other tasks are in this process, anywhere behind a port, or there are none.
-  enum class Reach { process, port, alone };
-  Impl(ServerOptions server_options, Reach reach);
+  // Where the other tasks are: in this process, anywhere behind a port, or nowhere.
+  enum class Peers { in_process, by_port, none };
+  Impl(ServerOptions server_options, Peers peers);
   ~Impl();
 
   void spawn_actors();
@@ -43,7 +43,7 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::unique_ptr<Device> sending_device;
-  // What is called when nobody uses the context any more.
+  // Called when the context is no longer used.
   std::shared_ptr<std::function<void()>> task_gone = std::make_shared<std::function<void()>>();
   std::shared_ptr<TaskContext> task{new TaskContext, [gone = task_gone](TaskContext* context) {
                                       delete context;
@@ -59,7 +59,7 @@ struct Server::Impl {
   JobState job;
   std::string target;
   ServedInputs inputs;
-  // Declared last: gone first, so that nothing arrives at actors that have ended.
+  // Declared last, destroyed first, so that nothing arrives at actors that have ended.
   std::unique_ptr<Listener> listener;
 };
 

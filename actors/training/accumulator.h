@@ -10,11 +10,11 @@
 
 namespace actorflow {
 
-// What became of the gradients that a replica has handed in.
+// Counts of a replica's gradients by what happened to them.
 struct GradientCounts {
   std::int64_t counted = 0;
-  std::int64_t stale = 0;     // dropped: computed at an earlier step
-  std::int64_t repeated = 0;  // dropped: a replica that came back has made this contribution before
+  std::int64_t stale = 0;       // dropped: computed at an earlier step
+  std::int64_t repeated = 0;    // dropped: the replica had made this contribution before a restart
   std::int64_t not_finite = 0;  // counted, but left out
 };
 
@@ -23,31 +23,31 @@ struct GradientCounts {
 // shard.
 class Accumulator {
  public:
-  // False if the gradient is stale. One that has counted before does not count again. Without a
-  // gradient, as it was not finite, the contribution counts all the same.
+  // Adds a gradient; false if it is stale. A contribution counts once, also without a gradient, if that
+  // was not finite.
   bool add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
            Tensor learning_rate = {});
   std::size_t size() const { return gradients_.size(); }
   bool has(int replica) const;
-  // Whether a gradient of the replica for this step has counted, be it still here or taken.
+  // Whether a gradient of the replica for this step has counted, whether it is still here or taken.
   bool has_counted(int replica, std::int64_t step) const;
 
   // The replica's last contribution that counted.
   Contribution last(int replica) { return this->replica(replica).last; }
-  // As if the gradient that was added last had not come. `before`: what last() was then.
+  // Removes the gradient that was added last. `before`: the value of last() before it was added.
   void withdraw(const Contribution& before) noexcept;
 
   struct Gathered {
-    // Those that there are, in the order of replicas and contributions, so that their sum does not
-    // depend on who came first.
+    // The gradients in the order of replicas and contributions, so that their sum does not depend on the
+    // order of arrival.
     std::vector<Gradient> gradients;
     Tensor learning_rate;  // of the first
   };
   // REQUIRES: size() > 0.
   Gathered gathered() const;
-  // They have been applied: moves the accumulator to the step after.
+  // Call when the gradients have been applied: moves the accumulator to the next step.
   void advance() noexcept;
-  // Only gradients of this global step or later count from now on.
+  // The accumulator's global step: gradients of earlier steps are dropped.
   std::int64_t global_step() const { return global_step_; }
   const GradientCounts& counts(int replica) { return this->replica(replica).counts; }
 

@@ -25,12 +25,19 @@ ReplicaClocks& ClockBarrier::clocks_of(const StateCall& call) {
 }
 
 void ClockBarrier::join(const StateCall& call) {
-  const auto replica = replica_of(call);
   clocks_of(call);
-  remove(replica);  // an earlier life
+  remove(replica_of(call));  // an earlier life
+  if (is_held_)
+    joining_.add({call.reply_to, call});
+  else
+    take_part(call);
+}
+
+void ClockBarrier::take_part(const StateCall& call) {
+  const auto replica = replica_of(call);
   const auto clock = clocks_->join(replica);
   const auto& task = attr<std::string>(*call.node, "task");
-  if (!task.empty()) homes_[replica] = task_->id_of(TaskName::parse(task));
+  if (!task.empty()) task_of_replica_[replica] = task_->id_of(TaskName::parse(task));
   complete(call.reply_to, {Tensor::scalar(clock)});
 }
 
@@ -58,8 +65,8 @@ void ClockBarrier::statistics(const StateCall& call) {
 }
 
 void ClockBarrier::on_peer_lost(TaskId task) {
-  for (const auto& [replica, home] : homes_) {
-    if (home != task || !clocks_->clocks().contains(replica)) continue;
+  for (const auto& [replica, its_task] : task_of_replica_) {
+    if (its_task != task || !clocks_->clocks().contains(replica)) continue;
     spdlog::warn("{}: replica {} on {} is gone; the others go on without it",
                  task_->self.name.to_string(), replica, task_->name_of(task).to_string());
     remove(replica);
@@ -74,10 +81,38 @@ void ClockBarrier::remove(std::int64_t replica) {
 }
 
 void ClockBarrier::release() {
+  if (is_held_) return;
   waiting_.serve([this](const Waiting& waiting) {
     if (!clocks_->may_go_on(waiting.replica)) return false;
     complete(waiting.reply_to, {Tensor::scalar(clocks_->clocks().at(waiting.replica))});
     return true;
+  });
+}
+
+void ClockBarrier::give_up(StepId step) {
+  waiting_.give_up(step);
+  joining_.give_up(step);
+}
+
+void ClockBarrier::fail_waiting(const Status& reason) {
+  waiting_.fail_all(reason);
+  joining_.fail_all(reason);
+}
+
+void ClockBarrier::resume() {
+  is_held_ = false;
+  joining_.serve([this](const Joining& joining) {
+    take_part(joining.call);
+    return true;
+  });
+  release();
+}
+
+bool ClockBarrier::stand_still(const std::set<std::int64_t>& resting) const {
+  if (!clocks_) return true;
+  return std::ranges::all_of(clocks_->clocks(), [&](const auto& entry) {
+    return resting.contains(entry.first) ||
+           std::ranges::find(waiting_, entry.first, &Waiting::replica) != waiting_.end();
   });
 }
 

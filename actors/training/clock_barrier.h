@@ -1,4 +1,4 @@
-// The barrier of training with bounded staleness: replicas wait here that are too far ahead.
+// The barrier of training with bounded staleness, at which replicas wait that are too far ahead.
 #pragma once
 
 #include <map>
@@ -8,46 +8,59 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/core/waiters.h"
+#include "actors/training/held_steps.h"
 #include "actors/training/replica_clocks.h"
 
 namespace actorflow {
 
 // The clocks of those who train with one global step. Belongs to the coordinator of its task.
-class ClockBarrier {
+class ClockBarrier : public HeldSteps {
  public:
   ClockBarrier(std::string global_step, TaskRef task)
       : name_(std::move(global_step)), task_(std::move(task)) {}
 
-  // For each of its ops: answers now or later. Throws invalid_argument if the replicas disagree about
-  // the bound.
+  // The handlers of its ops, which answer now or later. Throw invalid_argument if the replicas disagree
+  // about the bound.
   void join(const StateCall& call);
   void advance(const StateCall& call);
   void leave(const StateCall& call);
   void statistics(const StateCall& call);
 
-  // The replicas of a task that is gone are waited for no longer.
+  // Ends the part of the replicas of a lost task: nobody waits for them any longer.
   void on_peer_lost(TaskId task);
   // The step of a session has ended without its answer.
-  void give_up(StepId step) { waiting_.give_up(step); }
-  void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
+  void give_up(StepId step);
+  void fail_waiting(const Status& reason);
   // Says for whom replicas have waited since the last call.
   void report_waiting();
+
+  // Nobody goes on, and nobody joins. All stand still when every replica that takes part waits.
+  void hold() override { is_held_ = true; }
+  void resume() override;
+  bool stand_still(const std::set<std::int64_t>& resting) const override;
 
  private:
   struct Waiting {
     ReplyTo reply_to;
     std::int64_t replica = 0;
   };
+  struct Joining {
+    ReplyTo reply_to;
+    StateCall call;
+  };
 
+  void take_part(const StateCall& call);
   ReplicaClocks& clocks_of(const StateCall& call);
   void remove(std::int64_t replica);
   void release();
 
   std::string name_;
   TaskRef task_;
-  std::optional<ReplicaClocks> clocks_;   // from the first call on
-  std::map<std::int64_t, TaskId> homes_;  // the tasks of replicas, where they have one
+  std::optional<ReplicaClocks> clocks_;             // from the first call on
+  std::map<std::int64_t, TaskId> task_of_replica_;  // of those that have one
   Waiters<Waiting> waiting_;
+  Waiters<Joining> joining_;  // while the steps are held
+  bool is_held_ = false;
 };
 
 }  // namespace actorflow

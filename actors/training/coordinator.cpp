@@ -14,7 +14,17 @@ namespace {
 
 constexpr std::chrono::seconds report_interval{5};
 
+// As those of saving, whose holds these are, steps of epoch 0 belong to no chief.
+bool is_fenced(const StateCall& call) {
+  return call.epoch != 0 || (call.node->op != &hold_steps_op() && call.node->op != &release_steps_op());
+}
+
 }  // namespace
+
+Coordinator::Coordinator(GuardedActor* self, TaskRef task)
+    : self_(self),
+      task_(std::move(task)),
+      holds_(task_, [this](const std::string& global_step) { return barriers_of(global_step); }) {}
 
 caf::behavior Coordinator::behavior() {
   self_->delayed_send(self_, report_interval, Tick{});
@@ -22,32 +32,38 @@ caf::behavior Coordinator::behavior() {
   return guarded(
       self_, this,
       [this](const StateCall& message) {
-        check_fence(message, epoch_, *task_);
+        if (is_fenced(message)) check_fence(message, epoch_, *task_);
         call(message);
+        holds_.settle();
       },
       [this](const Sender&, GradientApplied& message) {
         if (message.epoch == epoch_) barrier(message.coordinator).on_applied(message);
+        holds_.settle();
       },
       [this](const GlobalStepIs& message) {
         if (message.epoch == epoch_) barrier(message.variable).on_global_step(message);
+        holds_.settle();
       },
       [this](const GiveUp& message) {
         for (auto& entry : barriers_) entry.second.give_up(message.step);
         for (auto& entry : clocks_) entry.second.give_up(message.step);
+        holds_.give_up(message.step);
       },
       [this](const PeerLost& message) {
+        for (auto& entry : barriers_) entry.second.on_peer_lost(message.task);
         for (auto& entry : clocks_) entry.second.on_peer_lost(message.task);
+        holds_.settle();
       },
+      [this](const HoldExpired& message) { holds_.expire(message); },
       [this](const EpochRaised& message) { raise(message.epoch); },
-      [this](const ClearContainers& message) { clear(message); },
-      [this](Tick) { on_tick(); });
+      [this](const ClearContainers& message) { clear(message); }, [this](Tick) { on_tick(); });
 }
 
 void Coordinator::call(const StateCall& call) {
   const Node& node = *call.node;
   const auto& global_step = attr<std::string>(node, "variable");
   if (node.op == &take_token_op()) return barrier(global_step).take_token(call);
-  if (!call_clocks(call, global_step))
+  if (!call_clocks(call, global_step) && !call_holds(call))
     throw Error(Code::unimplemented,
                 fmt::format("node '{}': a coordinator cannot do {}", node.name, node.op->name));
 }
@@ -67,6 +83,25 @@ bool Coordinator::call_clocks(const StateCall& call, const std::string& global_s
   return true;
 }
 
+bool Coordinator::call_holds(const StateCall& call) {
+  const Node& node = *call.node;
+  if (node.op == &release_steps_op()) return holds_.release(call), true;
+  if (node.op != &hold_steps_op()) return false;
+  if (holds_.hold(call))
+    self_->delayed_send(self_, std::chrono::milliseconds(attr<std::int64_t>(node, "limit_ms")),
+                        HoldExpired{attr<std::string>(node, "variable"), call.reply_to.step});
+  return true;
+}
+
+StepHolds::Barriers Coordinator::barriers_of(const std::string& global_step) {
+  StepHolds::Barriers found;
+  if (const auto tokens = barriers_.find(global_step); tokens != barriers_.end())
+    found.push_back(&tokens->second);
+  if (const auto clocks = clocks_.find(global_step); clocks != clocks_.end())
+    found.push_back(&clocks->second);
+  return found;
+}
+
 TokenBarrier& Coordinator::barrier(const std::string& global_step) {
   return barriers_.try_emplace(global_step, global_step, task_, epoch_).first->second;
 }
@@ -77,17 +112,20 @@ void Coordinator::raise(FencingEpoch epoch) {
     entry.second.fail_waiting(fenced("a replica waited for a token", epoch, *task_));
   for (auto& entry : std::exchange(clocks_, {}))
     entry.second.fail_waiting(fenced("a replica waited for slower ones", epoch, *task_));
+  holds_.forget_all(fenced("a checkpoint waited for the end of a step", epoch, *task_));
 }
 
 void Coordinator::clear(const ClearContainers& message) {
-  const auto clear_in = [&message](auto& waits) {
+  const auto clear_in = [this, &message](auto& waits) {
     for (auto entry = waits.begin(); entry != waits.end();) {
       auto& [name, wait] = *entry;
       if (!is_in(name, message.containers, message.session)) {
         ++entry;
         continue;
       }
-      wait.fail_waiting({Code::aborted, fmt::format("the container of '{}' was cleared", name)});
+      const Status cleared{Code::aborted, fmt::format("the container of '{}' was cleared", name)};
+      wait.fail_waiting(cleared);
+      holds_.forget(name, cleared);
       entry = waits.erase(entry);
     }
   };

@@ -1,4 +1,5 @@
-// The coordinator of replicated training: it holds what replicas wait for, beside the global step.
+// The coordinator of replicated training: the actor with the barriers of replicas, on the task of the
+// global step.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -8,26 +9,30 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/training/clock_barrier.h"
+#include "actors/training/step_holds.h"
 #include "actors/training/token_barrier.h"
 
 namespace actorflow {
 
 class Coordinator {
  public:
-  Coordinator(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  Coordinator(GuardedActor* self, TaskRef task);
 
   caf::behavior behavior();
 
  private:
   void call(const StateCall& call);
-  // Whether the call is one about clocks.
+  // Handles the call if it is about clocks; else returns false.
   bool call_clocks(const StateCall& call, const std::string& global_step);
+  // The same for holding and releasing the steps.
+  bool call_holds(const StateCall& call);
   TokenBarrier& barrier(const std::string& global_step);
+  StepHolds::Barriers barriers_of(const std::string& global_step);
   // Forgets every barrier and token; who waits for one fails.
   void raise(FencingEpoch epoch);
-  // Forgets those of the containers.
+  // Drops the barriers of the containers.
   void clear(const ClearContainers& message);
   void on_tick();
 
@@ -36,6 +41,7 @@ class Coordinator {
   FencingEpoch epoch_ = 0;
   std::map<std::string, TokenBarrier, std::less<>> barriers_;  // by global step variable
   std::map<std::string, ClockBarrier, std::less<>> clocks_;    // by global step variable
+  StepHolds holds_;
 };
 
 using CoordinatorActor = caf::stateful_actor<std::unique_ptr<Coordinator>, LightActor>;

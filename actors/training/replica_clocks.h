@@ -11,26 +11,25 @@
 
 namespace actorflow {
 
-// A value; not thread-safe. The slowest is looked for among the members: replicas that have joined and
-// have not left.
+// The clocks of the members: replicas that have joined and have not left. A value; not thread-safe.
 class ReplicaClocks {
  public:
   explicit ReplicaClocks(std::int64_t bound) : bound_(bound) {}
 
-  // The replica starts beside the slowest of the others, at 0 if it is the first. Returns its clock.
+  // Adds a replica at the clock of the slowest member, at 0 if it is the first. Returns its clock.
   std::int64_t join(std::int64_t replica);
-  // It is waited for no longer.
+  // Removes a replica: nobody waits for it any longer.
   void leave(std::int64_t replica) { clocks_.erase(replica); }
-  // It has finished `clock` steps. One that had left is a member again.
+  // Notes that a replica has finished `clock` steps. One that had left becomes a member again.
   void advance(std::int64_t replica, std::int64_t clock);
-  // May it begin its next step? REQUIRES: it is a member.
+  // Whether a replica may begin its next step. REQUIRES: it is a member.
   bool may_go_on(std::int64_t replica);
 
   std::int64_t bound() const { return bound_; }
   const std::map<std::int64_t, std::int64_t>& clocks() const { return clocks_; }  // by replica
-  // The members that nobody is behind.
+  // The slowest members.
   std::vector<std::int64_t> slowest() const;
-  // How far ahead of the slowest a replica was at most that began a step.
+  // The largest lead over the slowest member with which a replica began a step.
   std::int64_t max_lead() const { return max_lead_; }
 
  private:

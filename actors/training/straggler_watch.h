@@ -1,4 +1,4 @@
-// Which replica the others wait for.
+// Stragglers: the replica for which the others wait.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace actorflow {
 
-// Replicas come to a barrier once per round. From when all but one are there, they wait for that one
-// alone. A value; not thread-safe.
+// Replicas come to a barrier once per round. When all but one are there, they wait for that one alone. A
+// value; not thread-safe.
 class StragglerWatch {
  public:
   using Duration = std::chrono::nanoseconds;
@@ -22,7 +22,8 @@ class StragglerWatch {
     Duration waited{0};
   };
 
-  // One that comes again before the others have begins a round anew: nobody has waited for those.
+  // Notes that a replica has arrived. If it arrives again before the others, a new round begins, in
+  // which nobody has waited for them.
   void arrived(std::int64_t replica, std::int64_t num_replicas, Time now) {
     if (!here_.insert(replica).second) here_ = {replica};
     if (static_cast<std::int64_t>(here_.size()) == num_replicas) {
@@ -32,7 +33,7 @@ class StragglerWatch {
     last_arrival_ = now;
   }
 
-  // For whom the others have waited longest since the last call, alone. None: for nobody.
+  // The replica for which alone the others have waited longest since the last call, if there is one.
   std::optional<Straggler> take_worst() {
     const auto waited = std::exchange(waited_, {});
     const auto worst = std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });

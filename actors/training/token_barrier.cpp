@@ -61,7 +61,8 @@ void TokenBarrier::take_token(const StateCall& call) {
   check_settings(*call.node);
   const auto replica = attr<std::int64_t>(*call.node, "replica");
   if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
-    homes_[replica] = std::get<std::string>(task->second);
+    task_of_replica_[replica] = std::get<std::string>(task->second);
+  gone_.erase(replica);
   watch_.arrived(replica, settings_->total_num_replicas, task_->clock->now());
   // A replica that asks anew has given up what it waited for in an earlier life.
   waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
@@ -100,6 +101,7 @@ void TokenBarrier::release() {
     tokens_ = StepTokens(step, settings_->tokens_per_step());
     applied_.erase(applied_.begin());
   }
+  if (held_at_ && tokens_->global_step() > *held_at_) return;
   waiting_.serve([this](const Waiting& waiting) {
     const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
     if (!next) return false;
@@ -108,17 +110,40 @@ void TokenBarrier::release() {
   });
 }
 
+void TokenBarrier::on_peer_lost(TaskId task) {
+  for (const auto& [replica, name] : task_of_replica_)
+    if (name == task_->name_of(task).to_string()) gone_.insert(replica);
+}
+
+void TokenBarrier::hold() { held_at_ = tokens_ ? tokens_->global_step() : -1; }
+
+void TokenBarrier::resume() {
+  held_at_.reset();
+  release();
+}
+
+bool TokenBarrier::stand_still(const std::set<std::int64_t>& resting) const {
+  if (!tokens_ || tokens_->global_step() > held_at_) return true;
+  for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
+    if (!resting.contains(replica) && !gone_.contains(replica) && !is_waiting(replica)) return false;
+  return true;
+}
+
+bool TokenBarrier::is_waiting(std::int64_t replica) const {
+  return std::ranges::find(waiting_, replica, &Waiting::replica) != waiting_.end();
+}
+
 std::string TokenBarrier::who(std::int64_t replica) const {
-  const auto home = homes_.find(replica);
-  return home == homes_.end() || home->second.empty() ? fmt::format("replica {}", replica)
-                                                      : fmt::format("replica {} ({})", replica, home->second);
+  const auto task = task_of_replica_.find(replica);
+  return task == task_of_replica_.end() || task->second.empty()
+             ? fmt::format("replica {}", replica)
+             : fmt::format("replica {} ({})", replica, task->second);
 }
 
 std::string TokenBarrier::missing() const {
   std::string text;
   for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
-    if (std::ranges::find(waiting_, replica, &Waiting::replica) == waiting_.end())
-      text += (text.empty() ? "" : ", ") + who(replica);
+    if (!is_waiting(replica)) text += (text.empty() ? "" : ", ") + who(replica);
   return text.empty() ? "nobody" : text;
 }
 
@@ -133,10 +158,11 @@ void TokenBarrier::report_waiting(std::chrono::seconds interval) {
   }
   const auto worst = watch_.take_worst();
   if (worst && worst->waited > interval / 2)
-    spdlog::warn("{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
-                 "for it alone",
-                 task_->self.name.to_string(), name_, who(worst->replica),
-                 std::chrono::duration<double>(worst->waited).count(), interval.count());
+    spdlog::warn(
+        "{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
+        "for it alone",
+        task_->self.name.to_string(), name_, who(worst->replica),
+        std::chrono::duration<double>(worst->waited).count(), interval.count());
 }
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// The barrier of synchronous training: it moves the global step on and hands out the tokens of a step.
+// The barrier of synchronous training: it increases the global step and hands out the tokens of a step.
 // Follows TensorFlow's SyncReplicasOptimizer.
 #pragma once
 
@@ -13,18 +13,19 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/core/waiters.h"
+#include "actors/training/held_steps.h"
 #include "actors/training/straggler_watch.h"
 
 namespace actorflow {
 
-// What a replica computes: a gradient at the global step `step`, its `serial`-th of that step (from 0).
+// A contribution of a replica: its `serial`-th gradient (from 0) at the global step `step`.
 struct Contribution {
   std::int64_t step = 0;
   std::int64_t serial = 0;
 
   auto operator<=>(const Contribution&) const = default;
 };
-// What a replica says that has made none yet, or none that it knows of.
+// The last contribution of a replica that has made none, or knows of none.
 constexpr Contribution no_contribution{-1, 0};
 
 // The settings of a barrier, as take_token nodes describe it.
@@ -34,27 +35,27 @@ struct BarrierSettings {
   std::int64_t total_num_replicas = 0;
   std::int64_t initial_tokens = 0;
 
-  // The op's shape function has seen to it that the numbers can work.
+  // The settings of a node; its shape function has checked the numbers.
   static BarrierSettings of(const Node& take_token);
   std::int64_t tokens_per_step() const { return std::max(total_num_replicas, replicas_to_aggregate); }
   std::string to_string() const;
   bool operator==(const BarrierSettings&) const = default;
 };
 
-// The tokens of one global step. One is kept for each replica, so that a fast one cannot take that of
-// another and count twice in a step; only those beyond are for whoever comes first.
+// The tokens of one global step. One is reserved for each replica, so that a fast one cannot take that
+// of another and count twice in a step; only further tokens go to whichever replica comes first.
 //
-// A replica that asks again gets the same answer again: one whose answer was lost, because its step was
-// aborted or its process restarted, makes the same contributions a second time and no others.
+// A replica that asks again gets the same answer. So a replica whose answer was lost, because its step
+// was aborted or its process restarted, repeats the same contributions and makes no others.
 class StepTokens {
  public:
   StepTokens() = default;
-  // Each replica needs a token for each contribution but, in the step that training starts with, its
-  // first.
+  // Each replica needs a token for each contribution, except for its first one in the step with which
+  // training starts.
   StepTokens(std::int64_t global_step, std::int64_t count, bool first_is_free = false)
       : global_step_(global_step), left_(count), free_(first_is_free ? 1 : 0) {}
 
-  // What the replica contributes after `last`; nothing while there is no token for it.
+  // The replica's contribution after `last`; nothing while there is no token for it.
   std::optional<Contribution> next(std::int64_t replica, const Contribution& last,
                                    std::int64_t total_num_replicas);
   std::int64_t global_step() const { return global_step_; }
@@ -69,20 +70,30 @@ class StepTokens {
 };
 
 // The barrier of one global step variable. Belongs to the coordinator of its task.
-class TokenBarrier {
+class TokenBarrier : public HeldSteps {
  public:
   TokenBarrier(std::string global_step, TaskRef task, FencingEpoch epoch)
       : name_(std::move(global_step)), task_(std::move(task)), epoch_(epoch) {}
 
-  // Answers now or later. Throws invalid_argument if the replicas disagree about the settings.
+  // Handles a TakeToken, now or later. Throws invalid_argument if the replicas disagree about the
+  // settings.
   void take_token(const StateCall& call);
-  // A variable's mean gradient has been applied.
+  // Notes that a variable's mean gradient has been applied.
   void on_applied(GradientApplied& message);
-  // Where training starts. If the shard could not say: who waits fails, and the next one asks again.
+  // Receives the global step at which training starts. If the shard has failed to tell, waiting ops fail
+  // and the next one asks again.
   void on_global_step(const GlobalStepIs& message);
-  // The step of a session has ended without its token.
+  // Drops the waiting ops of a step that has ended.
   void give_up(StepId step) { waiting_.give_up(step); }
   void fail_waiting(const Status& reason) { waiting_.fail_all(reason); }
+  // The replicas of a task that is gone hand in nothing until they ask for a token again.
+  void on_peer_lost(TaskId task);
+
+  // The present step may end; tokens of the next one wait. All stand still when that is the one, or when
+  // nobody is left who could end this one: a backup worker too few.
+  void hold() override;
+  void resume() override;
+  bool stand_still(const std::set<std::int64_t>& resting) const override;
   // Says for whom the replicas have waited since the last call, which was `interval` ago.
   void report_waiting(std::chrono::seconds interval);
 
@@ -94,6 +105,7 @@ class TokenBarrier {
   };
 
   void check_settings(const Node& node);
+  bool is_waiting(std::int64_t replica) const;
   // Moves the global step on while a step is complete, then hands out tokens.
   void release();
   std::string who(std::int64_t replica) const;
@@ -103,12 +115,14 @@ class TokenBarrier {
   TaskRef task_;
   FencingEpoch epoch_;
   std::optional<BarrierSettings> settings_;  // known from the first TakeToken on
-  // Of the newest step: who comes late goes on with that one. Empty until the shard has said where
-  // training starts.
+  // The tokens of the newest step, with which late replicas go on, too. Empty until the shard has told
+  // the first step.
   std::optional<StepTokens> tokens_;
-  std::map<std::int64_t, std::set<std::string>> applied_;  // accumulators that are done, by global step
+  std::map<std::int64_t, std::set<std::string>> applied_;  // finished accumulators, by global step
   Waiters<Waiting> waiting_;
-  std::map<std::int64_t, std::string> homes_;  // the tasks of replicas
+  std::map<std::int64_t, std::string> task_of_replica_;  // the tasks of replicas
+  std::set<std::int64_t> gone_;                // replicas whose task was lost
+  std::optional<std::int64_t> held_at_;  // no tokens of a later step are handed out; -1: none at all
   StragglerWatch watch_;
 };
 

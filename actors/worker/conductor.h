@@ -1,8 +1,8 @@
 // A conductor: the actor that runs the steps of one executable whose nodes are actors, one after the
 // other.
 //
-// It opens a frame at every node's actor and waits for the report of each; in between it has no part in
-// the step, whose tensors go from node to node. To the worker it is what a lane is.
+// It opens a frame at every node's actor and waits for the report of each; in between the tensors go
+// from node to node without it. The worker uses it like a lane.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -12,13 +12,13 @@
 #include "actors/core/executable.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/worker/node_messages.h"
 
 namespace actorflow {
 
-// The first failure fails the step: every node that has not reported is told to give up. The step ends
-// when all have reported, so no node does anything in a step that is over.
+// The first failure fails the step: it tells every node that has not reported to give up. The step ends
+// when all nodes have reported, so no node acts in a step that is over.
 class Conductor {
  public:
   Conductor(GuardedActor* self, TaskRef task, std::shared_ptr<const Executable> executable)

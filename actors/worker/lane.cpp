@@ -52,7 +52,7 @@ void Lane::refuse(const StartStep& message, Status why) {
 
 void Lane::start(StartStep& message) {
   begin(message);
-  self_->stay_here();
+  self_->pin();
   epoch_ = message.epoch;
   status_ = {};
   inputs_.resize(static_cast<std::size_t>(executable_->num_inputs()));
@@ -69,7 +69,7 @@ void Lane::start(StartStep& message) {
 
 void Lane::on_completed(Completed& result) {
   if (!active_ || result.step != step_) return;  // of a step that was given up
-  if (executable_->node(result.node).home == Home::kernel) --given_away_;
+  if (executable_->node(result.node).dispatch == Dispatch::kernel) --given_away_;
   if (!result.status.ok()) return fail_step(std::move(result.status));
   done(result.node, result.outputs);
   advance();
@@ -110,15 +110,15 @@ void Lane::fire(NodeId id) {
 
 void Lane::dispatch(const ExecutableNode& item, NodeId id) {
   if (recorder_) note_begin(id);
-  switch (item.home) {
-    case Home::kernel:
+  switch (item.dispatch) {
+    case Dispatch::kernel:
       return compute(item, id);
-    case Home::lane:
+    case Dispatch::step:
       return take_argument(item, id);
-    case Home::shard:
-    case Home::coordinator:
-    case Home::queue:
-    case Home::rendezvous:
+    case Dispatch::shard:
+    case Dispatch::coordinator:
+    case Dispatch::queue:
+    case Dispatch::rendezvous:
       if (item.node->op == &send_op()) return send(item, id);
       call_owner(*task_, executable_, reply_to(id), epoch_, take_inputs(item));
   }
@@ -200,8 +200,8 @@ void Lane::pass_control(const ExecutableNode& item) {
 }
 
 void Lane::arrive(NodeId id) {
-  const Home home = executable_->node(id).home;
-  (home == Home::kernel || home == Home::lane ? ready_ : ready_elsewhere_).push_back(id);
+  const Dispatch dispatch = executable_->node(id).dispatch;
+  (dispatch == Dispatch::kernel || dispatch == Dispatch::step ? ready_ : ready_elsewhere_).push_back(id);
 }
 
 void Lane::note_begin(NodeId id) { recorder_->begin(id, executable_->clock().now()); }
@@ -224,7 +224,7 @@ void Lane::finish() {
   ready_.clear();
   first_ready_ = 0;
   ready_elsewhere_.clear();
-  self_->leave_home();
+  self_->unpin();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.
   caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
   StepDone message{step_, std::move(status_), std::move(retvals_)};

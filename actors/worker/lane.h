@@ -1,8 +1,8 @@
 // A lane: the actor that runs the steps of one executable, one after the other.
 //
 // A step's tensors lie in the lane's frame. A node whose inputs are all there runs at once, in the
-// activation that made it ready; what takes long goes to the node's own actor while the lane goes on,
-// and what needs state or another task goes to the actor that has it. Their answers come back as
+// activation that made it ready. Costly nodes are sent to actors of their own while the lane goes on;
+// nodes that need state or another task are sent to the actor that has it. The answers come back as
 // Completed messages.
 #pragma once
 
@@ -13,16 +13,16 @@
 #include "actors/core/executable.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
 class Lane {
  public:
-  explicit Lane(HomedActor* self) : self_(self) {}
+  explicit Lane(PinnedActor* self) : self_(self) {}
 
   caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
-  // Every message is of the step in progress.
+  // For messages of the step in progress.
   template <class M>
   void refuse(const M&, Status why) {
     if (active_) fail_step(std::move(why));
@@ -30,14 +30,14 @@ class Lane {
   void refuse(const StartStep& message, Status why);
 
  private:
-  // What the end of the step needs to know.
+  // Stores what the end of the step needs.
   void begin(const StartStep& start);
   void start(StartStep& start);
   void on_completed(Completed& result);
   // Runs ready nodes until none is left, then ends the step if it is done.
   void advance();
   NodeId next();
-  // A failure names the node.
+  // Runs a node; a failure names it.
   void fire(NodeId id);
   void dispatch(const ExecutableNode& item, NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
@@ -45,12 +45,12 @@ class Lane {
   void compute_here(const ExecutableNode& item, NodeId id);
   void send(const ExecutableNode& item, NodeId id);
   void take_argument(const ExecutableNode& item, NodeId id);
-  // Passes a node's outputs on to those who wait for them.
+  // Passes a node's outputs to their consumers.
   void done(NodeId id, std::vector<Tensor>& outputs);
-  // The end of every node: lets those run that only waited for it.
+  // For the end of every node: releases nodes that wait for it by a control edge.
   void pass_control(const ExecutableNode& item);
   void arrive(NodeId id);
-  // For a traced step: the node has begun, or has ended with so many bytes.
+  // For traced steps: record that a node has begun, or has ended with that many bytes.
   void note_begin(NodeId id);
   void note_end(NodeId id, std::int64_t bytes_out);
   void fail_step(Status status);
@@ -60,7 +60,7 @@ class Lane {
   std::vector<Tensor> take_inputs(const ExecutableNode& item);
   ReplyTo reply_to(NodeId id) const;
 
-  HomedActor* self_;
+  PinnedActor* self_;
   TaskRef task_;
   std::shared_ptr<const Executable> executable_;
 
@@ -75,15 +75,15 @@ class Lane {
   std::vector<std::int32_t> pending_;  // by node
   std::vector<NodeId> ready_;          // to compute here, from first_ready_ on
   std::size_t first_ready_ = 0;
-  std::vector<NodeId> ready_elsewhere_;  // work of other actors: started before anything is computed
-  std::vector<Tensor> outputs_;          // of the node being computed
+  std::vector<NodeId> ready_elsewhere_;     // work of other actors: started before anything is computed
+  std::vector<Tensor> outputs_;             // of the node being computed
   std::unique_ptr<PartRecorder> recorder_;  // of a traced step
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
-  bool interrupted_ = false;  // there is more to run, after what the mailbox has
+  bool interrupted_ = false;  // there is more to run, after the messages in the mailbox
 };
 
-using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, HomedActor>;
+using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, PinnedActor>;
 caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
 
 }  // namespace actorflow

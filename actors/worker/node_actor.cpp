@@ -98,10 +98,10 @@ void NodeActor::fire(StepId step, Frame& frame) {
 
 void NodeActor::work(const ExecutableRef& executable, StepId step, Frame& frame) {
   const ExecutableNode& item = executable->node(id_);
-  if (item.home == Home::kernel) return compute(*executable, step, frame);
+  if (item.dispatch == Dispatch::kernel) return compute(*executable, step, frame);
   if (item.node->op == &send_op()) return send(*executable, step, frame);
   if (item.node->op == &retval_op()) return give_result(*executable, step, frame);
-  if (item.home != Home::lane)
+  if (item.dispatch != Dispatch::step)
     return call_owner(*task_, executable, {caf::actor_cast<caf::actor>(self_), step, id_}, frame.epoch,
                       std::move(frame.inputs));
   std::vector<Tensor> outputs{fed_value(item, std::move(frame.argument))};

@@ -1,5 +1,5 @@
-// A node as an actor: its inputs come as messages of the actors before it, and its outputs go as
-// messages to those after it.
+// A node as an actor: its inputs are messages from the actors before it, and its outputs messages to
+// those after it.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -9,19 +9,20 @@
 
 #include "actors/core/executable.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/worker/node_messages.h"
 
 namespace actorflow {
 
-// A node of an executable that holds the node's actor, and which the actor therefore must not hold.
+// A node of an executable. The executable holds the node's actor, so the actor must not hold the
+// executable.
 struct NodeRef {
   std::weak_ptr<const Executable> executable;
   NodeId id = -1;
 };
 
-// Any number of steps at once: each has a frame, from the conductor's OpenFrame until the node has
-// reported to it. What comes for a step without a frame is late: the step was given up.
+// Takes part in any number of steps at once: each has a frame, from the conductor's OpenFrame until the
+// node has reported to it. A message for a step without a frame is late: the step was given up.
 class NodeActor {
  public:
   NodeActor(PieceActor* self, TaskRef task, NodeRef node)
@@ -41,7 +42,7 @@ class NodeActor {
     FencingEpoch epoch = 0;
     bool trace = false;
     Tensor argument;
-    std::int32_t missing = 0;  // inputs and control edges that have not come
+    std::int32_t missing = 0;  // inputs and control edges that have not arrived
     std::vector<Tensor> inputs{};
     Clock::time_point began{};
   };
@@ -50,10 +51,10 @@ class NodeActor {
   void take(TensorEdge& message);
   void take(const ControlEdge& message);
   void on_completed(Completed& message);
-  // Null if the step has none.
+  // The frame of a step, null if it has none.
   Frame* frame_of(StepId step);
   void arrive(StepId step, Frame& frame);
-  // A failure names the node.
+  // Runs the node; a failure names it.
   void fire(StepId step, Frame& frame);
   void work(const ExecutableRef& executable, StepId step, Frame& frame);
   void compute(const Executable& executable, StepId step, Frame& frame);

@@ -11,9 +11,9 @@ namespace actorflow {
 namespace {
 
 const caf::actor& owner_of(const TaskContext& task, const ExecutableNode& item) {
-  if (item.home == Home::shard) return task.shard;
-  if (item.home == Home::coordinator) return task.coordinator;
-  ACTORFLOW_CHECK(item.home == Home::queue, item.node->name);
+  if (item.dispatch == Dispatch::shard) return task.shard;
+  if (item.dispatch == Dispatch::coordinator) return task.coordinator;
+  ACTORFLOW_CHECK(item.dispatch == Dispatch::queue, item.node->name);
   return task.queues;
 }
 
@@ -22,11 +22,11 @@ const caf::actor& owner_of(const TaskContext& task, const ExecutableNode& item) 
 void call_owner(const TaskContext& task, const std::shared_ptr<const Executable>& executable,
                 ReplyTo reply_to, FencingEpoch epoch, std::vector<Tensor> inputs) {
   const ExecutableNode& item = executable->node(reply_to.node);
-  if (item.home == Home::rendezvous)
+  if (item.dispatch == Dispatch::rendezvous)
     return caf::anon_send(task.rendezvous,
                           AwaitTensor{std::move(reply_to), static_cast<std::uint32_t>(item.slot)});
   // The shard itself brings tensors where its variables are.
-  if (item.home != Home::shard)
+  if (item.dispatch != Dispatch::shard)
     for (auto& input : inputs) input = on_device(std::move(input), cpu_device());
   caf::anon_send(owner_of(task, item),
                  StateCall{std::move(reply_to), executable, item.node, epoch, std::move(inputs)});

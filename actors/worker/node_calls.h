@@ -1,4 +1,4 @@
-// What a node asks of other actors, whoever runs its step: a lane or the node's own actor.
+// Calls of nodes to other actors, for lanes and for nodes' own actors.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace actorflow {
 
 // Asks the node's owner - shard, coordinator, queues or, for a Recv, the rendezvous - to do its work.
-// The outcome goes to `reply_to`. REQUIRES: it is neither a Send nor computed by a kernel or a lane.
+// The result is sent to `reply_to`. REQUIRES: it is neither a Send nor computed by a kernel or a lane.
 void call_owner(const TaskContext& task, const std::shared_ptr<const Executable>& executable,
                 ReplyTo reply_to, FencingEpoch epoch, std::vector<Tensor> inputs);
 
@@ -23,8 +23,8 @@ Tensor take_slot(std::vector<Slot>& args, std::int64_t index);
 // The value of an Arg on its device. Throws invalid_argument if the step has no argument for it.
 Tensor fed_value(const ExecutableNode& item, Tensor argument);
 
-// Releases waiting tokens, gradients and elements of the step; drops its tensors in flight. Call after
-// the last node has asked for something.
+// Releases waiting tokens, gradients and elements of the step; drops its tensors in flight. Call it
+// after the last request of a node.
 void release_step(const TaskContext& task, const GiveUp& message);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// What a conductor and the actors of the nodes of its executable say to each other (conductor.h).
+// The messages between a conductor and the actors of its nodes (conductor.h).
 #pragma once
 
 #include <caf/actor_addr.hpp>
@@ -17,18 +17,18 @@ struct OpenFrame {
   bool trace = false;
   Tensor argument{};  // of an Arg; invalid if the step has none for it
 };
-// node actor -> node actor, along an edge of the graph.
+// node actor -> node actor: the tensor of an edge of the graph.
 struct TensorEdge {
   StepId step = 0;
   std::int32_t input = 0;  // of the node that receives
   Tensor tensor;
 };
-// The same along a control edge.
+// node actor -> node actor: a control edge.
 struct ControlEdge {
   StepId step = 0;
 };
-// node actor -> conductor: the node has passed its outputs on, has failed, or has been told to give up.
-// It does nothing more in this step.
+// node actor -> conductor: the node has sent its outputs, has failed, or has been told to give up. It
+// does nothing more in this step.
 struct NodeDone {
   StepId step = 0;
   NodeId node = -1;

@@ -1,4 +1,4 @@
-// The last steps that something happened to. Not thread-safe.
+// A memory of recent steps. Not thread-safe.
 #pragma once
 
 #include <deque>
@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// Remembers so many of them; the oldest is forgotten first.
+// Remembers a limited number of steps; the oldest is forgotten first.
 class RecentSteps {
  public:
   explicit RecentSteps(std::size_t capacity) : capacity_(capacity) {}

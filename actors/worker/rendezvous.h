@@ -1,4 +1,4 @@
-// Where tensors of a step that come from other partitions meet the Recv nodes that want them.
+// The rendezvous: tensors of a step from other partitions meet the Recv nodes that want them.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -8,21 +8,21 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
-// One table per step; either side may come first, and a tensor may come before its step; per channel first
-// in, first out. A step that is given up is poisoned: who waits, and who asks later, gets the reason, and
-// what still arrives is dropped. Poison is forgotten after two ticks of a minute, or when there is much of
-// it. Tensors that have waited for a tick while their step does not run here are dropped: their master
-// has gone.
+// One table per step. Either side may come first, a tensor may come before its step, and each channel is
+// first in, first out. A step that is given up is poisoned: waiting and later Recvs fail with the
+// reason, and tensors that still arrive are dropped. Poison is forgotten after two ticks of a minute, or
+// when there is much of it. Tensors that have waited for a tick while their step does not run here are
+// dropped: their master has gone.
 class Rendezvous {
  public:
   Rendezvous(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
 
   caf::behavior behavior();
-  // A tensor is lost: its step is given up.
+  // A tensor is lost: gives up its step.
   void refuse(const Sender&, const TensorDelivery& delivery, Status why) {
     poison({delivery.step, std::move(why)});
   }
@@ -35,7 +35,7 @@ class Rendezvous {
   };
   struct Table {
     std::map<std::uint32_t, Channel> channels;
-    bool old = false;  // was there at the last tick
+    bool old = false;  // existed at the last tick
   };
   struct Poison {
     StepId step = 0;
@@ -45,7 +45,7 @@ class Rendezvous {
   void deliver(TensorDelivery& delivery);
   void await(const AwaitTensor& request);
   void poison(const GiveUp& message);
-  // Meets what is there; forgets the channel, and the step, when nothing is left.
+  // Pairs the tensors and Recvs of a channel; removes the channel, and the step, when nothing is left.
   void settle(StepId step, std::uint32_t channel);
   void forget_oldest_poison();
   void on_tick();

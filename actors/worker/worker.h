@@ -1,4 +1,4 @@
-// The worker of a task: it keeps the partitions that masters registered and has them run.
+// The worker of a task: it keeps the partitions that masters have registered, and runs them.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -10,15 +10,14 @@
 #include "actors/core/executable.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/worker/recent_steps.h"
 
 namespace actorflow {
 
-// As many steps of a graph run at once as are asked for: each has a runner of its own, taken from those
-// that are free: a lane, or a conductor of node actors. When a task is lost, the steps and graphs of its
-// master go with it. A request that comes twice is done once: a graph is registered by (master,
-// request), a step runs by its id.
+// Any number of steps of a graph run at once, each on a free runner: a lane, or a conductor of node
+// actors. When a task is lost, the steps and graphs of its master are dropped. A repeated request is
+// carried out once: graphs are identified by (master, request), steps by their id.
 class Worker {
  public:
   Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -34,7 +33,7 @@ class Worker {
     Sender master;
     std::uint64_t request = 0;
     std::vector<caf::actor> free_runners{};
-    std::deque<StepId> last_steps{};  // that ended, so many as could be under way elsewhere
+    std::deque<StepId> last_steps{};  // ended steps, as many as could be under way elsewhere
   };
   struct Running {
     caf::actor runner;
@@ -43,7 +42,7 @@ class Worker {
   };
 
   void on_register(const Sender& from, RegisterGraph& message);
-  // Of a request that has come before; 0 if it has not.
+  // The handle for a request that was received before; 0 if it was not.
   std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
   void on_run(const Sender& from, RunGraph& message);
   void run(const Sender& from, Registered& graph, RunGraph& message);
@@ -61,7 +60,7 @@ class Worker {
   std::map<std::uint64_t, Registered> graphs_;
   std::map<StepId, Running> running_;
   RecentSteps ended_{1024};
-  RecentSteps aborted_early_{1024};  // before they were asked for
+  RecentSteps aborted_early_{1024};  // aborted before their RunGraph
 };
 
 using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;

@@ -80,7 +80,8 @@ int show(const Arguments& arguments) {
   const Manifest manifest = read_manifest(posix_storage(), chosen(arguments));
   std::size_t width = 6;
   for (const auto& entry : manifest.tensors) width = std::max(width, entry.name.size());
-  fmt::print("step {}, saved {}\n\n", manifest.global_step, time_text(manifest.saved_at_s));
+  fmt::print("step {}, saved {}{}\n\n", manifest.global_step, time_text(manifest.saved_at_s),
+             manifest.one_step ? "" : "; its variables may be of different steps");
   fmt::print("{:<{}}  {:<8}  {:<16}  {:>12}  {}\n", "tensor", width, "dtype", "shape", "size", "file");
   for (const auto& entry : manifest.tensors)
     fmt::print("{:<{}}  {:<8}  {:<16}  {:>12}  {}{}\n", entry.name, width,

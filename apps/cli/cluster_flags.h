@@ -1,4 +1,4 @@
-// Which task of which cluster a program is: by flags, or by TF_CONFIG.
+// The cluster and task of a program, from flags or TF_CONFIG.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,15 +12,15 @@ namespace actorflow {
 // The value of the environment variable TF_CONFIG, if it is set and not empty.
 std::optional<std::string> tf_config();
 
-// The jobs ps and worker. Throws invalid_argument that lists every mistake.
+// A cluster of the jobs ps and worker. Throws invalid_argument that lists every mistake.
 ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts);
 
-// --ps_hosts --worker_hosts --job_name --task_index, as distributed TensorFlow's programs have them.
+// The flags --ps_hosts --worker_hosts --job_name --task_index, as in programs of distributed TensorFlow.
 class ClusterFlags {
  public:
   void add_to(CLI::App& app);
-  // From the flags if any is given, else from TF_CONFIG; logs which, where there are both. Throws
-  // UsageError that names the flags that are missing, or lists what is wrong.
+  // The task by the flags if any is given, else by TF_CONFIG; logs which one it took if there are both.
+  // Throws UsageError that names the missing flags, or lists every mistake.
   TaskConfig task() const;
 
  private:

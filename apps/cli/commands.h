@@ -6,10 +6,10 @@
 
 namespace actorflow {
 
-// What to do once the arguments have been parsed; returns the exit status.
+// The action after the arguments have been parsed; returns the exit status.
 using Command = std::function<int()>;
 
-// Each adds its subcommand, which sets `command` when it is chosen.
+// Each function adds a subcommand, which sets `command` when it is chosen.
 void add_train_command(CLI::App& app, Command& command);
 void add_server_command(CLI::App& app, Command& command);
 void add_checkpoint_command(CLI::App& app, Command& command);

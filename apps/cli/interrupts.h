@@ -13,17 +13,17 @@ namespace actorflow {
 // Thread-safe.
 class Interrupts {
  public:
-  // `grace` after the first signal what on_overdue() was given is called, to end what has not ended by
-  // itself; two seconds later, or if there is nothing to call, the process exits.
+  // `grace` after the first signal the function given to on_overdue() is called, to end what has not
+  // ended by itself; two seconds later, or at once without such a function, the process exits.
   explicit Interrupts(std::chrono::milliseconds grace);
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
   ~Interrupts();
 
-  // Whether a signal has come.
+  // Whether a signal has arrived.
   const std::atomic<bool>& requested() const { return requested_; }
-  // Replaces what is called; an empty function takes it away. Once this returns, the function before is
-  // not running any more.
+  // Replaces the function; an empty one removes it. When this returns, the previous function is not
+  // running any more.
   void on_overdue(std::function<void()> action);
 
  private:

@@ -66,7 +66,9 @@ std::unique_ptr<Graph> replica_of(const PlaceCommand& command) {
               const Variable step = global_step(*graph);
               const Trained model = models().at(command.model)(*graph);
               minimize(*graph, model.loss, model.variables, step, Adam{},
-                       {.replica = command.worker, .replicas = command.workers, .sync = command.sync});
+                       {.replica = command.worker,
+                        .replicas = command.workers,
+                        .strategy = command.sync ? Strategy(Synchronous{}) : Asynchronous{}});
             });
   return graph;
 }

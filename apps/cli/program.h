@@ -1,4 +1,4 @@
-// What every program does with its command line, its errors and its exit status.
+// The command line, errors and exit status of every program.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,24 +9,24 @@ namespace actorflow {
 
 enum ExitStatus : int { success = 0, failed_run = 1, bad_usage = 2, interrupted_run = 130 };
 
-// A mistake in the arguments that only shows after they have been parsed.
+// A mistake in the arguments that is found after they have been parsed.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Runs `body`, which builds values from arguments, and makes its Error a UsageError.
+// Runs `body`, which builds values from arguments, and turns its Error into a UsageError.
 void check_usage(const std::function<void()>& body);
 
 // Parses the arguments, --help and --version among them, and runs `body`, which returns the exit status.
-// Errors become one line, "<program>: error: ...", on standard error. Logs go there too, and what there
-// is to say of a crash.
+// Errors become one line, "<program>: error: ...", on standard error. Logs and crash reports go there,
+// too.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
-// "--batch-size,--batch_size" for "batch-size": the given spelling of a flag first.
+// Both spellings of a flag, the given one first: "--batch-size,--batch_size" for "batch-size".
 std::string both_spellings(const std::string& name);
 
-// An option that counts something: from 1 to `most`, in both spellings, with its default in the help.
+// Adds an option that is a count from 1 to `most`, in both spellings, with its default in the help.
 template <class Count>
 void add_count(CLI::App& app, const std::string& name, Count& value, const std::string& what, int most) {
   app.add_option(both_spellings(name), value, what)->check(CLI::Range(1, most))->capture_default_str();

@@ -1,4 +1,4 @@
-// How programs are told by what they prove who they are.
+// The flags for credentials.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,9 +6,9 @@
 
 namespace actorflow {
 
-// --credentials, or else the environment variable ACTORFLOW_CREDENTIALS.
+// Adds --credentials, whose default is the environment variable ACTORFLOW_CREDENTIALS.
 void add_credentials(CLI::App& app, std::string& folder);
-// --credentials and --insecure, of programs that listen.
+// Adds --credentials and --insecure, for programs that listen.
 void add_security(CLI::App& app, std::string& folder, bool& insecure);
 
 }  // namespace actorflow

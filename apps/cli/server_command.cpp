@@ -8,7 +8,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
-#include "apps/cli/security_flags.h"
+#include "apps/cli/server_flags.h"
 #include "schema/cluster_json.h"
 
 namespace actorflow {
@@ -17,9 +17,8 @@ namespace {
 struct ServerCommand {
   std::optional<std::string> cluster, job;
   std::optional<int> task;
-  ServerOptions options;
   double connect_timeout_s = 60;
-  double heartbeat_timeout_s = 5;
+  ServerFlags flags;
 };
 
 // The task of the flags if any is given, else that of TF_CONFIG.
@@ -40,9 +39,9 @@ TaskConfig task_of(const ServerCommand& command) {
   return config;
 }
 
-int run(ServerCommand& command) {
+int run(const ServerCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(0));
-  ServerOptions& options = command.options;
+  ServerOptions options = command.flags.options();
   check_usage([&] {
     TaskConfig config = task_of(command);
     options.cluster = std::move(config.cluster);
@@ -50,7 +49,6 @@ int run(ServerCommand& command) {
     options.task = config.task.index;
   });
   options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
-  options.heartbeat_timeout_ms = static_cast<std::int64_t>(command.heartbeat_timeout_s * 1000);
   Server server(options);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   fmt::print("{} is listening on {}\n", server.name().to_string(), server.target());
@@ -77,29 +75,7 @@ void add_server_command(CLI::App& app, Command& chosen) {
                    "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  server
-      ->add_option(both_spellings("heartbeat-timeout"), command->heartbeat_timeout_s,
-                   "Seconds of silence after which a connected task counts as lost; 0 = never")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  add_security(*server, command->options.credentials, command->options.insecure);
-  server
-      ->add_option("--threads", command->options.num_threads,
-                   "Threads that compute; 0 = one per core. Fewer where several tasks share a machine")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  server
-      ->add_option(
-          both_spellings("spin-us"), command->options.spin_us,
-          "Microseconds for which the network's thread looks for the next message before it sleeps; "
-          "about 50 where a core is left over")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  server
-      ->add_option(both_spellings("max-incoming-bytes"), command->options.max_incoming_bytes,
-                   "Memory for large tensors of one other task or client, for example 16GiB")
-      ->transform(CLI::AsSizeValue(false))
-      ->capture_default_str();
+  command->flags.add_to(*server);
   server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 

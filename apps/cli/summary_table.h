@@ -1,4 +1,4 @@
-// What event files say, as a table for a terminal.
+// Event files as a table for a terminal.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace actorflow {
 class SummaryTable {
  public:
   void add(const Event& event);
-  // A line for each tag that contains `part`: points, last step, last value, range and course. With a
-  // line for the graph if there is one.
+  // The table: a line for each tag that contains `part`, with points, last step, last value, range and
+  // course, and a line for the graph if there is one.
   std::string to_string(const std::string& part = {}) const;
   bool empty() const { return rows_.empty() && graph_nodes_ == 0; }
 
  private:
-  // The course of a number, thinned out by halves when it grows long.
+  // The course of a number; every other point is dropped when it grows long.
   struct Course {
     void add(double value);
     std::vector<double> values;
     std::int64_t stride = 1, seen = 0;
-    double min = std::numeric_limits<double>::infinity(), max = -min;  // of the finite ones
+    double min = std::numeric_limits<double>::infinity(), max = -min;  // of the finite values
   };
   struct Row {
     std::int64_t points = 0, last_step = 0;

@@ -12,14 +12,12 @@ namespace {
 struct TrainCommand {
   int ps = 2;
   int workers = 2;
-  bool sync = false;
-  bool async = false;
-  TrainFlags flags;
+  TrainFlags flags{.sync_by_default = true};
 };
 
 int run(const TrainCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
-  TrainOptions options = command.flags.options(!command.async);
+  TrainOptions options = command.flags.options();
   check_checkpoint_folder(options);
   const Mnist data = command.flags.load(options, command.workers);
   Progress progress(command.flags.report == "-" ? stderr : stdout);
@@ -40,17 +38,14 @@ void add_train_command(CLI::App& app, Command& chosen) {
   train->callback([&chosen] {
     if (!chosen) throw UsageError("expected what to train; see actorflow help train");
   });
-  CLI::App* mnist = train->add_subcommand("mnist", "A multi-layer perceptron on handwritten digits");
+  CLI::App* mnist = train->add_subcommand(
+      "mnist", "A multi-layer perceptron on handwritten digits; synchronously without --async");
   mnist->add_option("--ps", command->ps, "Parameter servers")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   mnist->add_option("--workers", command->workers, "Workers")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  CLI::Option* sync = mnist->add_flag("--sync", command->sync,
-                                      "Average the workers' gradients for each step (the default)");
-  mnist->add_flag("--async", command->async, "Apply each worker's gradients as they come")
-      ->excludes(sync);
   command->flags.add_to(*mnist);
   mnist->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }

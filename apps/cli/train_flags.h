@@ -1,7 +1,8 @@
-// The flags that `actorflow train mnist` and `trainer` share.
+// The flags that `actorflow train mnist`, `trainer` and scenario files share.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,16 +10,28 @@
 
 namespace actorflow {
 
+// A flag is a member here and a row of train_flag_table.cpp.
 struct TrainFlags {
   std::vector<std::int64_t> hidden{256};
   std::string optimizer = "adam";
-  double learning_rate = 0;  // 0 = the optimizer's own
+  std::optional<double> learning_rate = std::nullopt;
   std::int64_t batch_size = 64;
   double epochs = 5;
-  std::int64_t train_steps = 0;  // 0 = as many as `epochs` take
+  std::optional<std::int64_t> train_steps = std::nullopt;
   std::uint64_t seed = 1;
-  std::string ps_strategy = "round_robin";
   std::string data{};
+  std::string precision = "float32";
+  std::string not_finite = "fail";
+
+  // Not a flag: whether training is synchronous where neither of the next two says so.
+  bool sync_by_default = false;
+  bool sync = false;
+  bool async = false;
+  std::optional<int> replicas_to_aggregate = std::nullopt;
+  std::optional<int> staleness_bound = std::nullopt;
+  std::string ps_strategy = "round_robin";
+  double connect_timeout_s = 60;
+
   std::string checkpoint_folder{};
   bool strict = false;
   double save_checkpoint_secs = 600;
@@ -26,28 +39,28 @@ struct TrainFlags {
   std::string summary_folder{};
   std::int64_t save_summaries_steps = 100;
   std::string report{};
-  double connect_timeout_s = 60;
-  int replicas_to_aggregate = 0;
-  int staleness_bound = -1;  // none
-  std::string precision = "float32";
-  std::string not_finite = "fail";
 
   void add_to(CLI::App& app);
-  // What gives a program with these flags the same, for its command line.
+  // The command line that gives these flags to `trainer`.
   std::vector<std::string> arguments() const;
+  // Throws UsageError that names the flags that contradict each other.
+  Strategy strategy() const;
   // Throws UsageError.
-  TrainOptions options(bool sync) const;
+  TrainOptions options() const;
   // The data, and in `options` the number of steps that the flags mean for it.
   Mnist load(TrainOptions& options, int workers) const;
 
   bool operator==(const TrainFlags&) const = default;
+
+ private:
+  bool wants_sync() const;
 };
 
-// Throws UsageError where a task cannot save into the folder of `options`: what stands there is a file, or may not
-// be written.
+// Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
+// written.
 void check_checkpoint_folder(const TrainOptions& options);
 
-// Says what training came to, on standard output, and writes the report that the flags ask for.
+// Prints the result of training on standard output, and writes the report that the flags ask for.
 void publish(const TrainReport& report, const TrainFlags& flags);
 
 }  // namespace actorflow

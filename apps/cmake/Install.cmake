@@ -23,18 +23,23 @@ foreach(header ${headers})
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${room})
 endforeach()
 
+if(ACTORFLOW_CUDA)
+  # Whoever links to the library needs CUDA's runtime and nothing else of CUDA's, so it comes along: NVIDIA's
+  # licence permits that (its attachment A names the file).
+  set(cudart_folder ${CMAKE_INSTALL_LIBDIR}/actorflow)
+  install(FILES ${CUDA_cudart_static_LIBRARY} DESTINATION ${cudart_folder} RENAME libcudart_static.a)
+  foreach(library $<INSTALL_PREFIX>/${cudart_folder}/libcudart_static.a rt ${CMAKE_DL_LIBS})
+    target_link_libraries(actorflow_kernels INTERFACE $<INSTALL_INTERFACE:${library}>)
+  endforeach()
+  set(cuda_libraries " -L\${libdir}/actorflow -lcudart_static -lrt")
+endif()
+
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/*.capnp)
 install(FILES ${schemas} DESTINATION ${header_folder}/schema)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 string(REGEX REPLACE "[^/]+" ".." prefix_from_pc ${pc_folder})
-if(ACTORFLOW_CUDA)
-  set(cuda_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart -lcublas -lcublasLt")
-  if(CUDNN_LIBRARY)
-    string(APPEND cuda_libraries " ${CUDNN_LIBRARY}")
-  endif()
-endif()
 foreach(package actorflow actorflow-simulation)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${CMAKE_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${package}.pc DESTINATION ${pc_folder})
@@ -47,11 +52,12 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmak
 install(FILES
   ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
   ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindISAL.cmake
-  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake
+  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindLZ4.cmake
+  ${CMAKE_SOURCE_DIR}/schema/cmake/FindZSTD.cmake
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)
-  # Libraries outside of the system's folders, such as CUDA's, stay where they were found.
+  # Libraries outside of the system's folders stay where they were found.
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)

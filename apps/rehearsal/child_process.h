@@ -1,4 +1,4 @@
-// A program that runs beside this one.
+// Child processes.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,8 @@
 
 namespace actorflow {
 
-// In a process group of its own, so that Ctrl-C in a terminal does not reach it. Ends when this object
-// does, or the thread that made it, in whatever way. Not thread-safe.
+// A child in a process group of its own, so that Ctrl-C in a terminal does not reach it. It ends with
+// this object, or with the thread that made it, however that ends. Not thread-safe.
 class ChildProcess {
  public:
   // `command` begins with the program's path. Its output is added to the file. Throws std::system_error.
@@ -20,9 +20,9 @@ class ChildProcess {
   ~ChildProcess();
 
   pid_t id() const { return id_; }
-  // To all of its group; not after it has ended.
+  // Sends a signal to its whole group, unless it has ended.
   void send_signal(int signal);
-  // None while it runs, then the exit status, or 128 + the signal that ended it.
+  // Nothing while it runs, then the exit status, or 128 + the signal that ended it.
   std::optional<int> status();
 
  private:

@@ -1,7 +1,7 @@
-// Machines on one: network namespaces, each with a network device of its own, and wires between them
-// that may be cut, slow and bad. The kernel's TCP is real, only the wires are ours (a TUN device per
-// machine, whose packets a thread of this process carries), so it needs neither netem, whose kernel
-// module is often missing, nor tools.
+// A network of machines on one machine: network namespaces, each with a network device of its own, and
+// wires between them that may be cut, slow and bad. TCP is the kernel's; only the wires are ours (a TUN
+// device per machine, whose packets a thread of this process carries), so neither netem, whose kernel
+// module is often missing, nor tools are needed.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace actorflow {
 
-// What happens to each packet on its way. Chances are between 0 and 1.
+// The treatment of packets on a wire. Probabilities are between 0 and 1.
 struct Wire {
   std::chrono::milliseconds delay{0};
   double loss = 0;
@@ -23,33 +23,35 @@ struct Wire {
   bool operator==(const Wire&) const = default;
 };
 
-// What has happened to packets.
+// Counts of packets by what happened to them.
 struct PacketCounts {
   std::uint64_t carried = 0, separated = 0, lost = 0, doubled = 0, late = 0;
 
   void add(const PacketCounts& other);
 };
 
-// Machines are numbered from 0. Everything is gone with the object, or with this process. Thread-safe.
+// The machines, numbered from 0. All of it disappears with the object, or with this process.
+// Thread-safe.
 class Lan {
  public:
-  // Throws Error (unavailable) where why_none() is not empty.
+  // Throws Error (unavailable) if why_none() is not empty.
   explicit Lan(int machines, int mtu = 9000);
   ~Lan();
-  // Empty, or why this process cannot make any machines.
+  // The reason why this process cannot make machines; empty if it can.
   static std::string why_none();
 
-  // All machines find this one under the name from now on, as by a name server.
+  // Lets all machines find this one by the name, as with a name server.
   void set_name(const std::string& name, int machine);
-  // The same command on that machine. Its loopback device is its own, its files are ours.
+  // The command line that runs a command on that machine, which has a loopback device of its own but our
+  // files.
   std::vector<std::string> on(int machine, std::vector<std::string> command) const;
 
-  // Nothing passes between the two of such a pair, in silence; all others are joined.
+  // Silently drops all packets between the machines of each pair; all other pairs are connected.
   void separate(const std::vector<std::pair<int, int>>& pairs);
-  // The same for each of these machines and each of the others.
+  // Separates each of these machines from each of the others.
   void cut_off(const std::vector<int>& machines);
   void join_all() { separate({}); }
-  // What a machine sends or receives passes its wire; all packets pass the common one, too.
+  // Set the wire of a machine, which all its packets pass, and the common wire, which all packets pass.
   void set_wire(int machine, Wire wire);
   void set_common_wire(Wire wire);
   PacketCounts counts() const;

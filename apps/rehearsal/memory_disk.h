@@ -5,20 +5,20 @@
 
 namespace actorflow {
 
-// A file system in memory on a folder, for this process and the children that it starts from then on;
-// others see the empty folder. To be used from the main thread. Gone with the object, or with this
+// A file system in memory, mounted on a folder for this process and its later children; other processes
+// see the empty folder. Use it from the main thread. It disappears with the object, or with this
 // process.
 class MemoryDisk {
  public:
-  // Throws Error (unavailable) where why_none() is not empty.
+  // Throws Error (unavailable) if why_none() is not empty.
   explicit MemoryDisk(std::string folder);
   ~MemoryDisk();
   MemoryDisk(const MemoryDisk&) = delete;
   MemoryDisk& operator=(const MemoryDisk&) = delete;
-  // Empty, or why this process cannot have any.
+  // The reason why this process cannot have one; empty if it can.
   static std::string why_none();
 
-  // Leaves no room beside what is in use now; to be called again for what has been removed meanwhile.
+  // Leaves no free space; call it again after files have been removed.
   void fill();
   void make_room();
 

@@ -79,7 +79,6 @@ std::vector<std::string> RealJob::command_of(std::size_t task) const {
                                    "--worker_hosts=" + hosts["worker"],
                                    "--job_name=" + name.job,
                                    fmt::format("--task_index={}", name.index)};
-  if (scenario_.flags().sync) command.emplace_back("--sync_replicas");
   std::ranges::move(network_.flags(), std::back_inserter(command));
   std::ranges::move(train.arguments(), std::back_inserter(command));
   return command;

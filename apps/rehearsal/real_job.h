@@ -18,28 +18,28 @@
 
 namespace actorflow {
 
-// A trainer process per task. The times of faults count from when all tasks listen. What it has started
-// ends with it, and its files are gone. Not thread-safe.
+// A trainer process per task. The times of faults count from the moment when all tasks listen. Its
+// processes end and its files are removed with this object. Not thread-safe.
 class RealJob {
  public:
-  // What tasks run: the program `trainer` beside this one.
+  // The program of the tasks: `trainer`, beside this one.
   static std::string trainer();
 
-  // `scenario` outlives this. Throws Error (unavailable) if the faults cannot be had here.
+  // `scenario` must outlive this. Throws Error (unavailable) if this machine cannot produce the faults.
   RealJob(const Scenario& scenario, FaultPlan faults);
   ~RealJob();
 
-  // Does what is due, and should be called every few milliseconds. False when all tasks have ended.
-  // Throws Error that says what is wrong: a task ended that should not, the job hangs.
+  // Does what is due; call it every few milliseconds. False when all tasks have ended. Throws Error that
+  // names the failure: a task ended that should not, or the job hangs.
   bool advance();
-  // The chief's. Throws Error (internal) if there is none.
+  // The chief's report. Throws Error (internal) if there is none.
   TrainReport report() const;
 
   const std::map<FaultKind, std::uint64_t>& happened() const { return happened_; }
   PacketCounts packets() const { return network_.packets(); }
   // Faults that were not yet due when all tasks had ended.
   std::uint64_t too_late() const { return plan_.size() - next_fault_; }
-  // Ends what runs, but keeps the files: what each task has said, which faults came when, the
+  // Ends all processes but keeps the files: the output of each task, the times of the faults, the
   // checkpoints. Returns their folder.
   const std::string& keep_files();
 
@@ -77,7 +77,7 @@ class RealJob {
   TemporaryFolder folder_;
   std::unique_ptr<MemoryDisk> disk_;
   RealNetwork network_;
-  std::deque<RealTask> tasks_;  // their addresses stay
+  std::deque<RealTask> tasks_;  // a deque, so that their addresses stay
 };
 
 }  // namespace actorflow

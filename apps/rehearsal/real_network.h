@@ -1,4 +1,4 @@
-// Where the tasks of a real job are, and what is between them.
+// The network of a real job.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@
 
 namespace actorflow {
 
-// On loopback, where nothing can happen to what is sent, or each task on a machine of its own. Not
+// All tasks on loopback, without faults of the network, or each task on a machine of its own. Not
 // thread-safe.
 class RealNetwork {
  public:
-  // Throws Error (unavailable) where there can be no machines, or no port is free.
+  // Throws Error (unavailable) if machines are not possible, or no port is free.
   RealNetwork(std::vector<TaskName> tasks, bool machines);
 
   static bool is_of_network(FaultKind kind);
 
   const std::vector<TaskName>& tasks() const { return tasks_; }
-  // Of a task by its place among all.
+  // The address of a task, by its position among all.
   std::string address(std::size_t task) const;
   RealTask::Port port(std::size_t task) const;
-  // What starts this command where the task is.
+  // The command line that runs a command where the task is.
   std::vector<std::string> on(std::size_t task, std::vector<std::string> command) const;
   // The flags that tasks need here.
   std::vector<std::string> flags() const;
 
-  // Those of the network among these faults last now, and no others.
+  // Applies the network faults among these, and ends all others.
   void apply(const FaultPlan& lasting);
-  // None on loopback.
+  // The counts of packets; zero on loopback.
   PacketCounts packets() const { return lan_ ? lan_->counts() : PacketCounts{}; }
 
  private:
   int machine(const TaskName& task) const;
 
   const std::vector<TaskName> tasks_;
-  std::uint32_t loopback_ = 0;  // the address that all share
+  std::uint32_t loopback_ = 0;  // the address of all tasks
   std::unique_ptr<Lan> lan_;
 };
 

@@ -1,4 +1,4 @@
-// A task of a training job as a real process: one life after the other.
+// A task of a training job as a real process, and its successors.
 #pragma once
 
 #include <chrono>
@@ -12,37 +12,37 @@
 
 namespace actorflow {
 
-// Not thread-safe. Its process ends with it.
+// A task. Its process ends with this object. Not thread-safe.
 class RealTask {
  public:
   using RealTime = std::chrono::steady_clock;
-  // Where it listens; the address as a number, 0 for any.
+  // The port on which it listens; the address as a number, 0 for any.
   struct Port {
     std::uint32_t ip = 0;
     int number = 0;
   };
 
-  // What its processes say is added to the file `log`.
+  // The output of its processes is added to the file `log`.
   RealTask(TaskName name, Port port, std::vector<std::string> command, std::string log);
 
   const TaskName& name() const { return name_; }
   bool is_running() const { return state_ == State::running; }
-  // Its process has ended with an error, and a new one is due.
+  // True if its process has ended with an error, and a new one is due.
   bool has_failed() const { return state_ == State::failed; }
   bool was_killed() const { return state_ == State::killed; }
-  // Asks the system, without a connection that the task would notice.
+  // Whether it listens, by the system's table, without a connection that the task would notice.
   bool is_listening() const;
   std::string describe() const;
   // The end of its log.
   std::string last_lines() const;
 
-  // Unless it is running.
+  // Starts a process unless one is running.
   void start();
-  // Nothing after this is from its process any more. Nothing if there is none.
+  // Kills its process, if there is one, and waits until it is gone.
   void kill();
-  // SIGSTOP and SIGCONT; holds also for a process that is started meanwhile.
+  // SIGSTOP or SIGCONT; also applies to a process that is started meanwhile.
   void hold(bool held);
-  // Looks whether its process has ended: one with an error is followed by another, after a pause, as by
+  // Checks whether its process has ended: after an error another one is started after a pause, as by
   // apps/supervise. Throws Error (internal) for an end that no fault explains.
   void look(RealTime::time_point now);
 

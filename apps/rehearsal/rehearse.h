@@ -14,29 +14,29 @@
 
 namespace actorflow {
 
-// What the jobs of many seeds came to.
+// The results of the jobs of many seeds.
 struct RehearsalSummary {
   struct Failure {
     std::uint64_t seed = 0;
-    std::string text;  // with the faults, and where the logs are
+    std::string text;  // with the faults, and the folder of the logs
   };
   std::uint64_t seeds = 0;
   std::map<std::string, std::uint64_t> faults;  // by kind
-  std::uint64_t too_late = 0;                   // faults: the job was over before
+  std::uint64_t too_late = 0;                   // faults that were due after the end of the job
   PacketCounts packets;                         // of jobs with faults of the network
   std::vector<Failure> failures;
 };
 
-// Throws UsageError that says which of the faults cannot be had here, why, and what to do.
+// Throws UsageError that names the faults that this machine cannot produce, why, and what to do.
 void check_possible(const Scenario& scenario, SeedRange range);
 
-// How many jobs this machine has cores for.
+// The number of jobs for which this machine has cores.
 int jobs_at_once(const Scenario& scenario);
 
-// Runs the job of each seed as real processes, `at_once` side by side, and checks what comes out against
-// the undisturbed one's report. Begins no new ones after a failure. Ends early, with nothing left
-// behind, once `interrupted`. Calls `progress` with the sum so far from time to time. From the main
-// thread.
+// Runs the job of each seed as real processes, `at_once` side by side, and compares each report with
+// that of the undisturbed job. Begins no new jobs after a failure. Ends early, leaving nothing behind,
+// once `interrupted` is true. Calls `progress` with the sum so far from time to time. Call it from the
+// main thread.
 RehearsalSummary rehearse(const Scenario& scenario, const TrainReport& undisturbed, SeedRange range,
                           int at_once, const std::atomic<bool>& interrupted,
                           const std::function<void(const RehearsalSummary&)>& progress);

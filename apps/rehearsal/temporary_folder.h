@@ -1,4 +1,4 @@
-// A folder for files that nobody needs afterwards.
+// Temporary folders.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 namespace actorflow {
 
-// Exists, empty at first, until this object ends, unless it is kept.
+// A folder, empty at first, that is removed with this object unless it is kept.
 class TemporaryFolder {
  public:
-  // In the system's folder for such (TMPDIR). Throws std::system_error.
+  // Makes it in the system's folder for temporary files (TMPDIR). Throws std::system_error.
   explicit TemporaryFolder(std::string_view name_begins);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

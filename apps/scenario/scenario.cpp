@@ -28,7 +28,6 @@ void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const
 void ScenarioFlags::add_to(CLI::App& app) {
   app.add_option("--ps", ps, "Parameter servers")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--workers", workers, "Workers")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_flag("--sync", sync, "Average the workers' gradients for each step");
   train.add_to(app);
   app.add_option("--fault,--faults", faults, "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
   app.add_option(both_spellings("random-faults"), random_faults,
@@ -56,9 +55,9 @@ void ScenarioFlags::add_to(CLI::App& app) {
 }
 
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)
-    : name_(std::move(name)), flags_(flags), train_(flags.train.options(flags.sync)) {
-  if (flags.same_weights && !flags.sync)
-    throw UsageError("--same_weights is for synchronous training: without --sync every run differs");
+    : name_(std::move(name)), flags_(flags), train_(flags.train.options()) {
+  if (flags.same_weights && !is_synchronous(train_.strategy))
+    throw UsageError("--same_weights is for synchronous training: every run differs without --sync");
   check_usage([&] {
     for (const auto& text : flags.faults)
       for (auto& fault : parse_fault_plan(text)) fixed_.push_back(std::move(fault));

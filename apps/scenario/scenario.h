@@ -1,5 +1,5 @@
-// A training job, what goes wrong meanwhile, and what must come out of it all the same: in a file, as the
-// options of `actorflow simulate`.
+// Scenarios: a training job, its faults, and the result that must come out all the same; in a file, as
+// the options of `actorflow simulate`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,56 +13,55 @@
 
 namespace actorflow {
 
-// What a scenario file says. Times are in nanoseconds.
+// The options of a scenario file. Times are in nanoseconds.
 struct ScenarioFlags {
   int ps = 2;
   int workers = 4;
-  bool sync = false;
   TrainFlags train{.save_checkpoint_steps = 20};
 
   std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"
-  int random_faults = 0;            // so many more, drawn from the seed
-  std::vector<std::string> kinds;   // of the random ones; none: all that heal
+  int random_faults = 0;            // this many more, drawn from the seed
+  std::vector<std::string> kinds;   // of the random faults; none: all kinds that heal
   std::int64_t faults_until = 5'000'000'000;
   std::int64_t longest_fault = 10'000'000'000;
 
   std::int64_t latency = 100'000;
   double bytes_per_second = 1.25e9;
-  std::int64_t kernel_time = 2'000'000;  // at most; real processes take what they take
+  std::int64_t kernel_time = 2'000'000;  // at most; real processes take their own time
   std::int64_t time_limit = 600'000'000'000;
   std::int64_t real_train_steps = 0;  // of real processes, in place of train_steps; 0 = the same
 
-  bool same_weights = false;    // as without faults, bit by bit
+  bool same_weights = false;    // the weights must be those without faults, bit by bit
   double accuracy_within = -1;  // percentage points below the undisturbed run's, at most
 
   void add_to(CLI::App& app);
 };
 
-// After which a program that has ended with an error begins anew; as apps/supervise does.
+// The time after which a program that has ended with an error is restarted, as by apps/supervise.
 constexpr std::chrono::seconds restart_pause{1};
 
-// The options in the form in which they are used. Immutable.
+// A scenario with checked options. Immutable.
 class Scenario {
  public:
-  // Throws UsageError for what does not make sense, and what reading the data throws.
+  // Throws UsageError for options that make no sense, and what reading the data throws.
   Scenario(std::string name, const ScenarioFlags& flags);
-  // From a file: lines "option = value". `settings`, each "option=value", go before what the file says.
-  // Throws UsageError that names the file and what is wrong.
+  // Reads a file of lines "option = value". `settings`, each "option=value", override the file. Throws
+  // UsageError that names the file and the mistake.
   static Scenario read(const std::string& path, const std::vector<std::string>& settings = {});
-  // The same with as many steps as real processes shall make.
+  // The scenario with the number of steps for real processes.
   Scenario on_real_processes() const;
 
   const std::string& name() const { return name_; }
   const ScenarioFlags& flags() const { return flags_; }
   const Mnist& data() const { return data_; }
-  // Without a folder for checkpoints: that is up to who runs it.
+  // The training options, without a folder for checkpoints, which the runner of the scenario chooses.
   const TrainOptions& train() const { return train_; }
   std::vector<SimCluster::Job> jobs() const;
   std::vector<TaskName> tasks() const;
   // All faults of a seed, in the order of their times.
   FaultPlan faults(std::uint64_t seed) const;
-  // Whether what came out is what must, compared with the job without faults. Throws Error (internal)
-  // that says what is not.
+  // Compares the report with that of the job without faults. Throws Error (internal) that names what is
+  // not as the scenario demands.
   void check(const TrainReport& report, const TrainReport& undisturbed) const;
 
  private:

@@ -91,13 +91,20 @@ class Child {
       sum.add(decode(text_.substr(0, end)));
     if (size > 0 || (size < 0 && errno == EINTR)) return;
     ended_ = true;
-    int status = 0;
-    waitpid(id_, &status, WNOWAIT);
-    if (WIFSIGNALED(status))
-      sum.failures.push_back(fmt::format("a process of the simulation was ended by signal {}", WTERMSIG(status)));
+    note_end(sum);
   }
 
  private:
+  void note_end(SeedSummary& sum) const {
+    siginfo_t how{};
+    while (waitid(P_PID, static_cast<id_t>(id_), &how, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    if (how.si_code == CLD_EXITED && how.si_status == 0) return;
+    sum.failures.push_back(fmt::format("a process of the simulation was ended by {} {}",
+                                       how.si_code == CLD_EXITED ? "itself with status" : "signal",
+                                       how.si_status));
+  }
+
   pid_t id_ = -1;
   int from_ = -1;
   bool ended_ = false;

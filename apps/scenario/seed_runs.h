@@ -1,5 +1,4 @@
-// Runs a body for a range of seeds on all cores, each seed in a process of its own kind: what one does cannot
-// change another.
+// Runs for a range of seeds on all cores, in forked processes, so that no run can change another.
 #pragma once
 
 #include <chrono>
@@ -14,7 +13,7 @@
 
 namespace actorflow {
 
-// What the runs of many seeds came to.
+// The results of the runs of many seeds.
 struct SeedSummary {
   std::uint64_t seeds = 0;
   std::chrono::nanoseconds simulated{0};
@@ -27,9 +26,9 @@ struct SeedSummary {
   void add(const SeedSummary& other);
 };
 
-// Runs `body` for every seed in `processes` forked processes, and calls `progress` with the sum so far from
-// time to time. `body` throws to fail, and returns what happened. After a failure no new seeds begin.
-// The process must have no other threads.
+// Runs `body` for every seed in `processes` forked processes, and calls `progress` with the sum so far
+// from time to time. `body` throws to fail, and returns what happened. After a failure no new seeds are
+// begun. The process must have no other threads.
 SeedSummary run_seeds_in_processes(SeedRange range, int processes,
                                    const std::function<SimStatistics()>& body,
                                    const std::string& trace_path,

@@ -48,7 +48,7 @@ SimulatedJob run(const Scenario& scenario, const SimOptions& options, const Faul
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
   SimOptions options = options_of(scenario);
-  if (scenario.flags().sync) return run(scenario, options, {});
+  if (is_synchronous(scenario.train().strategy)) return run(scenario, options, {});
   std::vector<SimulatedJob> jobs;
   for (options.seed = 1; options.seed <= 5; ++options.seed) jobs.push_back(run(scenario, options, {}));
   const auto middle = jobs.begin() + 2;

@@ -9,19 +9,19 @@
 
 namespace actorflow {
 
-// What a simulated job came to.
+// The result of a simulated job.
 struct SimulatedJob {
-  TrainReport report;  // of the chief's last life that made one
+  TrainReport report;  // by the last life of the chief that made one
   SimStatistics statistics;
   std::uint64_t trace_hash = 0;
 };
 
-// The job without its faults: what others are compared with. Asynchronous jobs differ from run to run: that of
-// median accuracy among five. Throws Error if it fails.
+// The job without its faults, with which others are compared. Asynchronous jobs differ from run to run,
+// so it is the one of median accuracy among five. Throws Error if it fails.
 SimulatedJob simulate_undisturbed(const Scenario& scenario);
 
-// The job with the faults of the seed that runs (SeedScope), or of seed 1. Throws Error if it fails, hangs,
-// or is not what the scenario expects.
+// The job with the faults of the running seed (SeedScope), or of seed 1. Throws Error if it fails,
+// hangs, or its result is not what the scenario expects.
 SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed);
 
 }  // namespace actorflow

@@ -7,11 +7,11 @@
 namespace actorflow {
 
 struct Score {
-  double accuracy = 0;  // the share of the images that are classified rightly
+  double accuracy = 0;  // the share of images that are classified correctly
   double loss = 0;      // the mean of the model's loss
 };
 
-// Of the model with its present variables.
+// The score of the model with its present variables.
 Score score_on(Session& session, const Mlp& model, const LabelledImages& images);
 
 }  // namespace actorflow

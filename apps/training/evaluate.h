@@ -1,4 +1,4 @@
-// The evaluator: a task beside the cluster that tests what the chief saves.
+// The evaluator: a task beside the cluster that tests the chief's checkpoints.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@
 namespace actorflow {
 
 // Waits for checkpoints in the options' folder and computes the accuracy on the test images of each new
-// one, the newest first; prints it, and remembers in the folder which was the last, so that an evaluator
-// that is started again does not repeat it. Returns once training is complete (training_end.h) and it
-// has evaluated the last checkpoint, or `interrupted` became true. A checkpoint that is removed while it
-// is read is left for its successor. Throws data_loss if the last one is damaged.
+// one, the newest first. Prints the accuracy, and notes the last evaluated checkpoint in the folder, so
+// that a restarted evaluator does not repeat it. Returns when training is complete (training_end.h) and
+// the last checkpoint has been evaluated, or when `interrupted` becomes true. Skips a checkpoint that is
+// removed while it is read. Throws data_loss if the last one is damaged.
 void evaluate_checkpoints(const Mnist& data, const TrainOptions& options,
                           const std::atomic<bool>& interrupted);
 

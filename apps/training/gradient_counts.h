@@ -1,4 +1,4 @@
-// What became of the gradients of a replicated training, from the counts of its TrainOp.
+// Statistics of the gradients of replicated training, from the counts of its TrainOp.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace actorflow {
 
-// Synchronous: of each replica, gradients that came too late for their step, of all variables.
+// Synchronous training: for each replica, the number of gradients, of all variables, that came too late
+// for their step.
 std::vector<std::int64_t> dropped_gradients(Session& session, const TrainOp& train, int replicas);
 
-// Asynchronous: for how many pairs of replica and variable the updates are not as many as the steps that
-// the replica has ended, or one more. Else an update was lost, or applied twice.
+// Asynchronous training: the number of pairs of replica and variable in which an update was lost or
+// applied twice, because the updates are neither as many as the replica's finished steps nor one more.
 std::int64_t uneven_updates(Session& session, const TrainOp& train);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// Measures a replica's training: loss, accuracy and speed. Not thread-safe.
+// Measures loss, accuracy and speed of a replica's training. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace actorflow {
 
 class Meter {
  public:
-  // From global step `start` to `end`; a global step takes `examples_per_step` of all replicas.
-  // REQUIRES: the clock outlives this.
+  // Measures from global step `start` to `end`; a global step takes `examples_per_step` examples of all
+  // replicas together. REQUIRES: the clock outlives this.
   Meter(Clock& clock, std::int64_t start, std::int64_t end, std::int64_t examples_per_step)
       : clock_(clock), start_(start), step_(start), end_(end), examples_per_step_(examples_per_step) {}
 
@@ -19,11 +19,11 @@ class Meter {
 
   std::int64_t step() const { return step_; }
   std::int64_t end() const { return end_; }
-  // Means over this replica's last steps, at most 100 of them; 0 without any.
+  // Means over at most 100 last steps of this replica; 0 without any.
   double loss() const;
   double accuracy() const;
   double seconds() const;
-  // Of all replicas together.
+  // The speed of all replicas together.
   double examples_per_second() const;
   double seconds_left() const;
 

@@ -1,4 +1,4 @@
-// The line that tells a person how training goes. Not thread-safe.
+// A line about the progress of training, for a person. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 
 namespace actorflow {
 
-// Writes to a terminal one line that changes, else a line of its own every second.
+// Writes one changing line to a terminal, otherwise a new line every second.
 class Progress {
  public:
-  // `out` outlives this.
+  // `out` must outlive this.
   explicit Progress(std::FILE* out);
 
   // Shows the meter if it is time for it.

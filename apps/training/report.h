@@ -1,4 +1,4 @@
-// What a training run came to.
+// Reports of training runs.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct TrainReport {
   double staleness_max = 0;
   std::int64_t max_lead = 0;  // with bounded staleness: steps that a replica was ahead of the slowest
   std::vector<std::int64_t> dropped_gradients;  // synchronous: of each replica, too late for their step
-  // Asynchronous: for how many replicas and variables the updates are not as many as the replica's
-  // steps, but for one that it has not ended: 0, or an update was lost or applied twice.
+  // Asynchronous: the number of pairs of replica and variable in which an update was lost or applied
+  // twice (gradient_counts.h).
   std::int64_t uneven_updates = 0;
   std::uint64_t weights_hash = 0;
 
@@ -28,10 +28,10 @@ struct TrainReport {
 
 // One JSON object, keys as the fields; the hash as 16 hexadecimal digits.
 std::string to_json(const TrainReport& report);
-// The inverse. Throws data_loss that says what is not as expected.
+// The inverse. Throws data_loss that names the unexpected part.
 TrainReport parse_report(const std::string& json);
 
-// Writes it to a file, or to standard output for "-". Throws disk_error, naming the file.
+// Writes the report to a file, or to standard output for "-". Throws disk_error, naming the file.
 void write_report(const std::string& path, const TrainReport& report);
 
 }  // namespace actorflow

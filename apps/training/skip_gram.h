@@ -1,4 +1,4 @@
-// A text as the examples of skip-gram with negative sampling: Mikolov et al., Distributed
+// Examples for skip-gram with negative sampling, from a text: Mikolov et al., Distributed
 // Representations of Words and Phrases and their Compositionality (2013), sections 2.2 and 2.3.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace actorflow {
 
 // The words of a text, in lower case, that occur `min_count` times or more; rarer ones are left out. Ids
-// are by frequency, 0 the most frequent; of equal frequency by the alphabet.
+// are ordered by frequency, 0 the most frequent, then by the alphabet.
 struct Corpus {
   std::vector<std::string> words;    // by id
   std::vector<std::int64_t> counts;  // by id
@@ -25,7 +25,7 @@ struct Corpus {
 struct SkipGramOptions {
   std::int64_t window = 4;     // words on each side
   std::int64_t negatives = 5;  // words drawn for each true one
-  double subsampling = 1e-3;   // words more frequent than this are skipped at times
+  double subsampling = 1e-3;   // words more frequent than this are sometimes skipped
 };
 
 // An endless sequence of examples that follows from corpus and seed alone. Not thread-safe.
@@ -50,7 +50,7 @@ class SkipGrams {
   const Corpus& corpus_;
   SkipGramOptions options_;
   std::mt19937_64 random_;
-  std::vector<double> cumulated_;  // of counts^(3/4), by id: where negatives are drawn from
+  std::vector<double> cumulated_;  // of counts^(3/4), by id: the distribution of negatives
   std::int64_t place_;
   std::vector<std::int64_t> contexts_;  // of the word at place_, still to be taken
 };

@@ -10,8 +10,8 @@
 namespace actorflow {
 
 // Runs train_replica on `workers` workers, each with a thread, and `ps` parameter servers. Returns the
-// chief's report, nothing if interrupted. Throws the first error of a replica. `started` is given, for
-// as long as training runs, a function that ends it at once, from any thread; then an empty one.
+// chief's report, nothing if interrupted. Throws the first error of a replica. `started` is called with
+// a function that ends training at once, from any thread, and after training with an empty one.
 std::optional<TrainReport> train_locally(int ps, int workers, const Mnist& data,
                                          const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress,

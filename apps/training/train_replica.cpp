@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <new>
+#include <variant>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/client/dataset_iterator.h"
@@ -36,6 +37,7 @@ class Replica {
   std::optional<TrainReport> run();
 
  private:
+  Strategy strategy() const;
   void build();
   void summarise();
   MonitoredOptions monitored();
@@ -50,13 +52,15 @@ class Replica {
   TrainReport report(MonitoredSession& session);
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   bool is_interrupted() const { return task_.is_chief() && interrupted_; }
+  bool is_sync() const { return is_synchronous(options_.strategy); }
   // Every replica makes each step: the step says which batch is next.
   bool is_lockstep() const {
-    return options_.sync && (options_.replicas_to_aggregate == 0 ||
-                             options_.replicas_to_aggregate == task_.num_replicas());
+    const auto* sync = std::get_if<Synchronous>(&options_.strategy);
+    return sync &&
+           (sync->replicas_to_aggregate == 0 || sync->replicas_to_aggregate == task_.num_replicas());
   }
   Storage& storage() const { return server_.runtime()->storage(); }
-  std::int64_t batches_per_step() const { return options_.sync ? task_.num_replicas() : 1; }
+  std::int64_t batches_per_step() const { return is_sync() ? task_.num_replicas() : 1; }
 
   Server& server_;
   const Mnist& data_;
@@ -91,20 +95,23 @@ Replica::Replica(Server& server, const Mnist& data, const TrainOptions& options,
             [&] { build(); });
 }
 
+// More gradients than replicas: somebody has to make a second one before the first step can end.
+Strategy Replica::strategy() const {
+  Strategy strategy = options_.strategy;
+  if (auto* sync = std::get_if<Synchronous>(&strategy))
+    sync->initial_tokens = std::max(0, sync->replicas_to_aggregate - task_.num_replicas());
+  return strategy;
+}
+
 void Replica::build() {
   global_step_ = global_step(graph_);
   model_ = graph_.precision(options_.precision, [&] {
     return make_mlp(graph_, data_.train.pixels(), options_.hidden, data_.train.classes, options_.seed);
   });
-  // More gradients than replicas: somebody has to make a second one before the first step can end.
-  const int replicas = task_.num_replicas();
   train_ = minimize(graph_, model_.loss, model_.variables, global_step_, options_.optimizer,
                     {.replica = task_.replica,
-                     .replicas = replicas,
-                     .sync = options_.sync,
-                     .replicas_to_aggregate = options_.replicas_to_aggregate,
-                     .initial_tokens = std::max(0, options_.replicas_to_aggregate - replicas),
-                     .staleness_bound = options_.staleness_bound,
+                     .replicas = task_.num_replicas(),
+                     .strategy = strategy(),
                      .not_finite = options_.not_finite});
   staleness_ = graph_.on(global_step_.device(), [&] {
     return graph_.add(staleness_op(), {}, {{"variable", global_step_.name()}});
@@ -261,7 +268,7 @@ TrainReport Replica::report(MonitoredSession& monitored_session) {
           .global_step = session.run(global_step_).scalar<std::int64_t>(),
           .examples_per_second = meter_->examples_per_second(),
           .train_seconds = meter_->seconds(),
-          .mode = options_.sync ? "sync" : "async",
+          .mode = is_sync() ? "sync" : "async",
           .staleness_mean = staleness.values<double>()[1],
           .staleness_max = staleness.values<double>()[2],
           .max_lead = train_.max_lead ? session.run(train_.max_lead).scalar<std::int64_t>() : 0,
@@ -274,7 +281,8 @@ TrainReport Replica::report(MonitoredSession& monitored_session) {
 
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers) {
-  const auto per_step = static_cast<double>(options.batch_size * (options.sync ? workers : 1));
+  const auto per_step =
+      static_cast<double>(options.batch_size * (is_synchronous(options.strategy) ? workers : 1));
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(examples) / per_step));
 }
 

@@ -2,8 +2,9 @@
 //
 // Each replica builds the same graph, with the variables on the tasks of job "ps" in turn, and trains it
 // on its share of the batches, through its own server, until the global step is reached. The chief also
-// restores or initialises the variables, saves, tests and ends the job. Any task may be lost and started
-// again: training goes on from the newest checkpoint (a lost worker: from where it was).
+// restores or initialises the variables, saves, tests and ends the job. Any task may be lost and
+// restarted: training goes on from the newest checkpoint (after the loss of a worker: from where it
+// was).
 #pragma once
 
 #include <atomic>
@@ -19,30 +20,29 @@
 #include "apps/training/report.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/train/replicate.h"
+#include "dataflow/train/strategy.h"
 
 namespace actorflow {
 
-// The same for every replica.
+// The options, the same for every replica.
 struct TrainOptions {
   std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
   Optimizer optimizer = Adam{};
   std::int64_t batch_size = 64;  // examples of one replica's step
   std::int64_t train_steps = 0;  // the global step at which training ends
-  bool sync = false;
-  int replicas_to_aggregate = 0;       // synchronous: gradients of a step, 0 = one of each replica
-  std::optional<int> staleness_bound;  // asynchronous: steps that a replica may be ahead of the slowest
+  Strategy strategy = Asynchronous{};  // of Synchronous, the initial tokens follow from the replicas
   Precision precision = Precision::float32;  // of the products
   NotFinite not_finite = NotFinite::fail;
-  int max_rollbacks = 0;  // for what is not finite, before training fails
+  int max_rollbacks = 0;  // for values that are not finite, before training fails
 
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::uint64_t seed = 1;
   std::string checkpoint_folder;  // "" = none
   bool strict_restore = false;    // see MonitoredOptions
   Every save_checkpoint{0, 600};  // and at the end
-  std::string summary_folder;     // where the chief writes event files, the evaluator in eval/; "" = none
+  std::string summary_folder;     // of event files, those of the evaluator in eval/; "" = none
   Every save_summaries{.steps = 100};
-  // Tasks are processes that may be started again after the end: it is marked in the checkpoint folder.
+  // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
 };
@@ -52,15 +52,16 @@ struct TrainOptions {
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers);
 
-// Runs the replica of `server`. Returns the report at the chief, and nothing at the other replicas, if
-// training was complete before it began, or if `interrupted` became true, upon which the chief saves and
-// ends the job. `progress` may be null. Throws Error with the root cause if training fails; a chief that
-// fails for another reason than the loss of a task ends the job, and every other task fails for that reason, too.
+// Runs the replica of `server`. Returns the report at the chief, and nothing at other replicas, if
+// training was complete before it began, or if `interrupted` became true; then the chief saves and ends
+// the job. `progress` may be null. Throws Error with the root cause if training fails. A chief that
+// fails for another reason than the loss of a task ends the job, and every other task fails for the same
+// reason.
 std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 
-// What a parameter server does: serves until the job is over, or was completed while this task was away. Returns
-// what it was. Throws why the job has failed, if the chief says so.
+// Runs a parameter server until the job is over, or if it was completed while this task was away.
+// Returns the reason. Throws the error of the job if the chief reports one.
 std::string serve_parameters(Server& server, const TrainOptions& options);
 
 }  // namespace actorflow

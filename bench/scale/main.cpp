@@ -37,11 +37,11 @@ struct Options {
     model.byte_cost_ns = 1 / gigabytes_handled;
     return model;
   }
-  PsJob null_job(bool sync) const {
-    return {.ps = ps, .sync = sync, .steps = steps, .links = links()};
+  PsJob null_job(const Strategy& strategy) const {
+    return {.ps = ps, .strategy = strategy, .steps = steps, .links = links()};
   }
-  PsJob training_job(bool sync) const {
-    PsJob job = null_job(sync);
+  PsJob training_job(const Strategy& strategy) const {
+    PsJob job = null_job(strategy);
     job.bytes_per_ps = variable_kib << 10;
     job.compute = std::chrono::nanoseconds(static_cast<std::int64_t>(compute_ms * 1e6));
     job.spread = spread;
@@ -101,16 +101,18 @@ int run(const Options& options) {
              options.ps, options.steps);
   const std::string training = fmt::format("{} KiB on each parameter server, {} ms (+-{:.0f} %) of computing",
                                            options.variable_kib, options.compute_ms, 100 * options.spread);
-  Plot plot{"Step time over workers (simulated)", "workers", "ms",
+  Plot plot{"Step time over workers (simulated)",
+            "workers",
+            "ms",
             {{"null step, synchronous",
               tabulate(options, "Null step, synchronous: a scalar on each parameter server",
-                       options.null_job(true))},
+                       options.null_job(Synchronous{}))},
              {"null step, asynchronous",
-              tabulate(options, "Null step, asynchronous", options.null_job(false))},
-             {"training, synchronous",
-              tabulate(options, "Training, synchronous: " + training, options.training_job(true))},
-             {"training, asynchronous",
-              tabulate(options, "Training, asynchronous: " + training, options.training_job(false))},
+              tabulate(options, "Null step, asynchronous", options.null_job(Asynchronous{}))},
+             {"training, synchronous", tabulate(options, "Training, synchronous: " + training,
+                                                options.training_job(Synchronous{}))},
+             {"training, asynchronous", tabulate(options, "Training, asynchronous: " + training,
+                                                 options.training_job(Asynchronous{}))},
              {fmt::format("ring all-reduce of {} MiB", options.ring_mib), tabulate_ring(options)},
              {"TensorFlow, null step (published)", {{1, 1.8}, {100, 8.8}}, false}}};
   if (!options.svg.empty()) std::ofstream(options.svg) << to_svg(plot);

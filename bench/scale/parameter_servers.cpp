@@ -45,7 +45,7 @@ struct Replica {
         variables.push_back(v);
       }
       train = minimize(graph, loss, variables, step, Sgd{1e-6},
-                       {.replica = index, .replicas = job.workers, .sync = job.sync});
+                       {.replica = index, .replicas = job.workers, .strategy = job.strategy});
     });
   }
 };
@@ -79,7 +79,7 @@ class Simulation {
     times.peak_mib = peak_memory_mib();
     const double elapsed = seconds(m_.end - m_.begin);
     times.step_s = m_.step_s / job_.workers;
-    times.steps_per_s = job_.sync ? m_.steps_per_s / job_.workers : m_.steps_per_s;
+    times.steps_per_s = is_synchronous(job_.strategy) ? m_.steps_per_s / job_.workers : m_.steps_per_s;
     times.coordinator_busy = seconds(end_.coordinator - begin_.coordinator) / elapsed;
     times.other_ps_busy = seconds(end_.other_ps - begin_.other_ps) / elapsed;
     times.messages = static_cast<double>(end_.messages - begin_.messages) /

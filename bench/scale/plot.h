@@ -10,7 +10,7 @@ namespace actorflow::bench {
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  // positive
-  bool is_line = true;                            // else marks alone
+  bool is_line = true;                            // otherwise marks only
 };
 
 struct Plot {

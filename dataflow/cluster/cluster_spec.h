@@ -13,7 +13,7 @@
 namespace actorflow {
 
 // Jobs by name; each has tasks by index, and each task an address "host:port" or "[ipv6]:port". Port 0
-// stands for one that the task picks. Immutable; thread-safe.
+// lets the task pick a free one. Immutable; thread-safe.
 //
 //   ClusterSpec{{"ps", {"10.0.0.1:2222"}}, {"worker", {"10.0.0.2:2222", "10.0.0.3:2222"}}}
 class ClusterSpec {
@@ -22,22 +22,23 @@ class ClusterSpec {
   using Jobs = std::map<std::string, Tasks, std::less<>>;
 
   ClusterSpec() = default;  // No jobs: the cluster of a program that runs alone.
-  // Throw one invalid_argument that lists every mistake: job names, indices, addresses, an address that
-  // two tasks have, a job that is named twice or has no tasks.
+  // Throw one invalid_argument that lists every mistake: bad job names, indices and addresses, an
+  // address of two tasks, a job that is named twice or has no tasks.
   ClusterSpec(std::initializer_list<std::pair<std::string, std::vector<std::string>>> jobs);
   explicit ClusterSpec(Jobs jobs);
 
-  // The addresses of a flag such as "--ps_hosts=h1:2222,h2:2222"; none for an empty value. Throws
-  // invalid_argument that names the flag and every address that is malformed.
+  // The addresses in the value of a flag such as "--ps_hosts=h1:2222,h2:2222"; none for an empty value.
+  // Throws invalid_argument that names the flag and every malformed address.
   static std::vector<std::string> parse_hosts(std::string_view flag, std::string_view value);
 
   std::vector<std::string> jobs() const;  // in order of their names
   bool contains(const TaskName& task) const;
-  // Throw invalid_argument that names the job, or the index, and what there is.
+  // The tasks of a job, their number, the address of a task. Throw invalid_argument that names the
+  // unknown job or index and the known ones.
   const Tasks& tasks(std::string_view job) const;
   int num_tasks(std::string_view job) const;
   const std::string& address(const TaskName& task) const;
-  // In order of job and index.
+  // The names of all tasks, in order of job and index.
   std::vector<TaskName> all_tasks() const;
 
   bool operator==(const ClusterSpec&) const = default;

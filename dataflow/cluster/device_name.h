@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// A letter, then letters, digits, '_' and '-'.
+// Whether the name is a letter followed by letters, digits, '_' and '-'.
 bool is_job_name(std::string_view name);
 
 // A device, or a partial specification of one: fields that are not set are open.
@@ -19,11 +19,12 @@ struct DeviceName {
   std::optional<std::string> type;  // "CPU", "GPU"
   std::optional<int> index;
 
-  // Throws invalid_argument that names the part that is not understood. "" gives an open name.
+  // The device of that name; "" gives an open name. Throws invalid_argument that names the part that is
+  // not understood.
   static DeviceName parse(std::string_view text);
-  // Canonical: only the fields that are set, "" if none.
+  // The canonical name: only the fields that are set, "" if none.
   std::string to_string() const;
-  // `inner`'s fields where they are set, else `outer`'s.
+  // The fields of `inner` that are set, and the fields of `outer` elsewhere.
   static DeviceName merge(const DeviceName& outer, const DeviceName& inner);
   // True if every field that is set here has the same value in `full`.
   bool matches(const DeviceName& full) const;
@@ -33,7 +34,7 @@ struct DeviceName {
 
 // The part of a name that names a task.
 DeviceName task_part(const DeviceName& device);
-// True if nothing of that part is set: "/gpu:0", or "".
+// True if the name sets nothing of a task, such as "/gpu:0" or "".
 bool names_no_task(const DeviceName& device);
 
 // A task of a cluster: an actor system of its own.
@@ -45,7 +46,8 @@ struct TaskName {
   static TaskName parse(std::string_view text);  // throws unless job and task are both there
   auto operator<=>(const TaskName&) const = default;
 };
-// Can what wants this device be on that task? Whether the task has the device is left open.
+// Whether a node that asks for this device may be on that task. Does not check that the task has the
+// device.
 bool may_be_on(const DeviceName& wanted, const TaskName& task);
 
 }  // namespace actorflow

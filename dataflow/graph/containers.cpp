@@ -1,7 +1,6 @@
 #include "dataflow/graph/containers.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace actorflow {
@@ -9,9 +8,6 @@ namespace {
 
 constexpr char container_end = '|';
 constexpr char session_end = ':';
-
-// The attributes that name state of a task.
-constexpr std::array<std::string_view, 3> state_attrs{"variable", "global_step", "queue"};
 
 std::string isolated(std::string_view variable, std::string_view session) {
   const bool has_container = variable.find(container_end) != std::string_view::npos;
@@ -21,17 +17,17 @@ std::string isolated(std::string_view variable, std::string_view session) {
 
 // The variables of a node that saves or restores several: a list, in a tensor that nobody else may see
 // change.
-void isolate_list(Node& node, std::string_view session) {
-  const auto attr = node.attrs.find("variables");
-  auto* list = attr == node.attrs.end() ? nullptr : std::get_if<Tensor>(&attr->second);
-  if (!list || list->dtype() != DType::string) return;
-  Tensor changed = list->clone();
+Tensor isolated_list(const Tensor& list, std::string_view session) {
+  if (list.dtype() != DType::string) return list;
+  Tensor changed = list.clone();
   for (auto& variable : changed.mutable_values<std::string>()) variable = isolated(variable, session);
-  *list = std::move(changed);
+  return changed;
 }
 
-bool works_on_state(const OpDef& op) {
-  return op.home == Home::shard || op.home == Home::coordinator || op.home == Home::queue;
+void isolate(AttrValue& name, std::string_view session) {
+  if (auto* state = std::get_if<std::string>(&name); state && !state->empty())
+    *state = isolated(*state, session);
+  if (auto* list = std::get_if<Tensor>(&name)) *list = isolated_list(*list, session);
 }
 
 }  // namespace
@@ -68,17 +64,20 @@ bool is_in(std::string_view variable, const std::vector<std::string>& containers
          container[session.size()] == session_end;
 }
 
-void isolate(GraphDef& graph, std::string_view session) {
-  for (auto& node : graph.nodes) {
-    if (!works_on_state(*node.op)) continue;
-    for (const auto name : state_attrs) {
-      const auto attr = node.attrs.find(name);
-      if (attr == node.attrs.end()) continue;
-      if (auto* variable = std::get_if<std::string>(&attr->second); variable && !variable->empty())
-        *variable = isolated(*variable, session);
-    }
-    isolate_list(node, session);
+const std::string* named_state(const Node& node) {
+  for (const AttrDef& attr : node.op->attrs) {
+    if (!attr.names_state) continue;
+    const auto found = node.attrs.find(attr.name);
+    return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
   }
+  return nullptr;
+}
+
+void isolate(GraphDef& graph, std::string_view session) {
+  for (auto& node : graph.nodes)
+    for (const AttrDef& attr : node.op->attrs)
+      if (const auto name = node.attrs.find(attr.name); attr.names_state && name != node.attrs.end())
+        isolate(name->second, session);
 }
 
 }  // namespace actorflow

@@ -40,7 +40,7 @@ const OpDef& const_op() {
 
 const OpDef& placeholder_op() {
   static const OpDef op{
-      .name = "Placeholder", .attrs = type_attrs(), .infer = infer_declared, .home = Home::lane};
+      .name = "Placeholder", .attrs = type_attrs(), .infer = infer_declared, .dispatch = Dispatch::step};
   return op;
 }
 
@@ -71,7 +71,7 @@ const OpDef& arg_op() {
   static const OpDef op{.name = "Arg",
                         .attrs = std::vector{required_int("index")} + type_attrs(),
                         .infer = infer_declared,
-                        .home = Home::lane};
+                        .dispatch = Dispatch::step};
   return op;
 }
 
@@ -80,7 +80,7 @@ const OpDef& retval_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .attrs = {required_int("index")},
-                        .home = Home::lane};
+                        .dispatch = Dispatch::step};
   return op;
 }
 
@@ -89,7 +89,7 @@ const OpDef& send_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .attrs = transfer_attrs(),
-                        .home = Home::rendezvous,
+                        .dispatch = Dispatch::rendezvous,
                         .stateful = true};
   return op;
 }
@@ -98,7 +98,7 @@ const OpDef& recv_op() {
   static const OpDef op{.name = "Recv",
                         .attrs = transfer_attrs() + type_attrs(),
                         .infer = infer_declared,
-                        .home = Home::rendezvous,
+                        .dispatch = Dispatch::rendezvous,
                         .stateful = true};
   return op;
 }

@@ -1,5 +1,5 @@
-// The ops that graphs themselves are made of: what the builder and the graph transformations add.
-// Their kernels, where they have one, are in kernels/; the rest is done by actors.
+// The ops that graphs themselves are made of: what the builder and the graph transformations add. Some
+// have kernels, in kernels/; actors carry out the others.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ const OpDef& identity_op();     // (x) -> x
 const OpDef& no_op();           // () -> ()
 const OpDef& add_n_op();        // (x, x, ...) -> sum, all of one type
 
-// What a step passes in and out of a partition; attr index. Arg also has dtype and shape.
+// The arguments and results of a partition; attr index. Arg also has dtype and shape.
 const OpDef& arg_op();     // () -> argument
 const OpDef& retval_op();  // (x) -> ()
 

@@ -101,12 +101,8 @@ class Backpropagation {
   std::map<Edge, std::vector<Output>> contributions_;
 };
 
-// The op whose output is zero but for some rows: (values [n, ...], indices [n]) -> [num_segments, ...].
-// It is known by its name, since it is one of the kernels' and not of this folder.
-constexpr std::string_view rows_to_dense = "UnsortedSegmentSum";
-
 bool is_sparse(const Output& gradient) {
-  if (gradient.node().op->name != rows_to_dense) return false;
+  if (!gradient.node().op->scatters_rows) return false;
   const TensorType& indices = gradient.graph->def().type(gradient.node().inputs[1]);
   return indices.dtype == DType::int64 && indices.shape.has_rank() && indices.shape.rank() == 1;
 }

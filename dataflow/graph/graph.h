@@ -47,7 +47,7 @@ struct GraphDef {
   const TensorType& type(Edge edge) const {
     return node(edge.node).outputs[static_cast<std::size_t>(edge.output)];
   }
-  // Throws not_found, with the nearest name.
+  // The node of that name. Throws not_found, with the nearest name.
   NodeId find(std::string_view name) const;
 };
 
@@ -56,16 +56,17 @@ struct GraphDef {
 void infer_node(Node& node, std::span<const TensorType> inputs);
 // The types of a node's inputs. REQUIRES: its inputs are earlier nodes of `graph`.
 std::vector<TensorType> input_types(const GraphDef& graph, const Node& node);
-// Checks and infers every node of a graph that came from elsewhere. All mistakes are reported in one
-// invalid_argument: unknown inputs, cycles (a node used before it), duplicate names, types.
+// Checks and infers every node of a graph that came from elsewhere. Reports all mistakes in one
+// invalid_argument: unknown inputs, cycles (a node that is used before it is defined), duplicate names,
+// types.
 void infer_graph(GraphDef& graph);
-// Appends nodes that came from elsewhere; their inputs and controls are positions in the whole graph. All
-// mistakes are reported in one invalid_argument, names that the graph has among them, and the graph is as
-// it was.
+// Appends nodes that came from elsewhere; their inputs and controls are positions in the whole graph.
+// Reports all mistakes in one invalid_argument, names that the graph already has included, and leaves
+// the graph as it was.
 void extend_graph(GraphDef& graph, std::vector<Node> nodes);
 
-// A handle on a tensor of a graph under construction; empty by default. Converts to nothing: use the
-// functions of kernels/ops.h to compute with it.
+// A handle on a tensor of a graph under construction; empty by default. The functions of kernels/ops.h
+// compute with it.
 struct Output {
   Graph* graph = nullptr;
   Edge edge;
@@ -86,7 +87,7 @@ class Variable {
   Variable() = default;
   Variable(Output read, Output initializer) : read_(read), initializer_(initializer) {}
 
-  // Its name on its task, which begins with its container's if that is not the default one.
+  // The variable's name on its task, with its container's in front unless that is the default one.
   const std::string& name() const;
   const TensorType& type() const { return read_.type(); }
   // The value at the start of the step.
@@ -99,20 +100,20 @@ class Variable {
   Output read_, initializer_;
 };
 
-// What a variable is a part of, where it is one (partitioned_variable.h): checkpoints go by the whole.
+// The place of a variable in a partitioned one (partitioned_variable.h); checkpoints store the whole.
 struct VariableSlice {
   std::string of;  // the whole variable's name; "" if there is none
   Shape shape = {};
   std::vector<std::int64_t> offset = {};  // of the part, along each axis of the whole
 };
 
-// Chooses a device for a node that is being added; "" leaves it open. The node has its types, and as its
-// device what the scopes inside of this one have chosen: fields that are set there stay.
+// Chooses a device for a node that is being added; "" leaves it open. The node has its types, and the
+// device that inner scopes have chosen, whose fields stay.
 using DeviceFunction = std::function<std::string(const Node&)>;
 
-// Builds a graph, node by node. Types are checked as nodes are added: a mistake throws
-// invalid_argument that names the node, what was expected and what came. Outputs point to their
-// graph, so it can be neither copied nor moved. Not thread-safe.
+// Builds a graph, node by node. Types are checked as nodes are added: a mistake throws invalid_argument
+// that names the node, the expected and the actual type. Outputs point to their graph, so it can be
+// neither copied nor moved. Not thread-safe.
 class Graph {
  public:
   Graph() = default;
@@ -144,13 +145,13 @@ class Graph {
   Output assign(const Variable& variable, Output value, std::string_view name = {});
   Output assign_add(const Variable& variable, Output delta, std::string_view name = {});
 
-  // Orders `after` behind `before`, which must be an earlier node.
+  // Makes `after` run after `before`, which must be an earlier node.
   void add_control(Output before, Output after);
-  // A node without output that runs when all of these have run.
+  // A node without output that runs after all of these.
   Output group(const std::vector<Output>& outputs, std::string_view name = {});
 
-  // Everything that `body` adds is placed there. Scopes nest and merge inward: a field that the inner
-  // one names overrides the outer one.
+  // Places everything that `body` adds on the device. Scopes nest: a field that an inner scope names
+  // overrides the outer one.
   template <class Body>
   auto on(std::string_view device, Body&& body) {
     return on(DeviceFunction([device = std::string(device)](const Node&) { return device; }),
@@ -161,14 +162,15 @@ class Graph {
     const Scope scope(devices_, std::move(device));
     return std::forward<Body>(body)();
   }
-  // Names inside begin with "scope/".
+  // Lets the names of all nodes that `body` adds begin with "scope/".
   template <class Body>
   auto name_scope(std::string_view name, Body&& body) {
     const Scope scope(names_, unique_name(scoped(name)));
     return std::forward<Body>(body)();
   }
-  // Variables that `body` adds live in that container of their task ("" is the default one): they are
-  // not those of the same name in others, and go when it is reset (containers.h). The innermost counts.
+  // Puts the variables that `body` adds into that container of their task ("" is the default one).
+  // Variables of one name in several containers are different ones, and resetting a container removes
+  // its variables (containers.h). The innermost scope counts.
   template <class Body>
   auto container(std::string_view name, Body&& body) {
     check_container(name);
@@ -176,13 +178,13 @@ class Graph {
     return std::forward<Body>(body)();
   }
   std::string current_container() const { return containers_.empty() ? "" : containers_.back(); }
-  // Products that `body` adds are as exact as that; the innermost counts.
+  // Sets the precision of the products that `body` adds. The innermost scope counts.
   template <class Body>
   auto precision(Precision of_products, Body&& body) {
     const Scope scope(precisions_, of_products);
     return std::forward<Body>(body)();
   }
-  // Everything that `body` adds runs after `before`.
+  // Makes everything that `body` adds run after `before`.
   template <class Body>
   auto after(const std::vector<Output>& before, Body&& body) {
     const Scope scope(controls_, before);
@@ -218,7 +220,7 @@ class Graph {
   std::vector<std::vector<Output>> controls_;
 };
 
-// What a gradient function sees: the forward node and the gradients of its outputs.
+// The view of a gradient function: the forward node and the gradients of its outputs.
 class GradientContext {
  public:
   GradientContext(Graph& graph, NodeId node, std::vector<Output> output_gradients)
@@ -228,7 +230,7 @@ class GradientContext {
   const Node& node() const { return graph_.def().node(node_); }
   Output input(int i) const { return {&graph_, node().inputs[static_cast<std::size_t>(i)]}; }
   Output output(int i) const { return {&graph_, {node_, i}}; }
-  // Empty where nothing flows back through that output.
+  // The gradient of an output; empty if nothing flows back through it.
   Output gradient(int i = 0) const { return output_gradients_[static_cast<std::size_t>(i)]; }
   template <class T>
   const T& attr(std::string_view name) const {

@@ -23,7 +23,7 @@ struct Output;
 class InferContext;
 class GradientContext;
 
-// What the graph knows of a tensor before it runs.
+// The type of a tensor in a graph: what is known of it before a step runs.
 struct TensorType {
   DType dtype = DType::invalid;
   Shape shape;
@@ -42,15 +42,17 @@ struct AttrDef {
   std::string_view name;
   AttrValue example;
   bool required = false;
+  // A string, or a list of them in a tensor, that names state of the node's task: a variable or a queue.
+  bool names_state = false;
 };
 
 // "int64", "string", ...: the kind of attribute value.
 std::string_view kind_of(const AttrValue& value);
 
-// The actor that does the work of a node when it fires.
-enum class Home : std::uint8_t {
+// Who does the work of a node when it fires.
+enum class Dispatch : std::uint8_t {
   kernel,       // a pure kernel, run by the step's lane or by the node's own actor
-  lane,         // the step itself: arguments and results
+  step,         // the step itself: arguments and results
   rendezvous,   // meets tensors of other partitions
   shard,        // the task's parameter shard: variables and their updates
   coordinator,  // the barrier of synchronous training
@@ -68,14 +70,25 @@ struct OpDef {
   // One gradient per input (an empty Output where there is none). Null: the op has no gradient and
   // stops it.
   std::vector<Output> (*gradient)(GradientContext&) = nullptr;
-  Home home = Home::kernel;
+  Dispatch dispatch = Dispatch::kernel;
   // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
   bool stateful = false;
+  // Its kernel reads values on the host or makes them there: a CUDA graph, which is captured once and
+  // run again, would keep the first ones.
+  bool needs_host = false;
+  // (table, indices) -> rows of the table; slices along another axis where the attribute `axis` says so.
+  bool gathers_rows = false;
+  // (values [n, ...], indices [n]) -> a tensor that is zero but for these rows. As a gradient it stays
+  // row-sparse until somebody needs all of it.
+  bool scatters_rows = false;
+
+  // Computes nothing but its outputs, from nothing but its inputs and attributes.
+  bool is_pure() const { return dispatch == Dispatch::kernel && !stateful; }
 
   static constexpr int any_number = 1 << 30;
 };
 
-// What a shape function sees of a node, and where it puts the result.
+// The view of a shape function: a node and the types of its inputs; it adds those of the outputs.
 class InferContext {
  public:
   InferContext(const Node& node, std::span<const TensorType> inputs) : node_(node), inputs_(inputs) {}
@@ -86,7 +99,7 @@ class InferContext {
   const T& attr(std::string_view name) const;
   void add_output(DType dtype, const Shape& shape) { outputs_.push_back({dtype, shape}); }
 
-  // Throws unless the input has that dtype; unless it has that rank (an unknown rank passes).
+  // Throw unless the input has that dtype, or that rank (an unknown rank passes).
   void expect_dtype(int input, DType dtype) const;
   void expect_same_dtype() const;
   void expect_rank(int input, int rank) const;
@@ -104,7 +117,7 @@ class InferContext {
 // The definitions that a program knows, by name. Immutable after construction; thread-safe.
 class OpRegistry {
  public:
-  // The definitions must outlive the registry. Two of one name: already_exists.
+  // REQUIRES: the definitions outlive the registry. Throws already_exists for two of one name.
   explicit OpRegistry(std::span<const OpDef* const> ops);
 
   const OpDef* find(std::string_view name) const;  // null if there is none
@@ -115,7 +128,7 @@ class OpRegistry {
   std::map<std::string_view, const OpDef*> ops_;
 };
 
-// The attribute's value; throws invalid_argument, naming node and attribute, if it is missing or of
+// The value of an attribute. Throws invalid_argument, naming node and attribute, if it is missing or of
 // another kind.
 const AttrValue& find_attr(const Node& node, std::string_view name);
 [[noreturn]] void wrong_attr_kind(const Node& node, std::string_view name, const AttrValue& actual);

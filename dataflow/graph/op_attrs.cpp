@@ -5,6 +5,7 @@ namespace actorflow {
 AttrDef required(std::string_view name, AttrValue example) { return {name, std::move(example), true}; }
 AttrDef required_int(std::string_view name) { return required(name, std::int64_t{0}); }
 AttrDef required_text(std::string_view name) { return required(name, std::string()); }
+AttrDef required_state(std::string_view name) { return {name, std::string(), true, true}; }
 
 std::vector<AttrDef> operator+(std::vector<AttrDef> a, const std::vector<AttrDef>& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -14,7 +15,7 @@ std::vector<AttrDef> operator+(std::vector<AttrDef> a, const std::vector<AttrDef
 std::vector<AttrDef> type_attrs() {
   return {required("dtype", DType::invalid), required("shape", Shape())};
 }
-std::vector<AttrDef> variable_attrs() { return {required_text("variable")}; }
+std::vector<AttrDef> variable_attrs() { return {required_state("variable")}; }
 
 void expect_number(const InferContext& c, int input) {
   if (!is_floating(c.input(input).dtype) && !is_integer(c.input(input).dtype))

@@ -71,7 +71,7 @@ const OpDef& read_variable_op() {
                                                       {"slice_shape", Shape()},
                                                       {"slice_offset", std::vector<std::int64_t>()}},
                         .infer = infer_read_variable,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -82,7 +82,7 @@ const OpDef& assign_variable_op() {
                         .max_inputs = 1,
                         .attrs = variable_attrs(),
                         .infer = [](InferContext& c) { expect_variable(c); },
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -93,7 +93,7 @@ const OpDef& assign_add_variable_op() {
                         .max_inputs = 1,
                         .attrs = variable_attrs(),
                         .infer = infer_assign_add,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -102,7 +102,7 @@ const OpDef& is_initialized_op() {
   static const OpDef op{.name = "IsInitialized",
                         .attrs = variable_attrs(),
                         .infer = infer_is_initialized,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -113,7 +113,7 @@ const OpDef& gather_variable_op() {
                         .max_inputs = 1,
                         .attrs = variable_attrs() + type_attrs(),
                         .infer = infer_gather_variable,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -123,7 +123,7 @@ const OpDef& raise_epoch_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .infer = [](InferContext& c) { expect_scalar(c, 0, DType::int64); },
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -131,7 +131,7 @@ const OpDef& raise_epoch_op() {
 const OpDef& read_epoch_op() {
   static const OpDef op{.name = "ReadEpoch",
                         .infer = [](InferContext& c) { c.add_output(DType::int64, {}); },
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "dataflow/cluster/device_name.h"
+#include "dataflow/graph/core_ops.h"
 
 namespace actorflow {
 namespace {
@@ -60,8 +61,8 @@ class ChromeTrace {
           ",\"name\":" + quoted(node.node) + ",\"cat\":" + quoted(node.op) + ",\"dur\":" +
               std::to_string(node.end_us - node.start_us) + ",\"args\":{\"op\":" + quoted(node.op) +
               ",\"bytes_out\":" + std::to_string(node.bytes_out) + "}");
-    if (node.op == "Send") flow("s", process, thread, node.end_us, node, "");
-    if (node.op == "Recv") flow("f", process, thread, node.end_us, node, ",\"bp\":\"e\"");
+    if (node.op == send_op().name) flow("s", process, thread, node.end_us, node, "");
+    if (node.op == recv_op().name) flow("f", process, thread, node.end_us, node, ",\"bp\":\"e\"");
   }
 
   void flow(const char* phase, int process, int thread, std::int64_t time_us, const NodeTrace& node,
@@ -111,10 +112,10 @@ class ChromeTrace {
 std::vector<TransferTrace> transfers(const StepTrace& trace) {
   std::map<std::int64_t, const NodeTrace*> sends;
   for (const auto& node : trace.nodes)
-    if (node.op == "Send") sends[node.channel] = &node;
+    if (node.op == send_op().name) sends[node.channel] = &node;
   std::vector<TransferTrace> found;
   for (const auto& node : trace.nodes) {
-    if (node.op != "Recv") continue;
+    if (node.op != recv_op().name) continue;
     const auto send = sends.find(node.channel);
     if (send == sends.end()) continue;
     found.push_back({node.peer, task_of(node), node.node, send->second->bytes_out, send->second->end_us,

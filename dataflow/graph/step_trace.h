@@ -1,4 +1,4 @@
-// What a step did and when: a record per node, and pictures of it.
+// Traces of steps: what each node did and when, and pictures of it.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace actorflow {
 
-// A node that has run. Times are in microseconds since the step began; from when the node could start, or
-// was handed to the actor that does its work, until its outputs were there. A kernel of a GPU counts until
-// it has been launched.
+// A node that has run. Times are in microseconds since the step began: from the moment when the node
+// could start, or was handed to the actor that does its work, until its outputs were there. A GPU kernel
+// counts until it has been launched.
 struct NodeTrace {
   std::string node;
   std::string op;
@@ -21,8 +21,8 @@ struct NodeTrace {
   std::int64_t channel = -1;   // a number that both ends have; -1 for other nodes
 };
 
-// A step on all tasks, by device and start. The clocks are steady ones. Where that of a task cannot be the
-// master's (what it did would have begun before it was told to, or ended after it said so) its times are
+// A step on all tasks, by device and start. Times are those of steady clocks, which differ between
+// machines: if a task's work would begin before the order to run or end after its report, its times are
 // shifted to the middle of what the messages allow.
 struct StepTrace {
   std::vector<NodeTrace> nodes;
@@ -37,11 +37,11 @@ struct TransferTrace {
   std::int64_t received_us = 0;
 };
 
-// By the time when they were sent.
+// The transfers of a step, by the time when they were sent.
 std::vector<TransferTrace> transfers(const StepTrace& trace);
 
-// JSON in the Trace Event Format, for chrome://tracing and ui.perfetto.dev: a process per task, nodes that
-// overlap on tracks of their own, arrows for transfers.
+// JSON in the Trace Event Format, for chrome://tracing and ui.perfetto.dev: a process per task, a track
+// of its own for each of several overlapping nodes, arrows for transfers.
 std::string to_chrome_trace(const StepTrace& trace);
 
 }  // namespace actorflow

@@ -1,4 +1,5 @@
-// Lists of tensor types as text, such as "float32[28,28] int64[]": how an op's attributes describe tuples.
+// Lists of tensor types as text, such as "float32[28,28] int64[]": how an op's attributes describe
+// tuples.
 #pragma once
 
 #include <span>
@@ -11,16 +12,16 @@
 
 namespace actorflow {
 
-// What a queue or a dataset holds of one thing: its tensors, in a fixed order.
+// An element of a queue or a dataset: tensors in a fixed order.
 using Tuple = std::vector<Tensor>;
 
 std::string to_string(std::span<const TensorType> types);
-// Throws invalid_argument that names the word which is no type.
+// The types that a text lists. Throws invalid_argument that names the word that is no type.
 std::vector<TensorType> parse_tensor_types(std::string_view text);
 
-// "uint8[28,28] int64[]".
+// The types of the tensors as text: "uint8[28,28] int64[]".
 std::string describe(std::span<const Tensor> tuple);
-// Whether the tensors are as many as the types, of their dtypes and of shapes that fit.
+// Whether the tensors match the types in number, dtypes and shapes.
 bool fits(std::span<const Tensor> tuple, std::span<const TensorType> types);
 
 }  // namespace actorflow

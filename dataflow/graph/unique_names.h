@@ -14,7 +14,7 @@ class UniqueNames {
     for (const auto& node : graph.nodes) taken_.insert(node.name);
   }
 
-  // `wanted`, with a suffix if there is a node of that name.
+  // The name `wanted`, with a suffix if a node has it already.
   std::string take(const std::string& wanted) {
     std::string name = wanted;
     for (int i = 1; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);

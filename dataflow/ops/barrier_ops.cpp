@@ -56,6 +56,20 @@ void infer_clock_statistics(InferContext& c) {
   c.add_output(DType::int64, {c.attr<std::int64_t>("total_num_replicas")});
 }
 
+void infer_hold_steps(InferContext& c) {
+  expect_variable(c);
+  c.expect_dtype(0, DType::int64);
+  c.expect_rank(0, 1);
+  const auto limit = c.attr<std::int64_t>("limit_ms");
+  if (limit < 1) c.fail("a limit_ms of 1 or more", std::to_string(limit));
+  c.add_output(DType::int64, {});
+}
+
+void infer_release_steps(InferContext& c) {
+  expect_variable(c);
+  c.add_output(DType::int64, {2});
+}
+
 }  // namespace
 
 const OpDef& take_token_op() {
@@ -67,7 +81,7 @@ const OpDef& take_token_op() {
                std::vector{required_int("accumulators"), required_int("initial_tokens"),
                            AttrDef{"task", std::string()}},
       .infer = infer_take_token,
-      .home = Home::coordinator,
+      .dispatch = Dispatch::coordinator,
       .stateful = true};
   return op;
 }
@@ -76,7 +90,7 @@ const OpDef& join_clocks_op() {
   static const OpDef op{.name = "JoinClocks",
                         .attrs = clock_attrs() + std::vector{required_text("task")},
                         .infer = infer_join_clocks,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -87,7 +101,7 @@ const OpDef& advance_clock_op() {
                         .max_inputs = 1,
                         .attrs = clock_attrs(),
                         .infer = infer_advance_clock,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -96,7 +110,7 @@ const OpDef& leave_clocks_op() {
   static const OpDef op{.name = "LeaveClocks",
                         .attrs = clock_attrs(),
                         .infer = [](InferContext& c) { expect_clock(c); },
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }
@@ -105,7 +119,27 @@ const OpDef& clock_statistics_op() {
   static const OpDef op{.name = "ClockStatistics",
                         .attrs = clock_attrs(),
                         .infer = infer_clock_statistics,
-                        .home = Home::coordinator,
+                        .dispatch = Dispatch::coordinator,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& hold_steps_op() {
+  static const OpDef op{.name = "HoldSteps",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = variable_attrs() + std::vector{required_int("limit_ms")},
+                        .infer = infer_hold_steps,
+                        .dispatch = Dispatch::coordinator,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& release_steps_op() {
+  static const OpDef op{.name = "ReleaseSteps",
+                        .attrs = variable_attrs(),
+                        .infer = infer_release_steps,
+                        .dispatch = Dispatch::coordinator,
                         .stateful = true};
   return op;
 }

@@ -11,15 +11,16 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 std::vector<AttrDef> list_attrs() {
-  return {required("variables", Tensor()), required("names", Tensor()), required("first_rows", Ints()),
-          required("full_rows", Ints()), required("rows", Ints())};
+  return {AttrDef{"variables", Tensor(), true, true}, required("names", Tensor()),
+          required("first_rows", Ints()), required("full_rows", Ints()), required("rows", Ints())};
 }
 
 void expect_lists(const InferContext& c) {
   const auto& variables = c.attr<Tensor>("variables");
   const auto& names = c.attr<Tensor>("names");
   if (variables.dtype() != DType::string || names.dtype() != DType::string)
-    c.fail("lists of strings as 'variables' and 'names'", variables.describe() + ", " + names.describe());
+    c.fail("lists of strings as 'variables' and 'names'",
+           variables.describe() + ", " + names.describe());
   const auto count = static_cast<std::size_t>(variables.elements());
   for (const auto* list : {"first_rows", "full_rows", "rows"})
     if (c.attr<Ints>(list).size() != count || names.elements() != variables.elements())
@@ -28,8 +29,16 @@ void expect_lists(const InferContext& c) {
                                         std::to_string(c.attr<Ints>(list).size()) + " " + list);
 }
 
-void infer_save(InferContext& c) {
+void infer_snapshot(InferContext& c) {
   expect_lists(c);
+  expect_scalar(c, 0, DType::string);
+  expect_scalar(c, 1, DType::int64);
+  c.add_output(DType::int64, {});
+  c.add_output(DType::string, {Shape::unknown});
+  c.add_output(DType::int64, {Shape::unknown, 3});
+}
+
+void infer_write(InferContext& c) {
   expect_scalar(c, 0, DType::string);
   expect_scalar(c, 1, DType::string);
   expect_scalar(c, 2, DType::int64);
@@ -44,13 +53,23 @@ void infer_restore(InferContext& c) {
 
 }  // namespace
 
-const OpDef& save_variables_op() {
-  static const OpDef op{.name = "SaveVariables",
+const OpDef& snapshot_variables_op() {
+  static const OpDef op{.name = "SnapshotVariables",
+                        .min_inputs = 2,
+                        .max_inputs = 2,
+                        .attrs = list_attrs() + std::vector{required("global_step", std::string())},
+                        .infer = infer_snapshot,
+                        .dispatch = Dispatch::shard,
+                        .stateful = true};
+  return op;
+}
+
+const OpDef& write_snapshot_op() {
+  static const OpDef op{.name = "WriteSnapshot",
                         .min_inputs = 3,
                         .max_inputs = 3,
-                        .attrs = list_attrs(),
-                        .infer = infer_save,
-                        .home = Home::shard,
+                        .infer = infer_write,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -61,13 +80,14 @@ const OpDef& restore_variables_op() {
                         .max_inputs = 2,
                         .attrs = list_attrs(),
                         .infer = infer_restore,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
 
 std::span<const OpDef* const> checkpoint_ops() {
-  static const std::array all = {&save_variables_op(), &restore_variables_op()};
+  static const std::array all = {&snapshot_variables_op(), &write_snapshot_op(),
+                                 &restore_variables_op()};
   return all;
 }
 

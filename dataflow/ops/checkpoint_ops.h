@@ -1,9 +1,9 @@
 // The ops with which the tasks of a cluster write and read their parts of a checkpoint.
 //
-// Both have these attributes, an element for each variable: variables, its name in the shard; names, that
-// of the tensor in the checkpoint (both string[n]); first_rows, where its rows begin in that tensor if it
-// holds a slice of it; full_rows, the rows of the whole tensor; rows, those of the variable; both are -1 if
-// the variable is all of it.
+// SnapshotVariables and RestoreVariables have these attributes, an element for each variable: variables,
+// its name in the shard; names, that of the tensor in the checkpoint (both string[n]); first_rows, where
+// its rows begin in that tensor if it holds a slice of it; full_rows, the rows of the whole tensor;
+// rows, those of the variable; both are -1 if the variable is all of it.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,27 @@
 
 namespace actorflow {
 
-// (folder string, file string, global_step int64) -> string: writes the variables and their optimizer
-// slots, as they are when the node runs, to that file; gives the manifest of the file, encoded.
-const OpDef& save_variables_op();
+// (folder string, held int64) -> (global_step int64, updates string[n], numbers int64[n, 3]): keeps what
+// the variables and their optimizer slots are when the node runs, for a WriteSnapshot into that folder;
+// no earlier snapshot for it stays. Nothing is copied but from a GPU: an update makes a new value as
+// long as a snapshot has the old one. `held` is not looked at: it says what comes before. Attr
+// global_step: the name of that variable if it is on this task, whose value is the first output; ""
+// gives -1.
+//
+// The other outputs say which updates the variables have had, by which those of several tasks can be
+// compared. Of each kind of update, "" for synchronous ones or "<train op>/<replica>", a row: the lowest
+// and the highest number of the last one in a variable that has had any, and what the global step has
+// counted; -1 where there is none.
+const OpDef& snapshot_variables_op();
+// (folder string, file string, global_step int64) -> string: writes the snapshot of the folder to that
+// file and lets go of it; gives the manifest of the file, encoded.
+const OpDef& write_snapshot_op();
 // (folder string, manifest string) -> (): gives the variables, and their slots, what the checkpoint has.
 const OpDef& restore_variables_op();
 
 std::span<const OpDef* const> checkpoint_ops();
 
-// What the attributes say of a variable.
+// The attributes of one variable.
 struct VariableInCheckpoint {
   std::string variable;
   std::string name;

@@ -87,7 +87,7 @@ OpDef accumulator_op(std::string_view name, int inputs, void (*infer)(InferConte
           .max_inputs = inputs,
           .attrs = accumulator_attrs(),
           .infer = infer,
-          .home = Home::shard,
+          .dispatch = Dispatch::shard,
           .stateful = true};
 }
 

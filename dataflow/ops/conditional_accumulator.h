@@ -1,5 +1,6 @@
-// Accumulators that programs gather gradients in, as TensorFlow 1.x's ConditionalAccumulator and
-// SparseConditionalAccumulator: what synchronous training is made of, for programs with rules of their own.
+// Accumulators of gradients, as TensorFlow 1.x's ConditionalAccumulator and
+// SparseConditionalAccumulator: the building block of synchronous training, for programs with rules of
+// their own.
 #pragma once
 
 #include <span>
@@ -12,17 +13,17 @@ namespace actorflow {
 
 enum class Reduction : std::uint8_t { mean, sum };
 
-// Lives on the task of its device beyond any step or session, and is shared by name: whoever makes one
-// of the same name on the same task has the same. Types, reductions and kinds that differ fail as
+// An accumulator lives on the task of its device beyond any step or session, and is shared by name: two
+// of the same name on one task are the same. Different types, reductions or kinds under one name fail as
 // invalid_argument.
 //
-// It has a global step, 0 at first: a gradient of an earlier local step is dropped. A handle on nodes of
-// its graph; copies are the same accumulator.
+// It has a global step, 0 at first, and drops a gradient of an earlier local step. This class is a
+// handle on nodes of its graph; copies are the same accumulator.
 class ConditionalAccumulatorBase {
  public:
-  // int64 scalar: how many gradients are there.
+  // int64 scalar: the number of gradients that it holds.
   Output num_accumulated() const;
-  // Only gradients of that local step (int64 scalar) or later count from now on.
+  // Sets the global step (int64 scalar): gradients of earlier local steps are dropped from now on.
   Output set_global_step(Output step) const;
 
   const std::string& name() const { return name_; }
@@ -41,38 +42,39 @@ class ConditionalAccumulatorBase {
 
 class ConditionalAccumulator : public ConditionalAccumulatorBase {
  public:
-  // On the device of the scope. Throws invalid_argument unless `dtype` is floating, the shape fully
-  // known and the name not empty.
+  // Adds an accumulator on the device of the scope. Throws invalid_argument unless `dtype` is floating,
+  // the shape fully known and the name not empty.
   ConditionalAccumulator(Graph& graph, DType dtype, const Shape& shape, const std::string& name,
                          Reduction reduction = Reduction::mean)
       : ConditionalAccumulatorBase(graph, dtype, shape, name, reduction, false) {}
 
-  // bool scalar: whether the gradient counts. local_step: int64 scalar. Never waits.
+  // Adds a gradient of the local step (int64 scalar) and returns a bool scalar, whether it counts. Never
+  // waits.
   Output apply_grad(Output gradient, Output local_step) const;
-  // The mean (or sum) of all gradients that are there, once there are `num_required` (int64 scalar, 1 or
-  // more). It forgets them and moves the global step on by 1. First come, first served; a step that is
-  // cancelled waits no longer.
+  // Waits until there are `num_required` gradients (int64 scalar, 1 or more), returns the mean (or sum)
+  // of all that are there, forgets them and increases the global step by 1. Waiting steps are served in
+  // order; a step that is cancelled stops waiting.
   Output take_grad(Output num_required) const;
 };
 
 // Gathers row-sparse gradients of a variable of this shape.
 class SparseConditionalAccumulator : public ConditionalAccumulatorBase {
  public:
-  // As ConditionalAccumulator; throws invalid_argument also for a shape without rows.
+  // As ConditionalAccumulator's constructor; throws invalid_argument also for a shape without rows.
   SparseConditionalAccumulator(Graph& graph, DType dtype, const Shape& shape, const std::string& name,
                                Reduction reduction = Reduction::mean)
       : ConditionalAccumulatorBase(graph, dtype, shape, name, reduction, true) {}
 
   Output apply_grad(const IndexedSlices& gradient, Output local_step) const;
-  // Rows in ascending order, each once: the sum of the gradients that have the row, divided by their
-  // number for the mean. Else as ConditionalAccumulator's.
+  // The gathered rows in ascending order, each once: the sum of the gradients that have the row, divided
+  // by their number for the mean. Otherwise as ConditionalAccumulator::take_grad.
   IndexedSlices take_grad(Output num_required) const;
 };
 
-// Their ops; home: the shard. Attrs of all: variable (its name), dtype, shape, reduction ("mean", "sum"),
-// sparse (whether its gradients are rows).
-const OpDef& accumulator_apply_op();        // (gradient, local_step int64) -> bool
-const OpDef& accumulator_take_op();         // (num_required int64) -> gradient
+// Their ops, which the shard does. Attrs of all: variable (its name), dtype, shape, reduction ("mean",
+// "sum"), sparse (whether its gradients are rows).
+const OpDef& accumulator_apply_op();  // (gradient, local_step int64) -> bool
+const OpDef& accumulator_take_op();   // (num_required int64) -> gradient
 // (values [n, ...], indices int64 [n], local_step int64) -> bool
 const OpDef& accumulator_apply_sparse_op();
 const OpDef& accumulator_take_sparse_op();  // (num_required int64) -> values, indices

@@ -1,5 +1,5 @@
-// Optimizers as plain values: what a graph carries to the parameter shards that apply gradients.
-// The formulas are in kernels/update/optimizer_update.h.
+// Optimizers as plain values, which graphs carry to the parameter shards that apply gradients. The
+// formulas are in kernels/update/optimizer_update.h.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// The fields are the hyperparameters, in the order in which they travel.
+// The optimizers. Their fields are the hyperparameters, in the order in which they are sent.
 struct Sgd {
   double learning_rate = 0.01;
 };
@@ -40,18 +40,18 @@ struct RmsProp {  // Tieleman and Hinton 2012; epsilon is inside the root
 
 using Optimizer = std::variant<Sgd, Momentum, Nesterov, Adagrad, Adam, RmsProp>;
 
-// "sgd", "momentum", "nesterov", "adagrad", "adam", "rmsprop".
+// The name: "sgd", "momentum", "nesterov", "adagrad", "adam" or "rmsprop".
 std::string_view optimizer_name(const Optimizer& optimizer);
 // The values of its fields in the order of their declaration; the first is the learning rate.
 std::vector<double> hyperparameters(const Optimizer& optimizer);
-// What a variable keeps beside its value: sgd nothing, momentum and nesterov {"momentum"}, adagrad
-// {"accumulator"}, adam {"m", "v", "step"}, rmsprop {"mean_square", "momentum"}. All have the variable's
-// type, but for "step", an int64 scalar.
+// The names of the slots, the tensors that an optimizer keeps beside a variable's value: sgd none,
+// momentum and nesterov {"momentum"}, adagrad {"accumulator"}, adam {"m", "v", "step"}, rmsprop
+// {"mean_square", "momentum"}. All slots have the variable's type, except "step", an int64 scalar.
 std::vector<std::string_view> slot_names(const Optimizer& optimizer);
 
 // The optimizer of that name with its default values. Throws invalid_argument that lists the names.
 Optimizer make_optimizer(std::string_view name, double learning_rate);
-// The same with another learning rate.
+// The optimizer with another learning rate.
 Optimizer with_learning_rate(Optimizer optimizer, double learning_rate);
 // The inverse of optimizer_name() and hyperparameters(). Throws invalid_argument for an unknown name, a
 // wrong number of values and values that are not finite.

@@ -11,9 +11,9 @@ namespace {
 constexpr std::string_view kind_names[] = {"fifo", "random_shuffle", "padding_fifo"};
 
 std::vector<AttrDef> queue_attrs(const std::vector<AttrDef>& more) {
-  return std::vector{required_text("queue"), required_text("kind"), required_int("capacity"),
-                     required_int("min_after_dequeue"), required_int("seed"),
-                     required_text("components")} +
+  return std::vector{required_state("queue"),  required_text("kind"),
+                     required_int("capacity"), required_int("min_after_dequeue"),
+                     required_int("seed"),     required_text("components")} +
          more;
 }
 
@@ -110,7 +110,7 @@ OpDef queue_op(std::string_view name, Infer infer, const std::vector<AttrDef>& m
           .max_inputs = max_inputs,
           .attrs = queue_attrs(more),
           .infer = infer,
-          .home = Home::queue,
+          .dispatch = Dispatch::queue,
           .stateful = true};
 }
 
@@ -168,12 +168,11 @@ const OpDef& queue_is_closed_op() {
 }
 
 const OpDef& iterator_get_next_op() {
-  static const OpDef op{
-      .name = "IteratorGetNext",
-      .attrs = {required_text("iterator"), required_text("components")},
-      .infer = infer_iterator_get_next,
-      .home = Home::queue,
-      .stateful = true};
+  static const OpDef op{.name = "IteratorGetNext",
+                        .attrs = {required_text("iterator"), required_text("components")},
+                        .infer = infer_iterator_get_next,
+                        .dispatch = Dispatch::queue,
+                        .stateful = true};
   return op;
 }
 

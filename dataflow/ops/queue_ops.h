@@ -24,15 +24,16 @@ std::string_view to_string(QueueKind kind);
 
 struct QueueOptions {
   std::string name;  // by which sessions and tasks share it
-  // Of an element's components. Only a padding queue takes dimensions that are not known.
+  // The types of an element's components. Only a padding queue takes unknown dimensions.
   std::vector<TensorType> components;
   std::int64_t capacity = 0;  // elements; enqueue waits while there are so many
-  // random_shuffle: a dequeue leaves so many elements to choose from, until the queue is closed.
+  // random_shuffle: the number of elements that a dequeue leaves to choose from, until the queue is
+  // closed.
   std::int64_t min_after_dequeue = 0;
   std::uint64_t seed = 1;
 };
 
-// What the ops of one queue must agree on.
+// The properties on which all ops of one queue must agree.
 struct QueueSpec {
   QueueKind kind = QueueKind::fifo;
   QueueOptions options;
@@ -42,25 +43,26 @@ struct QueueSpec {
   bool operator==(const QueueSpec&) const;
 };
 
-// A queue of a graph. Its ops are on the device that was in scope when it was made; give it a task of its
-// own where several tasks use it. Like a variable it is in the container that was in scope. What they return runs as a target or gives its outputs as fetches.
+// A queue of a graph. Its ops are on the device, and its state in the container, that were in scope when
+// it was made; name a task where several tasks use it. The outputs of its functions are targets or
+// fetches of a step.
 class Queue {
  public:
   Queue(Graph& graph, QueueKind kind, QueueOptions options);
 
   // Waits while the queue is full. Fails as cancelled when the queue is closed.
   Output enqueue(const std::vector<Output>& element) const;
-  // The rows of the inputs (their first dimension) as elements, one after the other.
+  // Enqueues the rows of the inputs (their first dimension) as elements, one after the other.
   Output enqueue_many(const std::vector<Output>& elements) const;
   // Waits for an element. Fails as out_of_range when the queue is closed and empty.
   std::vector<Output> dequeue() const;
   // Waits for `count` elements and stacks each component: [count, ...]. Fails as out_of_range when the
   // queue is closed and has fewer, which it keeps.
   std::vector<Output> dequeue_many(std::int64_t count) const;
-  // The same, but takes what is left, [1 to count, ...], when the queue is closed.
+  // As dequeue_many, but takes the elements that are left, [1 to count, ...], when the queue is closed.
   std::vector<Output> dequeue_up_to(std::int64_t count) const;
-  // No element comes in any more. What waits to enqueue may still succeed, unless it is cancelled too.
-  // Closing it again is no error.
+  // Closes the queue: it accepts no new element. Enqueues that wait already may still succeed, unless
+  // they are cancelled too. Closing it again is no error.
   Output close(bool cancel_pending_enqueues = false) const;
   Output size() const;       // int64
   Output is_closed() const;  // bool
@@ -81,8 +83,8 @@ Queue fifo_queue(Graph& graph, QueueOptions options);
 Queue random_shuffle_queue(Graph& graph, QueueOptions options);
 Queue padding_fifo_queue(Graph& graph, QueueOptions options);
 
-// The next element of the input `name` that the task serves (Server::serve_input): a tensor for each of
-// its components. Fails as out_of_range at the end of the input, which ends a training loop cleanly.
+// The next element of the input `name` that the task serves (Server::serve_input): one tensor per
+// component. Fails as out_of_range at the end of the input, which ends a training loop cleanly.
 std::vector<Output> iterator_get_next(Graph& graph, const std::string& name,
                                       const std::vector<TensorType>& components);
 

@@ -7,10 +7,11 @@
 
 namespace actorflow {
 
-// replica, replicas_to_aggregate and total_num_replicas.
+// The attributes replica, replicas_to_aggregate and total_num_replicas.
 std::vector<AttrDef> replica_attrs();
 
-// Refuse a replica that is not one of total_num_replicas; fewer than 1 replicas_to_aggregate, too.
+// Throw unless the replica is one of total_num_replicas; the second also if replicas_to_aggregate is
+// below 1.
 void expect_replica(const InferContext& c);
 void expect_replicas(const InferContext& c);
 

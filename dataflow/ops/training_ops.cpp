@@ -10,14 +10,14 @@ namespace actorflow {
 namespace {
 
 std::vector<AttrDef> update_attrs() {
-  return {required_text("variable"), required_text("optimizer"),
+  return {required_state("variable"), required_text("optimizer"),
           required("hyperparameters", std::vector<double>()), required("skip_not_finite", false)};
 }
 // By which an asynchronous update is known when it comes again.
 std::vector<AttrDef> serial_attrs() { return {required_int("replica"), required_text("train_op")}; }
 std::vector<AttrDef> accumulate_attrs() {
   return update_attrs() + replica_attrs() +
-         std::vector{required_text("coordinator"), required_text("global_step")};
+         std::vector{required_text("coordinator"), required_state("global_step")};
 }
 
 void expect_gradient(const InferContext& c, int input) {
@@ -147,7 +147,7 @@ const OpDef& apply_gradient_op() {
                         .max_inputs = 3,
                         .attrs = update_attrs() + serial_attrs(),
                         .infer = infer_apply_gradient,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -158,7 +158,7 @@ const OpDef& accumulate_gradient_op() {
                         .max_inputs = 4,
                         .attrs = accumulate_attrs(),
                         .infer = infer_accumulate_gradient,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -169,7 +169,7 @@ const OpDef& apply_sparse_gradient_op() {
                         .max_inputs = OpDef::any_number,
                         .attrs = update_attrs() + serial_attrs(),
                         .infer = infer_apply_sparse_gradient,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -180,7 +180,7 @@ const OpDef& accumulate_sparse_gradient_op() {
                         .max_inputs = OpDef::any_number,
                         .attrs = accumulate_attrs(),
                         .infer = infer_accumulate_sparse_gradient,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -189,7 +189,7 @@ const OpDef& gradient_counts_op() {
   static const OpDef op{.name = "GradientCounts",
                         .attrs = variable_attrs() + std::vector{required_int("total_num_replicas")},
                         .infer = infer_gradient_counts,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -200,7 +200,7 @@ const OpDef& read_at_step_op() {
                         .max_inputs = 1,
                         .attrs = variable_attrs() + type_attrs(),
                         .infer = infer_read_at_step,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -211,7 +211,7 @@ const OpDef& has_gradient_op() {
                         .max_inputs = 1,
                         .attrs = variable_attrs() + std::vector{required_int("replica")},
                         .infer = infer_has_gradient,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -222,7 +222,7 @@ const OpDef& count_step_op() {
                         .max_inputs = 2,
                         .attrs = variable_attrs() + serial_attrs(),
                         .infer = infer_count_step,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -231,7 +231,7 @@ const OpDef& next_serial_op() {
   static const OpDef op{.name = "NextSerial",
                         .attrs = variable_attrs() + serial_attrs(),
                         .infer = infer_next_serial,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -240,7 +240,7 @@ const OpDef& staleness_op() {
   static const OpDef op{.name = "Staleness",
                         .attrs = variable_attrs(),
                         .infer = infer_staleness,
-                        .home = Home::shard,
+                        .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
 }
@@ -260,7 +260,9 @@ std::span<const OpDef* const> training_ops() {
                                  &join_clocks_op(),
                                  &advance_clock_op(),
                                  &leave_clocks_op(),
-                                 &clock_statistics_op()};
+                                 &clock_statistics_op(),
+                                 &hold_steps_op(),
+                                 &release_steps_op()};
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Variables that are cut into parts along their first axis, each a variable of its own that can be on a
-// task of its own: tables that are too large, or too busy, for one parameter server.
+// Partitioned variables, for tables that are too large or too busy for one parameter server: cut along
+// the first axis into parts, each a variable that can be on a task of its own.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace actorflow {
 
-// The numbers of rows of the parts of a variable of this type; together, all of its rows.
+// Returns the number of rows of each part of a variable of this type; together, all of its rows.
 using Partitioner = std::function<std::vector<std::int64_t>(const TensorType&)>;
 
-// That many parts of equal size; where rows are left over the first parts have one more. Throws
-// invalid_argument unless there are 1 or more.
+// Parts of equal size; the first ones have one row more where rows are left over. Throws
+// invalid_argument unless `parts` is 1 or more.
 Partitioner fixed_size_partitioner(int parts);
 
-// As few parts of equal size as have at most `max_part_bytes` each, though never less than a row, and at
-// most `max_parts` of them, 0 = any number. (TensorFlow's variable_axis_size_partitioner.)
+// The fewest parts of equal size with at most `max_part_bytes` each, but at least one row; at most
+// `max_parts` of them, 0 = any number. (TensorFlow's variable_axis_size_partitioner.)
 Partitioner variable_axis_size_partitioner(std::int64_t max_part_bytes, int max_parts = 0);
 
 // Makes the initial value of a part: of this shape, beginning at this row of the whole.
@@ -46,7 +46,7 @@ class PartitionedVariable {
 // The variable `name` in parts "name/part_0", "name/part_1", ..., which a replica_device_setter() puts
 // on successive parameter servers. To train it, add its parts to the variables of minimize(); whole()
 // and embedding_lookup() (kernels/ops/embedding.h) read it. Throws invalid_argument if the shape is not
-// fully known, has no rows, or the partitioner's parts are not such as it is to make.
+// fully known or has no rows, or if the partitioner's parts do not add up to its rows.
 PartitionedVariable partitioned_variable(Graph& graph, std::string_view name, const TensorType& type,
                                          const PartInitializer& initial, const Partitioner& partitioner);
 

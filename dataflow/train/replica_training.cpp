@@ -11,6 +11,8 @@
 namespace actorflow {
 namespace {
 
+constexpr const char* scope = "train";
+
 Attrs update_attrs(const Training& t, const Variable& variable) {
   return {{"variable", variable.name()},
           {"optimizer", std::string(optimizer_name(t.optimizer))},
@@ -18,8 +20,8 @@ Attrs update_attrs(const Training& t, const Variable& variable) {
           {"skip_not_finite", t.replication.not_finite == NotFinite::skip}};
 }
 
-Attrs replica_attrs(const Replication& r) {
-  const int wanted = r.replicas_to_aggregate > 0 ? r.replicas_to_aggregate : r.replicas;
+Attrs replica_attrs(const Replication& r, const Synchronous& s) {
+  const int wanted = s.replicas_to_aggregate > 0 ? s.replicas_to_aggregate : r.replicas;
   return {{"replica", std::int64_t{r.replica}},
           {"total_num_replicas", std::int64_t{r.replicas}},
           {"replicas_to_aggregate", std::int64_t{wanted}}};
@@ -152,9 +154,10 @@ class AsynchronousTraining {
 };
 
 // What holds a replica back that is too far ahead: its clock moves after the step has been counted.
-class BoundedStaleness {
+class ReplicaClock {
  public:
-  explicit BoundedStaleness(const Training& t) : t_(t), clock_(local_variable(t, "clock")) {}
+  ReplicaClock(const Training& t, const BoundedStaleness& strategy)
+      : t_(t), bound_(strategy.bound), clock_(local_variable(t, "clock")) {}
 
   TrainOp add(TrainOp train) {
     const Output advanced = t_.graph.after(
@@ -178,7 +181,7 @@ class BoundedStaleness {
     return {{"variable", t_.global_step.name()},
             {"replica", std::int64_t{t_.replication.replica}},
             {"total_num_replicas", std::int64_t{t_.replication.replicas}},
-            {"staleness_bound", std::int64_t{*t_.replication.staleness_bound}}};
+            {"staleness_bound", bound_}};
   }
   Output add_op(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs, std::string_view name) {
     return t_.graph.on(t_.global_step.device(),
@@ -186,6 +189,7 @@ class BoundedStaleness {
   }
 
   const Training& t_;
+  const std::int64_t bound_;
   Variable clock_;
 };
 
@@ -193,8 +197,9 @@ class BoundedStaleness {
 // token has come, the step last: a step that is run again after a failure makes the same contribution.
 class SynchronousTraining {
  public:
-  explicit SynchronousTraining(const Training& t)
+  SynchronousTraining(const Training& t, const Synchronous& strategy)
       : t_(t),
+        strategy_(strategy),
         local_step_(local_variable(t, "local_step")),
         local_serial_(local_variable(t, "local_serial")) {}
 
@@ -224,7 +229,7 @@ class SynchronousTraining {
  private:
   Output accumulate(const GradientAndVariable& update) {
     Attrs attrs = update_attrs(t_, update.variable);
-    attrs.merge(replica_attrs(t_.replication));
+    attrs.merge(replica_attrs(t_.replication, strategy_));
     attrs["coordinator"] = task_of(t_.global_step.device());
     attrs["global_step"] = t_.global_step.name();
     GradientInputs inputs(update.gradient);
@@ -260,10 +265,10 @@ class SynchronousTraining {
 
   Output take_token(const std::vector<Output>& after, const std::vector<Output>& last,
                     std::string_view name) {
-    Attrs attrs = replica_attrs(t_.replication);
+    Attrs attrs = replica_attrs(t_.replication, strategy_);
     attrs["variable"] = t_.global_step.name();
     attrs["accumulators"] = static_cast<std::int64_t>(t_.updates.size());
-    attrs["initial_tokens"] = std::int64_t{t_.replication.initial_tokens};
+    attrs["initial_tokens"] = std::int64_t{strategy_.initial_tokens};
     attrs["task"] = task_of(t_.worker);
     return t_.graph.on(t_.global_step.device(), [&] {
       return t_.graph.after(after,
@@ -278,21 +283,27 @@ class SynchronousTraining {
   }
 
   const Training& t_;
+  const Synchronous& strategy_;
   Variable local_step_, local_serial_;
 };
 
 }  // namespace
 
-TrainOp train_asynchronously(const Training& t) {
-  return t.graph.name_scope("train", [&] {
+TrainOp add_training(const Training& t, const Asynchronous&) {
+  return t.graph.name_scope(scope, [&] { return AsynchronousTraining(t).add(); });
+}
+
+TrainOp add_training(const Training& t, const BoundedStaleness& strategy) {
+  return t.graph.name_scope(scope, [&] {
     TrainOp train = AsynchronousTraining(t).add();
-    return t.replication.staleness_bound ? BoundedStaleness(t).add(std::move(train)) : train;
+    return ReplicaClock(t, strategy).add(std::move(train));
   });
 }
 
-TrainOp train_synchronously(const Training& t) {
-  SynchronousTraining training(t);
-  return t.graph.name_scope("train", [&] { return training.add(); });
+// A replica's variables have names of their own, outside of the scope.
+TrainOp add_training(const Training& t, const Synchronous& strategy) {
+  SynchronousTraining training(t, strategy);
+  return t.graph.name_scope(scope, [&] { return training.add(); });
 }
 
 }  // namespace actorflow

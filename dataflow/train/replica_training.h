@@ -1,4 +1,4 @@
-// What a replica adds to its graph, for each kind of replication. For replicate.cpp only.
+// What a replica adds to its graph, for each strategy. For replicate.cpp only.
 #pragma once
 
 #include <string>
@@ -18,7 +18,9 @@ struct Training {
   Output learning_rate;  // or empty
 };
 
-TrainOp train_asynchronously(const Training& training);  // also with bounded staleness
-TrainOp train_synchronously(const Training& training);
+// Its nodes, by the strategy of `training.replication`.
+TrainOp add_training(const Training& training, const Asynchronous& strategy);
+TrainOp add_training(const Training& training, const BoundedStaleness& strategy);
+TrainOp add_training(const Training& training, const Synchronous& strategy);
 
 }  // namespace actorflow

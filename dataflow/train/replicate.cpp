@@ -1,6 +1,7 @@
 #include "dataflow/train/replicate.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/containers.h"
@@ -11,23 +12,34 @@
 namespace actorflow {
 namespace {
 
-void check_replication(const Replication& r) {
+void check_replica(const Replication& r) {
   if (r.replicas < 1 || r.replica < 0 || r.replica >= r.replicas)
     throw invalid_argument("replica " + std::to_string(r.replica) + " is not one of " +
                            std::to_string(r.replicas) + " replicas; they are numbered from 0");
-  if (r.staleness_bound && (r.sync || *r.staleness_bound < 0))
-    throw invalid_argument("staleness_bound must be 0 or more and is for asynchronous training, got " +
-                           std::to_string(*r.staleness_bound) +
-                           (r.sync ? " with synchronous training" : ""));
-  if (r.replicas_to_aggregate < 0 || r.initial_tokens < 0)
+}
+
+void check_strategy(const Asynchronous&) {}
+
+void check_strategy(const BoundedStaleness& s) {
+  if (s.bound < 0)
+    throw invalid_argument("the bound of staleness must be 0 or more, got " + std::to_string(s.bound));
+}
+
+void check_strategy(const Synchronous& s) {
+  if (s.replicas_to_aggregate < 0 || s.initial_tokens < 0)
     throw invalid_argument("replicas_to_aggregate and initial_tokens must be 0 or more, got " +
-                           std::to_string(r.replicas_to_aggregate) + " and " +
-                           std::to_string(r.initial_tokens));
+                           std::to_string(s.replicas_to_aggregate) + " and " +
+                           std::to_string(s.initial_tokens));
 }
 
 TrainOp train(const Training& training) {
-  check_replication(training.replication);
-  return training.replication.sync ? train_synchronously(training) : train_asynchronously(training);
+  check_replica(training.replication);
+  return std::visit(
+      [&training](const auto& strategy) {
+        check_strategy(strategy);
+        return add_training(training, strategy);
+      },
+      training.replication.strategy);
 }
 
 }  // namespace

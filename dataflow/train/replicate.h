@@ -1,18 +1,18 @@
-// Data-parallel training between graphs: the part of the graph that each replica adds to its model.
+// Data-parallel training with a graph per replica: the nodes that each replica adds to its model.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dataflow/graph/graph.h"
 #include "dataflow/ops/optimizer.h"
+#include "dataflow/train/strategy.h"
 
 namespace actorflow {
 
-// What becomes of a gradient of which an element is NaN or infinite. It is never applied.
+// The treatment of a gradient with NaN or infinite elements. It is never applied.
 enum class NotFinite : std::uint8_t {
   fail,  // the step fails as not_finite
   skip,  // the step goes on without it: a synchronous mean is taken of the others
@@ -22,55 +22,44 @@ enum class NotFinite : std::uint8_t {
 struct Replication {
   int replica = 0;
   int replicas = 1;
-  // Asynchronous: each gradient is applied as it comes. Synchronous: the mean of the gradients of a step
-  // is applied once `replicas_to_aggregate` (0 = all replicas) of them are there, and a replica begins
-  // its next step when all variables have been updated.
-  bool sync = false;
-  int replicas_to_aggregate = 0;
-  // Synchronous, with more gradients per step than replicas: how many steps replicas may take at first
-  // without waiting, at least replicas_to_aggregate - replicas.
-  int initial_tokens = 0;
-  // Asynchronous: how many steps a replica may be ahead of the slowest one that takes part when it
-  // begins a step. 0 = all do the same step at the same time; none = no bound. A replica takes part from
-  // TrainOp::local_init until TrainOp::leave, or until its task is lost.
-  std::optional<int> staleness_bound = std::nullopt;
+  Strategy strategy = Asynchronous{};
   NotFinite not_finite = NotFinite::fail;
 };
 
 struct TrainOp {
   Output step;  // int64 scalar: the global step after this step
-  // Run it once before a replica's first step, when all variables have a value, also when the replica
-  // has restarted. Synchronous: it makes the replica current; the gradients of one that is behind are
-  // dropped, those that it makes again count once. With bounded staleness: the replica takes part.
-  // Empty if there is nothing to do.
+  // Run this once before a replica's first step, after all variables have a value, and again when the
+  // replica has restarted. Synchronous: brings the replica to the current step; gradients of earlier
+  // steps are dropped, and repeated ones count once. With bounded staleness: the replica takes part from
+  // now on. Empty if there is nothing to do.
   Output local_init;
-  // int64 scalar: the global step that the replica's next step works on. After local_init.
+  // int64 scalar: the global step that the replica's next step works on. Valid after local_init.
   Output local_step;
-  // Synchronous: a replica that comes back in the middle of a step finds some variables updated already, or
-  // they may be at any time: those that have its gradient of the step. After local_init it fetches `at_step` of
-  // these, the value that its step is about, and feeds it for `value` in its first step (as the hook
-  // sync_replicas() does).
+  // What a variable needs when a synchronous replica rejoins in the middle of a step. Variables that
+  // have its gradient of the step may have been updated already. After local_init the replica fetches
+  // their `at_step`, the value with which the step began, and feeds it for `value` in its first step (as
+  // the hook sync_replicas() does).
   struct Rejoin {
     Output value, at_step;
     Output has_gradient;  // bool scalar
   };
   std::vector<Rejoin> rejoin{};
-  // Asynchronous: int64 scalars. A step that is fed the same number for each of them counts once,
-  // however often it is made again after a failure (the hook sync_replicas() feeds them); one that is
-  // fed nothing always counts.
+  // Asynchronous: int64 scalars that number a step. A step counts once for each number that is fed to
+  // all of them, however often it is repeated after a failure (the hook sync_replicas() feeds them); a
+  // step that is fed nothing always counts.
   std::vector<Output> serials{};
-  // Asynchronous: int64 scalar, the number to feed to the replica's next step, of which only one at a
-  // time may be under way then.
+  // Asynchronous: int64 scalar, the number to feed to the replica's next step. A replica that feeds it
+  // runs one step at a time.
   Output next_serial;
-  // One for each variable: int64 [replicas, 4], how many gradients of each replica were counted, dropped
-  // as stale, dropped as counted before, and counted but not finite.
+  // For each variable int64 [replicas, 4]: how many gradients of each replica were counted, dropped as
+  // stale, dropped as counted before, and counted but not finite.
   std::vector<Output> gradient_counts;
-  // Asynchronous: the same of the replicas' steps.
+  // Asynchronous: the same counts of the replicas' steps.
   Output step_counts;
-  // With bounded staleness. Run it after a replica's last step: the others do not wait for it any
-  // longer.
+  // With bounded staleness: run this after a replica's last step, so that the others no longer wait for
+  // it.
   Output leave;
-  // With bounded staleness: int64 scalar, how far ahead of the slowest a replica was at most.
+  // With bounded staleness: int64 scalar, the largest lead of a replica over the slowest.
   Output max_lead;
 
   operator Output() const { return step; }  // NOLINT: what a program runs to train
@@ -84,24 +73,23 @@ struct GradientAndVariable {
   Variable variable;
 };
 
-// Adds the gradients of `loss`, without those variables that it does not depend on. A program may change
-// them (kernels/training.h clips them) before it applies them: each replica changes its own, and in the
-// synchronous case the mean is taken of what it hands in.
-// Throws invalid_argument if the loss depends on none of the variables.
+// Adds the gradients of `loss` for the variables that it depends on. A program may change them before it
+// applies them (kernels/ops/clipping.h clips them): each replica changes its own, and a synchronous mean
+// is taken of the changed ones. Throws invalid_argument if the loss depends on none of the variables.
 std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vector<Variable>& variables);
 
-// Adds what applies the gradients. Updates are on the devices of their variables; counting and the
-// barrier on that of the global step, which in the synchronous case needs to name a task for other tasks
-// to find the barrier; the replica's own state on the device of the first gradient.
-// `learning_rate`, a floating scalar that each step computes anew, takes the place of the optimizer's;
-// it travels with the gradients. In a synchronous step that of the lowest replica counts.
-// Throws invalid_argument if there is no gradient, or if the replication makes no sense.
+// Adds the nodes that apply the gradients. Updates are on the devices of their variables; counting and
+// the barrier on that of the global step, which must name a task in synchronous training, so that other
+// tasks find the barrier; the replica's own state on the device of the first gradient. `learning_rate`,
+// a floating scalar that each step computes anew, replaces the optimizer's and is sent with the
+// gradients. In a synchronous step that of the lowest replica counts. Throws invalid_argument if there
+// is no gradient, or if the replication makes no sense.
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
                         Variable global_step, const Optimizer& optimizer,
                         const Replication& replication = {}, Output learning_rate = {});
 
-// Both: computes the gradients of `loss` and applies them. The replica's own state is on the device of
-// the loss.
+// compute_gradients() and apply_gradients() together. The replica's own state is on the device of the
+// loss.
 TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variables, Variable global_step,
                  const Optimizer& optimizer, const Replication& replication = {},
                  Output learning_rate = {});

@@ -79,7 +79,7 @@ class Fuser {
     const std::string& device = context_.node(fused.replaced.front()).device;
     return can_run_(*fused.op, device) && std::ranges::all_of(fused.replaced, [&](NodeId id) {
              const Node& node = context_.node(id);
-             return node.op->home == Home::kernel && !node.op->stateful && node.device == device &&
+             return node.op->is_pure() && node.device == device &&
                     !units_[static_cast<std::size_t>(unit_of(id))].fused;
            });
   }

@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <optional>
 
+#include "dataflow/graph/containers.h"
 #include "dataflow/graph/state_ops.h"
 
 namespace actorflow {
 namespace {
 
 const std::string* variable_of(const Node& node) {
-  if (node.op->home != Home::shard) return nullptr;
-  const auto found = node.attrs.find("variable");
-  return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return node.op->dispatch == Dispatch::shard ? named_state(node) : nullptr;
 }
 
-// Known by its name: it is one of the kernels'.
 bool gathers_rows(const Node& node, NodeId from) {
-  if (node.op->name != "Gather" || node.inputs[0].node != from || node.inputs[1].node == from)
-    return false;
+  if (!node.op->gathers_rows || node.inputs[0].node != from || node.inputs[1].node == from) return false;
   return attr<std::int64_t>(node, "axis") == 0;
 }
 

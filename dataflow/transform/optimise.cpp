@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t max_compared_bytes = 1024;
 
-// Computes nothing but its outputs, from nothing but its inputs and attributes.
-bool is_pure(const Node& node) { return node.op->home == Home::kernel && !node.op->stateful; }
-
 bool same_tensor(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.data() == b.data()) return true;
@@ -77,8 +74,8 @@ NodeId append(GraphDef& graph, Node node) {
 
 bool is_foldable(const GraphDef& graph, const Node& node) {
   const auto is_const = [&graph](Edge edge) { return graph.node(edge.node).op == &const_op(); };
-  return is_pure(node) && !node.inputs.empty() && node.controls.empty() && node.outputs.size() == 1 &&
-         std::ranges::all_of(node.inputs, is_const);
+  return node.op->is_pure() && !node.inputs.empty() && node.controls.empty() &&
+         node.outputs.size() == 1 && std::ranges::all_of(node.inputs, is_const);
 }
 
 // True where the shape function says so; a result of unknown shape is measured when it is there.
@@ -134,11 +131,11 @@ Rewritten common_subexpressions(const GraphDef& graph) {
     const auto same = std::find_if(first, last, [&](const auto& entry) {
       return same_computation(result.graph.node(entry.second), node);
     });
-    if (is_pure(node) && same != last) {
+    if (node.op->is_pure() && same != last) {
       at(result.new_id, id) = same->second;
       continue;
     }
-    if (is_pure(node)) known.emplace(hash, result.graph.size());
+    if (node.op->is_pure()) known.emplace(hash, result.graph.size());
     at(result.new_id, id) = append(result.graph, std::move(node));
   }
   return result;

@@ -19,24 +19,24 @@ struct Rewritten {
 // runs.
 using Evaluate = std::function<std::vector<Tensor>(const Node&, const std::vector<Tensor>& inputs)>;
 
-// Of each node, whether it is one of the roots or they depend on it.
+// For each node, whether it is a root or a root depends on it.
 std::vector<bool> needed_by(const GraphDef& graph, const std::vector<NodeId>& roots);
 
 // Keeps the roots and what they depend on.
 Rewritten prune(const GraphDef& graph, const std::vector<NodeId>& roots);
 
-// Merges nodes that are bound to give the same results: kernels without state of one op, device,
-// attributes, inputs and control inputs. Tensors in attributes are compared if they have at most 1 KiB.
+// Merges nodes that must give the same results: kernels without state of one op, device, attributes,
+// inputs and control inputs. Tensors in attributes are compared if they have at most 1 KiB.
 Rewritten common_subexpressions(const GraphDef& graph);
 
 inline constexpr std::size_t max_folded_bytes = 10U << 20U;
 
 // Replaces kernels without state or control inputs whose inputs are all constant by the constant that
 // they compute, under the same name and on the same device, where it has one output of at most
-// max_folded_bytes. What is then unused stays: prune() takes it away.
+// max_folded_bytes. Nodes that are then unused stay; prune() removes them.
 Rewritten fold_constants(const GraphDef& graph, const Evaluate& evaluate);
 
-// Puts the rewritten graph in the place of the step's. REQUIRES: it still has all roots.
+// Replaces the step's graph by the rewritten one. REQUIRES: it still has all roots.
 void apply(StepGraph& step, Rewritten rewritten);
 
 // The step's graph after all of the above.

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "dataflow/graph/containers.h"
 #include "dataflow/graph/state_ops.h"
 
 namespace actorflow {
@@ -13,15 +14,6 @@ constexpr std::size_t max_listed_devices = 32;
 
 bool same_task(const DeviceName& a, const DeviceName& b) {
   return a.job == b.job && a.replica == b.replica && a.task == b.task;
-}
-
-// The name of the variable or queue that a node of the shard, the coordinator or the queues works on; null
-// for other nodes.
-const std::string* variable_of(const Node& node) {
-  const Home home = node.op->home;
-  if (home != Home::shard && home != Home::coordinator && home != Home::queue) return nullptr;
-  const auto found = node.attrs.find(home == Home::queue ? "queue" : "variable");
-  return found == node.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 
 std::string device_list(const std::vector<DeviceName>& devices) {
@@ -57,20 +49,20 @@ class Placer {
   // The nodes that decide where a variable is.
   void find_leaders() {
     for (auto& node : graph_.nodes)
-      if (node.op == &read_variable_op()) leaders_.try_emplace(*variable_of(node), &node);
+      if (node.op == &read_variable_op()) leaders_.try_emplace(*named_state(node), &node);
     for (auto& node : graph_.nodes)
-      if (const auto* variable = variable_of(node)) leaders_.try_emplace(*variable, &node);
+      if (const auto* variable = named_state(node)) leaders_.try_emplace(*variable, &node);
   }
 
   bool is_leader(const Node& node) const {
-    const auto* variable = variable_of(node);
+    const auto* variable = named_state(node);
     return variable && leaders_.at(*variable) == &node;
   }
 
   // What the node asks for, with the task of its variable where it leaves the task open.
   DeviceName wanted_device(const Node& node) const {
     const DeviceName wanted = DeviceName::parse(node.device);
-    const auto* variable = variable_of(node);
+    const auto* variable = named_state(node);
     if (!variable || wanted.task) return wanted;
     const auto beside = task_part(DeviceName::parse(leaders_.at(*variable)->device));
     const auto merged = DeviceName::merge(beside, wanted);

@@ -12,21 +12,21 @@
 namespace actorflow {
 
 struct PlaceOptions {
-  // Where a node asks for a type or index of device that its task has not, or that its op cannot run on,
-  // give it a CPU of that task. Otherwise that is an error.
+  // Gives a node a CPU of its task if the task lacks the type or index of device that the node asks for,
+  // or its op cannot run there. Otherwise that is an error.
   bool soft_placement = false;
-  // Can nodes of this op run on devices of this type ("CPU", "GPU")? Asked for every op, also for those
-  // that are not kernels. None: all of them can.
+  // Whether nodes of this op can run on devices of this type ("CPU", "GPU"). Asked for every op, kernel
+  // or not. If not set, all can.
   std::function<bool(const OpDef& op, std::string_view type)> has_kernel;
 };
 
-// Gives every node one of `devices`, which are full names. Its own device, which may be partial, is
-// binding; one that says nothing of a job or task, as "/gpu:0" or "", means the task of `default_device`.
-// What is open then is taken from `default_device` where it fits, else from the first of the devices that
-// do. A CPU is preferred unless the node or the default asks for another type. Nodes
-// that use a variable and leave its task open go to the task of the first node that uses it: its
-// ReadVariable, if it is there. Throws one invalid_argument that lists every node that cannot be placed,
-// with the device that it wants, and the devices that there are.
+// Gives every node one of `devices`, which are full names. A node's own device, which may be partial, is
+// binding; a name without job and task, such as "/gpu:0" or "", means the task of `default_device`.
+// Fields that are still open are taken from `default_device` where it fits, else from the first device
+// that fits. A CPU is preferred unless the node or the default asks for another type. Nodes that use a
+// variable and leave its task open go to the task of the first node that uses it: its ReadVariable, if
+// it is there. Throws one invalid_argument that lists every node that cannot be placed, with the device
+// that it asks for, and the devices that exist.
 void place(GraphDef& graph, const std::vector<DeviceName>& devices, const DeviceName& default_device,
            const PlaceOptions& options = {});
 

@@ -62,8 +62,7 @@ class Grouping {
 
  private:
   static bool may_compute(const Node& node, const MayJoin& may_join) {
-    return node.op->home == Home::kernel && !node.op->stateful && node.op != &no_op() &&
-           node.op != &const_op() && may_join(node);
+    return node.op->is_pure() && node.op != &no_op() && node.op != &const_op() && may_join(node);
   }
 
   bool belong_together(NodeId a, NodeId b) const {

@@ -1,5 +1,5 @@
-// Regions: one node in the place of many on one device between which nothing happens elsewhere, so that
-// a device can be given all of them at once.
+// Regions: one node that stands for many nodes of one device, between which nothing happens elsewhere,
+// so that the device can be given all of them at once.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ struct Region {
 };
 
 // (inputs) -> outputs of a region, by the attribute `region`, its position in GraphOfRegions. The node
-// is named as the first that it stands for. It never travels: who runs a graph forms its regions.
+// has the name of the first that it stands for. It is never sent: the task that runs a graph forms its
+// regions.
 const OpDef& region_op();
 
 struct GraphOfRegions {
@@ -24,12 +25,12 @@ struct GraphOfRegions {
   std::vector<Region> regions;
 };
 
-// May the node be computed in a region? Asked only for kernels without state.
+// Whether the node may be computed in a region. Asked only for kernels without state.
 using MayJoin = std::function<bool(const Node&)>;
 
-// Regions of two nodes or more, as large as they can be: nodes that hang together, on one device, without a
-// way from one to the other through nodes outside. Constants join a region that alone uses them.
-// A region starts when all of its inputs are there and gives its outputs together.
+// Forms the largest regions of two or more nodes: connected nodes of one device, without a path from one
+// to another through nodes outside. A constant joins a region if no other node uses it. A region starts
+// when all its inputs are there and gives its outputs together.
 GraphOfRegions form_regions(const GraphDef& graph, const MayJoin& may_join);
 
 }  // namespace actorflow

@@ -15,10 +15,10 @@ struct StepGraph {
 };
 
 // Cuts out what `fetches` and `targets` need when `feeds` are given. A fed edge is replaced by an Arg of
-// its type on the device of its node, which then does not run for it; what was ordered after that node
-// is ordered after the Arg. A fetched edge gets a Retval on the device of its node. Throws
-// invalid_argument for an edge or node that is not in the graph, an edge that is fed twice, and, naming
-// all of them, for Placeholders that are needed and not fed.
+// its type on the device of its node, which then need not run; nodes that ran after that node run after
+// the Arg. A fetched edge gets a Retval on the device of its node. Throws invalid_argument for an edge
+// or node that is not in the graph, an edge that is fed twice, and, naming all of them, for Placeholders
+// that are needed and not fed.
 StepGraph make_step(const GraphDef& graph, const std::vector<Edge>& feeds,
                     const std::vector<Edge>& fetches, const std::vector<NodeId>& targets);
 

@@ -10,14 +10,14 @@ namespace actorflow {
 
 inline constexpr std::size_t buffer_alignment = 64;
 
-// Where the bytes live. Host code may touch host memory only.
+// The memory in which the bytes live. Host code may touch host memory only.
 enum class MemorySpace : std::uint8_t { host, cuda };
 
 class Allocator;
 
-// A block of memory that its allocator takes back when the last BufferRef leaves.
-// The count is thread-safe; access to the bytes is the owners' business. Bytes that belong to another
-// process can only be read: such a buffer is never exclusive.
+// A block of memory that returns to its allocator with the last BufferRef. The count is thread-safe;
+// access to the bytes is not synchronised. Bytes that belong to another process can only be read: such a
+// buffer is never exclusive.
 class Buffer {
  public:
   enum class Access : std::uint8_t { read_write, read_only };
@@ -55,7 +55,7 @@ class BufferRef {
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
-  // True where no other reference exists, so that the bytes may be changed in place.
+  // True if no other reference exists, so that the bytes may be changed in place.
   bool exclusive() const {
     return buffer_ && buffer_->access_ == Buffer::Access::read_write &&
            buffer_->references_.load(std::memory_order_acquire) == 1;
@@ -70,7 +70,7 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-// Makes buffers aligned to buffer_alignment. Thread-safe. Outlives its buffers.
+// Makes buffers aligned to buffer_alignment. Thread-safe. Must outlive its buffers.
 class Allocator {
  public:
   virtual ~Allocator() = default;

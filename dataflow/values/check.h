@@ -26,15 +26,13 @@ struct CheckedValue {
 
 }  // namespace actorflow::detail
 
-// Ends the process, saying where, unless the condition holds. The values - texts and numbers, as many as
-// help
-// - are evaluated only then:
+// Ends the process, naming the place, unless the condition holds. The values, any number of texts and
+// numbers, are evaluated only then:
 //
 //   ACTORFLOW_CHECK(0 <= axis && axis < rank(), "axis", axis, "of a shape of rank", rank());
 //
-// For mistakes of this program's own: what comes from a user or from another process is an Error. Not
-// for what no condition can tell: that one object outlives another, or that this thread holds a mutex.
-// Such a REQUIRES stands alone.
+// For bugs of this program: mistakes of a user or of another process are an Error. A REQUIRES that no
+// condition can test (that one object outlives another, that this thread holds a mutex) has no check.
 #define ACTORFLOW_CHECK(condition, ...)              \
   (__builtin_expect(static_cast<bool>(condition), 1) \
        ? static_cast<void>(0)                        \

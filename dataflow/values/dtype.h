@@ -23,9 +23,9 @@ enum class DType : std::uint8_t {
 
 // Bytes of one element; a string element is a std::string in its buffer.
 std::size_t size_of(DType dtype);
-// "float32"; "bool" for boolean.
+// The name: "float32"; "bool" for boolean.
 std::string_view to_string(DType dtype);
-// Throws invalid_argument that lists the known names.
+// The dtype of that name. Throws invalid_argument that lists the known names.
 DType parse_dtype(std::string_view name);
 
 inline bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }

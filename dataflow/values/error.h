@@ -1,7 +1,7 @@
 // Errors of the engine: a code that programs act on, a message that people read.
 //
-// Bad graphs, flags and shapes throw Error where they are built. What fails while a step runs travels
-// as a Status value to whoever owns the step; nothing is thrown across an actor's border.
+// Bad graphs, flags and shapes throw Error where they are built. A failure while a step runs is sent as
+// a Status value to the owner of the step; nothing is thrown across an actor's border.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ enum class Code : std::uint8_t {
   out_of_range = 11,
   unimplemented = 12,
   internal = 13,
-  unavailable = 14,  // a task is not there, and nothing else: monitored sessions take it for preemption
+  unavailable = 14,  // a task is not there, and nothing else: monitored sessions then recover
   data_loss = 15,
   not_finite = 16,  // a loss or a gradient is NaN or infinite; TensorFlow says invalid_argument
-  disk_error = 17,  // a disk's answer that none of the others says, such as EIO or EMFILE
+  disk_error = 17,  // an error of a disk for which there is no other code, such as EIO or EMFILE
 };
 
 std::string_view to_string(Code code);
@@ -45,7 +45,7 @@ struct Status {
   std::string to_string() const;
 };
 
-// True for errors that only report the consequence of another one: the root error wins over them.
+// True for errors that are only the consequence of another one, which wins over them.
 inline bool is_derived(Code code) { return code == Code::cancelled || code == Code::aborted; }
 
 class Error : public std::runtime_error {

@@ -27,7 +27,7 @@ class Shape {
   static Shape unknown_rank();
 
   bool has_rank() const { return rank_ >= 0; }
-  // -1 where the rank is unknown.
+  // The number of dimensions, -1 if unknown.
   int rank() const { return rank_; }
   // REQUIRES: has_rank() and 0 <= axis < rank().
   std::int64_t operator[](int axis) const { return dims_[place(axis)]; }
@@ -39,9 +39,10 @@ class Shape {
   bool fully_known() const;
   // The product of the dimensions. Throws invalid_argument on overflow. REQUIRES: fully_known().
   std::int64_t elements() const;
-  // True where every pair of known dimensions agrees.
+  // True if every pair of known dimensions agrees.
   bool compatible_with(const Shape& other) const;
-  // The most that both know. Throws invalid_argument if they are not compatible.
+  // The shape with every dimension that either of the two knows. Throws invalid_argument if they are not
+  // compatible.
   Shape merge(const Shape& other) const;
 
   // "[2,?,3]", "[]" for a scalar, "<unknown>" without a rank.
@@ -59,7 +60,7 @@ class Shape {
   int rank_ = 0;
 };
 
-// The shape of elementwise operations on both, by NumPy's rules. Throws invalid_argument if there is
+// The shape of an elementwise operation on both, by NumPy's rules. Throws invalid_argument if there is
 // none.
 Shape broadcast(const Shape& a, const Shape& b);
 

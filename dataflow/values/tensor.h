@@ -12,17 +12,18 @@
 
 namespace actorflow {
 
-// A handle: copies share the bytes, so that messages carry tensors without copying them. Treat the
-// bytes as immutable once a handle has been given away; `exclusive()` tells whether it has.
-// Row-major, without gaps. Copies may be used from several threads.
+// A handle: copies share the bytes, so that messages carry tensors without copying them. Treat the bytes
+// as immutable once a handle has been given away; `exclusive()` is true if none has. Row-major, without
+// gaps. Copies may be used from several threads.
 class Tensor {
  public:
   Tensor() = default;  // No tensor: dtype invalid.
   // `buffer` holds at least shape.elements() elements, constructed.
   Tensor(DType dtype, const Shape& shape, BufferRef buffer);
 
-  // Not initialised, but for strings, which are empty. Throws resource_exhausted, or invalid_argument
-  // when the shape is not fully known or its size overflows. A string tensor ignores `allocator`.
+  // A new tensor; its elements are not initialised, except strings, which are empty. Throws
+  // resource_exhausted, or invalid_argument when the shape is not fully known or its size overflows. A
+  // string tensor ignores `allocator`.
   static Tensor allocate(DType dtype, const Shape& shape, Allocator& allocator = heap());
   static Tensor zeros(DType dtype, const Shape& shape, Allocator& allocator = heap());
   template <Element T>
@@ -35,7 +36,7 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::int64_t elements() const { return elements_; }
-  // Bytes of the elements; for strings, of the characters too.
+  // The bytes of the elements; of strings, their characters too.
   std::size_t size_bytes() const;
   bool exclusive() const { return buffer_.exclusive(); }
   bool on_host() const { return !buffer_ || buffer_->owner().space() == MemorySpace::host; }
@@ -65,7 +66,7 @@ class Tensor {
 
   // The same bytes under another shape. Throws invalid_argument if the element counts differ.
   Tensor reshaped(const Shape& shape) const;
-  // A copy in host memory of its own. REQUIRES: on_host().
+  // A copy in new host memory. REQUIRES: on_host().
   Tensor clone(Allocator& allocator = heap()) const;
 
   // "float32[2,3]".
@@ -82,7 +83,7 @@ class Tensor {
   BufferRef buffer_;
 };
 
-// True for the same dtype, shape and bytes. REQUIRES: both on the host.
+// True if dtype, shape and bytes are the same. REQUIRES: both on the host.
 bool identical(const Tensor& a, const Tensor& b);
 
 template <Element T>

@@ -1,22 +1,22 @@
-// Which node a thread computes, for the report of a crash.
+// The node that a thread is computing, for crash reports.
 #pragma once
 
 #include "dataflow/graph/op.h"
 
 namespace actorflow {
 
-// From construction to destruction this thread computes the node, which lives longer. Nests.
+// Marks the node as computed by this thread for the life of the object; the node must outlive it. Nests.
 class Computing {
  public:
   explicit Computing(const Node& node) : Computing(&node, current_) {}
-  // What another thread computes, as long as it waits for this one.
+  // Takes over the mark of another thread, which waits for this one meanwhile.
   explicit Computing(const Computing* elsewhere)
       : Computing(elsewhere ? elsewhere->node_ : nullptr, elsewhere) {}
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
   ~Computing() { current_ = before_; }
 
-  // The innermost; null: nothing. For signal handlers, too.
+  // The innermost mark of this thread, null if there is none. Safe in signal handlers.
   static const Computing* on_this_thread() { return current_; }
   const Node* node() const { return node_; }
   const Computing* outer() const { return outer_; }

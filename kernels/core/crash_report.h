@@ -1,17 +1,17 @@
-// What a process says when it crashes.
+// Reports of crashes.
 #pragma once
 
 namespace actorflow {
 
-// From now on SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT print to standard error which node and op the
-// thread was computing and on which task, where it was, and where to report it; then they do what they
-// do by default (a core dump). A handler that the program has installed stays, and one that it installs
-// later takes the place of ours. Every program and every runtime (actors/runtime/runtime.h) calls this.
+// Installs handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT. They print to standard error the
+// node, op and task that the thread was computing, where in the code it was, and where to report the
+// crash; then the default action follows (a core dump). A handler of the program stays, and one that it
+// installs later replaces ours. Every program and every runtime (actors/runtime/runtime.h) calls this.
 // Thread-safe.
 void report_crashes();
 
-// A stack for the report of a thread that has none left of its own: as long as this lives, which must be
-// on that thread. One that the thread has already stays.
+// A signal stack for the thread that creates and destroys this object, so that even a stack overflow is
+// reported. A signal stack that the thread has already stays.
 class SignalStack {
  public:
   SignalStack();

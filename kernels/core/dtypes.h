@@ -1,4 +1,4 @@
-// Sets of dtypes that ops take, and the way from a dtype at run time to a C++ type.
+// Sets of dtypes that ops accept, and dispatch from a dtype at run time to a C++ type.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ template <Element... T>
 struct DTypes {
   static bool contains(DType dtype) { return ((dtype == dtype_of<T>) || ...); }
 
-  // "float32, float64".
+  // The names of the dtypes: "float32, float64".
   static std::string names() {
     std::string text;
     ((text += (text.empty() ? "" : ", ") + std::string(to_string(dtype_of<T>))), ...);

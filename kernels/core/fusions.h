@@ -1,4 +1,4 @@
-// The fusion rules of the built-in ops: which nodes the fused ones stand for.
+// The fusion rules of the built-in ops: the nodes that each fused op replaces.
 #pragma once
 
 #include <optional>

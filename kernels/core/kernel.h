@@ -16,11 +16,11 @@
 
 namespace actorflow {
 
-// One firing of a node: its inputs, on the node's device, and the place of its outputs. It lives on the
-// thread that computes it.
+// One execution of a node: its inputs, on the node's device, and the place of its outputs. Used by the
+// computing thread only.
 class OpContext {
  public:
-  // Without a team the parts of a kernel run one after the other.
+  // If `team` is null, the parts of a kernel run one after the other.
   OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs,
             Team* team = nullptr)
       : node_(node),
@@ -37,16 +37,16 @@ class OpContext {
 
   // Allocates output `i` from the device's pool, not initialised.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
-  // Output `i` in the memory of input `input` if nobody else holds that and type and shape are the
-  // same, else allocated. The kernel must read each element before it writes it.
+  // Output `i` in the memory of input `input` if that has no other holder and the same type and shape,
+  // else newly allocated. The kernel must read each element before it writes it.
   Tensor& forward_or_allocate(int input, int i, DType dtype, const Shape& shape);
   void set_output(int i, Tensor tensor) { outputs_[static_cast<std::size_t>(i)] = std::move(tensor); }
   Tensor& output(int i) { return outputs_[static_cast<std::size_t>(i)]; }
   // Memory for the duration of the call.
   BufferRef scratch(std::size_t size_bytes) { return device_.allocator().allocate(size_bytes); }
 
-  // Calls part(0) to part(parts - 1), on several threads where they are free, and returns when all are
-  // done. `parts` follows from the shapes alone (team.h).
+  // Calls part(0) to part(parts - 1), on several threads if some are free, and returns when all are
+  // done. `parts` must follow from the shapes alone (team.h).
   void parallel(int parts, const std::function<void(int)>& part) const;
   // May be null.
   Team* team() const { return team_; }
@@ -63,19 +63,19 @@ class OpContext {
   Computing computing_;
 };
 
-// Computes one node. A kernel is pure: it keeps nothing from one call to the next that changes a
-// result (caches of primitives are allowed), so `compute` may run on several threads at once.
-// Shapes may differ from call to call. Throws Error for input that it cannot take.
+// Computes one node. A kernel is pure: it keeps nothing from one call to the next that changes a result
+// (caches of primitives are allowed), so `compute` may run on several threads at once. Shapes may differ
+// from call to call. Throws Error for input that it cannot accept.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void compute(OpContext& context) const = 0;
 };
 
-// Reads and checks the node's attributes once; throws Error.
+// Makes the kernel of a node: reads and checks its attributes once. Throws Error if they are wrong.
 using KernelMaker = std::unique_ptr<Kernel> (*)(const Node&);
 
-// A kernel without anything to remember: the maker of a plain function.
+// The KernelMaker of a plain function: a kernel without members.
 template <void (*function)(OpContext&)>
 std::unique_ptr<Kernel> stateless(const Node&) {
   struct Stateless final : Kernel {
@@ -84,8 +84,8 @@ std::unique_ptr<Kernel> stateless(const Node&) {
   return std::make_unique<Stateless>();
 }
 
-// An op with its kernels. Null where there is none for that type of device. The definition lives as long
-// as the program.
+// An op with the makers of its kernels, null for a type of device without one. The definition lives as
+// long as the program.
 struct Op {
   const OpDef* def = nullptr;
   KernelMaker cpu = nullptr;
@@ -103,7 +103,8 @@ class OpLibrary {
   const OpRegistry& registry() const { return registry_; }
   const OpDef& def(std::string_view name) const { return registry_.at(name); }
   bool has_kernel(const OpDef& op, DeviceType device) const;
-  // Throws unimplemented, naming node, op and device, if there is no such kernel.
+  // The kernel of a node. Throws unimplemented, naming node, op and device, if there is none for that
+  // type of device.
   std::unique_ptr<Kernel> make(const Node& node, DeviceType device) const;
 
  private:

@@ -1,4 +1,4 @@
-// How an error says of which node it is.
+// The naming of nodes in errors.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace actorflow {
 
-// "node 'x' (MatMul): message", or the message as it is if it names the node already.
+// The message as "node 'x' (MatMul): message", or unchanged if it names the node already.
 inline std::string naming(const Node& node, const std::string& message) {
   const std::string name = "node '" + node.name + "'";
   if (message.find(name) != std::string::npos) return message;

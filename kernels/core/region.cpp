@@ -1,9 +1,7 @@
 #include "kernels/core/region.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "dataflow/graph/core_ops.h"
@@ -25,10 +23,8 @@ class PlainRegion final : public Kernel {
 }  // namespace
 
 bool runs_without_the_host(const Node& node) {
-  constexpr std::array<std::string_view, 2> at_the_host{"ShapeOf", "PartitionIds"};
   const auto is_text = [](const TensorType& type) { return type.dtype == DType::string; };
-  return std::ranges::find(at_the_host, node.op->name) == at_the_host.end() &&
-         std::ranges::none_of(node.outputs, is_text);
+  return !node.op->needs_host && std::ranges::none_of(node.outputs, is_text);
 }
 
 RegionBody::RegionBody(Region region, const OpLibrary& ops, DeviceType device)

@@ -10,8 +10,7 @@
 
 namespace actorflow {
 
-// May a region have this node? Not if its kernel looks at values on the host, or makes them there: what
-// is captured once and run again would keep the first ones.
+// May a region have this node? Not if its op needs the host, or it makes text, which is there always.
 bool runs_without_the_host(const Node& node);
 
 // The nodes of a region with their kernels. Thread-safe.
@@ -21,12 +20,12 @@ class RegionBody {
   RegionBody(Region region, const OpLibrary& ops, DeviceType device);
 
   int inputs() const { return inputs_; }
-  // Computes the nodes in their order on `device`, where the inputs are. A tensor is released after its
-  // last use, and may be overwritten by it. Throws the Error of a node, naming it.
+  // Computes the nodes in their order on `device`, where the inputs are. A tensor is released at its
+  // last use, which may overwrite it. Throws the Error of a node, naming it.
   std::vector<Tensor> run(std::span<const Tensor> inputs, Device& device, Team* team = nullptr) const;
 
  private:
-  // Where a tensor is in a run's frame, and whether nobody needs it afterwards.
+  // An input of a node: its place in a run's frame, and whether this is its last use.
   struct Use {
     std::size_t place;
     bool last;
@@ -49,8 +48,8 @@ class RegionBody {
 };
 
 // The kernel that computes a region: node after node on a CPU; on a GPU captured into a CUDA graph for
-// each combination of input shapes, which later calls launch at once. A capture that fails is said on
-// standard error, once, and the nodes are then run one by one. Throws as RegionBody.
+// each combination of input shapes, which later calls launch at once. If a capture fails, it says so
+// once on standard error, and runs the nodes one by one. Throws as RegionBody.
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device);
 
 }  // namespace actorflow

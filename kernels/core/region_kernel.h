@@ -1,4 +1,4 @@
-// What the kernels of regions on all devices have in common.
+// Shared parts of the kernels of regions.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace actorflow {
 void run_plainly(const RegionBody& body, OpContext& c);
 
 #ifdef ACTORFLOW_CUDA
-// The one of GPUs (captured_region.cu).
+// The kernel of a region on a GPU (captured_region.cu).
 std::unique_ptr<Kernel> make_captured_region(const Region& region, const OpLibrary& ops);
 #endif
 

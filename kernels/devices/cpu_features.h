@@ -1,15 +1,15 @@
-// What the CPU offers to kernels: the one place that asks CPUID, and says what an answer is worth.
+// The instruction sets that kernels may use: the only place that asks CPUID, and judges its answers.
 //
-// An instruction set counts only if the operating system saves its registers, too. Virtual machines show
-// what they do not support: one shows AMX in leaf 7 and has no leaf 0x1D, without which oneDNN 2.6 sets
-// up its tiles wrongly and dies of SIGILL.
+// An instruction set counts only if the operating system saves its registers, too. Some virtual machines
+// report instructions that they do not support: one reports AMX in leaf 7 but has no leaf 0x1D, without
+// which oneDNN 2.6 sets up its tiles wrongly and dies of SIGILL.
 #pragma once
 
 #include <cstdint>
 
 namespace actorflow {
 
-// What the machine says; all zero where it says nothing.
+// The raw answers of the machine; zero where there is none.
 struct CpuReadings {
   std::uint32_t highest_leaf = 0;
   std::uint32_t leaf_1_ecx = 0;
@@ -24,12 +24,13 @@ struct CpuFeatures {
   bool avx2 = false;
   bool avx512 = false;     // F, BW, DQ and VL
   bool amx = false;        // for bfloat16 and int8
-  bool shows_amx = false;  // in leaf 7, whether it can be used or not
+  bool shows_amx = false;  // reported in leaf 7, usable or not
 };
 
 CpuFeatures features_of(const CpuReadings& readings);
 
-// Those of this machine, read once. Asks the kernel for AMX's tiles where there are any. Thread-safe.
+// The features of this machine, read once. Requests AMX's tiles from the operating system if there are
+// any. Thread-safe.
 const CpuFeatures& cpu_features();
 
 }  // namespace actorflow

@@ -1,4 +1,5 @@
-// cuBLAS's handles, one per GPU. Included by CUDA code only.
+// cuBLAS: its functions, loaded at their first use, and its handles, one per GPU. Included by CUDA code
+// only.
 #pragma once
 
 #include <cublas_v2.h>
@@ -11,6 +12,22 @@
 
 namespace actorflow {
 
+// The functions that kernels call, each of the type that the header declares. A macro of the header
+// makes cublasCreate cublasCreate_v2, and so on; sizes are int64_t.
+struct CublasFunctions {
+  decltype(&cublasCreate_v2) create;
+  decltype(&cublasSetStream_v2) set_stream;
+  decltype(&cublasSetWorkspace_v2) set_workspace;
+  decltype(&cublasGetStatusString) get_status_string;
+  decltype(&cublasGemmEx_64) gemm_ex;
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched_ex;
+};
+
+// Loads the library at the first call, and after a failure at the next; thread-safe. Throws
+// failed_precondition, naming the library and what to install, while it is missing, and unimplemented if
+// it lacks a function.
+const CublasFunctions& cublas();
+
 // The device's handle, bound to the device's stream, for as long as this object lives. A handle must not
 // be used by two threads at once; calls only launch work, so the wait for it is short.
 class CublasHandle {
@@ -20,14 +37,15 @@ class CublasHandle {
 
  private:
   std::unique_lock<std::mutex> lock_;
-  BufferRef workspace_;  // where calls are captured; else the handle's own
+  BufferRef workspace_;  // for calls that are captured; otherwise the handle's own is used
   cublasHandle_t handle_;
 };
 
 template <class T>
 inline constexpr cudaDataType cublas_type = sizeof(T) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
 
-// How products of T are computed. cuBLAS rounds the factors itself where it may.
+// The compute type of products of T, with which cuBLAS rounds the factors itself if the precision allows
+// it.
 template <class T>
 cublasComputeType_t compute_type(Precision precision) {
   if (sizeof(T) == sizeof(double)) return CUBLAS_COMPUTE_64F;
@@ -42,7 +60,7 @@ cublasComputeType_t compute_type(Precision precision) {
   return CUBLAS_COMPUTE_32F;
 }
 
-// Throws resource_exhausted or internal, naming what was being done, unless the status is success.
+// Throws resource_exhausted or internal, naming the operation `doing`, unless the status is success.
 void check_cublas(cublasStatus_t status, std::string_view doing);
 
 }  // namespace actorflow

@@ -1,7 +1,7 @@
-// What CUDA kernels need of their device. Included by .cu files, and only where there is CUDA.
+// CUDA devices as kernels use them. Included by .cu files only, in builds with CUDA.
 //
 // A device has one stream for kernels. They are launched on it without waiting, so the host may release
-// a buffer while a kernel still uses it: whoever gets the memory next uses it later on the same stream.
+// a buffer while a kernel still uses it: the next user of the memory comes later on the same stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,26 +14,26 @@
 
 namespace actorflow {
 
-// Throws the Error for anything but success: resource_exhausted when memory ran out, else internal. It
-// reads "CUDA failed to <doing>: <CUDA's own words>".
+// Throws unless the result is success: resource_exhausted when memory ran out, else internal, with the
+// message "CUDA failed to <doing>: <CUDA's own words>".
 void check_cuda(cudaError_t result, std::string_view doing);
 
 // A GPU, or a view of it, with the stream that kernels are launched on.
 class CudaStreamDevice : public Device {
  public:
   DeviceType type() const override { return DeviceType::cuda; }
-  // Makes the device current for the calling thread.
+  // The stream for kernels. Makes the device current for the calling thread.
   virtual cudaStream_t stream() = 0;
-  // What is launched is kept and launched again later: libraries must use memory of the allocator.
+  // True while launches are captured to be repeated later: libraries must then use memory of the
+  // allocator.
   virtual bool captured() const { return false; }
 };
 
-// The device's stream, on which the calling thread may now launch: makes the device current for it.
-// REQUIRES: a CUDA device.
+// The device's stream. Makes the device current, so that the calling thread may launch on it. REQUIRES:
+// a CUDA device.
 cudaStream_t cuda_stream(Device& device);
 
-// Device memory for the duration of a kernel's launches: whoever gets it next uses it later on the same
-// stream.
+// Device memory for the duration of some launches; its next user comes later on the same stream.
 template <class T>
 class DeviceScratch {
  public:

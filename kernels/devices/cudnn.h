@@ -1,4 +1,5 @@
-// cuDNN's handles, one per GPU. Included by CUDA code only, where the build has cuDNN.
+// cuDNN: its functions, loaded at their first use, and its handles, one per GPU. Included by CUDA code
+// only, where the build has cuDNN's headers.
 #pragma once
 
 #include <cudnn.h>
@@ -9,6 +10,22 @@
 #include "kernels/devices/device.h"
 
 namespace actorflow {
+
+// The functions that kernels call, each of the type that the header declares.
+struct CudnnFunctions {
+  decltype(&cudnnCreate) create;
+  decltype(&cudnnSetStream) set_stream;
+  decltype(&cudnnGetErrorString) get_error_string;
+  decltype(&cudnnBackendCreateDescriptor) create_descriptor;
+  decltype(&cudnnBackendDestroyDescriptor) destroy_descriptor;
+  decltype(&cudnnBackendSetAttribute) set_attribute;
+  decltype(&cudnnBackendGetAttribute) get_attribute;
+  decltype(&cudnnBackendFinalize) finalize;
+  decltype(&cudnnBackendExecute) execute;
+};
+
+// As cublas(), which it calls first: cuDNN needs cuBLAS.
+const CudnnFunctions& cudnn();
 
 // The device's handle, bound to the device's stream, for as long as this object lives. A handle must not
 // be used by two threads at once; calls only launch work, so the wait for it is short.
@@ -22,8 +39,8 @@ class CudnnHandle {
   cudnnHandle_t handle_;
 };
 
-// Throws resource_exhausted, unimplemented or internal, naming what was being done, unless the status is
-// success.
+// Throws resource_exhausted, unimplemented or internal, naming the operation `doing`, unless the status
+// is success.
 void check_cudnn(cudnnStatus_t status, std::string_view doing);
 
 }  // namespace actorflow

@@ -19,9 +19,9 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceType type() const = 0;
   virtual int index() const = 0;
-  // Of the whole device; 0 if that is not known.
+  // The memory of the whole device; 0 if unknown.
   virtual std::int64_t memory_bytes() const { return 0; }
-  // A pool; outlives every tensor that it made.
+  // The device's pool, which outlives every tensor in it.
   virtual Allocator& allocator() = 0;
   // A copy of a host tensor on this device, or of this device's tensor on the host. On a CPU both
   // return the same tensor. String tensors stay on the host.
@@ -33,11 +33,12 @@ class Device {
 
 // The CPU of the process.
 Device& cpu_device();
-// The same, but that tensors of `large_bytes` or more come from `large`, which outlives it and them.
+// A CPU device whose tensors of `large_bytes` or more come from `large`, which must outlive the device
+// and these tensors.
 std::unique_ptr<Device> make_cpu_device(Allocator& large, std::size_t large_bytes);
-// The GPUs that this build and machine have: empty without CUDA or without a GPU.
+// The number of GPUs; 0 in a build without CUDA or on a machine without GPU.
 int cuda_device_count();
-// Throws not_found, naming the devices that exist.
+// The GPU of that index. Throws not_found, naming the devices that exist.
 Device& cuda_device(int index);
 
 }  // namespace actorflow

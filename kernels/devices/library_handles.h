@@ -8,14 +8,15 @@
 
 namespace actorflow {
 
-// Must not be used by two threads at once. Null until somebody has made it.
+// A handle, null until it is first made, and the mutex of its users: only one thread may use it at a
+// time.
 template <class Handle>
 struct LibraryHandle {
   std::mutex mutex;
   Handle handle = nullptr;
 };
 
-// Thread-safe; lives as long as the process.
+// The handle of a GPU. Thread-safe; it lives as long as the process.
 template <class Handle>
 LibraryHandle<Handle>& library_handle(const Device& device) {
   static std::mutex mutex;

@@ -17,9 +17,9 @@ Device& gpu_of(const Tensor& tensor) {
 Tensor on_device(Tensor tensor, Device& device) {
   const bool wants_host = device.type() == DeviceType::cpu || tensor.dtype() == DType::string;
   if (tensor.on_host()) return wants_host ? tensor : device.to_device(tensor);
-  Device& home = gpu_of(tensor);
-  if (&home == &device) return tensor;
-  const Tensor host = home.to_host(tensor);
+  Device& source = gpu_of(tensor);
+  if (&source == &device) return tensor;
+  const Tensor host = source.to_host(tensor);
   return wants_host ? host : device.to_device(host);
 }
 

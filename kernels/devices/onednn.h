@@ -16,32 +16,32 @@
 
 namespace actorflow {
 
-// oneDNN fixes with its first use which instructions it takes: every use comes after the first call of
-// this, which keeps it from an AMX that does not work.
+// The engine. Call this before any other use of oneDNN, which chooses its instructions at its first use:
+// the first call hides an AMX that does not work.
 const dnnl::engine& onednn_engine();
-// May oneDNN use AMX? Environment variables of its own can forbid it.
+// Whether oneDNN may use AMX; its own environment variables can forbid it.
 bool onednn_uses_amx();
-// The calling thread's stream. Limits OpenMP to one thread on this thread, which oneDNN also reads when
-// it creates a primitive: ask for the stream before you create one.
+// The calling thread's stream. Limits OpenMP to one thread for calls from this thread. oneDNN also reads
+// that limit when it creates a primitive, so ask for the stream before you create one.
 dnnl::stream& onednn_stream();
 // Primitive attributes with scratchpad_mode::user. oneDNN's default scratchpad belongs to the thread
 // that created the primitive, but actors move between threads.
 dnnl::primitive_attr onednn_attributes();
-// To be given data when it is known: a handle is cheaper to set than a memory object to make.
+// A memory object whose data is set later: setting a handle is cheaper than making a memory object.
 dnnl::memory without_data(const dnnl::memory::desc& layout);
 
-// Throws the Error for an exception of oneDNN: resource_exhausted, unimplemented or internal, naming
-// what was being done.
+// Throws the Error for an exception of oneDNN: resource_exhausted, unimplemented or internal, naming the
+// operation `doing`.
 [[noreturn]] void rethrow_onednn_error(const std::string& doing, const dnnl::error& error);
 
-// Idle primitives by shape, with the memory objects that they work on. A kernel keeps one of these:
+// Idle primitives by shape, with the memory objects that they work on. Each kernel has such a cache:
 // creating a primitive costs 60-700 us, a memory object 0.3 us, calling a primitive 0.2 us. A call takes
-// a primitive for itself and puts it back, so that calls on several threads never share one. It keeps
-// few: a node sees few shapes, mostly the full batch and the last one, on as many threads as there are.
+// a primitive out and puts it back, so that calls on several threads never share one. The cache is
+// small: a node sees few shapes, mostly the full batch and the last one, on each thread.
 template <class Key, class Primitive>
 class PrimitiveCache {
  public:
-  // Runs `use(primitive)` with one for `key`; `make()` builds it if none is idle.
+  // Calls use(primitive) with a primitive for `key`; make() creates it if none is idle.
   template <class Make, class Use>
   void with(const Key& key, Make&& make, Use&& use) {
     auto primitive = take(key);
@@ -63,7 +63,7 @@ class PrimitiveCache {
     return primitive;
   }
 
-  // The least recently used one leaves when there are too many.
+  // Keeps the primitive for later; destroys the least recently used one if there are too many.
   void put_back(const Key& key, std::unique_ptr<Primitive> primitive) {
     const std::lock_guard lock(mutex_);
     if (idle_.size() == max_idle) idle_.erase(idle_.begin());

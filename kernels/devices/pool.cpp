@@ -122,7 +122,13 @@ Pool::Block* Pool::make_block(std::size_t index, std::size_t size_bytes) {
     data = source_.take(class_bytes);
   }
   if (!data) throw Error(Code::resource_exhausted, out_of_memory(size_bytes));
-  auto* block = new Block(data, class_bytes, *this, index);
+  Block* block = nullptr;
+  try {
+    block = new Block(data, class_bytes, *this, index);
+  } catch (...) {
+    source_.give_back(data, class_bytes);
+    throw;
+  }
   const std::lock_guard lock(classes_[index].mutex);
   ++classes_[index].blocks;
   return block;

@@ -1,5 +1,5 @@
-// A pool of buffers. Fresh pages cost several times a copy into them, so freed blocks are kept and given
-// out again, by size class: four classes per power of two, so that at most a fifth of a block is unused.
+// A pool of buffers. Fresh pages cost several times a copy into them, so freed blocks are kept and
+// reused by size class: four classes per power of two, so that at most a fifth of a block is unused.
 #pragma once
 
 #include <array>
@@ -13,23 +13,23 @@
 
 namespace actorflow {
 
-// Where a pool gets its blocks. Thread-safe.
+// The source of a pool's blocks. Thread-safe.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // Aligned to buffer_alignment. Null if there is no more.
+  // A block aligned to buffer_alignment, or null if there is no more memory.
   virtual void* take(std::size_t size_bytes) = 0;
-  // The size is the one that was asked for.
+  // Returns a block. REQUIRES: the size is the one given to take().
   virtual void give_back(void* data, std::size_t size_bytes) noexcept = 0;
   virtual MemorySpace space() const = 0;
-  // For messages: "CPU:0".
+  // The name in messages: "CPU:0".
   virtual std::string name() const = 0;
 };
 
 // The machine's memory. Blocks from 2 MiB up are aligned to 2 MiB and ask for huge pages.
 MemorySource& host_memory();
 
-// A quarter of the machine's memory.
+// The default limit: a quarter of the machine's memory.
 std::size_t default_max_cached_bytes();
 
 struct PoolStatistics {
@@ -44,26 +44,26 @@ struct PoolStatistics {
 // buffers.
 class Pool final : public Allocator {
  public:
-  // When the cached blocks exceed max_cached_bytes all of them are given back: sizes that are no longer
-  // used leave, the others return with their next use.
+  // When the cached blocks exceed max_cached_bytes, all of them are given back: sizes that are no longer
+  // used stay away, the others return with their next use.
   explicit Pool(MemorySource& source, std::size_t max_cached_bytes = default_max_cached_bytes());
   ~Pool() override;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // When the source has no more, gives back what is cached and tries again. Then throws
-  // resource_exhausted that names the size and what holds the memory.
+  // If the source has no more memory, gives back all cached blocks and tries again; then throws
+  // resource_exhausted that names the size and the holders of the memory.
   BufferRef allocate(std::size_t size_bytes) override;
   MemorySpace space() const override { return source_.space(); }
 
   // Gives all cached blocks back to the source.
   void trim() noexcept;
-  // Each class is counted at a moment of its own.
+  // The sum over all size classes, each counted at a different moment.
   PoolStatistics statistics() const;
 
  private:
   struct Block;
-  // On a cache line of its own: threads that use different sizes do not slow each other down.
+  // Aligned to cache lines, so that threads that use different sizes do not slow each other down.
   struct alignas(buffer_alignment) SizeClass {
     mutable std::mutex mutex;
     Block* free = nullptr;

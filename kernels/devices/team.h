@@ -1,4 +1,4 @@
-// Several threads for the work of one kernel.
+// Threads that share the work of one kernel.
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,20 @@
 
 namespace actorflow {
 
-// Into how many parts a kernel divides its work must follow from the shapes alone, so that the result
-// does not depend on the number of threads. Thread-safe.
+// Runs the parts of a kernel on several threads. The number of parts must follow from the shapes alone,
+// so that results do not depend on the number of threads. Thread-safe.
 class Team {
  public:
   virtual ~Team() = default;
-  // Calls part(0) to part(parts - 1) once each, on the calling thread and on others that are free, and
-  // returns when all are done. Throws what one of them threw; the others may then have been left out.
+  // Calls part(0) to part(parts - 1) once each, on the calling thread and on free ones, and returns when
+  // all are done. Throws the exception of one part; other parts may then not have run.
   virtual void run(int parts, const std::function<void(int)>& part) = 0;
 };
 
-// [0, size) in shares that are as equal as they can be.
+// The range [0, size) in shares of nearly equal size.
 class Shares {
  public:
-  // As many as wanted, but at least 1 and not more than `most`.
+  // The number of shares is `wanted`, but at least 1 and at most `most`.
   Shares(std::int64_t size, std::int64_t wanted, std::int64_t most)
       : size_(size), count_(std::clamp<std::int64_t>(wanted, 1, most)) {}
 

@@ -1,4 +1,4 @@
-// What batch normalisation computes per element, on any device.
+// The formulas of batch normalisation per element, for any device.
 //
 // A tensor [..., channels] is a matrix with a column per channel. With m its rows, for each column:
 //   mean = sum(x) / m,  inverse_stddev = 1 / sqrt(sum((x - mean)^2) / m + epsilon)
@@ -17,10 +17,10 @@
 
 namespace actorflow {
 
-// How the relu's derivative at an element is known.
+// The source of the relu's derivative at an element.
 enum class ReluMask : std::uint8_t { none, recomputed, from_output };
 
-// Per column; or, on the CPU, per lane.
+// The values of a column, or of a lane on the CPU.
 template <class T>
 struct BatchNormColumns {
   const T *mean, *factor, *offset;

@@ -12,11 +12,11 @@
 
 namespace actorflow {
 
-// A matrix with few columns as one with several rows side by side: as many as make up to `group` lanes.
-// Lane l holds column l % columns. What does not fill a wide row is the rest.
+// A matrix with few columns, seen as one with wide rows: several rows side by side, up to `group` lanes.
+// Lane l holds column l % columns. Elements that do not fill a wide row are the rest.
 class WideRows {
  public:
-  static constexpr std::int64_t group = 64;  // lanes that are added up in registers
+  static constexpr std::int64_t group = 64;  // lanes whose sums are in registers
 
   explicit WideRows(Rows size)
       : size_(size),
@@ -29,23 +29,23 @@ class WideRows {
   std::int64_t rows() const { return size_.rows / copies_; }
   std::int64_t rest_begin() const { return rows() * lanes(); }
   std::int64_t elements() const { return size_.rows * size_.columns; }
-  // Wide rows that stay in the first-level cache, and of which a float32 sum is precise.
+  // The number of wide rows that fit into the first-level cache and whose float32 sum is precise.
   std::int64_t block() const {
     return std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(lanes(), 1));
   }
-  // For the threads of a team: part i has the wide rows from first_row(i) to first_row(i + 1).
+  // The parts for the threads of a team: part i has the wide rows from first_row(i) to first_row(i + 1).
   Shares shares() const {
     constexpr std::int64_t worth_a_thread = 1 << 16;
     return Shares(rows(), elements() / worth_a_thread, 4);
   }
   int parts() const { return shares().count(); }
   std::int64_t first_row(int part) const { return shares().begin(part); }
-  // The same in elements; the last part takes the rest too.
+  // The first element of a part; the last part includes the rest.
   std::int64_t first_element(int part) const {
     return part == parts() ? elements() : first_row(part) * lanes();
   }
 
-  // Column values, repeated for each lane.
+  // The values of the columns, repeated for each lane.
   template <class T>
   std::vector<T> repeat(const T* columns) const {
     std::vector<T> values;
@@ -91,7 +91,7 @@ inline void write_lanes(std::int64_t lanes, std::int64_t first, std::int64_t las
 struct Moments {
   double count = 0, mean = 0, squares = 0;
 
-  // Of both (Chan, Golub and LeVeque 1979).
+  // Combines the moments of two sets of values (Chan, Golub and LeVeque 1979).
   void merge(const Moments& other) {
     if (other.count == 0) return;
     const double all = count + other.count, apart = other.mean - mean;
@@ -101,8 +101,8 @@ struct Moments {
   }
 };
 
-// The moments of each lane of a part, in one pass over memory: block by block, about the mean of those
-// before.
+// The moments of each lane of a part, in one pass over memory: block by block, about the mean of the
+// blocks before.
 template <class T>
 std::vector<Moments> lane_moments(const WideRows& w, int part, const T* x) {
   const std::int64_t lanes = w.lanes(), begin = w.first_row(part), end = w.first_row(part + 1);
@@ -147,7 +147,7 @@ std::vector<Moments> column_moments(const OpContext& c, const WideRows& w, const
   return result;
 }
 
-// Of each column: the sums of g and of g (x - mean).
+// For each column the sums of g and of g (x - mean).
 struct GradientSums {
   explicit GradientSums(std::int64_t columns)
       : of_g(static_cast<std::size_t>(columns)), of_g_x(of_g.size()) {}
@@ -163,7 +163,7 @@ struct GradientSums {
   std::vector<double> of_g, of_g_x;
 };
 
-// Of the wide rows of a part. `passed_gradient`, if there is one, gets g.
+// The sums over the wide rows of a part. Writes g to `passed_gradient` unless that is null.
 template <class T, ReluMask mask>
 GradientSums part_sums(const WideRows& w, int part, const PassedGradient<T, mask>& passed,
                        T* passed_gradient) {
@@ -255,7 +255,7 @@ void backward_on_cpu(const OpContext& c, const BackwardTask<T>& t, const WideRow
     const InputGradient<T, own> value{passed_gradient, shifts.data(), slopes.data()};
     write_all(c, w, value, t.dx);
   };
-  if constexpr (mask == ReluMask::from_output)  // what the relu passed has been written: no need of y
+  if constexpr (mask == ReluMask::from_output)  // g has been written, so y is not needed
     write(PassedGradient<T, ReluMask::none>{t.dside, t.x, nullptr, passed.columns});
   else
     write(passed);

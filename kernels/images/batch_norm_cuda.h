@@ -10,8 +10,8 @@
 
 namespace actorflow {
 
-// Of the distance of x from the first row: its sum and that of its square. So little is lost where the
-// mean is large beside the deviation.
+// The sums of x - first row and of its square: little precision is lost if the mean is large beside the
+// deviation.
 template <class T>
 struct MomentsTerm {
   const T* x;
@@ -21,7 +21,7 @@ struct MomentsTerm {
   }
 };
 
-// Of the gradient, and of its product with x - mean.
+// The sums of the gradient and of its product with x - mean.
 template <class T, ReluMask mask>
 struct GradientTerm {
   PassedGradient<T, mask> passed;
@@ -32,7 +32,7 @@ struct GradientTerm {
   }
 };
 
-// to[i] = value(i, column).
+// Sets to[i] = value(i, column) for all elements.
 template <class T, class Value>
 void write_elements(Device& device, Rows size, const Value& value, T* to) {
   launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t j) { to[i] = value(i, j); });

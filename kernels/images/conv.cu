@@ -1,7 +1,8 @@
 // Conv2D of images [batch, height, width, channels] and its gradients, alone and with bias and relu.
 //
 // oneDNN and cuDNN compute float32, plain loops the rest. Images stay in plain row-major memory between
-// the ops: on CPUs with AVX-512 oneDNN is as fast on it as on its own layouts (see README.md).
+// the ops: on CPUs with AVX-512 oneDNN is as fast on it as on its own layouts (see
+// kernels/DECISIONS.md).
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Convolution as the kernels of conv.cu ask for it, and who computes it.
+// The interface between the kernels of conv.cu and the libraries or loops that convolve.
 #pragma once
 
 #include "dataflow/values/check.h"
@@ -26,20 +26,20 @@ struct ConvShape {
 class ConvBackend {
  public:
   virtual ~ConvBackend() = default;
-  // The cross-correlation of images and filter (which is what the field calls convolution), plus the
+  // Outputs: the cross-correlation of images and filter (which the field calls convolution), plus the
   // bias if there is one, and the relu of that if wanted.
   virtual void forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                        const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const = 0;
-  // From the gradient of the output, that of the images.
+  // The gradient of the images, from that of the output.
   virtual void backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                               Tensor& images_gradient, const OpContext& c) const = 0;
-  // That of the filter, and that of the bias if wanted.
+  // The gradient of the filter, and that of the bias if wanted.
   virtual void backprop_filter(const ConvShape& shape, const Tensor& images, const Tensor& gradient,
                                Tensor& filter_gradient, Tensor* bias_gradient,
                                const OpContext& c) const = 0;
 };
 
-// What backends that are libraries REQUIRE of a tensor.
+// Checks what library backends REQUIRE of a tensor.
 inline void check_for_library(const Tensor& tensor, const OpContext& c) {
   ACTORFLOW_CHECK(tensor.dtype() == DType::float32 && tensor.elements() > 0, tensor.describe());
   ACTORFLOW_CHECK(tensor.on_host() == (c.device().type() == DeviceType::cpu), tensor.describe());

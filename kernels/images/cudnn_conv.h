@@ -8,10 +8,10 @@
 
 namespace actorflow {
 
-// float32 on the GPU, in float32 arithmetic or, where the precision allows it, TF32, and by algorithms
-// that give the same bits each time; keeps what cuDNN prepares for a shape. Filters are transposed to
-// cuDNN's order, and images padded where the padding is not the same on both sides. Thread-safe.
-// REQUIRES: float32 tensors on a CUDA device, none of them empty.
+// float32 on the GPU, in float32 arithmetic or, if the precision allows it, TF32, by algorithms that
+// give the same bits each time. Keeps the plans that cuDNN makes for a shape. Transposes filters to
+// cuDNN's order, and pads images whose padding differs between the two sides. Thread-safe. REQUIRES:
+// float32 tensors on a CUDA device, none of them empty.
 class CudnnConv final : public ConvBackend {
  public:
   explicit CudnnConv(Precision precision);

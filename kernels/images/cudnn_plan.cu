@@ -112,8 +112,8 @@ std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, cudnnB
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
   heuristic.finalize();
   std::int64_t count = 0;
-  check_cudnn(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                       CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
+  check_cudnn(cudnn().get_attribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
               "count its engines for a convolution");
   std::vector<CudnnDescriptor> found;
   std::vector<cudnnBackendDescriptor_t> places;
@@ -121,8 +121,8 @@ std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, cudnnB
     found.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     places.push_back(found.back().get());
   }
-  check_cudnn(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                       CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, places.data()),
+  check_cudnn(cudnn().get_attribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, places.data()),
               "list its engines for a convolution");
   while (std::ssize(found) > count) found.pop_back();
   return found;
@@ -133,11 +133,10 @@ bool may_compute(const CudnnDescriptor& configuration, Precision precision) {
   cudnnBackendDescriptor_t place = engine.get();
   std::int64_t count = 0;
   std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
-  if (cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
-                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
-                               &place) != CUDNN_STATUS_SUCCESS ||
-      cudnnBackendGetAttribute(place, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                               std::ssize(notes), &count, notes.data()) != CUDNN_STATUS_SUCCESS)
+  if (cudnn().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &place) != CUDNN_STATUS_SUCCESS ||
+      cudnn().get_attribute(place, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                            std::ssize(notes), &count, notes.data()) != CUDNN_STATUS_SUCCESS)
     return false;
   return std::none_of(notes.begin(), notes.begin() + count, [precision](auto note) {
     const bool rounds =
@@ -155,7 +154,7 @@ CudnnDescriptor plan_of(cudnnHandle_t handle, const ConvShape& s, ConvDirection 
       CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      if (cudnnBackendFinalize(plan.get()) == CUDNN_STATUS_SUCCESS) return plan;
+      if (cudnn().finalize(plan.get()) == CUDNN_STATUS_SUCCESS) return plan;
     }
   throw Error(Code::unimplemented, "cuDNN has no deterministic engine for a convolution");
 }
@@ -163,11 +162,11 @@ CudnnDescriptor plan_of(cudnnHandle_t handle, const ConvShape& s, ConvDirection 
 }  // namespace
 
 CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
-  check_cudnn(cudnnBackendCreateDescriptor(type, &handle_), "create a descriptor");
+  check_cudnn(cudnn().create_descriptor(type, &handle_), "create a descriptor");
 }
 
 CudnnDescriptor::~CudnnDescriptor() {
-  if (handle_) cudnnBackendDestroyDescriptor(handle_);
+  if (handle_) cudnn().destroy_descriptor(handle_);
 }
 
 CudnnDescriptor::CudnnDescriptor(CudnnDescriptor&& other) noexcept
@@ -175,7 +174,7 @@ CudnnDescriptor::CudnnDescriptor(CudnnDescriptor&& other) noexcept
 
 void CudnnDescriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                           std::int64_t count, const void* values) {
-  check_cudnn(cudnnBackendSetAttribute(handle_, name, type, count, values), "describe a convolution");
+  check_cudnn(cudnn().set_attribute(handle_, name, type, count, values), "describe a convolution");
 }
 
 void CudnnDescriptor::set(cudnnBackendAttributeName_t name, const CudnnDescriptor& value) {
@@ -184,15 +183,15 @@ void CudnnDescriptor::set(cudnnBackendAttributeName_t name, const CudnnDescripto
 }
 
 void CudnnDescriptor::finalize() {
-  check_cudnn(cudnnBackendFinalize(handle_), "take the description of a convolution");
+  check_cudnn(cudnn().finalize(handle_), "take the description of a convolution");
 }
 
 CudnnConvPlan::CudnnConvPlan(cudnnHandle_t handle, const ConvShape& padded, ConvDirection direction,
                              Precision precision)
     : plan_(plan_of(handle, padded, direction, precision)) {
   std::int64_t count = 0;
-  check_cudnn(cudnnBackendGetAttribute(plan_.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                       CUDNN_TYPE_INT64, 1, &count, &workspace_bytes_),
+  check_cudnn(cudnn().get_attribute(plan_.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                    CUDNN_TYPE_INT64, 1, &count, &workspace_bytes_),
               "say how much memory a convolution needs");
 }
 
@@ -206,7 +205,7 @@ void CudnnConvPlan::run(cudnnHandle_t handle, const void* images, const void* fi
               std::array{images_uid, filter_uid, outputs_uid});
   tensors.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
   tensors.finalize();
-  check_cudnn(cudnnBackendExecute(handle, plan_.get(), tensors.get()), "convolve");
+  check_cudnn(cudnn().execute(handle, plan_.get(), tensors.get()), "convolve");
 }
 
 }  // namespace actorflow

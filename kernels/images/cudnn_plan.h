@@ -1,8 +1,9 @@
 // Execution plans of cuDNN's graph API for one convolution. Included by CUDA code only, where the build
 // has cuDNN.
 //
-// The older calls (cudnnConvolutionForward and its like) look for an engine again each time: 100 to 500
-// us of the host's time for each convolution (H100, cuDNN 9). A plan is made once and takes a few.
+// The older calls (cudnnConvolutionForward and similar) search for an engine each time: 100 to 500 us of
+// the host's time for each convolution (H100, cuDNN 9). A plan is made once, and running it takes a few
+// us.
 #pragma once
 
 #include <cudnn.h>
@@ -41,15 +42,15 @@ enum class ConvDirection : std::uint8_t { forward, backprop_input, backprop_filt
 // once, each with memory of its own.
 class CudnnConvPlan {
  public:
-  // Takes the first engine of cuDNN's choice that gives the same bits each time and computes as the
-  // precision says: float32, or TF32 for the others, for cuDNN rounds to bfloat16 only what is stored
-  // so. Throws unimplemented if there is none.
+  // Takes the first engine of cuDNN's choice that gives the same bits each time and has the precision:
+  // float32, or TF32 for both others, because cuDNN rounds to bfloat16 only what is stored as such.
+  // Throws unimplemented if there is none.
   CudnnConvPlan(cudnnHandle_t handle, const ConvShape& padded, ConvDirection direction,
                 Precision precision);
 
   std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace_bytes_); }
-  // Launches it: reads two of the three and writes the one that the direction names. All are aligned to
-  // 16 bytes.
+  // Launches the convolution: reads two of the three tensors and writes the one that the direction
+  // names. All are aligned to 16 bytes.
   void run(cudnnHandle_t handle, const void* images, const void* filter, const void* outputs,
            void* workspace) const;
 

@@ -8,11 +8,11 @@
 
 namespace actorflow {
 
-// float32 on the CPU, its factors rounded to bfloat16 where the precision allows it and the CPU gains by
-// it; keeps what oneDNN prepares for a shape. Images stay in plain memory; filters are
-// brought into oneDNN's layout and back at each call, which costs little beside the convolution. The
-// result's bits depend on shape and inputs alone. Thread-safe.
-// REQUIRES: float32 tensors on the host, none of them empty.
+// float32 on the CPU, with factors rounded to bfloat16 if the precision allows it and the CPU is faster
+// then. Keeps the primitives that oneDNN makes for a shape. Images stay in plain memory; filters are
+// converted to oneDNN's layout and back in each call, which costs little beside the convolution. The
+// result's bits depend on shape and inputs alone. Thread-safe. REQUIRES: float32 tensors on the host,
+// none of them empty.
 class OneDnnConv final : public ConvBackend {
  public:
   explicit OneDnnConv(Precision precision);

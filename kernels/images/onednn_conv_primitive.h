@@ -10,14 +10,14 @@
 
 namespace actorflow {
 
-// What a primitive is made for.
+// The key of a primitive.
 struct OneDnnConvKey {
   enum class Direction { forward, backprop_input, backprop_filter };
 
   ConvShape shape;
   Direction direction;
   bool bias;
-  bool bf16;  // what is multiplied is rounded to bfloat16
+  bool bf16;  // factors are rounded to bfloat16
   bool operator==(const OneDnnConvKey&) const = default;
 };
 
@@ -27,8 +27,8 @@ class OneDnnConvPrimitive {
   // Throws dnnl::error.
   explicit OneDnnConvPrimitive(const OneDnnConvKey& key);
 
-  // The arguments in the order of oneDNN's numbers for them; bias may be null. What the direction gives
-  // is written. Throws dnnl::error, or resource_exhausted.
+  // The tensors in the order of oneDNN's argument numbers; bias may be null. Writes the one that the
+  // direction names. Throws dnnl::error, or resource_exhausted.
   void run(const float* images, const float* filter, const float* bias, const float* outputs,
            Allocator& allocator);
 

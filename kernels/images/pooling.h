@@ -19,7 +19,7 @@ struct PoolShape {
   Shape outputs() const { return {batch, rows.output, columns.output, channels}; }
   std::int64_t image_elements() const { return rows.input * columns.input * channels; }
   std::int64_t output_elements() const { return rows.output * columns.output * channels; }
-  // True if every element of an image is in exactly one window.
+  // True if every element of an image lies in exactly one window.
   bool tiles() const { return rows.tiles() && columns.tiles(); }
 };
 
@@ -39,7 +39,7 @@ struct PoolWindow {
   }
 };
 
-// Channels that are worked on at a time; they stay in registers.
+// The number of channels that are computed at a time, in registers.
 inline constexpr std::int64_t pool_lanes = 16;
 
 // Calls body(window, image, output, lanes) for each window and each group of its channels: `image` and
@@ -69,7 +69,7 @@ inline void for_each_pooled(const PoolShape& s, const PoolWindow& w, std::int64_
       body(image + (row * s.columns.input + column) * s.channels);
 }
 
-// NaN if an element is.
+// The maximum of each window; NaN if an element is.
 template <class T>
 void max_pool_on_cpu(const PoolShape& s, const T* x, T* y) {
   vectorised([=] {
@@ -77,7 +77,7 @@ void max_pool_on_cpu(const PoolShape& s, const T* x, T* y) {
       T best[pool_lanes];
       for (std::int64_t j = 0; j < lanes; ++j) best[j] = -std::numeric_limits<T>::infinity();
       for_each_pooled(s, w, image, [&](std::int64_t at) {
-        T next[pool_lanes];  // or the compiler makes branches of it
+        T next[pool_lanes];  // otherwise the compiler makes branches of it
         for (std::int64_t j = 0; j < lanes; ++j) {
           const T value = x[at + j];
           const int larger = int{value > best[j]} | int{value != value};
@@ -90,9 +90,9 @@ void max_pool_on_cpu(const PoolShape& s, const T* x, T* y) {
   });
 }
 
-// The gradient goes to the first element of the window that is its maximum, or NaN if that is. In tiles
-// each element of dx is written once, after the one of x has been read: dx may be x. Else dx is 0
-// before.
+// Gives a window's gradient to the first element that is its maximum, or to the first NaN. With `tiles`
+// each element of dx is written once, after that of x has been read, so dx may be x. Otherwise dx must
+// be 0 before.
 template <bool tiles, class T>
 void max_pool_grad_on_cpu(const PoolShape& s, const T* x, const T* y, const T* g, T* dx) {
   vectorised([=] {
@@ -128,7 +128,7 @@ void avg_pool_on_cpu(const PoolShape& s, const T* x, T* y) {
   });
 }
 
-// Adds to dx, which is 0 before.
+// Adds the gradients to dx, which must be 0 before.
 template <class T>
 void avg_pool_grad_on_cpu(const PoolShape& s, const T* g, T* dx) {
   vectorised([=] {

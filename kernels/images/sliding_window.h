@@ -13,8 +13,8 @@
 
 namespace actorflow {
 
-// One axis of the image. Window number `place` covers the input from place * stride - before on; what is
-// outside of the input counts as padding.
+// One axis of the image. Window number `place` covers the input from place * stride - before on; places
+// outside the input are padding.
 struct SlidingAxis {
   std::int64_t input = 0, output = 0, window = 0, stride = 1;
   std::int64_t before = 0;  // elements of padding in front of the input
@@ -23,7 +23,7 @@ struct SlidingAxis {
   std::int64_t after() const {
     return std::max<std::int64_t>(0, (output - 1) * stride + window - input - before);
   }
-  // Where the window begins in the input: negative in the padding.
+  // The first element of a window in the input; negative in the padding.
   ACTORFLOW_HOST_DEVICE std::int64_t begin(std::int64_t place) const { return place * stride - before; }
   // The elements [first, last) of the window that are in the input.
   ACTORFLOW_HOST_DEVICE std::int64_t first(std::int64_t place) const {
@@ -43,25 +43,25 @@ struct SlidingAxis {
     const std::int64_t last = (element + before) / stride + 1;
     return last < output ? last : output;
   }
-  // True if every element of the input is in exactly one window.
+  // True if every element of the input lies in exactly one window.
   bool tiles() const { return stride == window && output * stride - before >= input; }
 
   bool operator==(const SlidingAxis&) const = default;
 };
 
-// How windows of any size slide over images of any size.
+// The strides and padding with which windows slide, for any size of window and image.
 struct Sliding {
   Extent strides{1};
   Padding padding = Padding::same;
 
-  // The number of windows along an axis; unknown if that depends on what is unknown, 0 or less if the
-  // window does not fit. With `same`, ceil(input / stride).
+  // The number of windows along an axis, with `same` ceil(input / stride); unknown if it depends on an
+  // unknown size, 0 or less if the window does not fit.
   static std::int64_t places(std::int64_t input, std::int64_t window, std::int64_t stride,
                              Padding padding);
   static SlidingAxis axis(std::int64_t input, std::int64_t window, std::int64_t stride, Padding padding);
 
-  // The axes of `images`. Throws through OpContext::fail if a window does not fit into them.
-  // REQUIRES: a shape of rank 4.
+  // The axes of `images`. Throws through OpContext::fail if a window does not fit. REQUIRES: a shape of
+  // rank 4.
   SlidingAxis rows(const OpContext& c, const Shape& images, std::int64_t window) const;
   SlidingAxis columns(const OpContext& c, const Shape& images, std::int64_t window) const;
 };
@@ -69,17 +69,18 @@ struct Sliding {
 // The attributes "strides" (1, rows, columns, 1) and "padding" ("SAME" or "VALID"), and their values.
 std::vector<AttrDef> sliding_attrs();
 Attrs sliding_values(Extent strides, Padding padding);
-// Of a node whose attributes have been checked.
+// The values of these attributes. REQUIRES: they have been checked.
 Sliding sliding_of(const Node& node);
-// Checks them; throws through InferContext::fail.
+// Checks the attributes and returns their values; throws through InferContext::fail.
 Sliding expect_sliding(const InferContext& c);
-// An attribute of the form (1, height, width, 1) with positive elements.
+// The value of an attribute of the form (1, height, width, 1) with positive elements; throws through
+// InferContext::fail.
 Extent expect_extent(const InferContext& c, std::string_view attribute);
 Extent extent_of(const std::vector<std::int64_t>& values);
 std::vector<std::int64_t> extent_value(Extent extent);
 
-// The type of what comes of sliding over input 0, with these channels. Throws through InferContext::fail
-// if a window does not fit.
+// The shape of the result of sliding over input 0, with these channels. Throws through
+// InferContext::fail if a window does not fit.
 Shape infer_sliding(const InferContext& c, const Sliding& sliding, std::int64_t window_height,
                     std::int64_t window_width, std::int64_t channels);
 

@@ -1,7 +1,7 @@
-// Sums of the columns of a matrix that is there, or that is computed and stored on the way.
+// Sums of the columns of a matrix, which is in memory or computed and stored on the way.
 //
-// An Elements object gives the elements: on a CPU elements.run(first, count) is a pointer to `count` of
-// them, on a GPU elements(i) is one; each is asked for once.
+// An Elements object gives the elements: on a CPU elements.run(first, count) returns a pointer to
+// `count` of them, on a GPU elements(i) returns one. Each element is asked for once.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace actorflow {
 
-// Sums in double, so that a column of many rows loses nothing; row by row, to read memory in order.
+// Sums the rows from `begin` to `end` on a CPU: in double, so that a column of many rows loses no
+// precision, and row by row, to read memory in order.
 template <class T, class Elements>
 void sum_columns_on_cpu(Rows size, std::int64_t begin, std::int64_t end, Elements elements, T* sums) {
   vectorised([=] {

@@ -1,9 +1,9 @@
-// exp, log, tanh and erfc of float32 and float64, for loops: without branches and calls, so that the
-// compiler vectorises them, and of operations that IEEE 754 rounds in one way only, so that every
-// instruction set gives the same bits. The C library does neither. On a GPU they are CUDA's own.
+// exp, log, tanh and erfc of float32 and float64, for loops. They have no branches and calls, so the
+// compiler vectorises them, and only operations that IEEE 754 rounds in one way, so every instruction
+// set gives the same bits; neither is true of the C library. On a GPU they are CUDA's own.
 //
-// Both are within 3 ulp of the true value (erfc: within 6 + 2 x^2 ulp, for x > 0).
-// Special values are those of the C library: log(0) is -infinity, log(-1) is NaN, NaN stays NaN.
+// Both precisions are within 3 ulp of the true value (erfc: within 6 + 2 x^2 ulp, for x > 0). Special
+// values are those of the C library: log(0) is -infinity, log(-1) is NaN, NaN stays NaN.
 #pragma once
 
 #include <bit>
@@ -60,8 +60,8 @@ struct Format<double> {
       1.34528644795531367,   -0.671794084056692266};
 };
 
-// The coefficient of the highest power comes first. Horner's rule for the even and the odd powers apart:
-// the two halves do not wait for each other.
+// The coefficient of the highest power comes first. Horner's rule for even and odd powers separately, so
+// that the two halves do not wait for each other.
 template <class T, std::size_t count>
 ACTORFLOW_HOST_DEVICE T polynomial(const T (&coefficients)[count], T x) {
   const T square = x * x;
@@ -73,11 +73,12 @@ ACTORFLOW_HOST_DEVICE T polynomial(const T (&coefficients)[count], T x) {
   return count % 2 == 0 ? a * x + b : (a * square + coefficients[count - 1]) + b * x;
 }
 
-// Adding it to a number of moderate size rounds that to an integer, which then stands in the low bits.
+// The number whose addition rounds a number of moderate size to an integer, which is then in the low
+// bits.
 template <class T>
 inline constexpr T shifter = T(3) * T(typename Format<T>::Bits{1} << (Format<T>::mantissa_bits - 1));
 
-// The exponent n of n + shifter, in its place.
+// The n of n + shifter, moved to the bits of the exponent.
 template <class T>
 typename Format<T>::Bits exponent_bits(T shifted) {
   using Bits = typename Format<T>::Bits;

@@ -1,5 +1,4 @@
-// Elementwise ops from functors: the shape functions and kernels that unary, binary and compare.cu
-// share.
+// Elementwise ops from functors: shape functions and kernels for unary.cu, binary.cu and compare.cu.
 //
 // A functor F has a `T operator()(T...) const` marked ACTORFLOW_HOST_DEVICE for every T of its DTypes;
 // it computes one element, and the CPU's loops and the GPU's kernel both call it. The loops have neither
@@ -21,7 +20,8 @@
 
 namespace actorflow {
 
-// The shape that all inputs from `first` on broadcast to; fails in terms of the node if there is none.
+// The shape to which all inputs from `first` on broadcast; fails with an error of the node if there is
+// none.
 template <class Context>
 Shape broadcast_inputs(const Context& c, const auto& shape_of_input, int first = 0) {
   Shape shape = shape_of_input(first);
@@ -54,12 +54,12 @@ void infer_binary(InferContext& c) {
   c.add_output(c.input(0).dtype, broadcast_inputs(c));
 }
 
-// In these loops the output may be an input too, but then it is so element by element: no iteration
-// depends on another.
+// In these loops the output may be the memory of an input: then iteration i reads and writes element i
+// only, so no iteration depends on another.
 
-// In place and far beyond every cache a function of much arithmetic keeps too few cache lines on their
-// way by itself: the next page is asked for (tanh of 64 MiB on an Intel Xeon with AMX: 2.7 times as
-// fast, and nothing lost elsewhere; into other memory the same would cost a third).
+// In place, a function with much arithmetic on memory far larger than every cache has too few cache
+// lines in flight, so the loop prefetches the next page (tanh of 64 MiB on an Intel Xeon with AMX: 2.7
+// times as fast, and nothing lost elsewhere; not in place, prefetching would cost a third).
 template <class F, class T, class R>
 void unary_loop(F f, std::int64_t count, const T* x, R* out) {
   constexpr std::int64_t uncached = std::int64_t{2} << 20, page = 4096 / sizeof(T),
@@ -76,7 +76,7 @@ void unary_loop(F f, std::int64_t count, const T* x, R* out) {
   }
 }
 
-// A stride is 0 or 1.
+// A loop over two inputs, each with a stride of 0 or 1.
 template <class F, class T, class R>
 void binary_loop(F f, std::int64_t count, const T* a, std::int64_t stride_a, const T* b,
                  std::int64_t stride_b, R* out) {
@@ -93,18 +93,18 @@ void binary_loop(F f, std::int64_t count, const T* a, std::int64_t stride_a, con
 
 #ifdef ACTORFLOW_CUDA
 
-// Neighbouring elements that one thread of a GPU reads, or writes, with a single instruction.
+// Neighbouring elements that a GPU thread reads or writes with one instruction.
 template <class T, int width>
 struct alignas(sizeof(T) * width) Packed {
   T elements[width];
 };
 
-// As many elements as 16 bytes hold of the wider type: what an instruction moves at most.
+// The number of elements of the wider type in 16 bytes, the most that one instruction moves.
 template <class T, class R>
 inline constexpr int packed_width = 16 / (sizeof(T) > sizeof(R) ? sizeof(T) : sizeof(R));
 
-// out = f of the inputs, element by element. The first turns compute `width` elements each, the last
-// ones, of the remainder, a single one.
+// out = f of the inputs, element by element. The first turns compute `width` elements each; the turns
+// for the remainder compute one each.
 template <class F, class T, class R, int inputs>
 struct PackedBody {
   static constexpr int width = packed_width<T, R>;
@@ -143,7 +143,8 @@ struct BinaryBody {
   }
 };
 
-// Packs need places where a GPU may move 16 bytes at once; a tensor may begin within a buffer.
+// Launches the body, with packs if all tensors are aligned to 16 bytes; a tensor within a buffer may not
+// be.
 template <class F, class T, class R, int inputs>
 void launch_packs(Device& device, std::int64_t count, PackedBody<F, T, R, inputs> body) {
   const auto is_aligned = [](const void* place) {
@@ -179,7 +180,7 @@ void run_binary(Device& device, const StridedLoops<2>& loops, const T* a, const 
     });
 }
 
-// The kernel of a unary op, in the input's memory where nobody else needs that.
+// The kernel of a unary op; works in place if the input has no other holder.
 template <class F, class Types>
 void unary(OpContext& c) {
   dispatch<Types>(c, c.input(0), [&]<class T>() {

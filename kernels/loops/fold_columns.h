@@ -1,8 +1,8 @@
-// Folds of the columns of a matrix on the GPU, sums among them, for few columns and many rows too. For
+// Folds, such as sums, of the columns of a matrix on the GPU, also of few columns with many rows. For
 // .cu files in a build with CUDA.
 //
-// A Fold is a reducer (reduce.h) without its result: it has the type Accumulator, which has no
-// constructor, the value initial() to start with and the combination of two values.
+// A Fold is a reducer (reduce.h) without its result: a type Accumulator without constructor, the value
+// initial() to start with, and the combination of two values.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace actorflow {
 
 inline constexpr unsigned fold_block_threads = 1024, widest_fold_block = 256;
 
-// Where an element of a matrix is.
+// The place of an element in a matrix.
 struct MatrixPlace {
   std::int64_t row, column, index;
 };
 
 // partial[part][column] = the fold of term(place) over the rows of that part, for parts = gridDim.y. A
-// block is `width` columns wide, a power of two, so that a warp reads elements that lie beside each
-// other, of narrow matrices those of several rows.
+// block is `width` columns wide, a power of two, so that a warp reads neighbouring elements, in narrow
+// matrices of several rows.
 template <class Fold, class Term>
 __global__ void __launch_bounds__(fold_block_threads)
     fold_column_parts(Rows size, unsigned width, Term term, typename Fold::Accumulator* partial) {
@@ -77,7 +77,7 @@ void fold_columns(Device& device, Rows size, const Term& term, typename Fold::Ac
   launch_fold({parts, size.columns}, StoredTerm<Accumulator>{partial}, 1, results);
 }
 
-// Sums in double, so that a column of many rows loses nothing.
+// The sum in double, so that a column of many rows loses no precision.
 struct SumFold {
   using Accumulator = double;
   ACTORFLOW_HOST_DEVICE static double initial() { return 0; }

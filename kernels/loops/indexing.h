@@ -1,5 +1,5 @@
-// A tensor of which a tensor of indices chooses parts along an axis: what gather.cu and scatter.cu
-// share.
+// Shared by gather.cu and scatter.cu: a tensor from which a tensor of indices chooses parts along an
+// axis.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace actorflow {
 
 using IndexTypes = DTypes<std::int32_t, std::int64_t>;
 
-// The axis as 0 <= axis < rank.
+// The attribute axis, counted from the front: 0 <= axis < rank.
 template <class Context>
 int indexed_axis(const Context& c, std::int64_t axis, const Shape& x) {
   if (axis < -x.rank() || axis >= x.rank())
@@ -19,7 +19,7 @@ int indexed_axis(const Context& c, std::int64_t axis, const Shape& x) {
   return static_cast<int>(axis < 0 ? axis + x.rank() : axis);
 }
 
-// x with its dimension `axis` replaced by those of the indices.
+// The shape of x with its dimension `axis` replaced by the dimensions of the indices.
 template <class Context>
 Shape gathered_shape(const Context& c, const Shape& x, const Shape& indices, int axis) {
   if (x.rank() - 1 + indices.rank() > Shape::max_rank)
@@ -44,8 +44,8 @@ inline Indexed indexed(const Shape& x, int axis, std::int64_t count) {
   return view;
 }
 
-// On a CPU the indices are at hand: one out of range is a mistake of the program. On a GPU, which cannot
-// report it without a wait, it reads 0 and writes nothing.
+// On a CPU an index out of range throws. A GPU cannot report it without a wait: there it reads 0 and
+// writes nothing.
 template <class Index>
 void check_indices(const OpContext& c, std::int64_t dim) {
   const auto indices = c.input(1).values<Index>();

@@ -1,5 +1,4 @@
-// A kernel over the elements of a matrix that need to know their column. For .cu files in a build with
-// CUDA.
+// A GPU kernel over the elements of a matrix, with their columns. For .cu files in a build with CUDA.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace actorflow {
 template <class Body>
 void launch_elements(Device& device, Rows size, const Body& body) {
   const std::int64_t columns = size.columns, elements = size.rows * columns;
-  if (elements <= 0xffff'ffff)  // division by 32 bits takes a fraction of the time
+  if (elements <= 0xffff'ffff)  // dividing 32-bit numbers takes a fraction of the time
     launch(device, elements, [=] __device__(std::int64_t i) {
       body(i, static_cast<std::int64_t>(static_cast<std::uint32_t>(i) %
                                         static_cast<std::uint32_t>(columns)));

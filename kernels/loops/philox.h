@@ -37,7 +37,7 @@ ACTORFLOW_HOST_DEVICE inline void philox_round(const PhiloxKey& key, std::uint32
   d = static_cast<std::uint32_t>(product_a);
 }
 
-// Four words for the 64-bit key and a 128-bit position, low half first.
+// Four random words for a 64-bit key and a 128-bit position, low half first.
 ACTORFLOW_HOST_DEVICE inline PhiloxBlock philox(std::uint64_t key, std::uint64_t low,
                                                 std::uint64_t high) {
   PhiloxBlock x{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32U),

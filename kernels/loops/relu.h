@@ -13,7 +13,7 @@ struct Relu {
   }
 };
 
-// Of the output's gradient g and the output y.
+// The input's gradient, from the output's gradient g and the output y.
 struct ReluGrad {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T g, T y) const {

@@ -11,7 +11,7 @@ struct Rows {
   std::int64_t rows, columns;
 };
 
-// Throws invalid_argument unless the tensor has a last axis.
+// The rows of a tensor. Throws invalid_argument unless it has a last axis.
 inline Rows rows_of(const OpContext& context, const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() < 1) context.fail("a tensor with a last axis", tensor.describe());
@@ -19,7 +19,7 @@ inline Rows rows_of(const OpContext& context, const Tensor& tensor) {
   return {columns == 0 ? 0 : tensor.elements() / columns, columns};
 }
 
-// What a shape function expects of its first input.
+// For shape functions: throws unless the first input is floating and has a last axis.
 inline void expect_rows(const InferContext& context) {
   const TensorType& type = context.input(0);
   if (!is_floating(type.dtype) || type.shape.rank() == 0)

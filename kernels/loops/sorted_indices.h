@@ -1,5 +1,5 @@
-// Indices sorted on the GPU, so that equal ones stand together and whoever adds up what belongs to them
-// can do it in the order of their places, without atomic additions. For .cu files in a build with CUDA.
+// Indices sorted on the GPU: equal ones are neighbours, so their parts can be added in the order of
+// their places, without atomic additions. For .cu files in a build with CUDA.
 #pragma once
 
 #include <thrust/execution_policy.h>
@@ -13,8 +13,8 @@
 
 namespace actorflow {
 
-// Thrust's temporary memory from the device's pool. Whoever gets it next uses it later on the same
-// stream.
+// Gives Thrust its temporary memory from the device's pool; the next user of that comes later on the
+// same stream.
 class PoolOfThrust {
  public:
   using value_type = char;
@@ -33,11 +33,11 @@ class PoolOfThrust {
   std::vector<BufferRef> buffers_;
 };
 
-// Plain pointers, for kernels.
+// The sorted indices as plain pointers, for kernels.
 template <class Int>
 struct SortedIndicesView {
   const Int* indices;  // ascending; those out of range are `nowhere`
-  const Int* places;   // where each of them was; ascending among equal ones
+  const Int* places;   // the original place of each; ascending among equal indices
   Int nowhere;
 
   ACTORFLOW_HOST_DEVICE bool begins_run(std::int64_t i) const {
@@ -61,7 +61,7 @@ class SortedIndices {
   Int nowhere_;
 };
 
-// Those from 0 to below `end` are in range.
+// Sorts the indices. Those from 0 to below `end` are in range.
 template <class Int, class Index>
 SortedIndices<Int> sort_indices(Device& device, const Index* indices, std::int64_t count,
                                 std::int64_t end) {

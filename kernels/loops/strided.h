@@ -1,4 +1,4 @@
-// Walks through tensors that are laid out differently, side by side.
+// Loops over several tensors of different layouts.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace actorflow {
 
-// A nest of loops with a stride, in elements, per loop and operand. Neighbouring loops become one where
-// all operands allow it, so that equal shapes, or a scalar with a tensor, make one loop and a matrix
-// with a row makes two. A plain value that kernels on a GPU take too.
+// A nest of loops with a stride, in elements, per loop and operand. Neighbouring loops are merged where
+// all operands allow it: equal shapes, or a scalar with a tensor, make one loop, a matrix with a row
+// two. A plain value, which GPU kernels take too.
 template <int operands>
 struct StridedLoops {
   using Strides = std::array<std::int64_t, operands>;
@@ -24,21 +24,21 @@ struct StridedLoops {
 
   // Adds the next inner loop.
   void append(std::int64_t dim, const Strides& stride);
-  // Call after the last append(): without a loop it makes one of a single turn with strides of 1.
+  // Call after the last append(): if there is no loop, adds one of a single turn with strides of 1.
   void finish();
 
-  // True where element i of every operand belongs to turn i.
+  // True if turn i uses element i of every operand.
   ACTORFLOW_HOST_DEVICE bool contiguous() const {
     for (int operand = 0; operand < operands; ++operand)
       if (rank != 1 || strides[operand][0] != 1) return false;
     return true;
   }
 
-  // An operand's place at a turn of the nest.
+  // The offset of an operand at a turn of the nest.
   ACTORFLOW_HOST_DEVICE std::int64_t offset(int operand, std::int64_t turn) const {
     if (rank == 1) return turn * strides[operand][0];
 #ifdef __CUDA_ARCH__
-    // A GPU has no instruction to divide; in 64 bits that takes several times as long as in 32.
+    // A GPU has no instruction for division: with 64 bits it takes several times as long as with 32.
     if (elements <= 0xffff'ffff) return divided<std::uint32_t>(operand, turn);
 #endif
     return divided<std::int64_t>(operand, turn);
@@ -65,7 +65,7 @@ struct StridedLoops {
   }
 };
 
-// The loops over `output` with inputs that broadcast to it by NumPy's rules. In the innermost one an
+// The loops over `output` with inputs that broadcast to it by NumPy's rules. In the innermost loop an
 // input's stride is 0 or 1. REQUIRES: the shapes are fully known and broadcast to `output`.
 template <int inputs>
 StridedLoops<inputs> broadcast_loops(const Shape& output, const std::array<Shape, inputs>& shapes);

@@ -1,5 +1,4 @@
-// Copies between tensors of different layouts: what slicing, joining, padding and transposing have in
-// common.
+// Copies between tensors of different layouts, for slicing, joining, padding and transposing.
 #pragma once
 
 #include "kernels/core/kernel.h"
@@ -7,7 +6,7 @@
 
 namespace actorflow {
 
-// A place in a tensor, by elements.
+// A tensor and the index of an element in it.
 struct ConstPlace {
   const Tensor& tensor;
   std::int64_t offset = 0;

@@ -1,4 +1,4 @@
-// Loops compiled for several instruction sets, of which the best that the running CPU has is chosen.
+// Loops compiled for several instruction sets; the best one of the running CPU is chosen.
 //
 // One loop, written plainly, becomes three: for every x86-64, for AVX2 and for AVX-512. The program runs
 // on all of them, and gives the same bits: no multiply-add is fused (see CMakeLists.txt), nothing is
@@ -14,12 +14,13 @@ namespace actorflow {
 enum class InstructionSet : std::uint8_t { baseline, avx2, avx512 };
 
 std::string_view to_string(InstructionSet set);
-// What this CPU and its operating system offer, the baseline first.
+// The instruction sets of this CPU and its operating system, the baseline first.
 std::vector<InstructionSet> available_instruction_sets();
-// The one that loops run with: the last of the available ones, unless another was chosen. Thread-safe.
+// The instruction set that loops use: the last of the available ones, unless another was chosen.
+// Thread-safe.
 InstructionSet instruction_set();
-// Of the whole process, from now on; for tests and measurements. Throws unimplemented if the CPU lacks
-// it. Thread-safe.
+// Chooses the instruction set of the whole process, for tests and measurements. Throws unimplemented if
+// the CPU lacks it. Thread-safe.
 void use_instruction_set(InstructionSet set);
 
 namespace detail {

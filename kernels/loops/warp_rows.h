@@ -12,7 +12,7 @@ namespace actorflow {
 inline constexpr unsigned warp = 32;
 inline constexpr unsigned warps_per_block = cuda_block_threads / warp;
 
-// The butterfly gives every thread of the warp the same value, combined in one order.
+// Combines a value of each thread of the warp; every thread gets the same result, combined in one order.
 template <class T, class Combine>
 __device__ T combine_in_warp(T value, Combine combine) {
   for (unsigned distance = warp / 2; distance > 0; distance /= 2)
@@ -29,14 +29,14 @@ __device__ T maximum_in_warp(T value) {
   return combine_in_warp(value, [](T a, T b) { return std::fmax(a, b); });
 }
 
-// A row that the registers of a warp hold: memory is read once, however often the elements are used.
+// A row in the registers of a warp: its memory is read once, however often the elements are used.
 template <class T>
 class RowInRegisters {
  public:
   static constexpr int per_thread = 32;
   static constexpr std::int64_t most_columns = per_thread * warp;
 
-  // value(column) gives the elements; each is asked for once. REQUIRES: at most most_columns.
+  // Loads the row; value(column) is called once for each element. REQUIRES: at most most_columns.
   template <class Value>
   __device__ RowInRegisters(std::int64_t columns, const Value& value)
       : columns_(static_cast<int>(columns)) {

@@ -99,7 +99,7 @@ void cross_entropy_on_cpu(Rows size, const T* x, const Label* labels, T* loss, T
       T at_label[softmax_block_rows];
       for (std::int64_t i = 0; i < block.rows; ++i)
         at_label[i] = logits[i * size.columns + labels[row + i]];
-      RowSums<T> sums;
+      SoftmaxNormalizers<T> sums;
       softmax_of_rows(block, logits, gradient, sums);
       for (std::int64_t i = 0; i < block.rows; ++i) {
         loss[row + i] = static_cast<T>(elementary::log(sums.sum[i])) + (sums.maximum[i] - at_label[i]);
@@ -129,7 +129,7 @@ void cross_entropy_on_cuda(Device& device, Rows size, const T* x, const Label* l
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns, label = labels[row];
     const bool valid = label >= 0 && label < size.columns;
-    const RowSum<T> sums = sum_row(x + first, size.columns);
+    const SoftmaxNormalizer<T> sums = sum_row(x + first, size.columns);
     const T at_label = valid ? x[first + label] : std::numeric_limits<T>::quiet_NaN();
     const T scale = valid ? static_cast<T>(1 / sums.sum) : at_label;
     __syncwarp();  // `backprop` may be x

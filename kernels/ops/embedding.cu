@@ -33,7 +33,8 @@ const OpDef& partition_ids_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .attrs = {{"boundaries", Boundaries(), true}, {"mod", false}},
-                        .infer = infer_partition_ids};
+                        .infer = infer_partition_ids,
+                        .needs_host = true};
   return op;
 }
 

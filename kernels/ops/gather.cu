@@ -49,7 +49,8 @@ const OpDef& gather_op() {
                         .max_inputs = 2,
                         .attrs = {{"axis", std::int64_t{0}}},
                         .infer = infer_gather,
-                        .gradient = gather_gradient};
+                        .gradient = gather_gradient,
+                        .gathers_rows = true};
   return op;
 }
 

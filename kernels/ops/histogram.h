@@ -7,10 +7,11 @@
 namespace actorflow {
 
 inline constexpr int histogram_positive_limits = 774;  // 1e-12 1.1^i below 1e20
-// Those, their negatives, 0, and the largest and the smallest float64.
+// The number of buckets: their limits are these, their negatives, 0, and the largest and smallest
+// float64.
 inline constexpr int histogram_buckets = 2 * (histogram_positive_limits + 1) + 1;
 
-// Elements of the statistics that Histogram gives.
+// The elements of the statistics that Histogram returns.
 enum class HistogramStatistic : std::uint8_t { min, max, count, sum, sum_of_squares, not_finite };
 inline constexpr int histogram_statistics = 6;
 

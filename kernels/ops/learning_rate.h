@@ -2,7 +2,7 @@
 // names are those of TensorFlow 1.x (python/training/learning_rate_decay.py).
 //
 // Each adds a few nodes on the device of the scope and returns a float64 scalar. `step` is an int64
-// scalar, the global step as a rule. Numbers that make no sense throw invalid_argument.
+// scalar, usually the global step. Invalid numbers throw invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ Output polynomial_decay(double initial, Output step, std::int64_t decay_steps, d
                         double power = 1);
 
 // values[0] up to and including step boundaries[0], values[1] up to boundaries[1], ..., then the last.
-// One more value than boundaries, which grow.
+// There is one value more than boundaries, which must ascend.
 Output piecewise_constant(Output step, const std::vector<std::int64_t>& boundaries,
                           const std::vector<double>& values);
 

@@ -1,7 +1,7 @@
-// Reductions: what the ops that sum up, or find extremes, along some axes share.
+// Reductions: the shared part of ops that sum, or find extremes, along some axes.
 //
 // The result depends on the input alone: elements are combined in a fixed order that neither threads nor
-// timing change. On a GPU that order is another one than on the CPU.
+// timing change. The order on a GPU differs from that on the CPU.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace actorflow {
 
-// The loops over the axes that stay, in the order of the output, and over those that are reduced.
+// The loops over the axes that are kept, in the order of the output, and over those that are reduced.
 struct ReduceLoops {
   StridedLoops<1> kept, reduced;
 };
@@ -32,13 +32,13 @@ ReduceLoops reduce_loops(const Shape& input, const Predicate& reduced) {
   return loops;
 }
 
-// A reducer has the type that it accumulates in, the value to start with, the combination of two
+// The reducers. Each has a type in which it accumulates, the value to start with, the combination of two
 // accumulated values, and the result for a number of elements.
 
 template <class T>
 struct SumReducer {
-  // float32 in float64: the rounding of millions of additions stays below that of the result. Integers
-  // wrap around, as unsigned ones do.
+  // float32 accumulates in float64, so that the rounding of millions of additions stays below that of
+  // the result. Integers wrap around, as unsigned ones do.
   using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
   ACTORFLOW_HOST_DEVICE static Accumulator initial() { return 0; }
   ACTORFLOW_HOST_DEVICE static Accumulator combine(Accumulator a, Accumulator b) { return a + b; }
@@ -52,7 +52,7 @@ struct MeanReducer : SumReducer<T> {
   }
 };
 
-// NaN if one of the elements is.
+// The extremes; NaN if one of the elements is.
 template <class T>
 struct MaxReducer {
   using Accumulator = T;
@@ -85,9 +85,9 @@ struct MinReducer {
   ACTORFLOW_HOST_DEVICE static T result(T value, std::int64_t) { return value; }
 };
 
-// Elements side by side, in lanes that the compiler makes vectors of, as many on every machine; then the
-// lanes by halves. More lanes of small types, because a chain of comparisons is slow. Short runs go
-// without.
+// Combines neighbouring elements: in lanes, which the compiler turns into vectors and whose number is
+// the same on every machine, then the lanes by halves. Small types have more lanes, because a chain of
+// comparisons is slow. Short runs use no lanes.
 template <class Reducer, class T>
 typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
   using Accumulator = typename Reducer::Accumulator;
@@ -111,7 +111,7 @@ typename Reducer::Accumulator reduce_run(const T* x, std::int64_t count) {
   return lane[0];
 }
 
-// The innermost axis is reduced: one result after the other.
+// For a reduced innermost axis: one result after the other.
 template <class Reducer, class T>
 void reduce_rows(const ReduceLoops& loops, const T* x, T* out) {
   vectorised([&] {
@@ -129,7 +129,7 @@ void reduce_rows(const ReduceLoops& loops, const T* x, T* out) {
   });
 }
 
-// The innermost axis stays: many results side by side, reading memory in order.
+// For a kept innermost axis: many results side by side, reading memory in order.
 template <class Reducer, class T>
 void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
   using Accumulator = typename Reducer::Accumulator;
@@ -155,13 +155,13 @@ void reduce_columns(const ReduceLoops& loops, const T* x, T* out) {
 }
 
 #ifdef ACTORFLOW_CUDA
-// reduce_cuda.h
+// Defined in reduce_cuda.h.
 template <class Reducer, class T>
 void reduce_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out);
 #endif
 
-// out [loops.kept.elements] from x. REQUIRES: both on `device` (not checked: an address
-// does not tell).
+// Reduces x to out [loops.kept.elements]. REQUIRES: both on `device` (not checked: an address does not
+// tell).
 template <class Reducer, class T>
 void reduce(Device& device, const ReduceLoops& loops, const T* x, T* out) {
   if (loops.kept.elements == 0) return;

@@ -30,7 +30,7 @@ struct ReduceBody {
   }
 };
 
-// The innermost axis stays: the results are the columns of a matrix whose rows are combined.
+// For a kept innermost axis: the results are the columns of a matrix whose rows are combined.
 template <class Reducer, class T>
 struct ReducedColumnTerm {
   ReduceLoops loops;
@@ -41,7 +41,8 @@ struct ReducedColumnTerm {
   }
 };
 
-// The same where the matrix lies in memory as such: looking for the place costs as much as the sum.
+// The same for a matrix without gaps in memory: computing the place of an element costs as much as the
+// sum.
 template <class Reducer, class T>
 struct PlainColumnTerm {
   std::int64_t row_stride;
@@ -74,7 +75,7 @@ struct Combine {
   }
 };
 
-// The combination over a block of threads, for the first of them.
+// Combines the values of a block of threads; the first thread gets the result.
 template <class Reducer>
 __device__ typename Reducer::Accumulator combine_in_block(typename Reducer::Accumulator total) {
   using BlockReduce = cub::BlockReduce<typename Reducer::Accumulator, cuda_block_threads>;
@@ -84,7 +85,7 @@ __device__ typename Reducer::Accumulator combine_in_block(typename Reducer::Accu
   return all;
 }
 
-// A warp per result, whose elements stand beside each other if `contiguous`.
+// A warp per result, whose elements are neighbours in memory if `contiguous`.
 template <class Reducer, bool contiguous, class T>
 void reduce_by_warps(Device& device, const ReduceLoops& loops, const T* x, T* out) {
   using Accumulator = typename Reducer::Accumulator;

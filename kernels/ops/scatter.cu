@@ -96,7 +96,8 @@ const OpDef& segment_sum_op() {
                         .max_inputs = 2,
                         .attrs = {{"num_segments", std::int64_t{0}, true}},
                         .infer = infer_segment_sum,
-                        .gradient = segment_sum_gradient};
+                        .gradient = segment_sum_gradient,
+                        .scatters_rows = true};
   return op;
 }
 

@@ -161,7 +161,11 @@ const OpDef& transpose_op() {
 }
 
 const OpDef& shape_of_op() {
-  static const OpDef op{.name = "ShapeOf", .min_inputs = 1, .max_inputs = 1, .infer = infer_shape_of};
+  static const OpDef op{.name = "ShapeOf",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .infer = infer_shape_of,
+                        .needs_host = true};
   return op;
 }
 

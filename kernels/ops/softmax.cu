@@ -56,7 +56,7 @@ template <class T>
 void softmax_on_cpu(Rows size, const T* x, T* output) {
   vectorised([=] {
     for_each_softmax_block(size, [=](std::int64_t row, Rows block) {
-      RowSums<T> sums;
+      SoftmaxNormalizers<T> sums;
       softmax_of_rows(block, x + row * size.columns, output + row * size.columns, sums);
     });
   });
@@ -118,7 +118,7 @@ void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
     return narrow_softmax_on_cuda<false>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
-    const RowSum<T> sums = sum_row(x + first, size.columns);
+    const SoftmaxNormalizer<T> sums = sum_row(x + first, size.columns);
     const T scale = static_cast<T>(1 / sums.sum);
     for (std::int64_t j = threadIdx.x; j < size.columns; j += warp)
       output[first + j] = std::exp(x[first + j] - sums.maximum) * scale;
@@ -131,7 +131,7 @@ void log_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
     return narrow_softmax_on_cuda<true>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
-    const RowSum<T> sums = sum_row(x + first, size.columns);
+    const SoftmaxNormalizer<T> sums = sum_row(x + first, size.columns);
     const T log_sum = static_cast<T>(std::log(sums.sum));
     for (std::int64_t j = threadIdx.x; j < size.columns; j += warp)
       output[first + j] = x[first + j] - sums.maximum - log_sum;

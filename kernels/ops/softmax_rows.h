@@ -1,9 +1,9 @@
-// Softmax of rows: what softmax.cu and cross_entropy.cu share. On the CPU a few rows at a time, for the
-// bodies of vectorised(); on the GPU a warp per row.
+// Softmax of rows, for softmax.cu and cross_entropy.cu. On the CPU a few rows at a time, for the bodies
+// of vectorised(); on the GPU a warp per row.
 //
 // The largest element of a row is subtracted before exponentiation, so that no finite input overflows.
-// Narrow rows are turned, so that a vector holds the same column of many of them; wide rows fill vectors
-// by themselves. The order of all sums follows from the shape.
+// Narrow rows are transposed, so that a vector holds the same column of many rows; wide rows fill
+// vectors by themselves. The order of all sums follows from the shape.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ namespace actorflow {
 
 inline constexpr std::int64_t softmax_block_rows = 16;
 
-// Of each row: its maximum, and the sum of exp(x - maximum).
+// For each row its maximum and the sum of exp(x - maximum).
 template <class T>
-struct RowSums {
+struct SoftmaxNormalizers {
   T maximum[softmax_block_rows];
   double sum[softmax_block_rows];
 };
 
 inline constexpr std::int64_t narrow_columns = 32;
 
-// A turned block of narrow rows: element [column][row].
+// A transposed block of narrow rows: element [column][row].
 template <class T>
 using TurnedRows = T[narrow_columns][softmax_block_rows];
 
 template <class T>
-void narrow_softmax(std::int64_t columns, TurnedRows<T>& x, RowSums<T>& sums) {
+void narrow_softmax(std::int64_t columns, TurnedRows<T>& x, SoftmaxNormalizers<T>& sums) {
   constexpr std::int64_t lanes = softmax_block_rows;
   std::fill_n(sums.maximum, lanes, MaxReducer<T>::initial());
   std::fill_n(sums.sum, lanes, 0.0);
@@ -64,9 +64,9 @@ void wide_softmax(std::int64_t columns, const T* x, T* output, T& maximum, doubl
   for (std::int64_t j = 0; j < columns; ++j) output[j] *= scale;
 }
 
-// At most softmax_block_rows rows. The output may be x.
+// Computes at most softmax_block_rows rows. The output may be x.
 template <class T>
-void softmax_of_rows(Rows block, const T* x, T* output, RowSums<T>& sums) {
+void softmax_of_rows(Rows block, const T* x, T* output, SoftmaxNormalizers<T>& sums) {
   if (block.columns > narrow_columns) {
     for (std::int64_t i = 0; i < block.rows; ++i)
       wide_softmax(block.columns, x + i * block.columns, output + i * block.columns, sums.maximum[i],
@@ -92,13 +92,13 @@ void for_each_softmax_block(Rows size, const Body& body) {
 
 // The maximum of a row, and the sum of exp(x - maximum).
 template <class T>
-struct RowSum {
+struct SoftmaxNormalizer {
   T maximum;
   double sum;
 };
 
 template <class T>
-__device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
+__device__ SoftmaxNormalizer<T> sum_row(const T* x, std::int64_t columns) {
   T maximum = -std::numeric_limits<T>::infinity();
   for (std::int64_t j = threadIdx.x; j < columns; j += warp) maximum = std::fmax(maximum, x[j]);
   maximum = maximum_in_warp(maximum);
@@ -108,7 +108,7 @@ __device__ RowSum<T> sum_row(const T* x, std::int64_t columns) {
   return {maximum, sum_in_warp(sum)};
 }
 
-// Rows that fit are read once.
+// Launches a warp per row; rows that fit into registers are read once.
 template <class T>
 __device__ T maximum_of(const RowInRegisters<T>& row) {
   T maximum = -std::numeric_limits<T>::infinity();

@@ -203,7 +203,7 @@ class CudaBatchMatMul final : public BatchMatMul {
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
     constexpr cudaDataType type = cublas_type<T>;
     const T one = 1, zero = 0;
-    check_cublas(cublasGemmStridedBatchedEx_64(
+    check_cublas(cublas().gemm_strided_batched_ex(
                      handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
                      s.transpose_b ? s.k : s.n, s.shared_b ? 0 : s.k * s.n, a, type,
                      s.transpose_a ? s.m : s.k, s.shared_a ? 0 : s.m * s.k, &zero, output, type, s.n,

@@ -9,19 +9,19 @@
 
 namespace actorflow {
 
-// To the nearest, ties to the even one; NaN stays NaN.
+// Rounds to the nearest bfloat16, ties to even; NaN stays NaN.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);
 
-// Has this CPU AMX, and may oneDNN use it? With AVX-512's instructions for bfloat16 alone products are
-// slower than of float32.
+// Whether this CPU has AMX and oneDNN may use it. With AVX-512's instructions for bfloat16 alone,
+// products are slower than in float32.
 bool multiplies_bf16_fast();
 
-// Whether to round the factors of products [m,k] [k,n] of this precision: where the CPU gains more by it
-// than rounding costs.
+// Whether to round the factors of products [m,k] [k,n] of this precision: if the CPU gains more than
+// rounding costs.
 bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t k, std::int64_t n);
 
-// Rounds what a product multiplies, so many elements of a and b, into memory of the context's device,
-// which is the CPU. The memory must live as long as what is returned.
+// Rounds the factors of a product, with count_a and count_b elements, into memory of the context's
+// device, which is the CPU. That memory must outlive the returned factors.
 Factors round_to_bf16(const OpContext& c, const Factors& factors, std::int64_t count_a,
                       std::int64_t count_b, BufferRef& memory);
 

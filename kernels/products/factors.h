@@ -1,4 +1,4 @@
-// What a product multiplies.
+// The factors of a product.
 #pragma once
 
 #include <cstddef>

@@ -245,9 +245,9 @@ class CudaMatMul final : public MatMul {
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const T one = 1, zero = 0;
     check_cublas(
-        cublasGemmEx_64(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
-                        s.transpose_b ? s.k : s.n, a, type, s.transpose_a ? s.m : s.k, &zero,
-                        output.mutable_data(), cublas_type<T>, s.n, arithmetic, CUBLAS_GEMM_DEFAULT),
+        cublas().gemm_ex(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
+                         s.transpose_b ? s.k : s.n, a, type, s.transpose_a ? s.m : s.k, &zero,
+                         output.mutable_data(), cublas_type<T>, s.n, arithmetic, CUBLAS_GEMM_DEFAULT),
         "multiply matrices");
   }
 };

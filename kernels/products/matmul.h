@@ -1,4 +1,4 @@
-// The product of two matrices, for the ops that do more with it.
+// The product of two matrices, for ops that contain one.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 namespace actorflow {
 
-// Of inputs 0 and 1 and the attributes transpose_a and transpose_b: adds the product's type. All inputs
-// must have one dtype.
+// Adds the type of the product of inputs 0 and 1, by the attributes transpose_a and transpose_b, as an
+// output. All inputs must have one dtype.
 void infer_matmul(InferContext& context);
 
-// Kernels that put the product of inputs 0 and 1 into output 0, whatever else the node has.
+// Kernels that write the product of inputs 0 and 1 to output 0; other inputs are ignored.
 std::unique_ptr<Kernel> make_cpu_matmul(const Node& node);
 #ifdef ACTORFLOW_CUDA
 std::unique_ptr<Kernel> make_cuda_matmul(const Node& node);

@@ -10,14 +10,14 @@
 namespace actorflow {
 
 // Output [batch,m,n] = op(a) [batch or 1,m,k] op(b) [batch or 1,k,n], where op transposes or does
-// nothing. A side that is shared is one matrix for the whole batch.
+// nothing. A shared side is one matrix for the whole batch.
 struct BatchMatMulShape {
   std::int64_t batch, m, k, n;
   bool transpose_a, transpose_b, shared_a, shared_b;
   bool operator==(const BatchMatMulShape&) const = default;
 };
 
-// Products of whatever shapes come, in float32; keeps what oneDNN prepares for a shape. The result's
+// Products of any shapes, in float32. Keeps the primitives that oneDNN makes for a shape. The result's
 // bits depend on shape and inputs alone. Thread-safe.
 class OneDnnBatchMatMul {
  public:

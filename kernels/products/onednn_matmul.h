@@ -16,20 +16,22 @@ struct MatMulShape {
   bool operator==(const MatMulShape&) const = default;
 };
 
-// A part of a product: of some rows and columns of the output, the sum over some of the k inner indices.
+// A part of a product: the sum over some of the k inner indices, for some rows and columns of the
+// output.
 struct MatMulBlock {
   std::int64_t first_row, rows, first_column, columns, first_inner, inner;
 };
 
-// A large product is divided into parts that several threads can compute. How follows from the shape
-// alone, so that the result does not depend on the number of threads.
+// The parts of a large product, which several threads can compute. They follow from the shape alone, so
+// that the result does not depend on the number of threads.
 class MatMulParts {
  public:
   explicit MatMulParts(const MatMulShape& shape);
 
   int count() const { return count_; }
   MatMulBlock block(int part) const;
-  // Each part is a sum over some of the inner indices: a matrix [m,n] of its own, to be added up.
+  // True if each part is a sum over some of the inner indices: a matrix [m,n] of its own, to be added to
+  // the others.
   bool are_terms() const { return divided_ == Divided::inner; }
 
  private:
@@ -40,7 +42,7 @@ class MatMulParts {
   int count_ = 1;
 };
 
-// Products of whatever shapes come, in float32; keeps what oneDNN prepares for a shape. The result's
+// Products of any shapes, in float32. Keeps the primitives that oneDNN makes for a shape. The result's
 // bits depend on shape, block and inputs alone. Thread-safe.
 class OneDnnMatMul {
  public:
@@ -51,7 +53,7 @@ class OneDnnMatMul {
   // REQUIRES: matrices of these shapes on the host, none of them empty; tensors of float32.
   void multiply(const MatMulShape& shape, const Tensor& a, const Tensor& b, Tensor& output,
                 Allocator& allocator) const;
-  // A part of it, to its place in output [m,n].
+  // Computes a part of the product, to its place in output [m,n].
   void multiply(const MatMulShape& shape, const MatMulBlock& block, const Factors& factors,
                 float* output, Allocator& allocator) const;
 

@@ -14,7 +14,7 @@ inline dnnl::memory::data_type type_of(const Factors& factors) {
   return factors.bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-// For one description, by one thread at a time.
+// A product of one description, for one thread at a time.
 class OneDnnProduct {
  public:
   explicit OneDnnProduct(const dnnl::matmul::primitive_desc& desc)
@@ -29,7 +29,7 @@ class OneDnnProduct {
                    {DNNL_ARG_DST, output_},
                    {DNNL_ARG_SCRATCHPAD, scratchpad_}} {}
 
-  // Reads a and b, of the type that the description has, and writes the output.
+  // Computes the product of a and b, which have the type of the description.
   void run(const void* a, const void* b, float* output, Allocator& allocator) {
     BufferRef scratch;
     if (scratch_bytes_ > 0) scratch = allocator.allocate(scratch_bytes_);

@@ -9,8 +9,8 @@
 
 namespace actorflow {
 
-// How many elements of a tensor of `device` are NaN or infinite; 0 for types that are not floating. A
-// team shares the work on a large tensor of a CPU. For a GPU the caller waits.
+// The number of elements of a tensor on `device` that are NaN or infinite; 0 for types that are not
+// floating. A team shares the work on a large tensor of a CPU; for a GPU the call waits.
 std::int64_t count_not_finite(const Tensor& tensor, Device& device, Team* team = nullptr);
 
 }  // namespace actorflow

@@ -1,5 +1,5 @@
-// The optimizers' formulas, one element at a time, for both kinds of device: what dense and row-sparse
-// updates share. Included by optimizer_update.cu and sparse_update.cu.
+// The optimizers' formulas, one element at a time, for both kinds of device, for dense and row-sparse
+// updates. Included by optimizer_update.cu and sparse_update.cu.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace actorflow {
 
-// A rule says how many slots it updates.
+// The rules. Each has the number of slots that it updates.
 template <class T>
 struct SgdRule {
   static constexpr std::size_t slots = 0;
@@ -76,7 +76,7 @@ struct RmsPropRule {
   }
 };
 
-// `step` counts from 1; only Adam asks.
+// Makes the rule of a step; `step` counts from 1 and only Adam uses it.
 template <class T>
 auto rule_of(const Sgd& o, std::int64_t) {
   return SgdRule<T>{T(o.learning_rate)};
@@ -104,17 +104,18 @@ auto rule_of(const RmsProp& o, std::int64_t) {
   return RmsPropRule<T>{T(o.learning_rate), T(1 - o.decay), T(o.momentum), T(o.epsilon)};
 }
 
-// Where the elements of one tensor of the state are read and written: one place, or two.
+// The addresses at which the elements of one tensor of the state are read and written; they may be the
+// same.
 template <class T>
 struct Place {
   const T* from;
   T* to;
 };
-// The value's and its slots'.
+// The places of the value and of its slots.
 template <class T, std::size_t count>
 using Places = std::array<Place<T>, count>;
 
-// A tensor of the state while it changes: it stays in place if nobody else holds it.
+// A tensor of the state during an update: changed in place if it has no other holder.
 class StateChange {
  public:
   StateChange(Tensor& tensor, Device& device)
@@ -149,8 +150,8 @@ inline void check_state(const Optimizer& optimizer, const VariableState& state) 
                            std::to_string(state.slots.size()) + "; was it made for another optimizer?");
 }
 
-// Calls update(rule, places, std::index_sequence for the places) for one step of the optimizer. Takes
-// all memory before; the state is as it was if `update` throws before it has changed anything.
+// Calls update(rule, places, std::index_sequence for the places) for one step of the optimizer.
+// Allocates all memory first; if `update` throws before it has changed anything, the state is unchanged.
 template <class T, class O, class Update>
 void change_state(const O& optimizer, VariableState& state, Device& device, const Update& update) {
   std::int64_t step = 1;
@@ -183,7 +184,7 @@ void with_optimizer(const Optimizer& optimizer, DType dtype, const Body& body) {
       optimizer);
 }
 
-// What an update of so many elements is divided into, of [0, size).
+// The shares of [0, size) for the threads of an update of that many elements.
 inline Shares update_shares(std::int64_t size, std::int64_t elements) {
   constexpr std::int64_t worth_sharing = 1 << 16, elements_per_share = 50'000, max_shares = 16;
   return {size, elements < worth_sharing ? 1 : elements / elements_per_share, max_shares};

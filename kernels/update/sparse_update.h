@@ -1,5 +1,5 @@
-// The optimizers on a gradient of which only some rows are given, as those of embeddings are: the cost
-// goes by these rows, not by the variable.
+// Optimizer updates by row-sparse gradients, such as those of embeddings: the cost depends on the rows
+// of the gradient, not on the size of the variable.
 //
 // Only the rows of the gradient and their slots change, by the formulas of optimizer_update.h. That is
 // what TensorFlow's sparse kernels do for SGD, Momentum, Adagrad and RMSProp, and its LazyAdamOptimizer
@@ -21,12 +21,12 @@ struct GradientRows {
   Tensor values;
   Tensor indices;
 };
-// The sum of these; rows of equal indices add up.
+// A gradient that is the sum of these; rows of equal indices add up.
 using SparseGradient = std::vector<GradientRows>;
 
 // A gradient of either kind.
 struct Gradient {
-  Gradient(Tensor tensor) : dense(std::move(tensor)) {}         // NOLINT: each is a gradient
+  Gradient(Tensor tensor) : dense(std::move(tensor)) {}         // NOLINT: implicit: each is a gradient
   Gradient(SparseGradient sparse) : rows(std::move(sparse)) {}  // NOLINT
   bool is_dense() const { return dense.valid(); }
 
@@ -38,10 +38,10 @@ struct Gradient {
 // from 0 to rows - 1. The message names neither node nor variable.
 void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device);
 
-// Applies a gradient on `device`, as the state and the gradient are. Rows are added in their order
-// before the formula sees them, so that the same calls give the same bits on any number of threads.
-// State that somebody else holds too is copied first, as apply_gradient() does. Throws what
-// apply_gradient() and check_sparse_gradient() throw; the state is then as it was.
+// Applies a gradient; state and gradient are on `device`. Equal rows are added in their order before the
+// formula is applied, so that the same calls give the same bits on any number of threads. State with
+// other holders is copied first, as in apply_gradient(). Throws what apply_gradient() and
+// check_sparse_gradient() throw; the state is then unchanged.
 void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
                            const SparseGradient& gradient, Device& device, Team* team = nullptr);
 
@@ -51,8 +51,8 @@ void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
 void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
                        std::span<const SparseGradient> gradients, Device& device, Team* team = nullptr);
 
-// Whichever the gradients are: apply_mean() or apply_sparse_mean(). Throws invalid_argument also if some
-// are dense and some are sparse.
+// Applies the mean of dense or of sparse gradients. Throws invalid_argument also if some are dense and
+// some are sparse.
 void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Gradient> gradients,
                 Device& device, Team* team = nullptr);
 

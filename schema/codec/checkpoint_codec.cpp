@@ -116,6 +116,7 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   root.setGlobalStep(manifest.global_step);
   root.setSavedAt(manifest.saved_at_s);
   root.setBlockBytes(manifest.block_bytes);
+  root.setOneStep(manifest.one_step);
   auto files = root.initFiles(static_cast<unsigned>(manifest.files.size()));
   for (unsigned i = 0; i < files.size(); ++i) {
     files[i].setName(to_text(manifest.files[i].name));
@@ -149,6 +150,7 @@ Manifest decode_manifest(std::span<const std::byte> bytes) {
     manifest.global_step = root.getGlobalStep();
     manifest.saved_at_s = root.getSavedAt();
     manifest.block_bytes = root.getBlockBytes();
+    manifest.one_step = root.getOneStep();
     if (manifest.block_bytes == 0) throw damaged("its blocks have no bytes");
     for (const auto file : root.getFiles())
       manifest.files.push_back({to_string(file.getName()), file.getSizeBytes(), file.getHeaderBytes(),

@@ -22,9 +22,9 @@ struct Manifest {
   // A tensor, or a slice of one along axis 0.
   struct Entry {
     std::string name;
-    std::string variable;  // whose optimizer slot it is; empty for the value of a variable
+    std::string variable;  // the owner of an optimizer slot; empty for the value of a variable
     DType dtype = DType::invalid;
-    Shape shape;                  // of what is here
+    Shape shape;                  // of the stored rows
     std::int64_t first_row = 0;   // of the slice in the whole tensor
     std::int64_t full_rows = -1;  // of the whole tensor; -1 if this is all of it
     std::uint32_t file = 0;       // position in `files`
@@ -38,14 +38,18 @@ struct Manifest {
   std::int64_t global_step = 0;
   std::int64_t saved_at_s = 0;  // since 1970
   std::uint64_t block_bytes = std::uint64_t{1} << 20;
+  // Every variable, with its slots, has had the updates of the steps up to global_step and no others. Not known
+  // where training is asynchronous.
+  bool one_step = false;
   std::vector<File> files;
   std::vector<Entry> tensors;
 };
 
 // The content of a manifest file, with a checksum of itself.
 std::vector<std::byte> encode_manifest(const Manifest& manifest);
-// Throws data_loss unless the bytes are exactly what encode_manifest made, every bit of them, and
-// every entry lies behind the header of its file; failed_precondition, naming both, for a version that is not known.
+// The inverse. Throws data_loss if any bit differs from what encode_manifest() made, or an entry does
+// not lie behind the header of its file; failed_precondition, naming both versions, for an unknown
+// version.
 Manifest decode_manifest(std::span<const std::byte> bytes);
 
 }  // namespace actorflow

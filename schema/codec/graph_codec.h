@@ -13,11 +13,11 @@ void write_nodes(const std::vector<Node>& nodes, TensorWriter& tensors, wire::Gr
 inline void write_graph(const GraphDef& graph, TensorWriter& tensors, wire::Graph::Builder to) {
   write_nodes(graph.nodes, tensors, to);
 }
-// Nothing unchecked comes in: types are inferred here. Throws invalid_argument with every mistake of
-// the graph, one per line: unknown ops, references, attributes, types, devices, names.
+// The graph, checked and with inferred types. Throws invalid_argument with every mistake, one per line:
+// unknown ops, references, attributes, types, devices, names.
 GraphDef read_graph(wire::Graph::Reader from, TensorReader& tensors, const OpRegistry& ops);
-// Nodes for extend_graph(), which checks how they fit the graph that they belong to. Throws
-// invalid_argument for ops and attributes that are not known here.
+// Nodes for extend_graph(), which checks that they fit the graph. Throws invalid_argument for unknown
+// ops and attributes.
 std::vector<Node> read_nodes(wire::Graph::Reader from, TensorReader& tensors, const OpRegistry& ops);
 
 }  // namespace actorflow

@@ -14,21 +14,21 @@ void write_task_name(const TaskName& name, wire::TaskName::Builder to);
 TaskName read_task_name(wire::TaskName::Reader from);
 void write_identity(const TaskIdentity& identity, wire::TaskIdentity::Builder to);
 TaskIdentity read_identity(wire::TaskIdentity::Reader from);
-// A text of more than 4 MiB is cut.
+// Cuts a text of more than 4 MiB.
 void write_status(const Status& status, wire::Status::Builder to);
-// A code that is not known here becomes `unknown`.
+// An unknown code becomes `unknown`.
 Status read_status(wire::Status::Reader from);
 
 void write_message(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to);
-// Throws invalid_argument for what is not understood.
+// Throws invalid_argument for a message that is not understood.
 Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops);
 
-// What takes the place of a message that cannot be sent, or that has come and cannot be taken. Of the
-// message only its kind and number need to be there, which a writer sets first. Nothing for messages
-// that nobody waits for, or that are never large.
+// The replacement of a message that cannot be sent, or that arrived and cannot be accepted. Needs only
+// the kind and number of the message, which a writer sets first. None for messages for which nobody
+// waits, or that are never large.
 std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason);
 
-// About the size of the message, for batching.
+// The approximate size of the message, for batching.
 std::size_t estimated_bytes(const Message& message);
 
 }  // namespace actorflow

@@ -1,7 +1,7 @@
 // Between tensors and Cap'n Proto (tensor.capnp). Internal to schema/: includes Cap'n Proto.
 //
-// What fits goes into the message: small tensors copied, larger ones as references to their own bytes.
-// What does not fit becomes a transfer, whose chunks go ahead of the message (transfer.h).
+// Tensors that fit are part of the message: small ones copied, larger ones as references to their own
+// bytes. Others become transfers, whose chunks are sent ahead of the message (transfer.h).
 #pragma once
 
 #include <capnp/orphan.h>
@@ -17,22 +17,22 @@
 
 namespace actorflow {
 
-// Tensors of more bytes do not go into a message.
+// The largest tensor inside a message.
 inline constexpr std::size_t max_inline_bytes = std::size_t{1} << 20;
 
 // The memory that a connection's outgoing messages refer to, until they have been written.
 class BufferKeeper {
  public:
-  // `begin` is where the referenced bytes start.
+  // Keeps the buffer whose referenced bytes start at `begin`.
   void keep(const void* begin, const BufferRef& buffer) { kept_.emplace(begin, buffer); }
-  // The buffer for one reference to `begin`; empty if there is none.
+  // Releases the buffer of one reference to `begin` to the caller; empty if there is none.
   BufferRef take(const void* begin);
 
  private:
   std::unordered_multimap<const void*, BufferRef> kept_;
 };
 
-// Bytes that go ahead of a message.
+// Bytes that are sent ahead of a message.
 struct Transfer {
   std::uint64_t number = 0;
   BufferRef bytes;
@@ -40,18 +40,18 @@ struct Transfer {
 };
 
 struct TensorLimits {
-  // Of all tensors in the message together; the rest becomes transfers.
+  // The limit for all tensors in the message together; the others become transfers.
   std::size_t message_bytes = std::size_t{4} << 20;
   std::size_t tensor_bytes = max_inline_bytes;
-  // False where the receiver takes none: then what does not fit is refused.
+  // False if the receiver accepts no transfers: tensors that do not fit are then refused.
   bool transfers = true;
 };
 
-// The limits of a message to a receiver that takes no transfers.
+// The limits of a message to a receiver that accepts no transfers.
 inline constexpr TensorLimits only_inline{std::size_t{48} << 20, std::size_t{48} << 20, false};
 
-// Writes the tensors of one message. A message has a limited number of segments, so only so many
-// tensors of one message are referenced; the others are copied.
+// Writes the tensors of one message. A message has a limited number of segments, so only a limited
+// number of its tensors are referenced; the others are copied.
 class TensorWriter {
  public:
   // `next_transfer` numbers the transfers of the connection.
@@ -60,7 +60,7 @@ class TensorWriter {
       : orphanage_(orphanage), keeper_(keeper), next_transfer_(next_transfer), limits_(limits) {}
 
   // Throws invalid_argument for a tensor that is not on the host, resource_exhausted for one that does
-  // not fit where there are no transfers.
+  // not fit if there are no transfers.
   void write(const Tensor& tensor, wire::Tensor::Builder to);
   std::vector<Transfer> take_transfers() { return std::move(transfers_); }
 
@@ -80,15 +80,16 @@ class TensorWriter {
 class TransferReceiver;
 
 // Reads tensors into memory of an allocator. Sizes are checked before memory is taken. Throws
-// invalid_argument that names both sizes, or what else is wrong.
+// invalid_argument that names both sizes, or the other mistake.
 class TensorReader {
  public:
   TensorReader(Allocator& allocator, TransferReceiver& transfers)
       : allocator_(allocator), transfers_(transfers) {}
 
-  // No tensor for a transfer that was refused, so that the others of the message are still claimed.
+  // Returns no tensor for a transfer that was refused, so that the others of the message are still
+  // claimed.
   Tensor read(wire::Tensor::Reader from);
-  // Why one of the tensors is not there: ask when all have been read.
+  // The reason why a tensor is missing; ok if none is. Valid when all have been read.
   const Status& refusal() const { return refusal_; }
 
  private:

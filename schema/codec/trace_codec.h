@@ -1,4 +1,4 @@
-// Between Cap'n Proto and what both protocols say of devices and traced steps. Internal to schema/:
+// Between Cap'n Proto and the devices and traces of steps of both protocols. Internal to schema/:
 // includes Cap'n Proto.
 #pragma once
 

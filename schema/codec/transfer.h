@@ -1,4 +1,4 @@
-// Large tensors on their way through a TensorSink (tensor.capnp). Internal to schema/.
+// Transfers: large tensors sent through a TensorSink (tensor.capnp). Internal to schema/.
 #pragma once
 
 #include <kj/async.h>
@@ -16,8 +16,8 @@
 
 namespace actorflow {
 
-// Puts the chunks of incoming transfers together, each in one block of the allocator. The peer may
-// have announced at most `max_bytes` that no message has claimed yet.
+// Assembles the chunks of incoming transfers, each in one block of the allocator. The peer may announce
+// at most `max_bytes` that no message has claimed yet.
 class TransferReceiver {
  public:
   struct Received {
@@ -29,14 +29,14 @@ class TransferReceiver {
       : allocator_(allocator), max_bytes_(max_bytes) {}
 
   // Throws invalid_argument for a chunk that does not continue its transfer. A transfer that announces
-  // too much or for which there is no memory is passed over, and refused when it is asked for.
+  // too much, or for which there is no memory, is skipped and refused when a message claims it.
   void put(wire::TensorChunk::Reader chunk);
-  // A transfer that has come in another way.
+  // Adds a transfer that arrived in another way.
   void add(std::uint64_t number, Received received);
-  // The bytes of a complete transfer; throws invalid_argument if there is none of that number.
+  // Takes the bytes of a complete transfer. Throws invalid_argument if there is none of that number.
   Received take(std::uint64_t number);
-  // Why the transfer was passed over: resource_exhausted, naming size and limit. Ok if it was not. Asked
-  // once.
+  // Takes the reason why the transfer was skipped: resource_exhausted, naming size and limit; ok if it
+  // was not.
   Status take_refusal(std::uint64_t number);
 
  private:
@@ -54,8 +54,8 @@ class TransferReceiver {
   std::unordered_map<std::uint64_t, Status> refused_;
 };
 
-// Puts all of them into the sink; resolves when the next call may be made (not when they have
-// arrived). `keeper` belongs to the sink's connection.
+// Sends all transfers to the sink; resolves when the next call may be made, not when they have arrived.
+// `keeper` belongs to the sink's connection.
 kj::Promise<void> send_transfers(std::vector<Transfer> transfers, wire::TensorSink::Client sink,
                                  std::shared_ptr<BufferKeeper> keeper);
 

@@ -1,4 +1,4 @@
-// The bytes of a file, one after the other: what readers of formats read from.
+// The bytes of a file in order, for readers of formats.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,31 @@
 #include <span>
 #include <string>
 
+#include "schema/formats/compression.h"
+
 namespace actorflow {
 
-// Throws Error of whoever has the file. Not thread-safe.
+// Throws the Error of the storage that has the file. Not thread-safe.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills `to`, or less of it where the file ends; returns how much.
+  // Fills `to`, or a part of it at the end of the file; returns the number of bytes.
   virtual std::size_t read(std::span<std::byte> to) = 0;
-  // Passes over so many bytes, fewer where the file ends; returns how many. Reads them if it must.
+  // Skips that many bytes, fewer at the end of the file; returns the number of skipped bytes. Reads them
+  // if it must.
   virtual std::uint64_t skip(std::uint64_t bytes);
-  // No more than so many bytes are left.
+  // An upper bound of the bytes that are left.
   virtual std::uint64_t most_bytes_left() = 0;
   virtual const std::string& name() const = 0;  // the file's, for errors
 };
 
-// The same bytes if they are not compressed by gzip, which their beginning tells; else what they contain.
+using SourceRef = std::unique_ptr<ByteSource>;
+
+// What a compressed file contains, of all its members or frames; the same bytes if it is not compressed.
 // Throws data_loss, naming file and offset, if the compressed data are damaged or end early.
-std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> source);
+SourceRef decompressed(SourceRef source, Compression compression);
+// The same by the file's beginning. Only for formats that cannot begin as compressed files do: arbitrary
+// bytes, such as fixed records, may.
+SourceRef decompressed(SourceRef source);
 
 }  // namespace actorflow

@@ -1,12 +1,12 @@
 #include <csv.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <utility>
 
 #include "schema/formats/element_reader.h"
 #include "schema/formats/lines.h"
+#include "schema/records/csv_field.h"
 
 namespace actorflow {
 namespace {
@@ -14,30 +14,6 @@ namespace {
 // A state of libcsv's parser: between two records. Inside a quoted field a record goes on over lines.
 constexpr int row_not_begun = 0;
 constexpr std::size_t max_record_bytes = std::size_t{64} << 20;
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
-// False if the text is no number of type T.
-template <class T>
-bool parse(std::string_view text, T& value) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-bool parse(std::string_view text, bool& value) {
-  text = trimmed(text);
-  value = text == "1" || text == "true" || text == "True" || text == "TRUE";
-  return value || text == "0" || text == "false" || text == "False" || text == "FALSE";
-}
-bool parse(std::string_view text, std::string& value) {
-  value = text;
-  return true;
-}
 
 // libcsv cuts records into fields; it is fed line by line, so that it is known where a field stands.
 class CsvReader final : public ElementReader {
@@ -172,7 +148,7 @@ class CsvReader final : public ElementReader {
     auto column = static_cast<std::size_t>(component.first_column);
     for (auto& value : tensor.mutable_values<T>()) {
       const std::string& text = records_.front().fields[column];
-      if (!parse(text, value))
+      if (!detail::parse_csv_value(text, value))
         throw damaged(records_.front().line, "field " + std::to_string(column) + ": expected a value of " +
                                                  std::string(to_string(dtype_of<T>)) + ", got '" +
                                                  text.substr(0, 100) + "'");

@@ -1,8 +1,8 @@
 // Readers of data files: each gives the elements of one file, one after the other, as tuples of tensors.
 //
-// They read in pieces, so a file may be larger than memory, and take no memory for what a file only
-// announces. A truncated or damaged file is data_loss, a wrong one invalid_argument; errors name file,
-// place, what was expected and what came.
+// They read in pieces, so a file may be larger than memory, and allocate nothing for a size that a file
+// only announces. A truncated or damaged file is data_loss, a wrong one invalid_argument; errors name
+// file, place, expected and actual.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,12 @@ namespace actorflow {
 class ElementReader {
  public:
   virtual ~ElementReader() = default;
-  // False at the end.
+  // Reads the next element; false at the end.
   virtual bool next(Tuple& element) = 0;
-  // Passes over up to `count` elements; returns how many, fewer only at the end. Does not look at their
-  // bytes where their size is known.
+  // Skips up to `count` elements; returns the number of skipped ones, fewer only at the end. Does not
+  // read their bytes if their size is known.
   virtual std::int64_t skip(std::int64_t count);
 };
-
-using SourceRef = std::unique_ptr<ByteSource>;
 
 // IDX files, the format of the MNIST database: a tensor of uint8 for each entry of the first dimension.
 //
@@ -36,8 +34,8 @@ using SourceRef = std::unique_ptr<ByteSource>;
 //   dim  := big-endian uint32
 std::unique_ptr<ElementReader> read_idx(SourceRef source);
 
-// The binary version of CIFAR-10: records of a label and three planes of 32 x 32 bytes (red, green, blue).
-// Elements: uint8[3,32,32], uint8[] (0 to 9).
+// The binary version of CIFAR-10: records of a label and three planes of 32 x 32 bytes (red, green,
+// blue). Elements: uint8[3,32,32], uint8[] (0 to 9).
 std::unique_ptr<ElementReader> read_cifar10(SourceRef source);
 
 // TFRecord files (schema/tfrecord.h): a string scalar for each record.

@@ -1,48 +1,29 @@
-#include <vector>
-
 #include "schema/formats/element_reader.h"
-#include "schema/tfrecord.h"
+#include "schema/formats/tfrecord_file.h"
 
 namespace actorflow {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 18;
-
-class TfRecordReader final : public ElementReader {
+class TfRecordElements final : public ElementReader {
  public:
-  explicit TfRecordReader(SourceRef source) : source_(std::move(source)), records_(source_->name()) {}
+  explicit TfRecordElements(SourceRef source) : file_(std::move(source)) {}
 
   bool next(Tuple& element) override {
-    while (true) {
-      if (const auto record = records_.next()) {
-        element = {Tensor::scalar(
-            std::string(reinterpret_cast<const char*>(record->data()), record->size()))};
-        return true;
-      }
-      if (!feed()) return false;
-    }
-  }
-
- private:
-  bool feed() {
-    std::vector<std::byte> block(block_bytes);
-    block.resize(source_->read(block));
-    if (block.empty()) {
-      records_.finish();
-      return false;
-    }
-    records_.feed(block);
+    const auto record = file_.next();
+    if (!record) return false;
+    element = {
+        Tensor::scalar(std::string(reinterpret_cast<const char*>(record->data()), record->size()))};
     return true;
   }
 
-  SourceRef source_;
-  RecordReader records_;
+ private:
+  TfRecordFile file_;
 };
 
 }  // namespace
 
 std::unique_ptr<ElementReader> read_tfrecords(SourceRef source) {
-  return std::make_unique<TfRecordReader>(std::move(source));
+  return std::make_unique<TfRecordElements>(std::move(source));
 }
 
 }  // namespace actorflow

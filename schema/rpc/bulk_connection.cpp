@@ -65,7 +65,7 @@ FileDescriptor connect_locally(const std::string& name) {
   return socket;
 }
 
-// The peer has taken the lane when it answers; it closes the connection if it does not want it.
+// The peer has taken the connection when it answers; it closes the connection if it does not want it.
 kj::Promise<BulkConnection> accepted(BulkConnection connection) {
   auto answer = kj::heap<std::uint64_t>(1);
   auto read = connection.stream->read(answer.get(), sizeof(std::uint64_t));

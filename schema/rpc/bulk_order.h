@@ -1,4 +1,4 @@
-// What a connection's receiver does in the order that its sender has asked for. Internal to schema/.
+// The order between the lanes of a connection, at its receiver. Internal to schema/.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace actorflow {
 
-// Holds back what must come after messages of the bulk lane. The loop's.
+// Holds back what must come after messages of the bulk plane. The loop's.
 class BulkOrder {
  public:
-  // What waits may take so many bytes.
+  // Waiting tasks may hold at most `max_bytes`.
   explicit BulkOrder(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // True if so many messages have been handed over.
+  // True if that many messages have been handed over.
   bool reached(std::uint64_t bulk_messages) const { return bulk_messages <= handed_over_; }
   // Runs the task when `bulk_messages` have been handed over: now or later, in the order of the calls.
-  // `size_bytes` is what the task holds. Throws resource_exhausted if too many wait, or too much.
+  // `size_bytes` is the memory that the task holds. Throws resource_exhausted if too many tasks or bytes
+  // wait.
   void run_after(std::uint64_t bulk_messages, std::size_t size_bytes, std::function<void()> task) {
     if (reached(bulk_messages)) return task();
     if (waiting_.size() == max_waiting || size_bytes > max_bytes_ - waiting_bytes_)
@@ -29,7 +30,7 @@ class BulkOrder {
     waiting_.push_back({bulk_messages, size_bytes, std::move(task)});
   }
 
-  // One more message of the bulk lane has been handed over.
+  // One more message of the bulk plane has been handed over.
   void advance() {
     ++handed_over_;
     for (auto& it : std::exchange(waiting_, {})) {

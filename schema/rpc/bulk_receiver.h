@@ -1,5 +1,5 @@
-// The accepting side of a bulk lane: reads large messages, their tensors straight into the memory that
-// they stay in. Internal to schema/: includes Cap'n Proto.
+// The accepting side of a bulk connection: reads large messages, their tensors straight into the memory
+// that they stay in. Internal to schema/: includes Cap'n Proto.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,13 @@
 
 namespace actorflow {
 
-// The loop's. Lives on after stop() until the sender has heard of every payload that it may write over.
+// For the loop's thread. Lives on after stop() until the sender has learnt of every payload that it may
+// overwrite.
 class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
  public:
   struct Events {
     std::function<void(Message)> received;
-    // The last event: why the connection must be closed.
+    // The last event: the reason why the connection must be closed.
     std::function<void(const std::string&)> failed;
   };
 
@@ -28,7 +29,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   ~BulkReceiver() { leases_->detach(); }
 
   void start();
-  // No event comes after this. Not inside of one: by later().
+  // No event comes after this. Inside an event, call it by later().
   void stop();
 
  private:
@@ -49,7 +50,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   const std::shared_ptr<const SharedView> view_;
   Events events_;
   const std::shared_ptr<Leases> leases_;
-  std::vector<std::byte> skipped_;  // where what is not taken goes
+  std::vector<std::byte> skipped_;  // receives bytes that are dropped
   bool welcomed_ = false;
   bool returning_ = false;
   bool sender_gone_ = false;  // and needs nothing back

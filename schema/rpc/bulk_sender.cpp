@@ -132,7 +132,7 @@ kj::Promise<void> BulkSender::send(const Message& message) {
   });
 }
 
-// Takes its place in the order of the lane, too.
+// Takes its place in the order of the plane, too.
 kj::Promise<void> BulkSender::send_in_place_of(Frame& frame, Status reason) {
   reason.message = "cannot send to " + receiver_ + ": " + reason.message;
   core_.options.on_warning(reason.message);

@@ -1,5 +1,6 @@
-// The calling side of a bulk lane: sends large messages one after another, their tensors from where they
-// lie, and no more than the receiver wants to hold. Internal to schema/: includes Cap'n Proto.
+// The calling side of a bulk connection: sends large messages one after another, their tensors from
+// where they lie, and no more than the receiver wants to hold. Internal to schema/: includes Cap'n
+// Proto.
 #pragma once
 
 #include <array>
@@ -17,29 +18,30 @@
 
 namespace actorflow {
 
-// The loop's, but for path(). Lives on after stop() until the receiver has returned what it reads in our
-// shared memory, or has gone.
+// For the loop's thread, except path(). Lives on after stop() until the receiver has returned the blocks
+// that it reads in our shared memory, or has gone.
 class BulkSender : public std::enable_shared_from_this<BulkSender> {
  public:
   struct Events {
-    // Everything that was in the outbox is on its way.
+    // The outbox is empty; all its messages have been sent.
     std::function<void()> idle;
     // The last event.
     std::function<void(Status)> failed;
   };
 
-  // `receiver` names it in errors.
+  // `receiver` is the name of the receiver in errors.
   BulkSender(RpcCore& core, Outbox& outbox, std::string receiver, Events events)
       : core_(core), outbox_(outbox), receiver_(std::move(receiver)), events_(std::move(events)) {}
 
-  // The receiver takes messages, on these terms; `rpc` is the connection to it.
+  // Starts sending, on the receiver's terms; `rpc` is the connection to it.
   void start(wire::BulkLane::Reader terms, RpcEnd& rpc);
-  // Sends what is in the outbox.
+  // Sends the messages in the outbox.
   void pump();
-  // Nothing is sent and no event comes after this; the outbox may go. Not inside of an event.
+  // Nothing is sent and no event comes after this; the outbox may be destroyed. Not to be called inside
+  // an event.
   void stop();
 
-  // Any thread: how tensors travel, once the first has.
+  // Any thread: the way that tensors take, known from the first one on.
   TensorPath path() const { return path_; }
 
  private:
@@ -62,8 +64,8 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   void all_returned();
   bool fits(std::size_t bytes) const;
 
-  // What the receiver still holds of a payload: its size, its block if that lies in shared memory, and
-  // for which step it was sent (0: a graph).
+  // A payload that the receiver still holds: its size, its block if that lies in shared memory, and its
+  // step (0: a graph).
   struct Lease {
     std::size_t size_bytes = 0;
     BufferRef block;
@@ -84,11 +86,11 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   bool started_ = false;
   bool draining_ = false;  // pump_all() is under way
   bool stopped_ = false;
-  kj::Own<kj::AsyncIoStream> stream_;                  // null until the first message
-  kj::Own<kj::PromiseFulfiller<void>> window_opened_;  // null while nobody waits
-  kj::Own<kj::PromiseFulfiller<void>> given_back_;     // null before stop()
+  kj::Own<kj::AsyncIoStream> stream_;                          // null until the first message
+  kj::Own<kj::PromiseFulfiller<void>> window_opened_;          // null while nobody waits
+  kj::Own<kj::PromiseFulfiller<void>> given_back_;             // null before stop()
   kj::TimePoint stalled_since_ = kj::origin<kj::TimePoint>();  // a message waits and nothing comes back
-  kj::TimePoint next_report_ = kj::origin<kj::TimePoint>();    // of that
+  kj::TimePoint next_report_ = kj::origin<kj::TimePoint>();    // of the stall
   std::array<std::uint64_t, 512> returned_{};
   kj::Promise<void> sending_ = nullptr;
   kj::Promise<void> reading_ = nullptr;

@@ -17,26 +17,26 @@ namespace actorflow {
 
 class PeerServer;
 
-// The loop's.
+// A connection. For the loop's thread.
 struct Connection {
   Connection(PeerServer& accepted_by, std::uint64_t number);
   bool introduced() const { return rpc.get() != nullptr && rpc->stream.trusted(); }
-  // Does its certificate allow the peer to be this task? Without credentials everyone may.
+  // Whether the peer's certificate allows it to be this task; without credentials every peer may.
   bool may_be(const TaskName& task) const;
   std::string who() const;
-  // The peer has introduced itself, as a task or as a client.
+  // Call when the peer has introduced itself, as a task or as a client.
   void trust();
-  // Hands a message of the bulk lane over, unless the connection has been closed.
+  // Hands a message of the bulk plane over, unless the connection has been closed.
   void receive_bulk(Message message);
 
   PeerServer& server;  // only while open
   std::uint64_t id;
   bool open = true;
-  std::string address;               // of its other end, as far as it is known
+  std::string address;               // of the other end, as far as known
   std::vector<std::string> names;    // in its certificate; none without credentials
   std::optional<TaskIdentity> peer;  // set by its `connect`
   BulkToken token{};                 // the same
-  std::set<std::string> sessions;    // that its client has made: closed when it leaves
+  std::set<std::string> sessions;    // of its client: closed when it leaves
   TransferReceiver transfers;
   BulkOrder order;
   kj::Promise<void> opening = nullptr;

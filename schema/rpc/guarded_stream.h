@@ -17,45 +17,45 @@
 
 namespace actorflow {
 
-// Standard framing, but that every size is checked before memory is taken for it, and that a peer
-// which has not introduced itself may send a few KiB only. Tensors that outgoing messages refer to live
-// until the bytes have been handed to the kernel - not shorter, whatever the peer answers meanwhile.
+// Standard framing, except that every size is checked before memory is allocated, and that a peer that
+// has not introduced itself may send only a few KiB. Tensors in outgoing messages live until their bytes
+// have been handed to the kernel, whatever the peer answers meanwhile.
 //
-// Deliveries (worker.capnp) travel between the messages of the RPC, which never sees them: told apart by
-// the highest bit of the number of segments.
+// Deliveries (worker.capnp) are sent between the messages of the RPC, which never sees them: the highest
+// bit of the number of segments marks them.
 class GuardedStream final : public capnp::MessageStream {
  public:
-  // A message in all, as Cap'n Proto's own default has it.
+  // The limit of a whole message, Cap'n Proto's own default.
   static constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
   static constexpr std::size_t max_untrusted_bytes = std::size_t{16} << 10;
-  // What `-> stream` calls keep in flight on a connection.
+  // The bytes that `-> stream` calls keep in flight on a connection.
   static constexpr int window_bytes = 4 << 20;
 
   // The first 8 bytes of a message: number of segments - 1 and words of the first segment.
   using Head = std::array<std::uint32_t, 2>;
 
-  // `trusted`: the peer is one that we have called. `head`: has been read from the stream already.
+  // `trusted`: this end made the call. `head`: the bytes that have been read from the stream already.
   GuardedStream(kj::Own<kj::AsyncIoStream> stream, bool trusted, std::optional<Head> head = {})
       : stream_(kj::mv(stream)), trusted_(trusted), head_(head) {}
-  // Of one that we have called. `refusal` gets to know if TLS is spoken here.
+  // For the end that made the call. Writes to `refusal` if the peer speaks TLS.
   GuardedStream(kj::Own<kj::AsyncIoStream> stream, std::shared_ptr<std::string> refusal)
       : stream_(kj::mv(stream)), trusted_(true), refusal_(std::move(refusal)) {}
 
   using OnDelivery = std::function<void(capnp::MessageReader&)>;
 
-  // The peer has introduced itself: only the limit per message counts from now on. It may send
-  // deliveries if there is somebody to take them; what that throws ends the connection.
+  // Call when the peer has introduced itself: from then on only the limit per message holds. It may send
+  // deliveries if `on_delivery` is set; an exception of that ends the connection.
   void trust(OnDelivery on_delivery = {}) {
     trusted_ = true;
     on_delivery_ = std::move(on_delivery);
   }
   bool trusted() const { return trusted_; }
 
-  // Sends a delivery. The segments must stay, and the promise be evaluated, until it is written.
+  // Sends a delivery. The segments must live, and the promise be evaluated, until it is written.
   kj::Promise<void> deliver(kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments);
 
   const std::shared_ptr<BufferKeeper>& keeper() const { return keeper_; }
-  // For bytes between messages.
+  // The stream itself, for bytes between messages.
   kj::AsyncIoStream& bytes() { return *stream_; }
 
   using capnp::MessageStream::tryReadMessage;
@@ -96,7 +96,7 @@ class GuardedStream final : public capnp::MessageStream {
   OnDelivery on_delivery_;
   bool writing_ = false;
   bool broken_ = false;                                             // a write was given up in the middle
-  std::deque<kj::Own<kj::PromiseFulfiller<kj::Own<Turn>>>> turns_;  // of those who wait to write
+  std::deque<kj::Own<kj::PromiseFulfiller<kj::Own<Turn>>>> turns_;  // of writers that wait
 };
 
 }  // namespace actorflow

@@ -15,35 +15,36 @@
 
 namespace actorflow {
 
-// Everything of kj's belongs to the loop's thread: create, use and destroy it there. Tasks that are
-// posted together cost one wake-up, and none from the loop itself.
+// All objects of kj belong to the loop's thread: create, use and destroy them there. Tasks that are
+// posted together cost one wake-up, and none if the loop itself posts them.
 //
-// Spinning: for a while after each message the loop looks for the next one instead of sleeping. That
-// spares a wake-up per message, which is most of its way, and takes a core meanwhile.
+// Spinning: for a while after each message the loop polls for the next one instead of sleeping. That
+// saves a wake-up per message, most of its latency, and takes a core meanwhile.
 class IoLoop : private kj::TaskSet::ErrorHandler {
  public:
-  // `on_error` hears, on the loop, of exceptions that nobody else has caught. The loop spins for
+  // `on_error` is called on the loop for exceptions that nothing else has caught. The loop spins for
   // `spin_us` after a message; 0: never.
   explicit IoLoop(std::function<void(const std::string&)> on_error, std::int64_t spin_us = 0);
-  // Waits for the thread. What belongs to the loop must have been destroyed by a last run().
+  // Waits for the thread. A last run() must have destroyed all objects that belong to the loop.
   ~IoLoop();
   IoLoop(const IoLoop&) = delete;
   IoLoop& operator=(const IoLoop&) = delete;
 
   // Any thread: runs the task on the loop, in the order of the calls.
   void post(std::function<void()> task);
-  // Any thread: the same, but on the loop's thread the task runs at once.
+  // Any thread: as post(), but on the loop's thread the task runs at once.
   void start(std::function<void()> task);
-  // Any thread: runs the task on the loop and waits; at once if this is the loop's thread. Throws what
-  // the task throws.
+  // Any thread: runs the task on the loop and waits for it; on the loop's thread it runs at once. Throws
+  // what the task throws.
   void run(const std::function<void()>& task);
 
-  // On the loop only. The task runs after what runs now: the way to destroy the object whose callback
+  // On the loop only: runs the task after the present one. The way to destroy an object whose callback
   // is on the stack.
   void later(std::function<void()> task);
-  // A message has come: more may follow. (That tasks are posted, the loop sees itself.)
+  // Call when a message has arrived, so that the loop polls for more. (The loop itself notices posted
+  // tasks.)
   void traffic();
-  // Keeps the promise going.
+  // Runs the promise in the background.
   void spawn(kj::Promise<void> promise) { tasks_->add(kj::mv(promise)); }
   kj::Timer& timer() { return io_->provider->getTimer(); }
   kj::Network& network() { return io_->provider->getNetwork(); }
@@ -68,7 +69,7 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
   std::vector<std::function<void()>> posted_;  // guarded by mutex_
   kj::AsyncIoContext* io_ = nullptr;           // the rest: the loop's
   kj::TaskSet* tasks_ = nullptr;
-  kj::PromiseFulfiller<void>* traffic_ = nullptr;  // null while nobody wants to know
+  kj::PromiseFulfiller<void>* traffic_ = nullptr;  // null while nobody waits for it
   Clock::time_point spin_until_;
   bool quit_ = false;
   std::thread thread_;

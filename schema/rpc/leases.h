@@ -1,5 +1,5 @@
-// Payloads of large messages that their sender counts until they are destroyed here: what it may send is
-// bounded, and shared memory must not change while it is read. Internal to schema/.
+// Leases: payloads of large messages, which their sender counts until they are destroyed here. The count
+// bounds what it may send, and keeps shared memory unchanged while it is read. Internal to schema/.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@
 
 namespace actorflow {
 
-// One sender's payloads. Buffers may be destroyed on any thread, also after the network has gone; the
-// rest is the loop's.
+// The payloads of one sender. Buffers may be destroyed on any thread, also after the network; the rest
+// is for the loop's thread.
 class Leases : public std::enable_shared_from_this<Leases> {
  public:
-  // `returned` is called on the loop when there is something to take.
+  // `returned` is called on the loop when take_returned() has something.
   Leases(IoLoop& loop, std::function<void()> returned) : returned_(std::move(returned)), loop_(&loop) {}
 
-  // A payload in memory of our own, which may be changed, or in the sender's, which may not.
+  // A buffer for a payload in our own memory, which may be changed, or in the sender's, which may not.
   BufferRef lend(std::uint64_t number, std::size_t size_bytes, BufferRef storage);
   BufferRef lend(std::uint64_t number, std::size_t size_bytes, std::shared_ptr<const SharedView> view,
                  std::uint64_t place);
 
-  // A payload that was not taken: it counts as destroyed.
+  // Counts a payload that was not accepted as destroyed.
   void decline(std::uint64_t number, std::size_t size_bytes);
 
   // The numbers of payloads that have been destroyed since the last call.
   std::vector<std::uint64_t> take_returned();
-  std::size_t bytes() const;  // of those that have not been taken
+  std::size_t bytes() const;  // of payloads not yet in take_returned()
   bool empty() const { return bytes() == 0; }
-  // As long as a payload lives, this is open, and the sender sees that we are there.
+  // Keeps the connection open as long as a payload lives, so that the sender sees this process.
   void hold(FileDescriptor connection) { connection_ = std::move(connection); }
-  // The loop ends: no more calls.
+  // Call when the loop ends: no calls are made to it afterwards.
   void detach();
 
  private:

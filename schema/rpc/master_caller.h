@@ -6,7 +6,7 @@
 
 namespace actorflow {
 
-// A reply that says what went wrong.
+// A reply with that status.
 kj::Own<MasterReply> failure(Status status);
 
 // Sends requests to one master. For the loop's thread.
@@ -16,7 +16,7 @@ class MasterCaller {
   MasterCaller(wire::Master::Client master, RpcEnd& rpc, Allocator& allocator)
       : master_(kj::mv(master)), rpc_(rpc), allocator_(allocator) {}
 
-  // Throws Error for what cannot be sent; the promise fails if the connection does.
+  // Throws Error for a request that cannot be sent; the promise fails if the connection does.
   kj::Promise<kj::Own<MasterReply>> call(const MasterRequest& request);
 
  private:

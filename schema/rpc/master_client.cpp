@@ -157,8 +157,9 @@ void MasterClient::Impl::start(const MasterRequest& request,
 }
 
 MasterReply MasterClient::call(const MasterRequest& request) {
-  const auto answer = std::make_shared<std::promise<MasterReply>>();
+  auto answer = std::make_shared<std::promise<MasterReply>>();
   auto future = answer->get_future();
+  // The loop alone has it from here on: its end without an answer is one, too.
   impl_->loop.post(
       [&impl = *impl_, &request, answer = std::move(answer)] { impl.start(request, answer); });
   try {

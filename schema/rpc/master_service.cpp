@@ -57,6 +57,37 @@ class ReplyGate {
   std::shared_ptr<Waiting> waiting_;
 };
 
+// A session on its way to a client that may have left meanwhile: closed, unless it is taken.
+class NewSession {
+ public:
+  explicit NewSession(MasterHandler master) : master_(std::move(master)) {}
+  NewSession(const NewSession&) = delete;
+  NewSession& operator=(const NewSession&) = delete;
+  ~NewSession() {
+    if (handle_.empty()) return;
+    try {
+      master_(CloseSession{handle_}, [](const MasterReply&) {});
+    } catch (const std::exception&) {  // Without memory to say so it stays.
+    }
+  }
+
+  // Asks the master for a session, which `made` has until it is taken. None if there is no master.
+  static MasterHandler maker(const std::shared_ptr<NewSession>& made) {
+    if (!made->master_) return {};
+    return [made](MasterRequest request, MasterReplyFn reply) {
+      made->master_(std::move(request), [made, reply = std::move(reply)](MasterReply answer) {
+        if (answer.status.ok()) made->handle_ = answer.session;
+        reply(std::move(answer));
+      });
+    };
+  }
+  std::string take() { return std::exchange(handle_, {}); }
+
+ private:
+  const MasterHandler master_;
+  std::string handle_;
+};
+
 // What the handler answers, whenever and from whichever thread it does.
 kj::Promise<Reply> ask(RpcCore& core, const MasterHandler& handler, MasterRequest request) {
   if (!handler) return failure({Code::unimplemented, "this task has no master"});
@@ -84,11 +115,13 @@ class MasterService final : public wire::Master::Server {
       return CreateSession{read_graph(context.getParams().getGraph(), tensors, core().ops),
                            read_options(context.getParams().getOptions())};
     };
-    return answer(context, read, [this](const MasterReply& reply, auto results) {
-      if (reply.status.ok()) connection_->sessions.insert(reply.session);
+    const auto made = std::make_shared<NewSession>(master());
+    const auto write = [this, made](const MasterReply& reply, auto results) {
+      if (reply.status.ok() && connection_->open) connection_->sessions.insert(made->take());
       results.setSession(to_text(reply.session));
       results.setGraphVersion(reply.graph_version);
-    });
+    };
+    return answer(context, read, write, NewSession::maker(made));
   }
 
   kj::Promise<void> extendSession(ExtendSessionContext context) override {
@@ -171,11 +204,19 @@ class MasterService final : public wire::Master::Server {
 
  private:
   RpcCore& core() const { return connection_->server.core(); }
+  const MasterHandler& master() const {
+    KJ_REQUIRE(connection_->open, "the connection has been closed");
+    return connection_->server.inbox().master;
+  }
 
   // Answers the request that `read` takes from the parameters: with the status, and what `write` adds.
   template <class Context, class Read, class Write>
   kj::Promise<void> answer(Context& context, Read&& read, Write write) {
-    return ask_master(context, read).then([context, write](Reply reply) mutable {
+    return answer(context, read, write, master());
+  }
+  template <class Context, class Read, class Write>
+  kj::Promise<void> answer(Context& context, Read&& read, Write write, const MasterHandler& master) {
+    return ask_master(context, read, master).then([context, write](Reply reply) mutable {
       auto results = context.getResults();
       write_status(reply->status, results.initStatus());
       write(*reply, results);
@@ -189,13 +230,16 @@ class MasterService final : public wire::Master::Server {
   // The reply to the request that `read` takes from the parameters; a mistake there is the reply.
   template <class Context, class Read>
   kj::Promise<Reply> ask_master(Context& context, Read&& read) {
-    KJ_REQUIRE(connection_->open, "the connection has been closed");
+    return ask_master(context, read, master());
+  }
+  template <class Context, class Read>
+  kj::Promise<Reply> ask_master(Context& context, Read&& read, const MasterHandler& master) {
     context.allowCancellation();
     TensorReader tensors(core().allocator, connection_->transfers);
     try {
       MasterRequest request = read(tensors);
       throw_if_error(tensors.refusal());
-      return ask(core(), connection_->server.inbox().master, std::move(request));
+      return ask(core(), master, std::move(request));
     } catch (const Error& error) {  // which may follow from a tensor that is not there
       return failure(tensors.refusal().ok() ? error.status() : tensors.refusal());
     }

@@ -17,18 +17,18 @@ constexpr std::size_t batch_messages = 1024;
 Outbox::Pushed Outbox::push(Message message) {
   const std::size_t size = estimated_bytes(message);
   const std::lock_guard lock(mutex_);
-  const Lane lane = size < large_message_bytes ? Lane::control : Lane::bulk;
-  if (closed_) return {lane, false};
-  if (lane == Lane::control) {
+  const Plane plane = size < large_message_bytes ? Plane::control : Plane::bulk;
+  if (closed_) return {plane, false};
+  if (plane == Plane::control) {
     const std::uint64_t after = must_follow(message);
     control_.push_back({std::move(message), after, size});
-    return {lane, !std::exchange(control_busy_, true)};
+    return {plane, !std::exchange(control_busy_, true)};
   }
   ++bulk_messages_;
   if (std::holds_alternative<RunGraph>(message)) last_bulk_run_ = bulk_messages_;
   waiting_bytes_ += size;
   bulk_.emplace_back(std::move(message), size);
-  return {lane, !std::exchange(bulk_busy_, true)};
+  return {plane, !std::exchange(bulk_busy_, true)};
 }
 
 std::uint64_t Outbox::must_follow(const Message& message) const {

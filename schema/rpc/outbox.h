@@ -1,4 +1,4 @@
-// What a link still has to send, in its two lanes. Internal to schema/.
+// What a link still has to send, in its two planes. Internal to schema/.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,38 @@
 
 namespace actorflow {
 
-enum class Lane : std::uint8_t { control, bulk };
+enum class Plane : std::uint8_t { control, bulk };
 
-// A message of the control lane, which is handled only when so many of the bulk lane have been.
+// A message of the control plane, which is handled only when so many of the bulk plane have been.
 struct ControlMessage {
   Message message;
   std::uint64_t after_bulk = 0;
   std::size_t size_bytes = 0;
 };
 
-// Decides which lane a message takes and what it must not overtake; the rules are in link.h.
+// Decides which plane a message takes and what it must not overtake; the rules are in link.h.
 // Thread-safe.
 class Outbox {
  public:
   struct Pushed {
-    Lane lane;
-    bool wake;  // nobody works on that lane: the caller must see to it that somebody does
+    Plane plane;
+    bool wake;  // nobody works on that plane: the caller must see to it that somebody does
   };
   // Drops the message if the outbox has been closed.
   Pushed push(Message message);
 
-  // What goes out together. Empty: the caller no longer works on the lane, the next push wakes.
+  // What goes out together. Empty: the caller no longer works on the plane, the next push wakes.
   std::vector<ControlMessage> take_control();
   std::optional<Message> take_bulk();
 
-  // True if nobody works on either lane, nor has been told to.
+  // True if nobody works on either plane, nor has been told to.
   bool idle() const;
   // Drops everything, now and later.
   void close();
 
-  // How many messages have gone into the bulk lane.
+  // How many messages have gone into the bulk plane.
   std::uint64_t bulk_messages() const;
-  // About the size of all messages of the bulk lane that nobody has taken yet.
+  // About the size of all messages of the bulk plane that nobody has taken yet.
   std::size_t waiting_bytes() const;
 
  private:

@@ -11,9 +11,9 @@ BulkSender::Events PeerLink::bulk_events() {
 }
 
 void PeerLink::send(Message message) {
-  const auto [lane, wake] = outbox_.push(std::move(message));
+  const auto [plane, wake] = outbox_.push(std::move(message));
   if (!wake) return;
-  if (lane == Lane::control)
+  if (plane == Plane::control)
     core_.loop.start([self = shared_from_this()] { self->pump(); });
   else
     core_.loop.post([self = shared_from_this()] { self->bulk_->pump(); });

@@ -12,7 +12,7 @@
 
 namespace actorflow {
 
-// Lives on after its Link until it has delivered what was sent, or given that up.
+// The work behind a Link. It outlives the Link until it has delivered all sent messages or given up.
 class PeerLink : public std::enable_shared_from_this<PeerLink> {
  public:
   PeerLink(RpcCore& core, std::string address, TaskIdentity self, TaskName peer, LinkEvents events)
@@ -28,9 +28,10 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   std::size_t waiting_bytes() const { return outbox_.waiting_bytes(); }
   TensorPath tensor_path() const { return bulk_->path(); }
 
-  // The rest: on the loop.
+  // The following functions: on the loop only.
   void start();
-  // No event comes after this; safe inside of one. Calls `released` later, when nothing is left to do.
+  // No event comes after this; may be called inside one. Calls `released` later, when nothing is left to
+  // do.
   void close(std::function<void()> released);
 
  private:

@@ -58,31 +58,30 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
 void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (closed_) return;
   if (!local) keep_alive(*io);
-  // Whoever is here may still open a bulk lane.
+  // Whoever is here may still open a bulk connection.
   const auto lanes_to_come = std::ranges::count_if(
       connections_, [](const auto& entry) { return entry.second->peer && !entry.second->bulk; });
   if (connections_.size() >= max_connections() + static_cast<std::size_t>(lanes_to_come))
     return core_.options.on_warning(too_many());
-  auto visitor = kj::heap<Visitor>();
+  auto incoming = kj::heap<IncomingConnection>();
   const auto connection = std::make_shared<Connection>(*this, next_id_++);
   if (!local) connection->address = peer_name(*io);
-  visitor->socket = kj::mv(io);
-  visitor->local = local;
+  incoming->socket = kj::mv(io);
+  incoming->local = local;
   connections_.emplace(connection->id, connection);
   watch(connection);
   Connection& it = *connection;
-  auto greeted = kj::evalNow(
-      [&] { return greet(core_.loop, core_.keys.context(self_.name), *visitor); });
-  it.opening =
-      greeted
-          .then([this, &it, visitor = kj::mv(visitor)](const std::string& refusal) mutable {
-            if (refusal.empty()) return open(it, kj::mv(visitor));
-            drop(it, refusal);
-            return kj::Promise<void>(kj::READY_NOW);
-          })
-          .eagerlyEvaluate([this, &it](kj::Exception&&) {
-            drop(it, "the peer left, or sent no valid message, before it introduced itself");
-          });
+  auto greeted =
+      kj::evalNow([&] { return greet(core_.loop, core_.keys.context(self_.name), *incoming); });
+  it.opening = greeted
+                   .then([this, &it, incoming = kj::mv(incoming)](const std::string& refusal) mutable {
+                     if (refusal.empty()) return open(it, kj::mv(incoming));
+                     drop(it, refusal);
+                     return kj::Promise<void>(kj::READY_NOW);
+                   })
+                   .eagerlyEvaluate([this, &it](kj::Exception&&) {
+                     drop(it, "the peer left, or sent no valid message, before it introduced itself");
+                   });
 }
 
 std::size_t PeerServer::max_connections() const {
@@ -93,25 +92,25 @@ std::string PeerServer::too_many() const {
   return "refused a connection: there are " + std::to_string(max_connections()) + " already";
 }
 
-// The first 8 bytes tell a bulk lane from Cap'n Proto.
-kj::Promise<void> PeerServer::open(Connection& connection, kj::Own<Visitor> visitor) {
-  connection.names = visitor->names;
-  if (visitor->head == bulk_magic) return open_bulk(connection, kj::mv(visitor));
-  KJ_REQUIRE(!visitor->local, "a local connection is for large messages only");
+// The first 8 bytes tell a bulk connection from Cap'n Proto.
+kj::Promise<void> PeerServer::open(Connection& connection, kj::Own<IncomingConnection> incoming) {
+  connection.names = incoming->names;
+  if (incoming->head == bulk_magic) return open_bulk(connection, kj::mv(incoming));
+  KJ_REQUIRE(!incoming->local, "a local connection is for large messages only");
   if (connections_.size() > max_connections())
     drop(connection, too_many());
   else
-    open_rpc(connection, *visitor);
+    open_rpc(connection, *incoming);
   return kj::READY_NOW;
 }
 
-void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
+void PeerServer::open_rpc(Connection& connection, IncomingConnection& incoming) {
   const auto shared = connections_.at(connection.id);
   const auto progress = [this, &connection] {
     if (connection.open && connection.peer && inbox_.heard) inbox_.heard(*connection.peer);
   };
   connection.rpc =
-      kj::heap<RpcEnd>(kj::mv(visitor.io), visitor.head, make_task_service(shared), progress);
+      kj::heap<RpcEnd>(kj::mv(incoming.io), incoming.head, make_task_service(shared), progress);
   connection.disconnected =
       connection.rpc->network.onDisconnect()
           .then([this, &connection] {
@@ -125,28 +124,28 @@ void PeerServer::open_rpc(Connection& connection, Visitor& visitor) {
 }
 
 // The connection gives its stream to the one that the token belongs to, and ends.
-kj::Promise<void> PeerServer::open_bulk(Connection& connection, kj::Own<Visitor> visitor) {
-  auto& token = visitor->token;
-  auto read = visitor->io->read(token.data(), token.size());
-  return read.then([this, &connection, visitor = kj::mv(visitor)]() mutable {
+kj::Promise<void> PeerServer::open_bulk(Connection& connection, kj::Own<IncomingConnection> incoming) {
+  auto& token = incoming->token;
+  auto read = incoming->io->read(token.data(), token.size());
+  return read.then([this, &connection, incoming = kj::mv(incoming)]() mutable {
     const auto owner = std::ranges::find_if(connections_, [&](const auto& entry) {
-      return entry.second->peer && !entry.second->bulk && entry.second->token == visitor->token;
+      return entry.second->peer && !entry.second->bulk && entry.second->token == incoming->token;
     });
     KJ_REQUIRE(owner != connections_.end(), "no connection has this token");
-    KJ_REQUIRE(visitor->local || owner->second->names == visitor->names, "another peer's token");
-    attach_bulk(*owner->second, *visitor);
+    KJ_REQUIRE(incoming->local || owner->second->names == incoming->names, "another peer's token");
+    attach_bulk(*owner->second, *incoming);
     drop(connection, "");
   });
 }
 
-void PeerServer::attach_bulk(Connection& owner, Visitor& visitor) {
+void PeerServer::attach_bulk(Connection& owner, IncomingConnection& incoming) {
   std::shared_ptr<const SharedView> view;
-  if (visitor.local) {
-    KJ_REQUIRE(same_user(KJ_REQUIRE_NONNULL(visitor.io->getFd())), "a process of another user");
-    view = std::make_shared<const SharedView>(visitor.file.get());
+  if (incoming.local) {
+    KJ_REQUIRE(same_user(KJ_REQUIRE_NONNULL(incoming.io->getFd())), "a process of another user");
+    view = std::make_shared<const SharedView>(incoming.file.get());
   }
   owner.bulk = std::make_shared<BulkReceiver>(
-      core_, kj::mv(visitor.io), std::move(view),
+      core_, kj::mv(incoming.io), std::move(view),
       BulkReceiver::Events{[&owner](Message message) { owner.receive_bulk(std::move(message)); },
                            [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
   owner.bulk->start();

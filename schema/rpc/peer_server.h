@@ -7,12 +7,12 @@
 #include <string>
 
 #include "schema/rpc/connection.h"
+#include "schema/rpc/incoming_connection.h"
 #include "schema/rpc/rpc_core.h"
-#include "schema/rpc/visitor.h"
 
 namespace actorflow {
 
-// The loop's, but for construction.
+// For the loop's thread, except construction.
 class PeerServer : public std::enable_shared_from_this<PeerServer> {
  public:
   PeerServer(RpcCore& core, TaskIdentity self, Inbox inbox)
@@ -20,11 +20,11 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
 
   // Accepts connections over TCP, and over the local socket if there is one.
   void start(kj::Own<kj::ConnectionReceiver> receiver);
-  // No callback comes after this; safe inside of one.
+  // No callback comes after this; may be called inside one.
   void close();
-  // The listener's word on a task that wants to connect; its older connections are closed if it may.
+  // Asks the listener whether a task may connect; if so, closes its older connections.
   Status admit(const TaskIdentity& peer);
-  // Closes one connection, with a warning unless `reason` is empty; safe inside of its calls and
+  // Closes one connection, with a warning unless `reason` is empty; may be called inside its calls and
   // deliveries.
   void drop(Connection& connection, const std::string& reason);
 
@@ -40,10 +40,10 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
   std::size_t max_connections() const;
   std::string too_many() const;
-  kj::Promise<void> open(Connection& connection, kj::Own<Visitor> visitor);
-  void open_rpc(Connection& connection, Visitor& visitor);
-  kj::Promise<void> open_bulk(Connection& connection, kj::Own<Visitor> visitor);
-  void attach_bulk(Connection& owner, Visitor& visitor);
+  kj::Promise<void> open(Connection& connection, kj::Own<IncomingConnection> incoming);
+  void open_rpc(Connection& connection, IncomingConnection& incoming);
+  kj::Promise<void> open_bulk(Connection& connection, kj::Own<IncomingConnection> incoming);
+  void attach_bulk(Connection& owner, IncomingConnection& incoming);
   void watch(const std::shared_ptr<Connection>& connection);
   void close_sessions(Connection& connection);
   void guard(const std::function<void()>& callback);

@@ -10,11 +10,11 @@
 
 namespace actorflow {
 
-// Small messages come several with one read. What is larger than the buffer goes where it is wanted,
-// without a copy, but for its beginning.
+// Reads several small messages at once. Data larger than the buffer is read to its destination without a
+// copy, except its beginning.
 class ReadAhead final : public kj::AsyncIoStream {
  public:
-  // `progress` is called for each part of what comes in several.
+  // `progress` is called for each part of data that arrives in several.
   explicit ReadAhead(kj::Own<kj::AsyncIoStream> stream, std::function<void()> progress = {})
       : stream_(kj::mv(stream)), progress_(std::move(progress)) {}
 
@@ -32,13 +32,13 @@ class ReadAhead final : public kj::AsyncIoStream {
 
  private:
   kj::Promise<std::size_t> read_in_parts(std::byte* to, std::size_t min_bytes, std::size_t max_bytes);
-  // Moves up to `max_bytes` of what has been read; returns how many.
+  // Moves up to `max_bytes` of the buffer to `to`; returns the number of bytes.
   std::size_t take(std::byte* to, std::size_t max_bytes);
 
   kj::Own<kj::AsyncIoStream> stream_;
   const std::function<void()> progress_;
   std::array<std::byte, 8192> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // what lies in the buffer
+  std::size_t begin_ = 0, end_ = 0;  // the range of the buffer that holds data
 };
 
 }  // namespace actorflow

@@ -1,4 +1,5 @@
-// What the links and listeners of an RPC network share. Internal to schema/: includes Cap'n Proto.
+// The shared state of the links and listeners of an RPC network. Internal to schema/: includes Cap'n
+// Proto.
 #pragma once
 
 #include <capnp/rpc-twoparty.h>
@@ -40,7 +41,7 @@ class Lingering {
   int count_ = 0;
 };
 
-// Lives as long as the network or any of its links and listeners.
+// The shared state. It lives as long as the network or any of its links and listeners.
 struct RpcCore {
   RpcCore(const OpRegistry& known_ops, Allocator& memory, RpcOptions chosen)
       : ops(known_ops),
@@ -61,18 +62,18 @@ struct RpcCore {
   IoLoop loop;
 };
 
-// How a caller proves who it is, and whom it takes for the task that it wants.
+// The credentials of a caller, and the holder that it accepts at the other end.
 struct CallSecurity {
   std::shared_ptr<const TlsContext> tls;  // null: plain connections
   Holder expected;                        // nothing: any task
-  // Why the task will not be reached by trying again; "" while that is not known.
+  // The reason why retrying is useless; "" while there is none.
   TlsStream::Refusal refusal = std::make_shared<std::string>();
 };
-// A socket as it is without credentials, else with TLS on it.
+// The socket itself without credentials, otherwise TLS on it.
 kj::Promise<kj::Own<kj::AsyncIoStream>> secure_call(IoLoop& loop, kj::Own<kj::AsyncIoStream> socket,
                                                     const CallSecurity& security);
 
-// One end of a connection: Cap'n Proto's RPC over a guarded stream. The loop's.
+// One end of a connection: Cap'n Proto's RPC over a guarded stream. For the loop's thread.
 struct RpcEnd {
   using Side = capnp::rpc::twoparty::Side;
 
@@ -94,31 +95,31 @@ struct RpcEnd {
     limit_calls();
   }
 
-  // What the other end offers.
+  // The interface of the other end.
   wire::Task::Client task();
 
   GuardedStream stream;
   capnp::TwoPartyVatNetwork network;
   capnp::RpcSystem<capnp::rpc::twoparty::VatId> system;
   std::uint64_t next_transfer = 0;
-  // Of the end that called, for its bulk lane:
+  // Of the end that called, for its bulk connection:
   CallSecurity security;
   kj::Own<kj::NetworkAddress> peer_address;
 
  private:
-  // Calls under way hold their parameters: reading stops while they are more than two messages.
+  // Stops reading while the parameters of calls under way exceed the size of two messages.
   void limit_calls() { system.setFlowLimit(2 * GuardedStream::max_message_bytes / sizeof(capnp::word)); }
 };
 
-// A machine that has gone without a word is noticed within about a minute.
+// Turns on keep-alive, which notices a vanished machine within about a minute.
 void keep_alive(kj::AsyncIoStream& tcp);
 
 // A TCP connection to "host:port", without delays for small packets (kj sees to that).
 kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address, CallSecurity security);
 
-// failed_precondition, naming both, unless the versions are the same.
+// Ok if the peer has our version, else failed_precondition that names both.
 Status check_version(std::uint32_t theirs);
-// resource_exhausted, naming size and limit, if the message under construction is too large to be sent.
+// Ok if a message under construction can be sent, else resource_exhausted that names size and limit.
 Status check_size(capnp::MessageSize size);
 
 }  // namespace actorflow

@@ -66,10 +66,11 @@ BufferRef SharedArena::try_allocate(std::size_t size_bytes) {
   for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
     const auto [offset, room] = *gap;
     if (room < size) continue;
-    free_.erase(gap);
+    auto block = std::make_unique<Block>(begin_ + offset, size, *this);
     if (room > size) free_.emplace(offset + size, room - size);
+    free_.erase(gap);
     bytes_in_use_ += size;
-    return BufferRef(new Block(begin_ + offset, size, *this));
+    return BufferRef(block.release());
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // Memory that processes of one machine share: written by one, read by the others. Internal to schema/.
 //
-// An arena is one memfd, sealed so that a reader can neither write to it nor cut it short under the
-// writer's feet. It has no name: when the last process that has it open or mapped is gone, so is it.
+// An arena is one memfd, sealed so that a reader can neither write to it nor truncate it. It has no name
+// and disappears with the last process that has it open or mapped.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@
 
 namespace actorflow {
 
-// The writing side: gives out blocks, the lowest first, so that pages are used again. A block keeps the
+// The writing side: allocates blocks, the lowest first, so that pages are reused. A block keeps the
 // arena alive. Thread-safe.
 class SharedArena final : public Allocator, public std::enable_shared_from_this<SharedArena> {
  public:
-  // Null if the system does not provide it.
+  // Null if the system does not provide memfd.
   static std::shared_ptr<SharedArena> create(std::size_t size_bytes);
   SharedArena(FileDescriptor file, std::byte* begin, std::size_t size_bytes);
   ~SharedArena() override;
 
-  // From the heap where there is no room.
+  // A block of the arena, or of the heap if there is no room.
   BufferRef allocate(std::size_t size_bytes) override;
-  // Empty where there is no room.
+  // A block of the arena; empty if there is no room.
   BufferRef try_allocate(std::size_t size_bytes);
   // True for a block of this arena.
   bool owns(const BufferRef& buffer) const { return buffer && &buffer->owner() == this; }
-  // Where a block begins. REQUIRES: owns(block).
+  // The offset of a block. REQUIRES: owns(block).
   std::uint64_t place_of(const BufferRef& block) const;
 
   int file() const { return file_.get(); }
@@ -48,7 +48,7 @@ class SharedArena final : public Allocator, public std::enable_shared_from_this<
   std::size_t bytes_in_use_ = 0;             // guarded by mutex_
 };
 
-// The reading side: the whole arena of another process, as long as this object lives.
+// The reading side: maps the whole arena of another process for the life of this object.
 class SharedView {
  public:
   // Throws invalid_argument for a file that is no sealed memfd. The file may be closed afterwards.
@@ -57,7 +57,7 @@ class SharedView {
   SharedView& operator=(const SharedView&) = delete;
   ~SharedView();
 
-  // Throws invalid_argument for a place that is not aligned or not inside.
+  // The address of a place. Throws invalid_argument if it is not aligned or not inside.
   void* at(std::uint64_t place, std::size_t size_bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a port offers to those who connect (worker.capnp). Internal to schema/: includes Cap'n Proto.
+// The service of a port (worker.capnp). Internal to schema/: includes Cap'n Proto.
 #pragma once
 
 #include <memory>

@@ -9,13 +9,14 @@
 
 namespace actorflow {
 
-// Seconds since 1970, by the wall clock: the machines of a cluster have to agree about it only.
+// A period in seconds since 1970, by the wall clock; all machines of a cluster must roughly agree about
+// it.
 struct Validity {
   std::int64_t from = 0;
   std::int64_t until = 0;
 };
 
-// A certificate and its private key, as PEM. Keys are of NIST's curve P-256: all TLS libraries have it.
+// A certificate and its private key, as PEM. Keys use NIST's curve P-256, which all TLS libraries have.
 struct KeyPair {
   std::string certificate;
   std::string key;
@@ -23,19 +24,20 @@ struct KeyPair {
 
 class CertificateAuthority {
  public:
-  // Signs its own certificate, under a name that no other authority has.
+  // A new authority with a self-signed certificate, under a unique name.
   static CertificateAuthority create(Validity validity);
-  // Throws invalid_argument for what is no authority, or if the key is another's.
+  // Throws invalid_argument if the certificate is not that of an authority, or the key does not belong
+  // to it.
   explicit CertificateAuthority(const KeyPair& pem);
 
-  // A new key with a certificate: of a task, for both ends of a connection; of a client, for the calling
-  // end alone. It does not outlive the authority's own.
+  // A new key with a certificate: for a task, valid at both ends of a connection; for a client, at the
+  // calling end only. It expires no later than the authority's own.
   KeyPair issue(const Holder& holder, Validity validity) const;
 
   KeyPair pem() const;
   std::int64_t valid_until() const;
-  // Has it signed this certificate, and does the key belong to it? Throws invalid_argument if
-  // that is no PEM.
+  // Whether the authority has signed this certificate and the key belongs to it. Throws invalid_argument
+  // if the pair is no PEM.
   bool has_issued(const KeyPair& pair) const;
 
  private:

@@ -13,16 +13,16 @@
 
 namespace actorflow {
 
-// Reads what is needed when it is needed, and again when its file has changed: renewed certificates
-// count from the next connection on. Thread-safe.
+// Reads credentials when they are first needed, and again when a file has changed, so that renewed
+// certificates count from the next connection on. Thread-safe.
 class KeyRing {
  public:
-  // An empty folder name: nobody has credentials. `on_warning` hears why renewed files are not taken.
+  // An empty folder name means no credentials. `on_warning` reports why renewed files are not used.
   KeyRing(std::string folder, std::function<void(const std::string&)> on_warning)
       : folder_(std::move(folder)), on_warning_(std::move(on_warning)) {}
 
   bool empty() const { return folder_.empty(); }
-  // Null if there are no credentials. Throws as read_credentials() and TlsContext do.
+  // The context of a holder; null without credentials. Throws as read_credentials() and TlsContext do.
   std::shared_ptr<const TlsContext> context(const Holder& holder);
 
  private:

@@ -1,5 +1,4 @@
-// The files by which the tasks of a cluster and its clients know each other: what `actorflow keygen`
-// does.
+// Making the credentials of a cluster's tasks and clients, for `actorflow keygen`.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,14 @@ namespace actorflow {
 struct KeygenOptions {
   std::string folder;
   std::vector<TaskName> tasks;  // besides the client
-  // Certificates are valid from an hour before `now`, for machines whose clocks differ. Seconds since
-  // 1970.
+  // The present time in seconds since 1970. Certificates are valid from an hour before, for machines
+  // whose clocks differ.
   std::int64_t now = 0;
   int days = 365;
   int authority_days = 3650;
-  // Makes certificates anew that are there already.
+  // Renews certificates that exist already.
   bool renew = false;
-  // Replaces an authority that is there, and with it every certificate.
+  // Replaces an existing authority, and with it every certificate.
   bool replace_authority = false;
 };
 
@@ -29,18 +28,17 @@ struct KeygenReport {
     Holder holder;
     std::string certificate;       // its file
     std::int64_t valid_until = 0;  // seconds since 1970
-    bool made = false;             // else it was there
+    bool made = false;             // false if it existed already
   };
   bool authority_made = false;
   std::int64_t authority_valid_until = 0;
   std::vector<Entry> entries;  // the tasks in their order, then the client
 };
 
-// Makes an authority (ca.crt, ca.key) unless there is one, and a certificate with its key for each task
-// and for clients that has none yet, an expired one, or one of another authority. The folder is made
-// with mode 0700, its files with 0600; each file is there whole or not at all. Throws
-// failed_precondition for an authority that cannot sign any more, permission_denied for a folder that
-// others may write to, disk_error where a file cannot be written.
+// Makes an authority (ca.crt, ca.key) unless there is one, and a certificate with its key for each task,
+// and for clients, without a valid one of this authority. The folder has mode 0700, its files 0600; each
+// file is written whole or not at all. Throws failed_precondition for an authority that cannot sign any
+// more, permission_denied for a folder that others may write to, disk_error if a file cannot be written.
 KeygenReport generate_keys(const KeygenOptions& options);
 
 }  // namespace actorflow

@@ -29,13 +29,13 @@ using KeyPtr = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 using SslContextPtr = OpenSslPtr<SSL_CTX, SSL_CTX_free>;
 using SslPtr = OpenSslPtr<SSL, SSL_free>;
 
-// What OpenSSL says went wrong first on this thread; forgets all of it.
+// The first error in OpenSSL's queue of this thread; clears the queue.
 std::string openssl_error();
 // Throws internal with openssl_error() unless `ok`.
 void openssl_check(bool ok, const char* doing);
 
-// All certificates of a PEM text. Throws invalid_argument, with `what` for what the text is, if it holds
-// none or one that is damaged.
+// All certificates of a PEM text. Throws invalid_argument, naming the text by `what`, if there is none
+// or one is damaged.
 std::vector<X509Ptr> read_certificates(std::string_view pem, const std::string& what);
 KeyPtr read_key(std::string_view pem, const std::string& what);
 

@@ -1,4 +1,5 @@
-// What connections of one task, or of a client, have in common. Internal to schema/: includes OpenSSL.
+// The shared TLS settings of the connections of one task, or of a client. Internal to schema/: includes
+// OpenSSL.
 #pragma once
 
 #include <string>
@@ -8,17 +9,17 @@
 
 namespace actorflow {
 
-// TLS 1.3 alone, both ends with certificates of the same authority, no session resumed: every connection
-// is verified anew. Thread-safe.
+// TLS 1.3 only, with certificates of one authority at both ends and without resumed sessions: every
+// connection is verified anew. Thread-safe.
 class TlsContext {
  public:
-  // Throws failed_precondition if others would refuse these: expired, of another authority, for another
-  // holder; invalid_argument for what is no certificate or key.
+  // Throws failed_precondition for credentials that peers would refuse: expired, of another authority,
+  // for another holder; invalid_argument for text that is no certificate or key.
   TlsContext(const Credentials& credentials, const Holder& self);
 
-  // A connection's state. The callbacks of its verification find `owner` by SSL_get_app_data().
+  // The state of a new connection. Callbacks of its verification find `owner` by SSL_get_app_data().
   SslPtr begin(void* owner) const;
-  // For messages: who we are, by which authority, until when.
+  // Our own certificate for messages: holder, authority, end of validity.
   const std::string& own() const { return own_; }
 
  private:

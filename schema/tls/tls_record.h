@@ -1,4 +1,4 @@
-// What TLS looks like to an end of a connection that does not speak it. Internal to schema/.
+// Recognising TLS at an end of a connection that does not speak it. Internal to schema/.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace actorflow {
 
 enum class TlsRecord : std::uint8_t { alert = 21, handshake = 22 };
 
-// Do these first bytes of a connection begin a record of this type? No message of ours begins so: it
+// Whether the first bytes of a connection begin a record of this type. No message of ours begins so: it
 // would have too many segments.
 template <class Bytes>
 bool is_tls_record(const Bytes& first_bytes, TlsRecord type) {
@@ -19,9 +19,9 @@ bool is_tls_record(const Bytes& first_bytes, TlsRecord type) {
   return begin[0] == static_cast<std::uint8_t>(type) && begin[1] == major_version;
 }
 
-// The last words to a peer that speaks TLS with a task that does not: handshake_failure, fatal.
+// The alert to a peer that speaks TLS with a task that does not: handshake_failure, fatal.
 inline constexpr std::array<std::uint8_t, 7> no_tls_here{21, 3, 3, 0, 2, 2, 40};
-// To one that does not, from a task that does: protocol_version.
+// The alert to a peer that does not speak TLS, from a task that does: protocol_version.
 inline constexpr std::array<std::uint8_t, 7> tls_only_here{21, 3, 3, 0, 2, 2, 70};
 
 }  // namespace actorflow

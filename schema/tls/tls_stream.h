@@ -1,5 +1,4 @@
-// A socket that both ends have authenticated, and that nobody else can read. Internal to schema/:
-// includes kj and OpenSSL.
+// A TLS connection, authenticated at both ends. Internal to schema/: includes kj and OpenSSL.
 #pragma once
 
 #include <kj/async-io.h>
@@ -16,28 +15,28 @@
 
 namespace actorflow {
 
-// Works on the socket itself: records of 16 KiB are decrypted where they have been read and copied to
-// where they are wanted, without a stream's buffers in between.
+// Works on the socket itself: records of 16 KiB are decrypted in place and copied to their destination,
+// without the buffers of a stream in between.
 class TlsStream final : public kj::AsyncIoStream {
  public:
-  // Why it is of no use to try again, in words that follow the peer's name; "" where it may be. A caller
-  // may learn only after the handshake, with the first read, that the other end has refused it.
+  // The reason why retrying is useless, as words that follow the peer's name; "" if it may help. A
+  // caller may learn only after the handshake, with the first read, that the other end has refused it.
   using Refusal = std::shared_ptr<std::string>;
 
-  // Begin the handshake, as the end that called `expected` (nothing: any task), or as the one that
-  // answers. `socket` may go afterwards; it must not be used any more but to read and drop what a
+  // Make a stream by a handshake, as the end that calls `expected` (nothing: any task), or as the end
+  // that answers. `socket` may be destroyed afterwards; it may only be used to read and drop what a
   // refused peer has sent.
   static kj::Promise<kj::Own<TlsStream>> call(kj::UnixEventPort& events, const TlsContext& context,
                                               kj::AsyncIoStream& socket, const Holder& expected,
                                               Refusal refusal);
   static kj::Promise<kj::Own<TlsStream>> answer(kj::UnixEventPort& events, const TlsContext& context,
                                                 kj::AsyncIoStream& socket, Refusal refusal);
-  // For these two.
+  // Used by call() and answer().
   TlsStream(kj::UnixEventPort& events, const TlsContext& context, kj::AsyncIoStream& socket,
             Refusal refusal);
   ~TlsStream() noexcept(false);
 
-  // What the peer's certificate says of it: "actorflow:/job:ps/task:0".
+  // The peer's names in its certificate: "actorflow:/job:ps/task:0".
   std::vector<std::string> peer_names() const;
 
   kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes, std::size_t max_bytes) override;
@@ -58,7 +57,7 @@ class TlsStream final : public kj::AsyncIoStream {
   void gather();
   [[noreturn]] void fail(int error);
 
-  // What is being written.
+  // The data that is being written.
   struct Writing {
     kj::ArrayPtr<const kj::ArrayPtr<const kj::byte>> pieces;
     std::size_t index = 0, offset = 0;  // of what comes after the slice

@@ -43,7 +43,7 @@ struct Training {
 
   Training(int workers, int bound) : tasks({{"ps", 1}, {"worker", workers}}) {
     replication.replicas = workers;
-    replication.staleness_bound = bound;
+    replication.strategy = BoundedStaleness{bound};
     for (int i = 0; i < workers; ++i) replicas.push_back(start(i));
     replicas[0]->session->initialize_variables();
     for (auto& replica : replicas) replica->begin();
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_replica_that_comes_back_starts_beside_the_slowest) {
 
 BOOST_AUTO_TEST_CASE(replicas_with_other_bounds_are_told_so) {
   Training t(2, 1);
-  t.replication.staleness_bound = 2;
+  t.replication.strategy = BoundedStaleness{2};
   auto other = t.start(1);
   const Status status = status_of([&] { other->begin(); });
   BOOST_TEST((status.code == Code::invalid_argument));

@@ -73,6 +73,26 @@ BOOST_FIXTURE_TEST_CASE(a_released_callable_is_not_found, OneSession) {
   BOOST_TEST((client.call(ReleaseCallable{handle, made.callable}).status.code == Code::not_found));
 }
 
+// Its client can guess the number before it is told.
+BOOST_AUTO_TEST_CASE(a_callable_that_is_released_before_its_plan_fails_ends_nothing) {
+  ServerOptions options;
+  options.cluster = ClusterSpec{{"local", {"127.0.0.1:0", nobodys_address()}}};
+  options.job = "local";
+  options.connect_timeout_ms = 1'000;
+  const Server server(std::move(options));
+  MasterClient client = client_of(server);
+  Graph g;
+  g.on("/job:local/task:1", [&] { g.constant(2, "x"); });
+  const auto handle = client.call(CreateSession{g.def()}).session;
+  Status made;
+  std::jthread maker([&] { made = client.call(MakeCallable{handle, {}, {"x"}, {}}).status; });
+  while (!client.call(ReleaseCallable{handle, 1}).status.ok()) {
+  }
+  maker.join();
+  BOOST_TEST((made.code == Code::unavailable), made.to_string());
+  BOOST_TEST(client.call(ListDevices{handle}).status.message.find("task:1") != std::string::npos);
+}
+
 // The second run of a step takes a plan that knows its names only.
 BOOST_AUTO_TEST_CASE(every_run_of_a_step_checks_its_feeds) {
   Graph g;

@@ -19,6 +19,7 @@
 #include "actors/runtime/file_storage.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/values/error.h"
+#include "test/actors/support/real_calls.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;
@@ -121,39 +122,44 @@ void check_each_call(std::int64_t step) {
 }
 
 // Kills the process before the call of that number, counted from 1.
-class KillingCalls final : public FileCalls {
+class KillingCalls final : public test::RealCalls {
  public:
   explicit KillingCalls(int kill_at) : kill_at_(kill_at) {}
 
-  int open(const std::string& path, OpenMode mode) override { return counted().open(path, mode); }
-  void close(int file) override { real_.close(file); }
+  int open(const std::string& path, OpenMode mode) override {
+    count();
+    return RealCalls::open(path, mode);
+  }
   std::int64_t write(int file, std::span<const std::byte> bytes) override {
-    return counted().write(file, bytes);
+    count();
+    return RealCalls::write(file, bytes);
   }
-  std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override {
-    return real_.read(file, offset, into);
+  std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
+    count();
+    return RealCalls::write_at(file, offset, bytes);
   }
-  std::int64_t size(int file) override { return real_.size(file); }
-  int sync(int file) override { return counted().sync(file); }
+  int sync(int file) override {
+    count();
+    return RealCalls::sync(file);
+  }
   int rename(const std::string& from, const std::string& to) override {
-    return counted().rename(from, to);
+    count();
+    return RealCalls::rename(from, to);
   }
-  int unlink(const std::string& path) override { return counted().unlink(path); }
-  int make_folder(const std::string& path) override { return counted().make_folder(path); }
-  int look(const std::string& path, PathKind& kind) override { return real_.look(path, kind); }
-  int list(const std::string& folder, std::vector<std::string>& names) override {
-    return real_.list(folder, names);
+  int unlink(const std::string& path) override {
+    count();
+    return RealCalls::unlink(path);
   }
-  std::string process() override { return real_.process(); }
-  double wall_time_s() override { return real_.wall_time_s(); }
+  int make_folder(const std::string& path) override {
+    count();
+    return RealCalls::make_folder(path);
+  }
 
  private:
-  FileCalls& counted() {
+  void count() {
     if (++calls_ == kill_at_) raise(SIGKILL);
-    return real_;
   }
 
-  FileCalls& real_ = posix_calls();
   const int kill_at_;
   std::atomic<int> calls_{0};
 };

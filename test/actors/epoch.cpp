@@ -30,14 +30,14 @@ struct Program {
   TrainOp train;
   std::optional<EpochFence> fence;
 
-  Program(int replica, bool sync) {
+  Program(int replica, const Strategy& strategy) {
     const std::string own = "/job:worker/task:" + std::to_string(replica);
     g.on(replica_device_setter(1, "ps", own), [&] {
       step = global_step(g);
       w = g.variable("w", g.constant(Tensor::of<float>({1}, {1.0F})));
       x = g.placeholder(DType::float32, {1}, "x");
       train = minimize(g, mean(w.value() * x), {w}, step, Sgd{0.5},
-                       {.replica = replica, .replicas = 2, .sync = sync});
+                       {.replica = replica, .replicas = 2, .strategy = strategy});
       restore = g.group({g.assign(w, g.constant(Tensor::of<float>({1}, {5.0F}))),
                          g.assign(step, g.constant(std::int64_t{10}))});
     });
@@ -57,9 +57,9 @@ struct Job {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::unique_ptr<Session>> sessions;
 
-  explicit Job(bool sync = false) {
+  explicit Job(const Strategy& strategy = Asynchronous{}) {
     for (int i = 0; i < 2; ++i) {
-      programs.push_back(std::make_unique<Program>(i, sync));
+      programs.push_back(std::make_unique<Program>(i, strategy));
       sessions.push_back(std::make_unique<Session>(tasks.server("worker", i).target(), program(i).g));
       session(i).initialize_variables();
     }
@@ -138,8 +138,9 @@ BOOST_AUTO_TEST_CASE(who_waits_at_a_queue_is_cancelled_and_what_it_had_taken_goe
   });
   const Output put = queue.enqueue({g.constant(std::int64_t{7})}), pair = queue.dequeue_many(2)[0];
   const Output size = queue.size();
-  Session earlier(job.tasks.server("worker", 1).target(), g), of_no_job(job.tasks.server("worker", 0).target(), g);
-  earlier.set_epoch(1);
+  Session earlier(job.tasks.server("worker", 1).target(), g),
+      of_no_job(job.tasks.server("worker", 0).target(), g);
+  earlier.set_fencing_epoch(1);
   of_no_job.run(std::vector<Output>{}, {}, {put});
   Status status;
   std::jthread waiting([&] { status = status_of([&] { earlier.run(pair); }); });
@@ -214,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_its_way_while_the_epoch_is_raised_does_not_la
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_at_a_barrier_is_told) {
-  Job job(true);
+  Job job(Synchronous{});
   job.make_current();
   Status waited;
   std::jthread early([&] { waited = status_of([&] { job.train(1, 100.0F); }); });
@@ -224,7 +225,7 @@ BOOST_AUTO_TEST_CASE(who_waits_at_a_barrier_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(gathered_gradients_and_barriers_start_anew) {
-  Job job(true);
+  Job job(Synchronous{});
   job.make_current();
   job.run(1, {job.program(1).accumulate()}, 100.0F);  // one of two
   job.program(0).fence->raise(job.session(0));
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
   MemoryStorage disk;
   LocalCluster tasks({{"ps", 1}, {"worker", 2}}, std::make_shared<ThreadedRuntime>(
                                                      RuntimeOptions{.num_threads = 2, .storage = &disk}));
-  Program older(0, false), newer(1, false);
+  Program older(0, Asynchronous{}), newer(1, Asynchronous{});
   const Saver saver(older.g, {older.w, older.step}, older.step);
   const Saver other_saver(newer.g, {newer.w, newer.step}, newer.step);
   Session chief(tasks.server("worker", 0).target(), older.g);
@@ -255,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
 
   newer.fence->raise(other);
   check_fenced(status_of([&] { saver.save(chief, disk, "run"); }));
-  raise_folder_epoch(disk, "run", other.epoch() + 1);
+  raise_folder_epoch(disk, "run", other.fencing_epoch() + 1);
   const Status refused = status_of([&] { other_saver.save(other, disk, "run"); });
   BOOST_TEST((refused.code == Code::aborted), refused.to_string());
   BOOST_TEST(refused.message.find("another chief has taken over") != std::string::npos, refused.message);

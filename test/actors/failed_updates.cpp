@@ -55,7 +55,7 @@ class OutOfMemory final : public HandlerProbe {
 
 struct Variant {
   Optimizer optimizer;
-  bool sync = false;
+  Strategy strategy = Asynchronous{};
 };
 
 // A dense variable and a table of which each step changes some rows, one of them twice.
@@ -74,7 +74,7 @@ struct Training {
     table = g.variable("table", fill(g, {5, 2}, 1));
     ids = g.placeholder(DType::int64, {3}, "ids");
     const Output loss = sum(square(w)) + sum(square(gather(table, ids)));
-    train = minimize(g, loss, {w, table}, step, variant.optimizer, {.sync = variant.sync});
+    train = minimize(g, loss, {w, table}, step, variant.optimizer, {.strategy = variant.strategy});
     MonitoredOptions options;
     options.hooks = {sync_replicas(train)};
     session = std::make_unique<MonitoredSession>(cluster.server("worker", 0), g, options);
@@ -172,8 +172,8 @@ BOOST_AUTO_TEST_CASE(an_asynchronous_update_without_memory_changes_nothing_and_c
 }
 
 BOOST_AUTO_TEST_CASE(a_synchronous_update_without_memory_changes_nothing_and_can_be_made_again) {
-  check_every_allocation({Momentum{0.1, 0.9}, true});
-  check_every_allocation({Adam{0.1}, true});
+  check_every_allocation({Momentum{0.1, 0.9}, Synchronous{}});
+  check_every_allocation({Adam{0.1}, Synchronous{}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

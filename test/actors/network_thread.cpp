@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "actors/core/messages.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "schema/link.h"
 
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(light_actors_run_on_the_thread_of_the_network_that_wakes_th
 
 BOOST_AUTO_TEST_CASE(actors_that_compute_do_not) {
   BOOST_TEST(!runs_on_network_thread<ComputingActor>());
-  BOOST_TEST(!runs_on_network_thread<HomedActor>());
+  BOOST_TEST(!runs_on_network_thread<PinnedActor>());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -89,7 +89,7 @@ struct Replica {
       x = g.placeholder(DType::float32, {4, 3}, "x");
       const Output error = matmul(x, weights.value()) + bias.value() - 1.0F;
       train = minimize(g, mean(square(error)), {weights, bias}, step, Momentum{0.05, 0.9},
-                       {.replica = replica, .replicas = 2, .sync = true});
+                       {.replica = replica, .replicas = 2, .strategy = Synchronous{}});
     });
     session = std::make_unique<Session>(tasks.server("worker", replica).target(), g, options);
   }

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(asynchronous_updates_are_applied_as_they_come) {
 }
 
 BOOST_AUTO_TEST_CASE(synchronous_updates_apply_the_mean_once_per_step) {
-  Cluster c(2, {.sync = true}, Sgd{0.5});
+  Cluster c(2, {.strategy = Synchronous{}}, Sgd{0.5});
   // Step 1: mean(1, 3) = 2, w = 1 - 0.5 * 2 = 0. Step 2: mean(-2, -2) = -2, w = 1.
   for (const auto& [first, second, weight] :
        {std::tuple{1.0F, 3.0F, 0.0F}, std::tuple{-2.0F, -2.0F, 1.0F}}) {
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(synchronous_updates_apply_the_mean_once_per_step) {
 }
 
 BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_slowest_gradient_is_dropped_as_stale) {
-  Cluster c(3, {.sync = true, .replicas_to_aggregate = 2}, Sgd{0.5});
+  Cluster c(3, {.strategy = Synchronous{.replicas_to_aggregate = 2}}, Sgd{0.5});
   std::jthread worker([&] { c.train(1, 3.0F); });
   c.train(0, 1.0F);
   worker.join();
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(nan_gradient_is_skipped_where_that_is_wanted) {
 
 // Synchronous: a replica that fails has contributed nothing, and may make its contribution anew.
 BOOST_AUTO_TEST_CASE(nan_gradient_fails_the_synchronous_step_of_its_replica) {
-  Cluster c(2, {.sync = true}, Sgd{0.5});
+  Cluster c(2, {.strategy = Synchronous{}}, Sgd{0.5});
   std::jthread other([&] { c.train(1, 3.0F); });
   BOOST_CHECK_THROW(c.train(0, nan), Error);
   c.train(0, 1.0F);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(nan_gradient_fails_the_synchronous_step_of_its_replica) {
 }
 
 BOOST_AUTO_TEST_CASE(nan_gradient_is_left_out_of_the_mean_of_a_synchronous_step) {
-  Cluster c(2, {.sync = true, .not_finite = NotFinite::skip}, Sgd{0.5});
+  Cluster c(2, {.strategy = Synchronous{}, .not_finite = NotFinite::skip}, Sgd{0.5});
   for (const auto& [first, second, weight] :
        {std::tuple{nan, 3.0F, -0.5F}, std::tuple{nan, nan, -0.5F}, std::tuple{-1.0F, -2.0F, 0.25F}}) {
     std::jthread other([&, gradient = second] { c.train(1, gradient); });
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(nan_gradient_is_left_out_of_the_mean_of_a_synchronous_step)
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_that_can_never_open_is_refused) {
-  const Replication replication{.sync = true, .replicas_to_aggregate = 2};
+  const Replication replication{.strategy = Synchronous{.replicas_to_aggregate = 2}};
   BOOST_CHECK_EXCEPTION(Replica(0, replication, Sgd{0.5}), Error, [](const Error& error) {
     return std::string(error.what()).find("initial_tokens") != std::string::npos;
   });

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "actors/runtime/threaded_runtime.h"
+#include "test/actors/support/failing_memory.h"
 
 using namespace actorflow;
 
@@ -34,6 +35,10 @@ struct ThreeWorkers {
     for (int i = 0; i < 3; ++i) parts->push_back({TaskId{i}, 1, 1, {}});
     MasterReplyFn take = [this](MasterReply answer) { reply = std::move(answer); };
     steps.start(std::move(parts), StepRequest{}, take);
+  }
+  void succeeds(int worker) {
+    StepDone done{the_step, {}, {}};
+    steps.on_done({TaskId{worker}, 1}, done);
   }
   void fails(int worker, Code code) {
     StepDone done{the_step, {code, "node 'n" + std::to_string(worker) + "' failed"}, {}};
@@ -83,10 +88,7 @@ BOOST_AUTO_TEST_CASE(of_several_root_errors_the_first_is_told) {
 BOOST_AUTO_TEST_CASE(the_loss_of_an_earlier_incarnation_does_not_end_a_step) {
   start();
   steps.on_peer_lost({TaskId{1}, 99, {Code::unavailable, "gone"}});
-  for (int i = 0; i < 3; ++i) {
-    StepDone done{the_step, {}, {}};
-    steps.on_done({TaskId{i}, 1}, done);
-  }
+  for (int i = 0; i < 3; ++i) succeeds(i);
   BOOST_TEST(reply->status.ok(), reply->status.to_string());
 }
 
@@ -106,6 +108,26 @@ BOOST_AUTO_TEST_CASE(an_answer_that_comes_twice_counts_once) {
   fails(1, Code::aborted);
   fails(2, Code::aborted);
   BOOST_TEST(reply.has_value());
+}
+
+// As the master does with what its handler throws.
+BOOST_AUTO_TEST_CASE(a_step_ends_when_all_parts_have_whatever_memory_its_failure_lacks) {
+  std::uint64_t n = 0;
+  do {
+    reply.reset();
+    start();
+    succeeds(0);
+    succeeds(2);
+    test::fail_allocation(++n);
+    try {
+      fails(1, Code::internal);
+    } catch (const std::bad_alloc&) {
+      steps.on_lost({TaskId{1}, 1}, the_step, {Code::resource_exhausted, "out of memory"});
+    }
+    BOOST_REQUIRE(reply.has_value());
+    BOOST_TEST(!reply->status.ok());
+  } while (test::allocations_left() == 0);
+  BOOST_TEST(n > 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

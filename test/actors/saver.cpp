@@ -33,7 +33,9 @@ struct Replica {
       y = g.placeholder(DType::float32, {4, 2}, "y");
       const Output error = matmul(x, w) + b.value() - y;
       train = minimize(g, mean(error * error), {w, b}, step, optimizer,
-                       {.replica = index, .replicas = replicas, .sync = replicas > 1});
+                       {.replica = index,
+                        .replicas = replicas,
+                        .strategy = replicas > 1 ? Strategy(Synchronous{}) : Asynchronous{}});
     });
     saver = std::make_unique<Saver>(g, std::vector{w, b, step}, step);
   }
@@ -66,7 +68,7 @@ class Job {
   std::optional<std::int64_t> restore() {
     return chief().saver->restore(*sessions_[0], storage_, folder);
   }
-  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder); }
+  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder).path; }
 
   void train(std::int64_t from, std::int64_t to) {
     std::vector<std::jthread> threads;

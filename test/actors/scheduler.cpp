@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "kernels/devices/team.h"
 
@@ -58,14 +58,14 @@ BOOST_AUTO_TEST_CASE(a_waiting_thread_runs_the_actors_that_it_wakes) {
   ThreadedRuntime runtime({.num_threads = 1});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::compute) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::compute) == this_thread());
-  BOOST_TEST(thread_of<HomedActor>(runtime, Duty::compute) == this_thread());
+  BOOST_TEST(thread_of<PinnedActor>(runtime, Duty::compute) == this_thread());
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
   ThreadedRuntime runtime({.num_threads = 1});
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::light) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::light) != this_thread());
-  BOOST_TEST(thread_of<HomedActor>(runtime, Duty::light) != this_thread());
+  BOOST_TEST(thread_of<PinnedActor>(runtime, Duty::light) != this_thread());
 }
 
 BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {

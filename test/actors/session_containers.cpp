@@ -1,14 +1,37 @@
 // Who shares which variables: containers, isolated sessions, resets.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <stdexcept>
+#include <thread>
 
 #include "actors/client/session.h"
+#include "actors/probes/handler_probe.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/queue_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
+
+namespace {
+
+// Lets a master's handler of the end of a step throw once, when it is told to. Actors may look at it
+// until the process ends.
+class ThrowAtStepDone final : public HandlerProbe {
+ public:
+  void made(const HandlerName&) override {}
+  void before(const HandlerName& handler) override {
+    if (handler == HandlerName{"master", "StepDone"} && armed.exchange(false))
+      throw std::runtime_error("a planted error");
+  }
+  void after(const HandlerName&) override {}
+
+  std::atomic<bool> armed{false};
+};
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(session_containers)
 
@@ -61,6 +84,27 @@ BOOST_AUTO_TEST_CASE(variables_of_an_isolated_session_go_when_it_is_closed) {
   BOOST_TEST(s.run(seen).scalar<bool>());
   BOOST_TEST(client.call(CloseSession{handle}).status.ok());
   BOOST_TEST(!s.run(seen).scalar<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(an_isolated_session_closes_when_the_handler_of_the_end_of_its_last_step_throws) {
+  static ThrowAtStepDone probe;
+  handler_probe = &probe;
+  {
+    Server server = Server::local();
+    Graph g;
+    const Output element =
+        fifo_queue(g, {.name = "empty", .components = {{DType::int32, {}}}, .capacity = 1}).dequeue()[0];
+    Session s(server.target(), g, {.isolate = true});
+    Status status;
+    std::jthread step([&] { status = status_of([&] { s.run(element); }); });
+    while (server.held().running == 0) std::this_thread::yield();
+    probe.armed = true;
+    s.close();
+    step.join();
+    BOOST_TEST(!status.ok());
+    BOOST_TEST(!probe.armed.load());
+  }
+  handler_probe = nullptr;
 }
 
 BOOST_AUTO_TEST_CASE(reset_closes_every_session_of_the_task_and_leaves_variables) {

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(slots_are_kept_by_row) {
 
 // Row 1 is of both replicas, row 4 of the first, row 0 of the second, and there twice.
 BOOST_AUTO_TEST_CASE(a_synchronous_step_applies_the_mean_of_each_row) {
-  Cluster c(2, Sgd{1}, {.replicas = 2, .sync = true});
+  Cluster c(2, Sgd{1}, {.replicas = 2, .strategy = Synchronous{}});
   for (std::size_t i = 0; i < 2; ++i) c.sessions[i]->run({}, {}, {c.replicas[i]->train.local_init});
   std::jthread other([&] { c.train(1, {0, 1, 0}, {1, 4, 2}); });
   c.train(0, {1, 4}, {2, 8});

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/start_number.h"
+#include "actors/runtime/file_storage.h"
 #include "dataflow/values/error.h"
+#include "test/actors/support/real_calls.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;
@@ -19,6 +24,35 @@ struct Disk {
 
   test::Folder folder;
   Storage& disk = posix_storage();
+};
+
+// Knows which folders have been synced, and lets something happen when one has been made.
+class WatchedCalls final : public test::RealCalls {
+ public:
+  int open(const std::string& path, OpenMode mode) override {
+    const int file = RealCalls::open(path, mode);
+    if (mode == OpenMode::folder) folders_[file] = path;
+    return file;
+  }
+  void close(int file) override {
+    folders_.erase(file);
+    RealCalls::close(file);
+  }
+  int sync(int file) override {
+    if (const auto found = folders_.find(file); found != folders_.end()) synced.insert(found->second);
+    return RealCalls::sync(file);
+  }
+  int make_folder(const std::string& path) override {
+    const int result = RealCalls::make_folder(path);
+    if (made) std::exchange(made, {})();
+    return result;
+  }
+
+  std::function<void()> made;
+  std::set<std::string> synced;
+
+ private:
+  std::map<int, std::string> folders_;  // that are open
 };
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -83,6 +117,18 @@ BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {
   });
   disk.remove(path("none"));
   BOOST_TEST(disk.list(path("none")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_in_a_folder_that_another_task_is_making_waits_for_its_sync) {
+  WatchedCalls calls;
+  FileStorage storage(calls);
+  bool synced = false;
+  calls.made = [&] {
+    storage.write_atomically(path("new/second"), bytes_of("2"));
+    synced = calls.synced.contains(folder.path());
+  };
+  storage.write_atomically(path("new/first"), bytes_of("1"));
+  BOOST_TEST(synced);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {

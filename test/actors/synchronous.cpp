@@ -55,10 +55,8 @@ struct Training {
   Replication replication;
   std::vector<std::unique_ptr<Replica>> replicas;
 
-  Training(int workers, const Replication& with)
-      : tasks({{"ps", 1}, {"worker", workers}}), replication(with) {
-    replication.replicas = workers;
-    replication.sync = true;
+  Training(int workers, const Synchronous& strategy)
+      : tasks({{"ps", 1}, {"worker", workers}}), replication{.replicas = workers, .strategy = strategy} {
     for (int i = 0; i < workers; ++i) replicas.push_back(start(i));
     replicas[0]->session->initialize_variables();
     for (auto& replica : replicas) replica->begin();
@@ -169,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_replica_that_dies_before_its_token_comes_takes_it_in_its_
 
 BOOST_AUTO_TEST_CASE(replicas_that_disagree_are_told_so) {
   Training t(2, {});
-  t.replication.replicas_to_aggregate = 1;
+  t.replication.strategy = Synchronous{.replicas_to_aggregate = 1};
   auto other = t.start(1);
   const Status status = status_of([&] { other->begin(); });
   BOOST_TEST((status.code == Code::invalid_argument));
@@ -179,7 +177,7 @@ BOOST_AUTO_TEST_CASE(replicas_that_disagree_are_told_so) {
 
 BOOST_AUTO_TEST_CASE(the_learning_rate_follows_the_global_step) {
   LocalCluster tasks({{"ps", 1}, {"worker", 1}});
-  for (const bool sync : {false, true}) {
+  for (const Strategy& strategy : {Strategy(Asynchronous{}), Strategy(Synchronous{})}) {
     Graph g;
     Variable step, w;
     TrainOp train;
@@ -191,7 +189,7 @@ BOOST_AUTO_TEST_CASE(the_learning_rate_follows_the_global_step) {
     const Output rate =
         0.5 * pow(scalar_like(cast(step, DType::float64), 0.5), cast(step, DType::float64));
     g.on("/job:worker/task:0",
-         [&] { train = minimize(g, w.value() * 1.0, {w}, step, half, {.sync = sync}, rate); });
+         [&] { train = minimize(g, w.value() * 1.0, {w}, step, half, {.strategy = strategy}, rate); });
     Session s(tasks.server("worker", 0).target(), g);
     s.initialize_variables();
     for (const float expected : {0.5F, 0.25F, 0.125F}) {

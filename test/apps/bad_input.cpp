@@ -54,6 +54,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "train", "mnits"}, bad_usage, {"mnits"});
   expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
   expect_failure({"actorflow", "train", "mnist", "--sync", "--async"}, bad_usage, {"--sync", "--async"});
+  expect_failure({"actorflow", "train", "mnist", "--staleness_bound=1"}, bad_usage,
+                 {"--staleness_bound", "--async"});
   expect_failure({"actorflow", "train", "mnist", "--optimizer", "adm"}, bad_usage, {"'adm'", "adam"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});

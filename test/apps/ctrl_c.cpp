@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_CASE(amid_steps_it_ends_the_process_as_interrupted) {
   constexpr int rounds = 25;
   for (int round = 0; round < rounds; ++round) {
     actorflow::test::Process process({"actorflow", "train", "mnist",
-                                      round % 2 == 0 ? "--async" : "--sync", "--workers", "3",
+                                      round % 2 == 0 ? "--async" : "--sync", "--ps", "2", "--workers", "3",
                                       "--train-steps", "1000000"});
     BOOST_REQUIRE_MESSAGE(process.prints("step "), process.output());
     process.send_signal(SIGINT);

@@ -66,8 +66,9 @@ BOOST_AUTO_TEST_CASE(a_file_as_checkpoint_dir_is_refused_at_the_start_by_its_nam
   BOOST_TEST(train.wait() == bad_usage);
   expect_parts(train.output(), {"--checkpoint_dir", "'" + checkpoints() + "' is a file"});
   Trainers trainers(
-      1, 2, {"--checkpoint_dir=" + checkpoints() + "/below", "--data=digits", "--train_steps=20"});
-  for (const auto& [job, task] : {std::pair("ps", 0), std::pair("worker", 0), std::pair("worker", 1)}) {
+      2, 3, {"--checkpoint_dir=" + checkpoints() + "/below", "--data=digits", "--train_steps=20"});
+  for (const auto& [job, task] :
+       {std::pair{"ps", 0}, {"ps", 1}, {"worker", 0}, {"worker", 1}, {"worker", 2}}) {
     Process& process = trainers.start(job, task);
     BOOST_TEST(process.wait() == bad_usage);
     expect_parts(process.output(), {"--checkpoint_dir", "'" + checkpoints() + "' is a file"});
@@ -140,12 +141,13 @@ BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_is_named_and_the_one_before_it_is_take
 
 BOOST_AUTO_TEST_CASE(when_the_chief_fails_every_task_ends_with_its_reason) {
   set(std::string("rename .manifest ") + eio);
-  Trainers trainers(1, 2,
+  Trainers trainers(2, 3,
                     {"--checkpoint_dir=" + checkpoints(), "--data=digits", "--train_steps=50",
                      "--sync_replicas", "--connect_timeout=5"},
                     environment());
   trainers.start_all();
-  for (const auto& [job, task] : {std::pair("worker", 0), std::pair("worker", 1), std::pair("ps", 0)}) {
+  for (const auto& [job, task] :
+       {std::pair{"worker", 0}, {"worker", 1}, {"worker", 2}, {"ps", 0}, {"ps", 1}}) {
     Process& process = trainers.task(job, task);
     BOOST_TEST(process.wait() == failed_run, process.output());
     expect_parts(process.output(), {"the last checkpoint, of step 50", "Input/output error"});

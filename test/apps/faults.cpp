@@ -68,28 +68,41 @@ std::int64_t resident_kib(pid_t process) {
   return 0;
 }
 
+// Until the process has taken a signal that it waits for; or has ended.
+void wait_until_taken(pid_t process, int signal) {
+  const auto is_pending = [&] {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    std::string word, mask;
+    while (status >> word)
+      if (word == "ShdPnd:" && status >> mask)
+        return (std::stoull(mask, nullptr, 16) >> (signal - 1) & 1) != 0;
+    return false;
+  };
+  while (is_pending()) std::this_thread::yield();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(faults)
 
 BOOST_AUTO_TEST_CASE(the_others_finish_when_a_worker_is_killed) {
-  Trainers trainers(2, 2, {"--train_steps=4000"});
+  Trainers trainers(2, 3, {"--train_steps=4000"});
   trainers.start_all();
   BOOST_REQUIRE(trainers.task("worker", 1).prints("step "));
   trainers.task("worker", 1).send_signal(SIGKILL);
   BOOST_TEST(trainers.task("worker", 1).wait() == 128 + SIGKILL);
-  for (const auto& [job, task] : {std::pair{"worker", 0}, {"ps", 0}, {"ps", 1}})
+  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 2}, {"ps", 0}, {"ps", 1}})
     BOOST_TEST(trainers.task(job, task).wait() == 0, trainers.task(job, task).output());
   BOOST_TEST(trainers.report_number("test_accuracy") >= 0.97);
 }
 
 BOOST_AUTO_TEST_CASE(hostile_bytes_on_a_port_change_nothing) {
   const std::vector<std::string> flags = {"--train_steps=1000", "--sync_replicas"};
-  Trainers undisturbed(1, 2, flags);
+  Trainers undisturbed(2, 3, flags);
   undisturbed.start_all();
   undisturbed.expect_success();
 
-  Trainers trainers(1, 2, flags);
+  Trainers trainers(2, 3, flags);
   trainers.start_all();
   BOOST_REQUIRE(trainers.task("worker", 0).prints("step "));
   for (const auto& bytes : hostile_messages()) send_and_wait_for_close(trainers.address("ps", 0), bytes);
@@ -134,13 +147,14 @@ BOOST_AUTO_TEST_CASE(ctrl_c_saves_ends_all_and_the_job_goes_on_later) {
   const std::vector<std::string> flags = {"--sync_replicas", "--checkpoint_dir=" + checkpoints.path()};
   auto long_flags = flags;
   long_flags.push_back("--train_steps=1000000");
-  Trainers trainers(2, 2, long_flags);
+  Trainers trainers(2, 3, long_flags);
   trainers.start_all();
   BOOST_REQUIRE(trainers.task("worker", 0).prints("step "));
-  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
+  for (const auto& [job, task] :
+       {std::pair{"worker", 0}, {"worker", 1}, {"worker", 2}, {"ps", 0}, {"ps", 1}})
     trainers.task(job, task).send_signal(SIGINT);
-  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 1}, {"ps", 0}, {"ps", 1}})
-  {
+  for (const auto& [job, task] :
+       {std::pair{"worker", 0}, {"worker", 1}, {"worker", 2}, {"ps", 0}, {"ps", 1}}) {
     BOOST_TEST(trainers.task(job, task).wait() == 130, trainers.task(job, task).output());
     BOOST_TEST(!is_listening(trainers.address(job, task)));
   }
@@ -166,6 +180,26 @@ BOOST_AUTO_TEST_CASE(ctrl_c_a_second_time_ends_the_process_at_once) {
   int status = 0;
   BOOST_REQUIRE(waitpid(child, &status, 0) == child);
   BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 130));
+}
+
+// The chief waits for a parameter server that is stopped. With one signal it would end, too, some
+// seconds later, and say that the job is over.
+BOOST_AUTO_TEST_CASE(ctrl_c_a_second_time_ends_a_trainer_that_waits) {
+  const Folder checkpoints;
+  Trainers trainers(
+      2, 3,
+      {"--train_steps=1000000", "--heartbeat_timeout=1", "--checkpoint_dir=" + checkpoints.path()});
+  trainers.start_all();
+  Process& chief = trainers.task("worker", 0);
+  BOOST_REQUIRE(chief.prints("step "));
+  trainers.task("ps", 0).send_signal(SIGSTOP);
+  BOOST_REQUIRE(chief.prints("a step was lost, making a new session"));
+  chief.send_signal(SIGINT);
+  wait_until_taken(chief.id(), SIGINT);
+  chief.send_signal(SIGINT);
+  BOOST_TEST(chief.wait() == 130, chief.output());
+  BOOST_TEST(chief.output().find("the job is over") == std::string::npos, chief.output());
+  BOOST_TEST(!is_listening(trainers.address("worker", 0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
-// kill -9 of tasks of an asynchronous training job on MNIST, which learns the digits all the same.
+// kill -9 of tasks of asynchronous training jobs: one on MNIST learns the digits all the same, one that
+// does nothing but count its updates (test/support/counting.h) has counted each once.
 #include <boost/test/unit_test.hpp>
 
+#include "test/apps/support/counting_job.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
@@ -21,11 +23,30 @@ void train_through(int kills, Disturb&& disturb, const std::vector<std::string>&
   BOOST_TEST(job.restarts() >= kills);
   BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.97);
   BOOST_TEST(std::stoll(report_value(job.report(), "global_step")) >= last_step);
+  BOOST_TEST(report_value(job.report(), "uneven_updates") == "0");
+}
+
+constexpr std::int64_t steps_each = 800;
+
+// Kills a worker amid its first steps, again and again: now and then one is half-way between the
+// servers.
+void kill_often(int worker) {
+  CountingJob job(steps_each);
+  job.start_all();
+  for (int kills = 0; kills < 16; ++kills) {
+    BOOST_REQUIRE(job.task("worker", worker).prints("counted "));
+    job.replace("worker", worker);
+  }
+  job.expect_each_update_counted_once();
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(kills_async)
+
+BOOST_AUTO_TEST_CASE(of_a_worker_count_each_update_once) { kill_often(2); }
+
+BOOST_AUTO_TEST_CASE(of_the_chief_count_each_update_once) { kill_often(0); }
 
 BOOST_AUTO_TEST_CASE(of_a_worker) {
   train_through(1, [](SupervisedJob& job) {
@@ -35,13 +56,12 @@ BOOST_AUTO_TEST_CASE(of_a_worker) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_worker_for_which_others_would_wait) {
-  train_through(
-      1,
-      [](SupervisedJob& job) {
-        job.wait_for_step(500);
-        job.kill("worker", 0);
-      },
-      {"--staleness_bound=3"});
+  train_through(1,
+                [](SupervisedJob& job) {
+                  job.wait_for_step(500);
+                  job.kill("worker", 0);
+                },
+                {"--staleness_bound=3"});
 }
 
 BOOST_AUTO_TEST_CASE(of_a_parameter_server) {
@@ -61,7 +81,7 @@ BOOST_AUTO_TEST_CASE(of_the_chief) {
 }
 
 BOOST_AUTO_TEST_CASE(of_all_at_once) {
-  train_through(5, [](SupervisedJob& job) {
+  train_through(6, [](SupervisedJob& job) {
     job.wait_for_step(500);
     job.kill_all();
   });

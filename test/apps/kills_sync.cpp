@@ -12,8 +12,8 @@ constexpr std::int64_t last_step = 2000;
 const std::string steps = "--train_steps=" + std::to_string(last_step);
 
 const std::string& undisturbed_hash() {
-  static const std::string hash = report_value(
-      train_in_one_process({"--sync", "--ps=2", "--workers=2", steps}), "weights_hash");
+  static const std::string hash =
+      report_value(train_in_one_process({"--sync", "--ps=2", "--workers=3", steps}), "weights_hash");
   return hash;
 }
 
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(of_the_chief) {
 }
 
 BOOST_AUTO_TEST_CASE(of_all_at_once) {
-  train_through(5, [](SupervisedJob& job) {
+  train_through(6, [](SupervisedJob& job) {
     job.wait_for_step(200);
     job.kill_all();
   });

@@ -1,4 +1,5 @@
-// A training job on MNIST whose tasks are on machines of their own, between which the wire is cut or bad.
+// A training job on MNIST whose tasks are on machines of their own, between which the wire is cut or
+// bad.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 
@@ -17,7 +18,7 @@ const std::string unheard = " is connected, but has said nothing for ";
 const std::string waits = "waits for tasks that cannot be reached";
 
 std::string undisturbed_hash(const std::vector<std::string>& flags) {
-  std::vector<std::string> all{"--sync", "--ps=2", "--workers=2"};
+  std::vector<std::string> all{"--sync", "--ps=2", "--workers=3"};
   all.insert(all.end(), flags.begin(), flags.end());
   return report_value(train_in_one_process(all), "weights_hash");
 }

@@ -44,6 +44,17 @@ std::vector<std::string> foreign_includes(const std::string& text) {
   return found(text, form);
 }
 
+// The text without its namespaces `detail`.
+std::string without_details(std::string text) {
+  for (const std::string name : {"actorflow::detail", "detail"})
+    for (std::size_t begin = 0; (begin = text.find("namespace " + name + " {")) != text.npos;) {
+      const std::string last = "}  // namespace " + name + "\n";
+      const std::size_t end = text.find(last, begin);
+      text.erase(begin, end == text.npos ? end : end + last.size() - begin);
+    }
+  return text;
+}
+
 // Names of the functions that a header declares in the namespace; operators and templates are not among
 // them.
 std::vector<std::string> functions(const std::string& header) {
@@ -52,7 +63,7 @@ std::vector<std::string> functions(const std::string& header) {
       of_template("template <[^;{]*>\n[^;{]*[;{]"),
       form(R"(^(?!using|struct|class|enum|return|template|#)(?:[A-Za-z_][\w:<>,&* ]*[ &*])(\w+)\()",
            std::regex::multiline);
-  std::string text = std::regex_replace(header, comment, "");
+  std::string text = std::regex_replace(without_details(header), comment, "");
   for (const auto& left_out : {macro, of_template}) text = std::regex_replace(text, left_out, "");
   return found(text, form);
 }
@@ -108,10 +119,11 @@ BOOST_AUTO_TEST_CASE(includes_and_functions_are_found) {
   const std::string text =
       "#include <vector>\n#include <caf/all.hpp>\n#include \"a/b.h\"\n\n// int no(int);\nint yes(int x "
       "= {});\n"
-      "template <class T>\nvoid nor(T);\ninline A& too(B<C, D> b) {\n  return f(b);\n}\nstruct E {};\n";
+      "template <class T>\nvoid nor(T);\ninline A& too(B<C, D> b) {\n  return f(b);\n}\nstruct E {};\n"
+      "namespace detail {\nint hidden();\n}  // namespace detail\nint last();\n";
   BOOST_TEST((own_includes(text) == std::vector<std::string>{"a/b.h"}));
   BOOST_TEST((foreign_includes(text) == std::vector<std::string>{"caf/all.hpp"}));
-  BOOST_TEST((functions(text) == std::vector<std::string>{"yes", "too"}));
+  BOOST_TEST((functions(text) == std::vector<std::string>{"yes", "too", "last"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

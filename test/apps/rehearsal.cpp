@@ -31,13 +31,13 @@ boost::test_tools::assertion_result has_disks(boost::unit_test::test_unit_id) {
   return result;
 }
 
-// A small job: a parameter server and two workers, which wait for each other in every step.
+// A small job: 2 parameter servers and 3 workers, which wait for each other in every step.
 class Rehearsal {
  public:
   explicit Rehearsal(const std::string& faults, const std::string& more = {}) {
     fs::create_directory(temporary());
     write_file(scenario(),
-               "ps = 1\nworkers = 2\nsync = true\ndata = digits\nhidden = 8\nbatch_size = 8\n"
+               "ps = 2\nworkers = 3\nsync = true\ndata = digits\nhidden = 8\nbatch_size = 8\n"
                "train_steps = 1000\nkernel_time = 10us\nsame_weights = true\nfaults = \"" +
                    faults + "\"\n" + more);
   }
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(all_processes_at_once_lose_power) {
 BOOST_AUTO_TEST_CASE(a_bad_network_between_processes_changes_no_bit,
                      *boost::unit_test::precondition(has_machines)) {
   const std::string output = expect_success(
-      Rehearsal("0.1s partition /job:worker/task:1 /job:ps/task:0 for 1s; 0.2s lossy for 2s; "
-                "0.3s duplicate for 2s; 0.4s late for 2s; 0.5s delay /job:worker/task:0 for 0.8s"),
+      Rehearsal("0.1s partition /job:worker/task:1 /job:ps/task:0 for 1s; 0.2s lossy for 4s; "
+                "0.3s duplicate for 4s; 0.4s late for 6s; 0.5s delay /job:worker/task:0 for 0.8s"),
       "1 delay, 1 duplicate, 1 late, 1 lossy, 1 partition");
   for (const auto* none : {" 0 sent", " 0 lost", " 0 doubled", " 0 held back", " 0 between"})
     BOOST_TEST(output.find(none) == std::string::npos, output);
@@ -154,7 +154,8 @@ BOOST_AUTO_TEST_CASE(nothing_can_be_written_to_a_full_disk, *boost::unit_test::p
 
 BOOST_AUTO_TEST_CASE(a_failure_names_the_seed_and_keeps_the_logs) {
   const Rehearsal rehearsal(
-      "0.1s kill /job:ps/task:0; 0.1s kill /job:worker/task:0; 0.1s kill /job:worker/task:1");
+      "0.1s kill /job:ps/task:0; 0.1s kill /job:ps/task:1; 0.1s kill /job:worker/task:0; "
+      "0.1s kill /job:worker/task:1; 0.1s kill /job:worker/task:2");
   Process process(rehearsal.command());
   BOOST_TEST(process.wait() == 1);
   const std::string output = process.output();

@@ -22,11 +22,11 @@ BOOST_AUTO_TEST_SUITE(replicated_training)
 
 BOOST_AUTO_TEST_CASE(a_synchronous_worker_that_is_killed_and_comes_back_changes_no_bit) {
   const std::vector<std::string> flags = {"--train_steps=1500", "--sync_replicas", "--hidden=32"};
-  Trainers undisturbed(2, 2, flags);
+  Trainers undisturbed(2, 3, flags);
   undisturbed.start_all();
   undisturbed.expect_success();
 
-  Trainers trainers(2, 2, flags);
+  Trainers trainers(2, 3, flags);
   trainers.start_all();
   for (int life = 0; life < 3; ++life) {
     BOOST_REQUIRE(trainers.task("worker", 1).prints("step "));
@@ -64,13 +64,13 @@ BOOST_AUTO_TEST_CASE(no_worker_leads_by_more_than_the_staleness_bound) {
 }
 
 BOOST_AUTO_TEST_CASE(nobody_waits_for_a_lost_worker_with_bounded_staleness) {
-  Trainers trainers(1, 2, {"--train_steps=4000", "--staleness_bound=0", "--hidden=32"});
+  Trainers trainers(2, 3, {"--train_steps=4000", "--staleness_bound=0", "--hidden=32"});
   trainers.start_all();
   BOOST_REQUIRE(trainers.task("worker", 1).prints("step "));
   trainers.task("worker", 1).send_signal(SIGKILL);
   BOOST_TEST(trainers.task("worker", 1).wait() == 128 + SIGKILL);
-  BOOST_TEST(trainers.task("worker", 0).wait() == 0, trainers.task("worker", 0).output());
-  BOOST_TEST(trainers.task("ps", 0).wait() == 0);
+  for (const auto& [job, task] : {std::pair{"worker", 0}, {"worker", 2}, {"ps", 0}, {"ps", 1}})
+    BOOST_TEST(trainers.task(job, task).wait() == 0, trainers.task(job, task).output());
   BOOST_TEST(trainers.report_number("global_step") >= 4000);
 }
 

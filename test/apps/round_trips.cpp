@@ -1,52 +1,12 @@
-// What programs write for each other: flags on a command line, reports.
+// What programs write for each other: reports. (Flags on a command line: train_flags.cpp.)
 #include <boost/test/unit_test.hpp>
 
-#include "apps/cli/train_flags.h"
 #include "apps/training/report.h"
 #include "dataflow/values/error.h"
 
 using namespace actorflow;
 
-namespace {
-
-TrainFlags parse(std::vector<std::string> arguments) {
-  TrainFlags flags;
-  CLI::App app;
-  flags.add_to(app);
-  std::ranges::reverse(arguments);  // as CLI11 takes them
-  app.parse(std::move(arguments));
-  return flags;
-}
-
-}  // namespace
-
 BOOST_AUTO_TEST_SUITE(round_trips)
-
-BOOST_AUTO_TEST_CASE(flags_as_arguments) {
-  BOOST_TEST(TrainFlags{}.arguments().empty());
-  const TrainFlags flags{.hidden = {32, 16},
-                         .optimizer = "sgd",
-                         .learning_rate = 0.1,
-                         .batch_size = 7,
-                         .epochs = 2.5,
-                         .train_steps = 12,
-                         .seed = 1ULL << 63,
-                         .ps_strategy = "greedy",
-                         .data = "my images",
-                         .checkpoint_folder = "a/b",
-                         .save_checkpoint_secs = 1e-3,
-                         .save_checkpoint_steps = 3,
-                         .summary_folder = "s",
-                         .save_summaries_steps = 5,
-                         .report = "-",
-                         .connect_timeout_s = 0.25,
-                         .replicas_to_aggregate = 2,
-                         .staleness_bound = 0,
-                         .precision = "bf16",
-                         .not_finite = "skip"};
-  BOOST_TEST(flags.arguments().size() == 20u);  // none of the fields is as without flags
-  BOOST_TEST((parse(flags.arguments()) == flags));
-}
 
 BOOST_AUTO_TEST_CASE(a_report_as_json) {
   const TrainReport report{.test_accuracy = 1,

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "schema/rpc/master_client.h"
+#include "test/apps/support/counting_job.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
@@ -17,7 +18,7 @@ const std::string unheard = " is connected, but has said nothing for ";
 // What the same training comes to when nobody is stopped.
 const std::string& undisturbed_hash() {
   static const std::string hash = report_value(
-      train_in_one_process({"--sync", "--ps=2", "--workers=2", "--train-steps=600"}), "weights_hash");
+      train_in_one_process({"--sync", "--ps=2", "--workers=3", "--train-steps=600"}), "weights_hash");
   return hash;
 }
 
@@ -65,6 +66,20 @@ BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
   BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.95);
 }
 
+// What the stopped one had sent, and what it sends when it is back, counts once.
+BOOST_AUTO_TEST_CASE(of_asynchronous_workers_count_each_update_once) {
+  CountingJob job(1000, {"--heartbeat_timeout=1"});
+  job.start_all();
+  for (const int worker : {1, 2}) {
+    BOOST_REQUIRE(job.task("worker", worker).prints("counted 200\n"));
+    job.task("worker", worker).send_signal(SIGSTOP);
+    const std::string name = "/job:worker/task:" + std::to_string(worker);
+    BOOST_TEST(job.task("ps", 0).prints(name + " at " + job.address("worker", worker) + unheard));
+    job.task("worker", worker).send_signal(SIGCONT);
+  }
+  job.expect_each_update_counted_once();
+}
+
 BOOST_AUTO_TEST_CASE(a_client_of_a_stopped_server_does_not_hang) {
   const auto address = free_addresses(1).front();
   Process server({"actorflow", "server", "--cluster", R"({"ps": [")" + address + R"("]})", "--job", "ps",
@@ -75,7 +90,8 @@ BOOST_AUTO_TEST_CASE(a_client_of_a_stopped_server_does_not_hang) {
   server.send_signal(SIGSTOP);
   const auto status = client.call(actorflow::ListDevices{}).status;
   BOOST_TEST((status.code == actorflow::Code::unavailable), status.to_string());
-  BOOST_TEST(status.message.find("has answered nothing for 1000 ms") != std::string::npos, status.message);
+  BOOST_TEST(status.message.find("has answered nothing for 1000 ms") != std::string::npos,
+             status.message);
   BOOST_TEST(status.message.find(address) != std::string::npos, status.message);
   server.send_signal(SIGCONT);
   actorflow::MasterClient again(address, actorflow::heap(), 60'000);

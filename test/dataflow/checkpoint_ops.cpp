@@ -14,9 +14,10 @@ namespace {
 
 const std::vector<VariableInCheckpoint> places{{"w", "weights"}, {"part|t", "table", 3, 10, 4}};
 
-Output save(Graph& g, const Attrs& attrs) {
-  return g.add(save_variables_op(),
-               {g.constant("folder"), g.constant("file"), g.constant<std::int64_t>(7)}, attrs);
+Output save(Graph& g, Attrs attrs) {
+  attrs["global_step"] = std::string("step");
+  return g.add(snapshot_variables_op(), {g.constant("folder"), g.constant<std::int64_t>(0)},
+               std::move(attrs));
 }
 
 }  // namespace

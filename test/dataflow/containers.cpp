@@ -1,10 +1,15 @@
 #include "dataflow/graph/containers.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <set>
 
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/dataflow_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replicate.h"
 #include "test/dataflow/expect.h"
+#include "test/dataflow/tiny_ops.h"
 
 using namespace actorflow;
 using test::invalid_with;
@@ -61,6 +66,34 @@ BOOST_AUTO_TEST_CASE(an_isolated_session_has_every_container_for_itself) {
   BOOST_TEST(is_in(name_in(inside), {}, "session-1"));
   BOOST_TEST(!is_in(name_in(inside), {"a", ""}, "session-2"));
   BOOST_TEST(!is_in(name_in(inside), {"a", ""}, "session-"));
+}
+
+// Those that are about the whole shard, or an input, name no state; checkpoints name a list.
+BOOST_AUTO_TEST_CASE(every_op_of_the_state_actors_says_which_attribute_names_its_state) {
+  const std::set<std::string_view> others{"RaiseEpoch", "ReadEpoch", "IteratorGetNext", "SnapshotVariables",
+                                          "WriteSnapshot", "RestoreVariables"};
+  for (const OpDef* op : dataflow_ops()) {
+    const bool of_state = op->dispatch == Dispatch::shard || op->dispatch == Dispatch::coordinator ||
+                          op->dispatch == Dispatch::queue;
+    Node node;
+    node.op = op;
+    for (const AttrDef& attr : op->attrs)
+      if (attr.names_state) node.attrs.emplace(attr.name, attr.example);
+    BOOST_TEST((named_state(node) != nullptr) == (of_state && !others.contains(op->name)), op->name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_isolated_session_has_all_state_of_a_node_for_itself) {
+  Graph g;
+  const Variable v = g.variable("v", g.constant(1.0));
+  minimize(g, test::multiply(v, v), {v}, global_step(g), Sgd{}, {.strategy = Synchronous{}});
+  GraphDef graph = g.def();
+  isolate(graph, "s");
+  const auto update = std::ranges::find(graph.nodes, &accumulate_gradient_op(), &Node::op);
+  BOOST_TEST_REQUIRE((update != graph.nodes.end()));
+  BOOST_TEST(attr<std::string>(*update, "variable") == "s:|v");
+  BOOST_TEST(attr<std::string>(*update, "global_step") == "s:|global_step");
+  BOOST_TEST(*named_state(*update) == "s:|v");
 }
 
 BOOST_AUTO_TEST_CASE(the_default_container_is_the_empty_one) {

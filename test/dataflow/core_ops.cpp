@@ -12,14 +12,14 @@ using test::invalid_with;
 
 BOOST_AUTO_TEST_SUITE(core_ops)
 
-BOOST_AUTO_TEST_CASE(state_and_transfer_ops_are_stateful_and_have_their_home) {
+BOOST_AUTO_TEST_CASE(state_and_transfer_ops_are_stateful_and_dispatched_to_their_actor) {
   for (const OpDef* op : dataflow_ops()) {
-    const bool outside = op->home != Home::kernel && op->home != Home::lane;
+    const bool outside = op->dispatch != Dispatch::kernel && op->dispatch != Dispatch::step;
     BOOST_TEST(op->stateful == outside, op->name);
   }
-  BOOST_TEST((take_token_op().home == Home::coordinator));
-  BOOST_TEST((read_variable_op().home == Home::shard));
-  BOOST_TEST((send_op().home == Home::rendezvous));
+  BOOST_TEST((take_token_op().dispatch == Dispatch::coordinator));
+  BOOST_TEST((read_variable_op().dispatch == Dispatch::shard));
+  BOOST_TEST((send_op().dispatch == Dispatch::rendezvous));
 }
 
 BOOST_AUTO_TEST_CASE(a_constant_has_the_type_of_its_value) {

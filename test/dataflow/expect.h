@@ -1,4 +1,4 @@
-// What the tests of this folder check errors with.
+// A predicate of errors for the tests of this folder.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

@@ -42,7 +42,7 @@ struct Model {
 };
 
 const Replication synchronous{
-    .replica = 1, .replicas = 3, .sync = true, .replicas_to_aggregate = 2, .initial_tokens = 0};
+    .replica = 1, .replicas = 3, .strategy = Synchronous{.replicas_to_aggregate = 2}};
 
 }  // namespace
 
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(variables_go_round_the_parameter_servers) {
 // The task of the global step hears from each replica once, not from each parameter server for each
 // replica.
 BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
-  for (const bool sync : {false, true}) {
+  for (const Strategy& strategy : {Strategy(Asynchronous{}), Strategy(Synchronous{})}) {
     Graph g;
     TrainOp train;
     g.on(replica_device_setter(4, "ps", "/job:worker/task:1"), [&] {
@@ -71,10 +71,10 @@ BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
         variables.push_back(g.variable(name, g.constant(2.0)));
         loss = multiply(loss, variables.back());
       }
-      train = minimize(g, loss, variables, step, Sgd{},
-                       {.replica = 1, .replicas = 2, .sync = sync});
+      train =
+          minimize(g, loss, variables, step, Sgd{}, {.replica = 1, .replicas = 2, .strategy = strategy});
     });
-    const OpDef& last = sync ? take_token_op() : count_step_op();
+    const OpDef& last = is_synchronous(strategy) ? take_token_op() : count_step_op();
     const auto found = std::ranges::find_if(g.def().nodes, [&](const Node& node) {
       return node.op == &last && !node.controls.empty();
     });
@@ -113,17 +113,20 @@ BOOST_AUTO_TEST_CASE(asynchronous_updates_are_beside_their_variables) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sparse_gradient_goes_to_its_variable_as_rows) {
-  for (const bool sync : {false, true}) {
+  for (const Strategy& strategy : {Strategy(Asynchronous{}), Strategy(Synchronous{})}) {
     Graph g;
     const Variable step = g.on("/job:ps/task:0", [&] { return global_step(g); });
     const Variable table = g.variable("table", g.constant(Tensor::zeros(DType::float64, {5})));
     const Output ids = g.placeholder(DType::int64, {-1});
     const Output rate = g.constant(0.5);
-    minimize(g, test::total(test::gather(table, ids)), {table}, step, Sgd{}, {.sync = sync}, rate);
-    const OpDef& op = sync ? accumulate_sparse_gradient_op() : apply_sparse_gradient_op();
+    minimize(g, test::total(test::gather(table, ids)), {table}, step, Sgd{}, {.strategy = strategy},
+             rate);
+    const OpDef& op =
+        is_synchronous(strategy) ? accumulate_sparse_gradient_op() : apply_sparse_gradient_op();
     const auto update = std::ranges::find(g.def().nodes, &op, &Node::op);
     BOOST_TEST_REQUIRE((update != g.def().nodes.end()));
-    const std::size_t rows = sync ? 2 : 1;  // behind the local step and serial, or the serial
+    const std::size_t rows =
+        is_synchronous(strategy) ? 2 : 1;  // behind the local step and serial, or the serial
     BOOST_TEST_REQUIRE(update->inputs.size() == rows + 3);
     BOOST_TEST((update->inputs[rows + 1] == ids.edge));
     BOOST_TEST((update->inputs[rows + 2] == rate.edge));
@@ -211,7 +214,8 @@ BOOST_AUTO_TEST_CASE(a_learning_rate_of_the_graph_travels_with_each_gradient) {
     Model m;
     const Output rate = m.graph.constant(0.5);
     apply_gradients(m.graph, compute_gradients(m.loss, {m.a, m.b}), m.step, Sgd{}, replication, rate);
-    const auto updates = m.nodes(replication.sync ? accumulate_gradient_op() : apply_gradient_op());
+    const auto updates =
+        m.nodes(is_synchronous(replication.strategy) ? accumulate_gradient_op() : apply_gradient_op());
     BOOST_TEST_REQUIRE(updates.size() == 2U);
     for (const auto& update : updates) BOOST_TEST((update.inputs.back() == rate.edge));
   }
@@ -232,9 +236,12 @@ BOOST_AUTO_TEST_CASE(senseless_replications_are_refused) {
   const auto with = [&m](const Replication& r) { minimize(m.graph, m.loss, {m.a}, m.step, Sgd{}, r); };
   BOOST_CHECK_EXCEPTION(with({.replica = 3, .replicas = 3}), Error,
                         invalid_with({"replica 3", "3 replicas"}));
-  BOOST_CHECK_EXCEPTION(with({.replicas_to_aggregate = -1}), Error, invalid_with({"-1"}));
-  BOOST_CHECK_EXCEPTION(with({.replicas = 1, .sync = true, .replicas_to_aggregate = 3}), Error,
-                        invalid_with({"at least 2 initial_tokens"}));
+  BOOST_CHECK_EXCEPTION(with({.strategy = Synchronous{.replicas_to_aggregate = -1}}), Error,
+                        invalid_with({"-1"}));
+  BOOST_CHECK_EXCEPTION(with({.strategy = BoundedStaleness{-2}}), Error,
+                        invalid_with({"staleness", "-2"}));
+  BOOST_CHECK_EXCEPTION(with({.replicas = 1, .strategy = Synchronous{.replicas_to_aggregate = 3}}),
+                        Error, invalid_with({"at least 2 initial_tokens"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

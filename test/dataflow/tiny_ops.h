@@ -57,15 +57,18 @@ inline const OpDef& round_op() {
   return op;
 }
 
-// (values, indices) -> [num_segments]: zero but for the values added at the indices. Not computed here.
+// (values, indices) -> [num_segments]: zero except for the values added at the indices. Not computed
+// here.
 inline const OpDef& rows_to_dense_op() {
   static const OpDef op{.name = "UnsortedSegmentSum",
                         .min_inputs = 2,
                         .max_inputs = 2,
                         .attrs = {{"num_segments", std::int64_t{0}, true}},
-                        .infer = [](InferContext& c) {
-                          c.add_output(c.input(0).dtype, {c.attr<std::int64_t>("num_segments")});
-                        }};
+                        .infer =
+                            [](InferContext& c) {
+                              c.add_output(c.input(0).dtype, {c.attr<std::int64_t>("num_segments")});
+                            },
+                        .scatters_rows = true};
   return op;
 }
 
@@ -82,7 +85,8 @@ inline const OpDef& gather_op() {
             return std::vector{c.graph().add(rows_to_dense_op(), {c.gradient(), c.input(1)},
                                              {{"num_segments", c.input(0).shape()[0]}}),
                                Output()};
-          }};
+          },
+      .gathers_rows = true};
   return op;
 }
 

@@ -1,4 +1,4 @@
-// A bulk lane: large messages, and the bytes of their tensors behind them.
+// A bulk plane: large messages, and the bytes of their tensors behind them.
 #include "kernels/core/kernel.h"
 #include "schema/rpc/bulk_receiver.h"
 #include "test/fuzz/support/wire_input.h"

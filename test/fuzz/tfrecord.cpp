@@ -39,7 +39,7 @@ void read(const std::string& file) {
   const auto bytes = std::as_bytes(std::span(file));
   fuzz::read_all(bytes, [](SourceRef source) { return read_tfrecords(std::move(source)); });
   fuzz::accepts([&] {
-    RecordReader reader("file");
+    TfRecordReader reader("file");
     const std::size_t middle = bytes.size() / 2;
     for (const auto& part : {bytes.first(middle), bytes.subspan(middle)}) {
       reader.feed(part);

@@ -29,7 +29,7 @@ Tensor value(Output output) {
   std::map<NodeId, NodeId> places;
   for (NodeId id = 0; id < g.def().size(); ++id) {
     Node node = g.def().node(id);
-    if (node.op->home != Home::kernel || node.op->stateful) continue;
+    if (!node.op->is_pure()) continue;
     for (auto& edge : node.inputs) edge.node = places.at(edge.node);
     places[id] = pruned.size();
     pruned.nodes.push_back(std::move(node));

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(every_core_op_is_in_the_registry_under_its_own_address) {
 
 BOOST_AUTO_TEST_CASE(ops_that_actors_do_have_no_kernel) {
   for (const OpDef* op : dataflow_ops())
-    BOOST_TEST(builtin_ops().has_kernel(*op, DeviceType::cpu) == (op->home == Home::kernel));
+    BOOST_TEST(builtin_ops().has_kernel(*op, DeviceType::cpu) == (op->dispatch == Dispatch::kernel));
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_kernel_is_reported_with_node_op_and_device) {

@@ -52,7 +52,7 @@ struct Port {
     receiver.emplace(*network, task("ps", 0));
   }
 
-  // The token of a connection, as the first bytes of its bulk lane.
+  // The token of a connection, as the first bytes of its bulk plane.
   static Bytes hello(wire::Task::ConnectResults::Reader connected) {
     Bytes bytes(magic.begin(), magic.end());
     const auto token = connected.getBulk().getToken();
@@ -60,7 +60,7 @@ struct Port {
     return bytes;
   }
 
-  // The warning with which a peer that writes this to its bulk lane is closed.
+  // The warning with which a peer that writes this to its bulk plane is closed.
   std::string closed_for(const Bytes& bytes) {
     RawClient client(receiver->address());
     const auto connected = client.connect();

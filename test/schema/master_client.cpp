@@ -119,6 +119,12 @@ RunStep feeding(const std::vector<Tensor>& tensors) {
   return step;
 }
 
+MasterReply reply_with(const std::string& session) {
+  MasterReply reply;
+  reply.session = session;
+  return reply;
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(master_client, Connected)
@@ -247,6 +253,29 @@ BOOST_AUTO_TEST_CASE(a_request_under_way_when_the_server_leaves_is_unavailable) 
   BOOST_TEST((answered.take()->code == Code::unavailable));
   caller.join();
   (*reply)({});  // too late, and harmless
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_is_made_for_a_client_that_has_left_is_closed) {
+  Mailbox<MasterReplyFn> asked;
+  Mailbox<std::string> closed;
+  const Receiver slow(*network, task("ps", 1), [&](const MasterRequest& request, MasterReplyFn reply) {
+    if (const auto* close = std::get_if<CloseSession>(&request)) return closed.put(close->session);
+    asked.put(std::move(reply));
+  });
+  auto leaving = std::make_unique<MasterClient>(slow.address(), heap(), 10'000);
+  Mailbox<std::string> made;
+  const auto create = [&made, client = leaving.get()] {
+    made.put(client->call(CreateSession{}).session);
+  };
+  std::jthread first(create);
+  asked.take().value()(reply_with("taken"));
+  BOOST_TEST(made.take().value() == "taken");
+  std::jthread second(create);
+  MasterReplyFn reply = asked.take().value();
+  leaving.reset();
+  BOOST_TEST(closed.take().value() == "taken");  // the server knows that its client has left
+  std::exchange(reply, {})(reply_with("late"));
+  BOOST_TEST(closed.take().value() == "late");
 }
 
 BOOST_AUTO_TEST_CASE(a_handler_that_forgets_its_reply_is_an_internal_error) {

@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(connections_beyond_the_limit_are_refused_and_others_stay) {
   BOOST_TEST(warnings.take().value_or("").find("refused a connection") != std::string::npos);
   first.link->send(ReplicaDone{});
   BOOST_TEST(receiver.messages.take().has_value());
-  // A bulk lane belongs to its link.
+  // A bulk plane belongs to its link.
   first.link->send(TensorDelivery{1, 1, counting(1 << 20)});
   BOOST_TEST(receiver.messages.take().has_value());
 }

@@ -29,7 +29,7 @@ std::vector<std::byte> sample_file() {
 
 // Feeds the file in pieces of that size.
 std::vector<std::string> read_in_pieces(std::span<const std::byte> file, std::size_t piece) {
-  RecordReader reader("sample");
+  TfRecordReader reader("sample");
   std::vector<std::string> records;
   for (; !file.empty(); file = file.subspan(std::min(piece, file.size()))) {
     reader.feed(file.first(std::min(piece, file.size())));
@@ -41,7 +41,7 @@ std::vector<std::string> read_in_pieces(std::span<const std::byte> file, std::si
 
 // The error of reading the file, or ok.
 Status status_of(std::span<const std::byte> file, std::uint64_t limit = 1 << 20) {
-  RecordReader reader("sample", limit);
+  TfRecordReader reader("sample", limit);
   reader.feed(file);
   try {
     while (reader.next()) continue;

@@ -1,6 +1,7 @@
 // The port as any Cap'n Proto client sees it, and what it does with messages that break the rules.
 #include <boost/test/unit_test.hpp>
 
+#include "test/schema/support/bad_graph.h"
 #include "test/schema/support/raw_client.h"
 #include "test/schema/support/tasks.h"
 
@@ -83,7 +84,9 @@ BOOST_AUTO_TEST_CASE(version_mismatch_is_refused_and_both_are_named) {
   const auto hello = client.connect(99);
   BOOST_TEST(hello.getStatus().getCode() == static_cast<int>(Code::failed_precondition));
   const std::string message = hello.getStatus().getMessage().cStr();
-  BOOST_TEST((contains(message, "version " + std::to_string(wire::PROTOCOL_VERSION) + ",") && contains(message, "version 99")), message);
+  BOOST_TEST((contains(message, "version " + std::to_string(wire::PROTOCOL_VERSION) + ",") &&
+              contains(message, "version 99")),
+             message);
   BOOST_TEST(!hello.hasInbox());
 }
 
@@ -103,7 +106,8 @@ BOOST_AUTO_TEST_CASE(anybody_may_ask_who_is_there) {
   BOOST_TEST(status.getConnections() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(oversized_tensor_data_that_do_not_fit_the_shape_are_refused_and_both_sizes_are_named) {
+BOOST_AUTO_TEST_CASE(
+    oversized_tensor_data_that_do_not_fit_the_shape_are_refused_and_both_sizes_are_named) {
   const std::string warning = closed_for_tensor([](wire::Tensor::Builder tensor) {
     tensor.setDtype(wire::DType::FLOAT32);
     tensor.setDims({1000, 1000});
@@ -244,38 +248,11 @@ BOOST_AUTO_TEST_CASE(a_transfer_above_the_limit_fails_its_call_names_both_sizes_
 BOOST_AUTO_TEST_CASE(bad_graph_every_kind_of_mistake_is_reported_together) {
   RawClient client(receiver->address());
   auto request = client.master().createSessionRequest();
-  auto nodes = request.initGraph().initNodes(11);
-  const auto add = [&](unsigned i, const char* name, const char* op, std::initializer_list<int> inputs = {}) {
-    nodes[i].setName(name);
-    nodes[i].setOp(op);
-    auto edges = nodes[i].initInputs(static_cast<unsigned>(inputs.size()));
-    unsigned k = 0;
-    for (const int input : inputs) edges[k++].setNode(input);
-    return nodes[i];
-  };
-  const auto add_placeholder = [&](unsigned i, const char* name, wire::DType dtype, std::int64_t dim) {
-    auto attrs = add(i, name, "Placeholder").initAttrs(2);
-    attrs[0].setName("dtype");
-    attrs[0].setDtype(dtype);
-    attrs[1].setName("shape");
-    attrs[1].initShape().setDims({dim});
-  };
-  add(0, "a", "Placholder");
-  add(1, "b", "AndAnotherOne");
-  add(2, "c", "Identity");       // without its input
-  add(3, "d", "Identity", {1});  // of a bad node: no mistake of its own
-  add(4, "e", "Identity", {4});  // a cycle
-  add_placeholder(5, "x", wire::DType::FLOAT32, 2);
-  add_placeholder(6, "y", wire::DType::INT32, 2);
-  add_placeholder(7, "z", wire::DType::FLOAT32, 3);
-  add(8, "type", "AddN", {5, 6});
-  add(9, "shape", "AddN", {5, 7});
-  add(10, "device", "NoOp").setDevice("/job:");
+  write_bad_graph(request.initGraph());
   const auto answer = request.send().wait(client.wait_scope());
   BOOST_TEST(answer.getStatus().getCode() == static_cast<int>(Code::invalid_argument));
   const std::string message = answer.getStatus().getMessage().cStr();
-  for (const std::string part : {"'a'", "'Placholder'; did you mean 'Placeholder'?", "'b'", "'AndAnotherOne'",
-                                 "'c'", "'e'", "cycle", "'type'", "int32", "'shape'", "[3]", "'device'", "/job:"})
+  for (const auto& part : mistakes_of_bad_graph)
     BOOST_TEST(contains(message, part), message << " lacks " << part);
   BOOST_TEST(!contains(message, "'d'"), message);
 }

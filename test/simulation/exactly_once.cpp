@@ -2,9 +2,8 @@
 // wires, what is there at the end are the steps.
 #include <boost/test/unit_test.hpp>
 
-#include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
-#include "dataflow/ops/training_ops.h"
+#include "test/support/counting.h"
 
 using namespace actorflow;
 using namespace std::chrono_literals;
@@ -14,74 +13,30 @@ namespace {
 constexpr int workers = 3;
 constexpr std::int64_t steps_each = 50;
 
-// Its gradients are -1, and each variable is on a server of its own.
-struct Counting {
-  Graph g;
-  Variable step, a, b;
-  TrainOp train;
-
-  explicit Counting(const TaskName& worker) {
-    g.on(replica_device_setter(2, "ps", worker.to_string()), [&] {
-      step = global_step(g);
-      a = g.variable("a", g.constant(0.0F));
-      b = g.variable("b", g.constant(0.0F));
-      train = minimize(g, g.constant(0.0F) - a - b, {a, b}, step, Sgd{1},
-                       {.replica = worker.index, .replicas = workers});
-    });
-  }
-};
-
-// A worker that comes back goes on counting where its earlier life was stopped.
-void train(MonitoredSession& session, const Counting& model, int replica) {
-  while (!session.should_stop())
-    session.run_step([&](StepContext& step) {
-      const Tensor counts = step.session().run(model.train.step_counts);
-      if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] ==
-          steps_each)
-        step.request_stop();
-      else
-        step.run(model.train);
-    });
-}
-
-bool have_all_counted(Session& session, const Counting& model) {
-  const Tensor counts = session.run(model.train.step_counts);
-  for (int replica = 0; replica < workers; ++replica)
-    if (counts.values<std::int64_t>()[static_cast<std::size_t>(gradient_count_fields * replica)] <
-        steps_each)
-      return false;
-  return true;
-}
-
-// On the chief: a, b and the global step at the end.
-std::vector<float> count(SimTask& task) {
+// On the chief: what says at the end how many updates there were.
+std::vector<std::int64_t> count(SimTask& task) {
   Server& server = task.server();
   const TaskName chief{"worker", 0};
-  Counting model(server.name());
+  test::Counting model(server.name(), server.name().index, workers);
   MonitoredOptions options;
   options.is_chief = server.name() == chief;
   options.max_wait_secs = 120;
   options.hooks = {sync_replicas(model.train)};
   MonitoredSession session(server, model.g, options);
-  train(session, model, server.name().index);
-  if (!options.is_chief) {
-    server.join_for(60'000);  // who is cut off from the chief does not hear from it
-    return {};
-  }
-  while (!have_all_counted(session.session(), model)) task.sleep(100ms);
-  const auto sums = session.session().run({model.a, model.b, model.step});
+  test::count_to(steps_each, session, model, [&] { task.sleep(100ms); });
+  if (!options.is_chief) return {};
+  auto all = test::witnesses(session.session(), model);
   server.shutdown_cluster("all have counted");
-  return {sums[0].scalar<float>(), sums[1].scalar<float>(),
-          static_cast<float>(sums[2].scalar<std::int64_t>())};
+  return all;
 }
 
-std::vector<float> run_task(SimTask& task) {
-  if (task.server().name().job == "ps") return task.server().join(), std::vector<float>();
+std::vector<std::int64_t> run_task(SimTask& task) {
+  if (task.server().name().job == "ps") return task.server().join(), std::vector<std::int64_t>();
   try {
     return count(task);
   } catch (const Error& error) {
-    // Killed when it had counted, and back when the others have left.
-    if (error.code() != Code::deadline_exceeded || task.life() == 1) throw;
+    // A worker that was killed or cut off, and is back when the others have left.
+    if (error.code() != Code::deadline_exceeded || task.server().name().index == 0) throw;
     return {};
   }
 }
@@ -115,7 +70,9 @@ SIMULATION_TEST(each_asynchronous_update_is_applied_once, seeds(1, 100)) {
   SimCluster sim({{"ps", 2}, {"worker", workers}}, options);
   auto run = sim.start(run_task);
   sim.apply(faults(options.seed));
-  for (const float sum : run.finish("/job:worker/task:0")) BOOST_TEST(sum == workers * steps_each);
+  const auto witnesses = run.finish("/job:worker/task:0");
+  BOOST_TEST(witnesses == std::vector(witnesses.size(), workers * steps_each),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

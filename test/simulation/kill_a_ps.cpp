@@ -20,7 +20,7 @@ float fit(SimTask& task) {
     const Variable step = global_step(g);
     w = g.variable("w", g.constant(0.0F));
     train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .sync = true});
+                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;

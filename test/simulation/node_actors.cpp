@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Fits two weights, each on a server of its own, with two synchronous workers. Returns the weights.
+// Fits two weights, each on a server of its own, with three synchronous workers. Returns the weights.
 std::vector<float> fit(SimTask& task, Executor executor) {
   Server& server = task.server();
   if (server.name().job == "ps") return server.join(), std::vector<float>();
@@ -24,7 +24,7 @@ std::vector<float> fit(SimTask& task, Executor executor) {
     offset = g.variable("offset", g.constant(0.5F));
     const Output error = slope * 2.0F + offset - g.constant(3.0F);
     train = minimize(g, square(error) + square(offset), {slope, offset}, step, Momentum{0.02, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .sync = true});
+                     {.replica = server.name().index, .replicas = 3, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;
@@ -38,14 +38,14 @@ std::vector<float> fit(SimTask& task, Executor executor) {
     server.announce_done({"worker", 0});
     return server.join(), std::vector<float>();
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done({{"worker", 1}, {"worker", 2}}, 60'000);
   session.close();
   const auto weights = session.session().run({slope, offset});
   server.shutdown_cluster("the weights have been fitted");
   return {weights[0].scalar<float>(), weights[1].scalar<float>()};
 }
 
-const std::vector<SimCluster::Job> jobs{{"ps", 2}, {"worker", 2}};
+const std::vector<SimCluster::Job> jobs{{"ps", 2}, {"worker", 3}};
 
 std::vector<float> undisturbed_lanes() {
   static const std::vector<float> weights =

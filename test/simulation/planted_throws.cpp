@@ -12,6 +12,7 @@
 #include "actors/probes/handler_probe.h"
 #include "actors/simulation/sim_cluster.h"
 #include "dataflow/ops/queue_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
 
 using namespace actorflow;
@@ -118,6 +119,17 @@ void wait_in_vain(Server& server) {
   BOOST_CHECK_THROW(session.run(taken, {}, {.timeout_ms = 150'000}), Error);
 }
 
+// The steps of a job whose replicas have ended, and which nobody ends within the limit.
+void hold_in_vain(Server& server) {
+  Graph g;
+  const Output held = g.on("/job:ps/task:0", [&] {
+    return g.add(hold_steps_op(), {g.constant(Tensor::zeros(DType::int64, {0}))},
+                 {{"variable", std::string("global_step")}, {"limit_ms", std::int64_t{100}}});
+  });
+  Session session(server.target(), g);
+  BOOST_TEST(session.run(held).scalar<std::int64_t>() == static_cast<std::int64_t>(HoldAnswer::too_late));
+}
+
 // Fits w to 3 with two synchronous workers. Returns w.
 float fit(SimTask& task, Executor executor) {
   Server& server = task.server();
@@ -132,7 +144,7 @@ float fit(SimTask& task, Executor executor) {
     w = g.variable("w", g.constant(0.0F));
     g.variable("ballast", fill(g, {600'000}, 1));  // so that a checkpoint is written piece by piece
     train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .sync = true});
+                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;
@@ -148,6 +160,7 @@ float fit(SimTask& task, Executor executor) {
     return 0.0F;
   }
   server.wait_until_done({{"worker", 1}}, 60'000);
+  hold_in_vain(server);
   wait_in_vain(server);
   session.close();
   const float result = session.session().run(w).scalar<float>();

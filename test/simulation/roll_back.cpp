@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t steps = 60;
 
-// Fits w to 3 with two synchronous workers. The second one's gradient is NaN at step 25, the first time
+// Fits w to 3 with three synchronous workers. The second one's gradient is NaN at step 25, the first time
 // that it comes there. Returns w, and how often it came there.
 struct Fit {
   bool has_nan = true;
@@ -24,12 +24,12 @@ struct Fit {
     Variable w;
     Output noise;
     TrainOp train;
-    g.on(replica_device_setter(1, "ps", server.name().to_string()), [&] {
+    g.on(replica_device_setter(2, "ps", server.name().to_string()), [&] {
       const Variable step = global_step(g);
       w = g.variable("w", g.constant(0.0F));
       noise = g.placeholder(DType::float32, {}, "noise");
       train = minimize(g, square(w - g.constant(3.0F)) + noise * w, {w}, step, Momentum{0.05, 0.5},
-                       {.replica = server.name().index, .replicas = 2, .sync = true});
+                       {.replica = server.name().index, .replicas = 3, .strategy = Synchronous{}});
     });
     std::int64_t next = 0;
     MonitoredOptions options;
@@ -42,7 +42,7 @@ struct Fit {
                      feed_fn({.begin = [&](std::int64_t step) { next = step; },
                               .next =
                                   [&] {
-                                    return Feeds{{noise, Tensor::scalar(at(next, is_chief))}};
+                                    return Feeds{{noise, Tensor::scalar(at(next, server.name().index))}};
                                   }})};
     MonitoredSession session(server, g, options);
     while (!session.should_stop())
@@ -52,21 +52,21 @@ struct Fit {
       while (!server.join_for(500));
       return {0.0F, visits};
     }
-    server.wait_until_done({{"worker", 1}}, 60'000);
+    server.wait_until_done({{"worker", 1}, {"worker", 2}}, 60'000);
     session.close();
     const float result = session.session().run(w).scalar<float>();
     server.shutdown_cluster("w has been fitted");
     return {result, 0};
   }
 
-  float at(std::int64_t step, bool is_chief) {
-    if (is_chief || step != 25) return 0;
+  float at(std::int64_t step, int replica) {
+    if (replica != 1 || step != 25) return 0;
     return ++visits == 1 && has_nan ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
   }
 };
 
 float undisturbed() {
-  SimCluster sim({{"ps", 1}, {"worker", 2}}, {.longest_kernel = 1ms});
+  SimCluster sim({{"ps", 2}, {"worker", 3}}, {.longest_kernel = 1ms});
   return sim.start(Fit{.has_nan = false}).finish("/job:worker/task:0").first;
 }
 
@@ -75,7 +75,7 @@ float undisturbed() {
 BOOST_AUTO_TEST_SUITE(roll_back)
 
 SIMULATION_TEST(nan_gradient_costs_the_steps_since_the_newest_checkpoint, seeds(1, 20)) {
-  SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({.longest_kernel = 1ms}));
+  SimCluster sim({{"ps", 2}, {"worker", 3}}, of_this_seed({.longest_kernel = 1ms}));
   auto run = sim.start(Fit{});
   BOOST_TEST(run.finish("/job:worker/task:0").first == undisturbed());
   BOOST_TEST(run.finish("/job:worker/task:1").second >= 2);  // it has come there again
@@ -83,9 +83,9 @@ SIMULATION_TEST(nan_gradient_costs_the_steps_since_the_newest_checkpoint, seeds(
 
 SIMULATION_TEST(nan_gradient_while_tasks_are_lost, seeds(1, 30)) {
   const SimOptions options = of_this_seed({.longest_kernel = 1ms});
-  SimCluster sim({{"ps", 1}, {"worker", 2}}, options);
+  SimCluster sim({{"ps", 2}, {"worker", 3}}, options);
   auto run = sim.start(Fit{});
-  sim.apply(random_fault_plan(options.seed, {{"ps", 0}, {"worker", 0}}, {.count = 3, .until = 200ms}));
+  sim.apply(random_fault_plan(options.seed, {{"ps", 0}, {"ps", 1}, {"worker", 0}}, {.count = 3, .until = 200ms}));
   BOOST_TEST(run.finish("/job:worker/task:0").first == undisturbed());
 }
 

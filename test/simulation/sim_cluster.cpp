@@ -8,6 +8,7 @@
 #include "actors/client/session.h"
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_storage.h"
+#include "actors/simulation/world.h"
 #include "dataflow/graph/graph.h"
 #include "kernels/ops.h"
 
@@ -24,7 +25,8 @@ int equations(SimTask& task) {
     return 0;
   }
   Graph g;
-  const Output x = g.placeholder(DType::int32, {}, "x");  // a constant would be folded, with all the rest
+  const Output x =
+      g.placeholder(DType::int32, {}, "x");  // a constant would be folded, with all the rest
   const Output y2 = g.on("/job:worker/task:1", [&] { return x - g.constant(66); });
   const Output y = g.on("/job:worker/task:0", [&] { return x + g.constant(300) + y2; });
   Session session(server.target(), g);
@@ -71,7 +73,8 @@ BOOST_AUTO_TEST_CASE(a_recorded_run_names_its_messages) {
   sim.write_trace(sim.storage(), "trace.json");
   const auto bytes = sim.storage().read("trace.json");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  for (const char* part : {"\"RunGraph\"", "\"TensorDelivery\"", "\"/job:worker/task:1\"", "\"ph\":\"s\""})
+  for (const char* part :
+       {"\"RunGraph\"", "\"TensorDelivery\"", "\"/job:worker/task:1\"", "\"ph\":\"s\""})
     BOOST_TEST(text.find(part) != std::string_view::npos);
 }
 
@@ -121,6 +124,25 @@ BOOST_AUTO_TEST_CASE(a_killed_task_is_gone_and_a_restarted_one_begins_anew) {
   BOOST_TEST(run.finish("/job:worker/task:0") == 1);
   BOOST_TEST(lives == 2);
   BOOST_TEST((sim.statistics().simulated >= 17s));
+}
+
+// In a destructor, where nothing may be thrown.
+BOOST_AUTO_TEST_CASE(a_task_may_be_killed_while_it_releases_a_callable) {
+  bool released = false;  // outlives the client, which goes on from there when it is unwound
+  SimCluster sim({{"worker", 1}});
+  auto run = sim.start([&](SimTask& task) {
+    Graph g;
+    const Output x = g.constant(2, "x");
+    Session session(task.server().target(), g);
+    {
+      const Callable callable = session.make_callable({x}, {});
+      sim.world().pause(0, true);  // nobody answers from now on
+    }
+    released = true;
+  });
+  sim.at(5s).kill("/job:worker/task:0");
+  BOOST_CHECK_THROW(run.finish(), Error);
+  BOOST_TEST(!released);
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_fails_fails_the_run) {

@@ -29,7 +29,7 @@ struct Model {
       auto variables = table->parts();
       variables.push_back(dense);
       train = minimize(g, mean(square(error)), variables, step, Adam{0.05},
-                       {.replica = replica, .replicas = 2, .sync = true});
+                       {.replica = replica, .replicas = 3, .strategy = Synchronous{}});
     });
   }
 
@@ -62,7 +62,7 @@ std::uint64_t fit(SimTask& task) {
     server.announce_done({"worker", 0});
     return server.join(), 0;
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done({{"worker", 1}, {"worker", 2}}, 60'000);
   const auto values = session.session().run({whole(*m.table), m.dense.value()});
   const auto hash = hash_of({{"table", values[0]}, {"dense", values[1]}});
   server.shutdown_cluster("the table has been fitted");
@@ -70,7 +70,7 @@ std::uint64_t fit(SimTask& task) {
 }
 
 std::uint64_t undisturbed() {
-  SimCluster sim({{"ps", 2}, {"worker", 2}}, {});
+  SimCluster sim({{"ps", 2}, {"worker", 3}}, {});
   return sim.start(fit).finish("/job:worker/task:0");
 }
 
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_SUITE(sparse)
 
 SIMULATION_TEST(a_killed_worker_changes_no_bit_of_a_table, seeds(1, 100)) {
   static const std::uint64_t expected = undisturbed();
-  SimCluster sim({{"ps", 2}, {"worker", 2}});
+  SimCluster sim({{"ps", 2}, {"worker", 3}});
   auto run = sim.start(fit);
   sim.at(0s).fault(FaultKind::lossy,
                    60s);  // what is lost comes 200 ms later: long after the step's other messages

@@ -14,7 +14,7 @@
 namespace actorflow::test {
 
 struct Death {
-  int signal = 0;    // 0: it has not died of one
+  int signal = 0;    // 0: not ended by a signal
   std::string said;  // on standard error
 };
 

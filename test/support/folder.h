@@ -8,7 +8,7 @@
 
 namespace actorflow::test {
 
-// Exists, empty at first, as long as the object.
+// A folder, empty at first, that is removed with the object.
 class Folder {
  public:
   Folder() {

@@ -1,4 +1,4 @@
-// What an action that may throw comes to.
+// The status of an action that may throw.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// A tensor to be saved, and what it is to the whole model.
+// A tensor to be saved, and its place in the whole model.
 struct SavedTensor {
   std::string stored_name;  // in the file, unique there
   std::string name;         // of the whole tensor, of which this may be a slice
@@ -21,18 +21,18 @@ struct SavedTensor {
   Tensor tensor;
 };
 
-// In steps of about a block, so that whoever drives it can do other things in between. Each block is
-// checked and written while it is in the cache; nothing is copied. Not thread-safe. Throws what Storage
-// throws; a file that is not committed is gone.
+// Writes in steps of about a block, so that the caller can do other things in between. The checksum of
+// each block is computed while it is in the cache; nothing is copied. Not thread-safe. Throws what
+// Storage throws; a file that is not committed is removed.
 class CheckpointFileWriter {
  public:
   // Writes the header. Throws invalid_argument if two tensors have one stored name.
   CheckpointFileWriter(Storage& storage, const std::string& folder, const std::string& name,
                        std::int64_t global_step, std::vector<SavedTensor> tensors);
 
-  // False when everything has been written. Lets go of each tensor when it has been.
+  // Writes some of the tensors; false when all are written. Releases each tensor after writing it.
   bool write_some();
-  // The last call. A manifest of this file alone.
+  // Completes the file and returns its manifest. The last call.
   Manifest commit();
 
  private:
@@ -41,7 +41,7 @@ class CheckpointFileWriter {
   Manifest manifest_;
   std::unique_ptr<SafetensorsFile> layout_;
   std::unique_ptr<NewFile> file_;
-  std::size_t entry_ = 0;     // that is being written
+  std::size_t entry_ = 0;      // the entry that is being written
   std::uint64_t written_ = 0;  // of its bytes
 };
 

@@ -1,5 +1,5 @@
-// Writes and reads a task's part of a checkpoint, so that the shard, and with it training, goes on
-// meanwhile: a block or so per message, one job after the other.
+// The actor that writes and reads a task's part of a checkpoint, about a block per message and one job
+// after the other, so that the shard, and with it training, goes on meanwhile.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -13,21 +13,21 @@
 #include "actors/checkpoint/files/reader.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/placement.h"
+#include "actors/runtime/thread_affinity.h"
 #include "dataflow/ops/checkpoint_ops.h"
 #include "kernels/update/optimizer_update.h"
 
 namespace actorflow {
 
-// shard -> : write these; the node's output is the encoded manifest of the file. The handles are a
-// snapshot: an update makes a new value as long as somebody holds the old one.
+// shard -> I/O actor: write these tensors; the node's output is the encoded manifest of the file. The
+// handles are a snapshot: an update makes a new value as long as there is a handle on the old one.
 struct SaveTensors {
   ReplyTo reply_to;
   std::string folder, file;
   std::int64_t global_step = 0;
   std::vector<SavedTensor> tensors;
 };
-// shard -> : read what these variables are in the checkpoint; answered by TensorsLoaded.
+// shard -> I/O actor: read these variables from the checkpoint; answered by TensorsLoaded.
 struct LoadTensors {
   ReplyTo reply_to;
   std::string folder;
@@ -40,7 +40,7 @@ struct LoadedVariable {
   std::string optimizer;  // empty if the checkpoint has no slots
   VariableState state;
 };
-// -> shard.
+// I/O actor -> shard: the tensors that were read.
 struct TensorsLoaded {
   ReplyTo reply_to;
   std::vector<LoadedVariable> variables;
@@ -56,8 +56,8 @@ class CheckpointIo {
   void refuse(const SaveTensors& job, const Status& why) { refuse(job.reply_to, why); }
   void refuse(const LoadTensors& job, const Status& why) { refuse(job.reply_to, why); }
 
-  // A tensor that is to be read, and what it is to its variable, by position: the value, or the slot of
-  // this name, "<optimizer>/<slot>".
+  // A tensor to read for a variable, given by position: its value, or the slot of this name,
+  // "<optimizer>/<slot>".
   struct Wanted {
     std::size_t variable = 0;
     std::string slot;
@@ -70,7 +70,7 @@ class CheckpointIo {
   void refuse(const ReplyTo& asker, const Status& why);
   void take(Job job);
   void advance();
-  // Each does a little of the first job and returns whether it is done.
+  // Each does a part of the first job and returns whether it is done.
   bool advance(SaveTensors& job);
   bool advance(LoadTensors& job);
   std::vector<LoadedVariable> take_loaded(const LoadTensors& job);
@@ -79,7 +79,7 @@ class CheckpointIo {
   GuardedActor* self_;
   TaskRef task_;
   std::deque<Job> jobs_;
-  // Of the first job, once it has begun.
+  // The writer or reader of the first job, once it has begun.
   std::unique_ptr<CheckpointFileWriter> writer_;
   std::unique_ptr<CheckpointReader> reader_;
   std::vector<Wanted> wanted_;

@@ -1,4 +1,4 @@
-// Reads tensors, or rows of them, out of the files of a checkpoint, and checks every byte that it reads.
+// Reads tensors, or rows of them, from the files of a checkpoint, and checks every byte that it reads.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct TensorRange {
 // The pieces of a manifest's tensors by name, in the order of their rows.
 using PiecesByName = std::map<std::string, std::vector<const Manifest::Entry*>, std::less<>>;
 PiecesByName pieces_by_name(const Manifest& manifest);
-// The shape of the whole tensor that the pieces make.
+// The shape of the whole tensor of these pieces.
 Shape whole_shape(const std::vector<const Manifest::Entry*>& pieces);
 
-// In steps of about a block, so that whoever drives it can do other things in between. Of each tensor
-// the blocks are read that hold the rows; into the tensor itself where all of the block is wanted. All
-// files are opened at once and stay readable if the checkpoint is removed meanwhile. Not thread-safe.
-// Throws what Storage throws, and data_loss, naming the file, for bytes that are not those that were saved.
+// Reads in steps of about a block, so that the caller can do other things in between. Reads only the
+// blocks with wanted rows, straight into the tensor if all of a block is wanted. All files are opened at
+// once and stay readable if the checkpoint is removed meanwhile. Not thread-safe. Throws what Storage
+// throws, and data_loss, naming the file, for bytes that differ from the saved ones.
 class CheckpointReader {
  public:
   // Throws not_found for a tensor that the checkpoint does not have, and data_loss for rows.
@@ -39,7 +39,7 @@ class CheckpointReader {
   CheckpointReader(const CheckpointReader&) = delete;
   CheckpointReader& operator=(const CheckpointReader&) = delete;
 
-  // False when everything has been read.
+  // Reads some of the bytes; false when all have been read.
   bool read_some();
   // The tensors in the order of the ranges; the last call.
   std::vector<Tensor> take();
@@ -48,7 +48,7 @@ class CheckpointReader {
   // Bytes of one piece that go to consecutive bytes of a target.
   struct Copy {
     const Manifest::Entry* from = nullptr;
-    std::size_t to = 0;             // the target
+    std::size_t to = 0;                // the target
     std::uint64_t begin = 0, end = 0;  // in the piece
     std::uint64_t to_offset = 0;
   };
@@ -56,7 +56,7 @@ class CheckpointReader {
     DType dtype = DType::invalid;
     Shape shape;
     Tensor tensor;
-    std::vector<std::byte> packed;  // strings, until they are all there
+    std::vector<std::byte> packed;  // strings, until all have been read
   };
 
   void plan(const TensorRange& range, const PiecesByName& pieces);

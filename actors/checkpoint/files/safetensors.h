@@ -21,10 +21,10 @@
 
 namespace actorflow {
 
-// The parts of a file, laid out but not written. Refers to the tensors' bytes and keeps them alive.
+// The layout of a file to be written. Refers to the tensors' bytes and keeps them alive.
 class SafetensorsFile {
  public:
-  // `metadata` goes into the header. REQUIRES: tensors are valid and on the host.
+  // `metadata` is stored in the header. REQUIRES: tensors are valid and on the host.
   SafetensorsFile(const std::map<std::string, Tensor>& tensors,
                   const std::map<std::string, std::string>& metadata);
   SafetensorsFile(const SafetensorsFile&) = delete;
@@ -36,12 +36,12 @@ class SafetensorsFile {
     std::uint64_t offset = 0;  // from the start of the file
     std::span<const std::byte> bytes;
   };
-  // In the order of their offsets.
+  // The tensors in the order of their offsets.
   const std::vector<Entry>& entries() const { return entries_; }
-  // What comes before the tensors, with its length.
+  // The bytes before the tensors: length and header.
   std::span<const std::byte> header() const { return std::as_bytes(std::span(header_)); }
   std::uint64_t size_bytes() const { return size_bytes_; }
-  // Lets go of a tensor that has been written. Its bytes are gone then.
+  // Releases a tensor that has been written; its bytes must not be used afterwards.
   void release(std::size_t entry);
 
  private:
@@ -51,7 +51,7 @@ class SafetensorsFile {
   std::uint64_t size_bytes_ = 0;
 };
 
-// The tensor whose bytes a file holds. Throws data_loss if they do not fit the type.
+// The tensor with these bytes of a file. Throws data_loss if they do not fit the type.
 Tensor unpack_tensor(DType dtype, const Shape& shape, std::span<const std::byte> bytes);
 
 }  // namespace actorflow

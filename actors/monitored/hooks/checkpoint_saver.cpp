@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 
 #include "actors/monitored/hooks.h"
@@ -78,13 +79,25 @@ class CheckpointSaver : public SessionHook {
     }
   }
 
+  // What memory a saving lacks costs that saving, as a full disk does.
+  SavedCheckpoint write(Session& session) const try {
+    return saver_.save(session, storage_, folder_);
+  } catch (const std::bad_alloc&) {
+    throw Error(Code::resource_exhausted,
+                fmt::format("out of memory while saving a checkpoint to '{}'", folder_));
+  }
+
   void save(Session& session, std::int64_t step) {
     for (const auto& listener : listeners_) listener->before_save(session, step);
-    const std::string path = saver_.save(session, storage_, folder_);
-    saved_step_ = step;
+    const SavedCheckpoint saved = write(session);
+    saved_step_ = saved.global_step;  // others may have gone on since we asked
     failures_ = 0;
-    spdlog::info("saved {}", path);
-    for (const auto& listener : listeners_) listener->after_save(session, step, path);
+    if (saved.stood_still.count() == 0)
+      spdlog::info("saved {}", saved.path);
+    else
+      spdlog::info("saved {}, for which all replicas stood still for {:.1f} ms", saved.path,
+                   std::chrono::duration<double, std::milli>(saved.stood_still).count());
+    for (const auto& listener : listeners_) listener->after_save(session, saved.global_step, saved.path);
   }
 
   void save_if_possible(RunContext& context, std::int64_t step) {

@@ -1,4 +1,4 @@
-// A task whose messages a test writes by hand, beside a real server.
+// A task whose messages a test writes, beside a real server.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace actorflow::test {
 
 // An address on loopback on which nobody listens.
 std::string free_address();
-// Whether the server comes to hold just that, sooner or later.
+// Waits until the server holds just that; false if it never does.
 bool comes_to_hold(const Server& server, const HeldState& expected);
 
 // "/job:chief/task:0", which speaks as a master to the server of "/job:worker/task:0".
@@ -32,7 +32,7 @@ class ForeignChief {
   // Registers the graph under the request number, and returns its handle.
   std::uint64_t register_graph(std::uint64_t request, const Graph& graph);
   StepDone run(std::uint64_t handle, StepId step);
-  // The connection to the server breaks.
+  // Breaks the connection to the server.
   void hang_up() { link_.reset(); }
 
   const Server& server() const { return *server_; }
@@ -44,7 +44,7 @@ class ForeignChief {
   std::unique_ptr<test::Sender> link_;
 };
 
-// What a partition has where its graph is cut.
+// The Recv and Send nodes of a partition.
 Output receive(Graph& graph, std::int64_t channel);
 void return_value(Graph& graph, Output value, std::int64_t index);
 

@@ -1,4 +1,4 @@
-// A disk in memory, for tests: one can look into it, damage it and let it fail.
+// A disk in memory that tests can inspect, damage and let fail.
 #pragma once
 
 #include <algorithm>

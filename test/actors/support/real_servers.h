@@ -1,4 +1,4 @@
-// Servers behind real ports on loopback, and ways to them.
+// Servers behind real ports on loopback, and their clients.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ inline Server single_server(const std::string& address = "127.0.0.1:0") {
   return Server(std::move(options));
 }
 
-// Where nobody listens.
+// An address on which nobody listens.
 inline std::string nobodys_address() {
   const Server gone = single_server();
   return gone.target().substr(std::string_view("actorflow://").size());
 }
 
-// The same server under another name, which leads through its port.
+// A target that reaches the server through its port.
 inline std::string through_port(const Server& server) {
   return "actorflow://localhost" + server.target().substr(server.target().rfind(':'));
 }

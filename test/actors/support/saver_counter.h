@@ -1,4 +1,4 @@
-// What the suites of Saver share: a small graph on one task, its saver and a session.
+// For the suites of Saver: a small graph on one task, its saver and a session.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

@@ -7,8 +7,8 @@
 
 namespace actorflow::test {
 
-// A precondition of cases and suites with machines: they are skipped, saying so, where the kernel or our
-// rights do not allow for any.
+// A precondition of cases and suites with machines: they are skipped, with a message, if the kernel or
+// our rights do not allow any.
 inline boost::test_tools::assertion_result has_machines(boost::unit_test::test_unit_id) {
   static const std::string why = Lan::why_none();
   boost::test_tools::assertion_result result(why.empty());

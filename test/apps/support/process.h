@@ -13,8 +13,8 @@
 
 namespace actorflow::test {
 
-// A program that runs until it ends or this object does, which kills it. Its standard output and error
-// are gathered as one text. Not thread-safe.
+// A program; the destructor kills it if it still runs. Its standard output and error are collected as
+// one text. Not thread-safe.
 class Process {
  public:
   // `command` begins with the program: a path, or a name in the build's bin/.
@@ -26,11 +26,11 @@ class Process {
   // The exit status, or 128 + the signal that ended it. A process that takes longer than `limit` is
   // killed and counts as a failed check; `limit` only ends a hang, however slow the machine.
   int wait(std::chrono::seconds limit = std::chrono::seconds(120));
-  // Returns after SIGSTOP when it has stopped.
+  // Sends a signal; after SIGSTOP waits until it has stopped.
   void send_signal(int signal);
-  // Whether the text has appeared before the process ended, or `limit` passed.
+  // Waits for the text; false if the process ends or `limit` passes before.
   bool prints(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(120));
-  // What it has printed so far.
+  // Its output so far.
   std::string output();
   pid_t id() const { return id_; }
 

@@ -1,4 +1,5 @@
-// Foreign readers of what the tests write: scripts of test/python, run in the tests' own Python environment.
+// Foreign readers of what the tests write: scripts of test/python, run in the tests' own Python
+// environment.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -29,7 +30,7 @@ inline std::vector<std::string> python(const std::string& script,
   return command;
 }
 
-// Runs a script, which says by its exit status whether all is well.
+// Runs a script and checks its exit status.
 inline void check_with_python(const std::string& script, const std::vector<std::string>& arguments) {
   Process process(python(script, arguments));
   const int status = process.wait();

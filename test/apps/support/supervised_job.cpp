@@ -51,7 +51,7 @@ SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int 
     : machines_(machines), flags_(std::move(flags)) {
   std::vector<std::string> addresses = free_addresses(num_machines);
   if (machines) {
-    const std::vector<std::string> names{"ps-0", "ps-1", "chief-0", "worker-0"};
+    const std::vector<std::string> names{"ps-0", "ps-1", "chief-0", "worker-0", "worker-1"};
     for (std::size_t i = 0; i < names.size(); ++i) {
       machines->set_name(names[i], static_cast<int>(i));
       addresses[i] = names[i] + ":2222";
@@ -61,6 +61,7 @@ SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int 
   tasks_.push_back({"ps", 1, addresses[1], ps_1});
   tasks_.push_back({"chief", 0, addresses[2], chief_0});
   tasks_.push_back({"worker", 0, addresses[3], worker_0});
+  tasks_.push_back({"worker", 1, addresses[4], worker_1});
   tasks_.push_back({"evaluator", 0, ""});
   flags_.insert(flags_.end(), {"--checkpoint_dir=" + folder_.file("checkpoints"),
                                "--save_checkpoint_steps=" + std::to_string(save_steps),
@@ -71,8 +72,8 @@ SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int 
 std::string SupervisedJob::tf_config(const Task& task) const {
   const auto quoted = [this](std::size_t i) { return "\"" + tasks_[i].address + "\""; };
   return R"({"cluster": {"ps": [)" + quoted(0) + ", " + quoted(1) + R"(], "chief": [)" + quoted(2) +
-         R"(], "worker": [)" + quoted(3) + R"(]}, "task": {"type": ")" + task.job + R"(", "index": )" +
-         std::to_string(task.index) + "}}";
+         R"(], "worker": [)" + quoted(3) + ", " + quoted(4) + R"(]}, "task": {"type": ")" + task.job +
+         R"(", "index": )" + std::to_string(task.index) + "}}";
 }
 
 Process& SupervisedJob::start(const std::string& job, int index) {
@@ -140,8 +141,7 @@ void SupervisedJob::expect_success() {
     BOOST_TEST(status == 0, task.job << " " << task.index << " ended with status " << status << ":\n"
                                      << task.process->output());
   }
-  const std::string evaluated =
-      "\nstep " + std::to_string(saved_step()) + ": test accuracy";
+  const std::string evaluated = "\nstep " + std::to_string(saved_step()) + ": test accuracy";
   const std::string output = "\n" + find("evaluator", 0).process->output();
   const auto found = output.find(evaluated);
   BOOST_TEST(found != std::string::npos, output);

@@ -1,4 +1,4 @@
-// A training job whose tasks are started again when they die.
+// A training job whose tasks are restarted when they die.
 #pragma once
 
 #include <csignal>
@@ -12,7 +12,7 @@
 
 namespace actorflow::test {
 
-// 2 parameter servers, a chief, a worker and an evaluator, each a trainer under apps/supervise with its
+// 2 parameter servers, a chief, 2 workers and an evaluator, each a trainer under apps/supervise with its
 // task in TF_CONFIG.
 class SupervisedJob {
  public:
@@ -25,7 +25,8 @@ class SupervisedJob {
   };
 
   // The machines of the tasks on a Lan, and their names there; the evaluator talks to nobody.
-  enum Machine : int { ps_0, ps_1, chief_0, worker_0, num_machines };
+  enum Machine : int { ps_0, ps_1, chief_0, worker_0, worker_1, num_machines };
+  static constexpr int replicas = 3;
 
   // Every trainer gets `flags`, and saves a checkpoint every `save_steps`. With `machines`, which must
   // outlive this, each runs on its own; else all are on loopback.
@@ -36,7 +37,7 @@ class SupervisedJob {
   void wait_for_step(std::int64_t step);
   // The process of a task, which its supervisor has started.
   pid_t trainer(const std::string& job, int index);
-  // To the trainer of a task, not to its supervisor.
+  // Sends a signal to the trainer of a task, not to its supervisor.
   void signal(const std::string& job, int index, int number);
   void kill(const std::string& job, int index) { signal(job, index, SIGKILL); }
   void kill_all();
@@ -48,13 +49,13 @@ class SupervisedJob {
   // The global step of the newest checkpoint, or -1.
   std::int64_t saved_step() const;
 
-  // Waits for all, and checks that each ends with status 0, and that the evaluator has evaluated the
-  // last checkpoint, once.
+  // Waits for all tasks and checks that each ends with status 0, and that the evaluator has evaluated
+  // the last checkpoint once.
   void expect_success();
   std::string report() const { return read_file(folder_.file("report.json")); }
-  // How often a trainer was started again.
+  // The number of restarts of trainers.
   int restarts();
-  // Starts a task again when all is over; its status and output are those of an ended process.
+  // Restarts a task after the end of the job; the result has its status and output.
   Process& start(const std::string& job, int index);
 
  private:

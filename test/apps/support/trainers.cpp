@@ -1,36 +1,44 @@
 #include "test/apps/support/trainers.h"
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "test/apps/support/ports.h"
 
 namespace actorflow::test {
 
-Trainers::Trainers(int ps, int workers, std::vector<std::string> flags, std::vector<std::string> environment)
-    : flags_(std::move(flags)), environment_(std::move(environment)) {
+Trainers::Trainers(int ps, int workers, std::vector<std::string> flags,
+                   std::vector<std::string> environment, std::string program)
+    : flags_(std::move(flags)), environment_(std::move(environment)), program_(std::move(program)) {
   const auto addresses = free_addresses(ps + workers);
-  std::string hosts[2];
   for (int i = 0; i < ps + workers; ++i) {
     const bool is_ps = i < ps;
-    const auto& address = addresses[static_cast<std::size_t>(i)];
-    std::string& list = hosts[is_ps ? 0 : 1];
-    list += (list.empty() ? "" : ",") + address;
-    tasks_.push_back({is_ps ? "ps" : "worker", is_ps ? i : i - ps, address, nullptr});
+    tasks_.push_back(
+        {is_ps ? "ps" : "worker", is_ps ? i : i - ps, addresses[static_cast<std::size_t>(i)], nullptr});
   }
-  flags_.insert(flags_.end(), {"--ps_hosts=" + hosts[0], "--worker_hosts=" + hosts[1],
-                               "--report=" + folder_.file("report.json")});
+  flags_.push_back("--report=" + folder_.file("report.json"));
+}
+
+std::string Trainers::hosts(const std::string& job, const Task& from) const {
+  std::string list;
+  for (const auto& task : tasks_)
+    if (task.job == job)
+      list += (list.empty() ? "" : ",") + (&task == &from ? task.address : way_(task.address));
+  return list;
 }
 
 Process& Trainers::start(const std::string& job, int task) {
+  Task& started = find(job, task);
   std::vector<std::string> command{"/usr/bin/env"};
   command.insert(command.end(), environment_.begin(), environment_.end());
-  command.insert(command.end(), {ACTORFLOW_BIN_DIR "/trainer", "--job_name=" + job,
-                                 "--task_index=" + std::to_string(task)});
+  command.insert(
+      command.end(),
+      {ACTORFLOW_BIN_DIR "/" + program_, "--job_name=" + job, "--task_index=" + std::to_string(task),
+       "--ps_hosts=" + hosts("ps", started), "--worker_hosts=" + hosts("worker", started)});
   command.insert(command.end(), flags_.begin(), flags_.end());
-  auto& process = find(job, task).process;
-  process = std::make_unique<Process>(std::move(command));
-  return *process;
+  started.process = std::make_unique<Process>(std::move(command));
+  return *started.process;
 }
 
 void Trainers::start_all() {
@@ -38,6 +46,13 @@ void Trainers::start_all() {
 }
 
 Process& Trainers::task(const std::string& job, int task) { return *find(job, task).process; }
+
+void Trainers::replace(const std::string& job, int task) {
+  Process& process = this->task(job, task);
+  process.send_signal(SIGKILL);
+  BOOST_TEST(process.wait() == 128 + SIGKILL, process.output());
+  start(job, task);
+}
 
 const std::string& Trainers::address(const std::string& job, int task) {
   return find(job, task).address;

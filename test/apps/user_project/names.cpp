@@ -2,7 +2,15 @@
 // build.
 #include "actors/actorflow.h"
 #include "actors/events/event_reader.h"
+#include "actors/jobs/job.h"
 #include "actors/simulation/simulation_test.h"
+#include "kernels/shuffle/group_table.h"
+#include "schema/crc32.h"
+#include "schema/formats/array_header.h"
+#include "schema/formats/data_writer.h"
+#include "schema/formats/line_blocks.h"
+#include "schema/formats/tfrecord_file.h"
+#include "schema/records/key.h"
 
 namespace {
 
@@ -69,8 +77,8 @@ void name_library() {
   // dataflow/graph/tensor_types.h
   keep(&af::parse_tensor_types, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
-  keep(&af::save_variables_op, &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,
-       &af::variables_in_checkpoint);
+  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
+       &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
@@ -89,6 +97,8 @@ void name_library() {
   keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
   // dataflow/train/replicate.h
   keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
+  // dataflow/train/strategy.h
+  keep(&af::is_synchronous);
   // dataflow/values/buffer.h
   keep(&af::heap);
   // dataflow/values/dtype.h
@@ -123,6 +133,14 @@ void name_library() {
   keep(&af::histogram_limits);
   // kernels/ops/learning_rate.h
   keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::piecewise_constant);
+  // kernels/shuffle/key_sort.h
+  using Entries = std::span<const af::SortEntry>;
+  using Bytes = std::span<const std::byte>;
+  keep(static_cast<void (*)(Entries, Bytes, std::size_t, std::byte*)>(&af::gather_records),
+       static_cast<void (*)(Entries, Bytes, std::span<const std::uint64_t>, std::byte*)>(
+           &af::gather_records));
+  // kernels/shuffle/partition_of.h
+  keep(&af::partition_of);
   // schema/cluster_json.h
   keep(&af::parse_cluster, &af::read_cluster, &af::parse_tf_config);
   // schema/codec/checkpoint_codec.h
@@ -132,10 +150,21 @@ void name_library() {
        &af::encode_image);
   // schema/example.h
   keep(&af::check_features, &af::parse_example, &af::encode_example);
+  // schema/formats/array_header.h
+  keep(&af::read_idx_header, &af::read_npy_header, &af::row_records);
+  // schema/formats/byte_sink.h
+  keep(&af::compressed);
   // schema/formats/byte_source.h
-  keep(&af::decompressed);
+  keep(static_cast<af::SourceRef (*)(af::SourceRef)>(&af::decompressed),
+       static_cast<af::SourceRef (*)(af::SourceRef, af::Compression)>(&af::decompressed));
+  // schema/formats/compression.h
+  keep(&af::compression_of);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
+  // schema/formats/split.h
+  keep(&af::is_splittable, &af::plan_splits);
+  // schema/records/key.h
+  keep(&af::hash_bytes);
   // schema/tfrecord.h
   keep(&af::masked_crc32c, &af::append_record);
 }
@@ -165,6 +194,34 @@ void name_overloads() {
                                                                                         &af::to_string);
 }
 
+void name_jobs() {
+  // actors/input/file_source.h
+  using Source = std::unique_ptr<af::ByteSource>;
+  keep<Source(af::Storage&, const std::string&)>(&af::open_data_file);
+  keep<Source(af::Storage&, const std::string&, af::Compression)>(&af::open_data_file);
+  keep(&af::open_data_file_or_gzip);
+  // actors/jobs/engine/operator_failure.h
+  keep(&af::throw_operator_failure, &af::at_record);
+  // actors/jobs/input_files.h
+  keep(&af::find_input, &af::pieces_of);
+  // actors/jobs/job.h
+  keep(&af::run_jobs);
+  // actors/jobs/outputs.h
+  keep(&af::part_name, &af::prepare_output, &af::finish_output);
+  // actors/jobs/pipes.h
+  keep(&af::partitions_of);
+  // actors/jobs/top.h
+  keep(&af::scrambled);
+  // dataflow/jobs/plan.h
+  keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);
+  keep<std::string(std::span<const af::PlanStage>)>(&af::to_dot);
+  keep(&af::fingerprint);
+  // schema/checksum.h, crc32.h
+  keep(&af::checksum, &af::crc32);
+  // schema/formats/split.h
+  keep(&af::plan_splits);
+}
+
 void name_simulation() {
   // actors/simulation/fault_plan.h
   keep(&af::parse_fault_kind, &af::parse_fault_plan, &af::random_fault_plan, &af::shrink);
@@ -179,6 +236,7 @@ void name_simulation() {
 int main() {
   name_library();
   name_overloads();
+  name_jobs();
   name_simulation();
   return kept == nullptr;
 }

@@ -18,7 +18,7 @@ inline kj::Array<capnp::word> to_words(Input bytes) {
   return words;
 }
 
-// As accepts(); Cap'n Proto throws an exception of its own at what it cannot read.
+// As accepts(), but also takes Cap'n Proto's exception for bytes that it cannot read as a refusal.
 template <class Body>
 bool reads(Body&& body) {
   try {

@@ -13,12 +13,12 @@ inline std::size_t bytes_of(const Tuple& element) {
   return bytes;
 }
 
-// Reads the file as a pipeline does, and once more after passing over its first elements: by then it has
-// the same elements. `make` opens a reader of a source.
+// Reads the file as a pipeline does, and once more after skipping its first elements, which must give
+// the same ones. `make` opens a reader of a source.
 template <class Make>
 void read_all(Input file, Make&& make) {
-  // What a file contains takes memory, what it announces does not: gzip makes at most 1032 bytes of one.
-  const std::size_t most = (file.size() + 4096) * 1032;
+  // What a file contains takes memory, what it announces does not: zstd makes at most 32768 bytes of one.
+  const std::size_t most = (file.size() + 4096) * 32768;
   std::int64_t elements = 0;
   accepts([&] {
     const auto reader = make(test::memory(text(file)));

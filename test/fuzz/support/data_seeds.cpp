@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "schema/event.h"
+#include "schema/records/record_codec.h"
 #include "schema/tfrecord.h"
 #include "test/fuzz/support/seeds.h"
 #include "test/schema/support/memory_source.h"
@@ -27,10 +28,20 @@ std::string first_of_mnist(const std::string& name, int count, const std::string
   return file;
 }
 
+std::string packed(const std::string& file, Compression compression) {
+  std::string all;
+  const auto sink = compressed(std::make_unique<test::MemorySink>(all), compression);
+  sink->write(std::as_bytes(std::span(file)));
+  sink->finish();
+  return all;
+}
+
 void add_plain_and_packed(const AddSeed& add, const std::string& target, const std::string& prefix,
                           const std::string& file) {
   add(target, to_bytes(prefix + file));
   add(target, to_bytes(prefix + test::gzipped(file)));
+  for (const auto compression : {Compression::zstd, Compression::lz4})
+    add(target, to_bytes(prefix + packed(file, compression)));
 }
 
 std::string lines(const std::string& text, int count) {
@@ -41,15 +52,28 @@ std::string lines(const std::string& text, int count) {
 
 Bytes event_file() {
   const std::vector<std::uint8_t> pixels(3 * 2 * 3, 7);
-  const std::vector<Summary> summaries{{"loss", ScalarSummary{0.5}},
-                                       {"weights", HistogramSummary{-1, 1, 3, 0.5, 2, {-1, 0, 1, 2}, {1, 0, 0, 2}}},
-                                       {"digit", encode_image(3, 2, 3, pixels)}};
+  const std::vector<Summary> summaries{
+      {"loss", ScalarSummary{0.5}},
+      {"weights", HistogramSummary{-1, 1, 3, 0.5, 2, {-1, 0, 1, 2}, {1, 0, 0, 2}}},
+      {"digit", encode_image(3, 2, 3, pixels)}};
   const std::vector<Event> events{{1, 0, Event::Version{}},
                                   {2, 1, Event::GraphEvent{encode_tensorflow_graph(training_graph())}},
                                   {3, 2, summaries}};
   Bytes file;
   for (const auto& event : events) append_record(file, encode_event(event));
   return file;
+}
+
+// Two records of the target's nested type.
+Bytes record_seed() {
+  using Flat = std::pair<std::array<double, 2>, std::pair<std::uint32_t, float>>;
+  using Items = std::vector<std::pair<std::string, std::optional<Flat>>>;
+  using Numbers = std::array<std::vector<std::uint16_t>, 2>;
+  const std::tuple<std::string, Items, Numbers, std::vector<std::vector<bool>>> record{
+      "name", {{"one", Flat{{1, -2}, {3, 4}}}, {"two", std::nullopt}}, {{{1, 2}, {}}}, {{true}, {}}};
+  Bytes bytes(encoded_size(record));
+  encode(record, bytes.data());
+  return bytes + bytes;
 }
 
 }  // namespace
@@ -60,6 +84,11 @@ void add_data_seeds(const AddSeed& add) {
   add_plain_and_packed(add, "idx", "", first_of_mnist("t10k-images-idx3-ubyte.gz", 2, side + side));
   add("idx", to_bytes(std::string("\0\0\x08\x02\0\0\0\3\0\0\0\0", 12)));
 
+  const std::string npy = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+  add_plain_and_packed(add, "npy", std::string("\x20\x05", 2),
+                       std::string("\x93NUMPY\1\0", 8) + static_cast<char>(npy.size()) + '\0' + npy +
+                           std::string(24, 'x'));
+
   // Header, ','; then two floats from column 0, an int32 in column 4.
   const std::string flowers = lines(data_file("iris.csv"), 6);
   add_plain_and_packed(add, "csv", std::string("\x09\x85\x25", 3), flowers);
@@ -69,12 +98,16 @@ void add_data_seeds(const AddSeed& add) {
   std::string record(1, '\3');
   for (int i = 0; i < 3 * 32 * 32; ++i) record += static_cast<char>(i % 251);
   add_plain_and_packed(add, "cifar10", std::string(1, '\0'), record);
-  add_plain_and_packed(add, "cifar10", "\1", lines(data_file("shakespeare/shakespeare.txt"), 8) + "\r\n");
+  add_plain_and_packed(add, "cifar10", "\1",
+                       lines(data_file("shakespeare/shakespeare.txt"), 8) + "\r\n");
 
   add("tfrecord", event_file());
   Bytes texts;
   for (const auto* text : {"", "a", "an example"}) append_record(texts, to_bytes(text));
   add("tfrecord", texts);
+  add("record", record_seed());
+  add("record", to_bytes("-7,\"a \"\"b\"\", c\",0.5,1 nan -2e9,true,R"));
+  add("record", to_bytes("0,,,,0,\"\"\"\""));
   const std::string packed = test::gzipped({reinterpret_cast<const char*>(texts.data()), texts.size()});
   add("tfrecord", to_bytes(packed));
 }
@@ -84,12 +117,13 @@ void add_cluster_seeds(const AddSeed& add) {
                             "ps0:0\nh1:1,h2:65535,h_3:2,a.b-c:3\nps\n0", "\n\nevaluator\n0",
                             "/job:worker/replica:0/task:1/device:GPU:0", "/job:ps/cpu:0", "/gpu:*"})
     add("cluster_flags", to_bytes(flags));
-  for (const char* json :
-       {R"({"ps": ["localhost:2222"], "worker": {"0": "a:1", "3": "[::1]:2"}})",
-        R"({"cluster": {"chief": ["h:1"], "ps": ["h:2", "h:3"], "worker": ["h:4"]},
+  for (
+      const char* json :
+      {R"({"ps": ["localhost:2222"], "worker": {"0": "a:1", "3": "[::1]:2"}})",
+       R"({"cluster": {"chief": ["h:1"], "ps": ["h:2", "h:3"], "worker": ["h:4"]},
             "task": {"type": "worker", "index": 0}, "environment": "cloud"})",
-        R"({"cluster": {"master": ["h:1"], "evaluator": ["h:5"]}, "task": {"type": "evaluator", "index": "0"}})",
-        R"({"cluster": {"worker": [17, null, "h:1", "h:1"]}, "task": {"type": 1, "index": 1e9}})"})
+       R"({"cluster": {"master": ["h:1"], "evaluator": ["h:5"]}, "task": {"type": "evaluator", "index": "0"}})",
+       R"({"cluster": {"worker": [17, null, "h:1", "h:1"]}, "task": {"type": 1, "index": 1e9}})"})
     add("cluster_json", to_bytes(json));
 }
 

@@ -83,8 +83,10 @@ const GraphDef& training_graph() {
     const Output logits = bias_add(matmul(features, weights), g.variable("bias", fill(g, {3}, 0)));
     const Output loss = mean(softmax_cross_entropy(logits, words)) + mixture(g, softmax(logits));
     const Variable step = g.on("/job:ps/task:0", [&] { return global_step(g); });
-    minimize(g, loss, g.variables(), step, Adam{}, {.replica = 1, .replicas = 2, .sync = true});
-    minimize(g, loss, g.variables(), step, Momentum{}, {.replica = 0, .replicas = 2, .staleness_bound = 1});
+    minimize(g, loss, g.variables(), step, Adam{},
+             {.replica = 1, .replicas = 2, .strategy = Synchronous{}});
+    minimize(g, loss, g.variables(), step, Momentum{},
+             {.replica = 0, .replicas = 2, .strategy = BoundedStaleness{1}});
     histogram(loss);
     const Queue queue = random_shuffle_queue(g, {.name = "q", .components = {{DType::int64, {}}}, .capacity = 9});
     queue.enqueue({g.constant(std::int64_t{3})});

@@ -1,5 +1,5 @@
-// What fuzz targets share. A target takes any bytes: it accepts them or throws Error; whatever else happens
-// - another exception, a sanitizer's report, a failed require(), much memory or time - is a finding.
+// Helpers of fuzz targets. A target takes any bytes and accepts them or throws Error. Anything else is a
+// finding: another exception, a sanitizer's report, a failed require(), much memory or time.
 #pragma once
 
 #include <cstddef>

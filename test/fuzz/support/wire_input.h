@@ -1,4 +1,4 @@
-// Targets behind a port: what they take for a connection.
+// A fake connection for targets behind a port.
 #pragma once
 
 #include <kj/async-io.h>
@@ -17,14 +17,14 @@ struct PeerEvents {
   std::function<void()> closed = [] {};
 };
 
-// A peer that has written the input and no more, and takes whatever it is told.
+// A peer that has written the input and nothing more, and accepts everything that it is sent.
 class Peer final : public kj::AsyncIoStream {
  public:
   explicit Peer(Input input, PeerEvents events = {}) : left_(input), events_(std::move(events)) {}
   ~Peer() { events_.closed(); }
 
   kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes, std::size_t max_bytes) override {
-    // Half of what fits, so that messages come in pieces.
+    // Half of what fits, so that messages arrive in pieces.
     const std::size_t size = std::min(left_.size(), std::max(min_bytes, max_bytes / 2));
     if (size > 0) std::memcpy(buffer, left_.data(), size);
     left_ = left_.subspan(size);

@@ -113,7 +113,7 @@ Bytes delivery() {
   return bytes;
 }
 
-// A message of the bulk lane with one tensor of floats, and its bytes.
+// A message of the bulk plane with one tensor of floats, and its bytes.
 Bytes bulk_message(bool in_place) {
   const auto frame = encode<wire::BulkFrame>([&](TensorWriter&, wire::BulkFrame::Builder root) {
     auto tensor = root.initEnvelope().initTensorDelivery().initTensor();

@@ -1,4 +1,4 @@
-// Runs a graph without actors: node after node, on one device. What the tests of kernels compute with.
+// Runs a graph without actors, node after node on one device, for the tests of kernels.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ inline std::vector<Tensor> interpret(const GraphDef& graph, const Feeds& feeds,
   return fetched;
 }
 
-// Of a graph without placeholders.
+// The value of an output of a graph without placeholders.
 inline Tensor value_of(Output output) { return interpret(output.graph->def(), {}, {output}).front(); }
 
 }  // namespace actorflow::test

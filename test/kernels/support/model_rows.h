@@ -1,5 +1,5 @@
-// The op table's rows for what models are built of: gather and scatter, normalisation, batches of
-// matrices, gelu and dropout.
+// The op table's rows of ops in models: gather and scatter, normalisation, batches of matrices, gelu and
+// dropout.
 #pragma once
 
 #include <vector>

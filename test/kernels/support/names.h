@@ -1,4 +1,4 @@
-// What an error of a kernel or a shape function must say.
+// A check of the errors of kernels and shape functions.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 
 namespace actorflow::test {
 
-// An invalid_argument whose message has this in it.
+// True for an invalid_argument whose message contains the text.
 inline bool names(const Error& error, std::string_view text) {
   BOOST_TEST_INFO(error.what());
   return error.code() == Code::invalid_argument &&

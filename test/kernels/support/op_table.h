@@ -33,10 +33,10 @@ struct Input {
 
 struct OpRow {
   std::string_view op;
-  std::string_view covers;  // what this row adds to the op's others; may be empty
+  std::string_view covers;  // what this row covers beyond the op's other rows; may be empty
   std::vector<Input> inputs;
   Attrs attrs;
-  // Null where only devices are compared: the values are checked in a suite of the op's own.
+  // Null if only devices are compared, because a suite of the op's own checks the values.
   Reference reference;
   // |actual - expected| <= tolerance max(1, |expected|), in float32. Integers and booleans are exact.
   double tolerance = 1e-6;

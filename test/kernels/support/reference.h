@@ -88,7 +88,7 @@ inline Reference reduction(const Shape& kept, const Shape& shape, Fold fold) {
   };
 }
 
-// Whatever the inputs.
+// The same value for all inputs.
 inline Reference always(const Array& value) {
   return [=](const Arrays&) { return Arrays{value}; };
 }

@@ -1,4 +1,4 @@
-// This test program again, as another process that runs one of its test cases.
+// A second process of this test program, which runs one of its test cases.
 #pragma once
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 namespace actorflow::test {
 
-// Killed when destroyed, if not before.
+// The destructor kills it.
 class ChildProcess {
  public:
   // The child finds `argument` in the environment variable ACTORFLOW_TEST_ARGUMENT.

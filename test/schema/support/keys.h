@@ -1,4 +1,4 @@
-// Credentials for tests, made by what makes them for users.
+// Credentials for tests, made by the same code as those of users.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,10 +19,10 @@ inline std::int64_t seconds_now() {
       .count();
 }
 
-// A folder of certificates for two parameter servers, two workers and clients, as long as the object.
+// A folder of certificates for two parameter servers, two workers and clients, removed with the object.
 class Keys {
  public:
-  // `age_days` ago, for a year.
+  // Makes them as of `age_days` ago, valid for a year.
   explicit Keys(int age_days = 0) {
     options.folder = folder_.path();
     options.tasks = {{"ps", 0}, {"ps", 1}, {"worker", 0}, {"worker", 1}};

@@ -1,4 +1,4 @@
-// A file in memory, and what readers make of it.
+// A file in memory, for tests of readers.
 #pragma once
 
 #include <zlib.h>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "schema/formats/byte_sink.h"
 #include "schema/formats/element_reader.h"
 
 namespace actorflow::test {
@@ -34,8 +35,33 @@ class MemorySource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
+// The bytes as they are; memory() decompresses them.
+inline SourceRef plain(std::string bytes) { return std::make_unique<MemorySource>(std::move(bytes)); }
 inline SourceRef memory(std::string bytes) {
   return decompressed(std::make_unique<MemorySource>(std::move(bytes)));
+}
+
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(std::string& file) : file_(file) {}
+  void write(std::span<const std::byte> bytes) override {
+    file_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  void finish() override { finished_ = true; }
+  ~MemorySink() override {
+    if (!finished_) file_ += "(not finished)";
+  }
+
+ private:
+  std::string& file_;
+  bool finished_ = false;
+};
+
+inline std::string contents(ByteSource& source) {
+  std::string text(1 << 16, '\0'), all;
+  while (const std::size_t got = source.read(std::as_writable_bytes(std::span(text))))
+    all.append(text, 0, got);
+  return all;
 }
 
 inline std::vector<Tuple> all_of(ElementReader& reader) {
@@ -44,7 +70,7 @@ inline std::vector<Tuple> all_of(ElementReader& reader) {
   return all;
 }
 
-// What reading the whole of a file comes to.
+// The status of reading a whole file.
 inline Status status_of_reading(const std::function<std::unique_ptr<ElementReader>()>& open) {
   try {
     all_of(*open());

@@ -24,7 +24,7 @@ struct RawClient {
 
   kj::WaitScope& wait_scope() { return io.waitScope; }
 
-  // As /job:worker/task:7, to a /job:ps/task:0.
+  // Connects as /job:worker/task:7 to a /job:ps/task:0.
   capnp::Response<wire::Task::ConnectResults> connect(std::uint32_t version = wire::PROTOCOL_VERSION) {
     auto request = task.connectRequest();
     request.setProtocolVersion(version);
@@ -39,7 +39,7 @@ struct RawClient {
     return request.send().wait(wait_scope()).getMaster();
   }
 
-  // Writes so many messages, unless the connection has been closed.
+  // Writes `count` messages, unless the connection has been closed.
   void deliver(unsigned count,
                const std::function<void(capnp::List<wire::Envelope>::Builder)>& write_messages) {
     capnp::MallocMessageBuilder message;

@@ -26,7 +26,7 @@ class Socket {
   Socket(const Socket&) = delete;
   ~Socket() { close(fd_); }
 
-  // Stops early where the other end has closed.
+  // Writes the bytes; stops early if the other end has closed.
   void write(const Bytes& bytes) {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
@@ -35,7 +35,7 @@ class Socket {
       sent += static_cast<std::size_t>(n);
     }
   }
-  // Empty if the other end closes before.
+  // Reads `size` bytes; empty if the other end closes before.
   Bytes read(std::size_t size) {
     Bytes bytes(size);
     return recv(fd_, bytes.data(), size, MSG_WAITALL) == static_cast<ssize_t>(size) ? bytes : Bytes();

@@ -1,5 +1,4 @@
-// A peer that speaks TLS as OpenSSL does by itself: it takes whoever there is, and shows what it is told
-// to.
+// A peer that speaks plain OpenSSL TLS: it accepts any certificate and shows a given one.
 #pragma once
 
 #include <arpa/inet.h>
@@ -34,8 +33,8 @@ class RawTls {
         SSL_CTX_use_PrivateKey(context_.get(), read_key(options.credentials->key, "key").get()) == 1);
   }
 
-  // Calls, says something, and waits for what comes of it; what OpenSSL says about that, or "" if the
-  // other end has answered with bytes.
+  // Calls, sends the text, and waits for an answer. Returns OpenSSL's error, or "" if the other end has
+  // answered with bytes.
   std::string call(const std::string& address, const std::string& text = "hello") {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in to{};
@@ -66,7 +65,7 @@ class RawTls {
   SslContextPtr context_;
 };
 
-// Answers one caller by TLS, whatever it shows, until the object ends.
+// Answers one caller by TLS, whatever certificate it shows, until the object is destroyed.
 class RawTlsServer {
  public:
   explicit RawTlsServer(const Credentials& credentials)

@@ -1,4 +1,4 @@
-// What tests of networks need: tasks that remember what has come to them.
+// For tests of networks: tasks that record what they receive.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,7 @@
 
 namespace actorflow::test {
 
-// What callbacks put in and a test takes out, in order. Waiting has an end, so that a failure is not a
-// hang.
+// A queue that callbacks fill and a test empties. Waiting has an end, so that a failure is not a hang.
 template <class T>
 class Mailbox {
  public:
@@ -25,7 +24,7 @@ class Mailbox {
     values_.push_back(std::move(value));
     changed_.notify_all();
   }
-  // Empty if nothing comes within 60 s.
+  // The next element; empty if nothing comes within 60 s.
   std::optional<T> take() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::seconds(60), [this] { return !values_.empty(); }))
@@ -86,7 +85,7 @@ struct Sender {
   std::unique_ptr<Link> link;
 };
 
-// A tensor of which every element says where it is.
+// A tensor whose elements are their own indices.
 inline Tensor counting(std::int64_t elements) {
   Tensor tensor = Tensor::allocate(DType::float32, {elements});
   float value = 0;

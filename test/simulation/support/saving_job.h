@@ -1,4 +1,4 @@
-// A job that does nothing but save: for tests of what its disk may do.
+// A job that does nothing but save, for tests of faulty disks.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace actorflow::test {
 
-// What `body` returns; again while the disk answers with errors.
+// Returns what `body` returns; calls it again while the disk answers with errors.
 template <class Body>
 auto patiently(SimTask& task, Body&& body) {
   while (true) try {
@@ -26,8 +26,8 @@ auto patiently(SimTask& task, Body&& body) {
 }
 
 // A parameter server and a chief, which counts in a variable of several sectors and saves each step,
-// until the last. Whatever it begins with must be what it was told that the disk has: throws internal
-// where it is not.
+// until the last. It must always begin with the state that the disk has confirmed; otherwise it throws
+// internal.
 class SavingJob {
  public:
   void run(SimTask& task) {
@@ -42,7 +42,7 @@ class SavingJob {
   }
 
   static constexpr std::int64_t last_step = 30;
-  // What has been saved, as the disk said.
+  // The last step that the disk has confirmed as saved.
   std::int64_t promised() const { return promised_; }
 
  private:
@@ -76,7 +76,7 @@ class SavingJob {
         throw Error(Code::internal, fmt::format("restored {} at step {}", value, restored.value_or(0)));
   }
 
-  // Every checkpoint, not just the newest.
+  // Checks that every checkpoint, not just the newest, is whole.
   void expect_whole(SimTask& task) {
     patiently(task, [&] {
       for (const auto& path : list_checkpoints(task.storage(), folder))
@@ -97,7 +97,7 @@ class SavingJob {
   std::int64_t promised_ = 0;
 };
 
-// Runs it with faults of these kinds, drawn from the seed.
+// Runs the job with faults of these kinds, drawn from the seed.
 inline void save_through_faults(std::vector<FaultKind> kinds) {
   SavingJob job;
   SimCluster sim({{"ps", 1}, {"worker", 1}});

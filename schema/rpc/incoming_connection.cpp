@@ -1,4 +1,4 @@
-#include "schema/rpc/visitor.h"
+#include "schema/rpc/incoming_connection.h"
 
 #include <arpa/inet.h>
 #include <kj/debug.h>
@@ -14,23 +14,23 @@ namespace actorflow {
 namespace {
 
 // From here on nothing is read that has not come through TLS.
-kj::Promise<void> secure(IoLoop& loop, const TlsContext* tls, Visitor& visitor) {
-  if (!tls || visitor.local) {
-    visitor.io = kj::mv(visitor.socket);
+kj::Promise<void> secure(IoLoop& loop, const TlsContext* tls, IncomingConnection& incoming) {
+  if (!tls || incoming.local) {
+    incoming.io = kj::mv(incoming.socket);
     return kj::READY_NOW;
   }
-  return TlsStream::answer(loop.events(), *tls, *visitor.socket, visitor.refusal)
-      .then([&visitor](kj::Own<TlsStream> stream) {
-        visitor.names = stream->peer_names();
-        visitor.io = kj::mv(stream);
+  return TlsStream::answer(loop.events(), *tls, *incoming.socket, incoming.refusal)
+      .then([&incoming](kj::Own<TlsStream> stream) {
+        incoming.names = stream->peer_names();
+        incoming.io = kj::mv(stream);
       });
 }
 
-kj::Promise<void> read_head(Visitor& visitor) {
-  auto& head = visitor.head;
-  if (!visitor.local) return visitor.io->read(head.data(), sizeof head);
-  auto& stream = dynamic_cast<kj::AsyncCapabilityStream&>(*visitor.io);
-  return stream.tryReadWithFds(head.data(), sizeof head, sizeof head, &visitor.file, 1)
+kj::Promise<void> read_head(IncomingConnection& incoming) {
+  auto& head = incoming.head;
+  if (!incoming.local) return incoming.io->read(head.data(), sizeof head);
+  auto& stream = dynamic_cast<kj::AsyncCapabilityStream&>(*incoming.io);
+  return stream.tryReadWithFds(head.data(), sizeof head, sizeof head, &incoming.file, 1)
       .then([](kj::AsyncCapabilityStream::ReadResult result) {
         KJ_REQUIRE(result.byteCount == sizeof(GuardedStream::Head));
       });
@@ -78,21 +78,21 @@ std::string peer_name(kj::AsyncIoStream& socket) {
   return Address{text.data(), ntohs(ipv4.sin_port)}.to_string();  // at the same place for both families
 }
 
-kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor) {
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, IncomingConnection& incoming) {
   const bool secured = tls != nullptr;
-  auto begun = kj::evalNow([&] { return secure(loop, tls.get(), visitor); }).then([&visitor] {
-    return read_head(visitor);
+  auto begun = kj::evalNow([&] { return secure(loop, tls.get(), incoming); }).then([&incoming] {
+    return read_head(incoming);
   });
   return begun.then(
-      [&loop, &visitor, secured]() -> kj::Promise<std::string> {
-        if (secured || visitor.local || !is_tls_record(visitor.head, TlsRecord::handshake))
+      [&loop, &incoming, secured]() -> kj::Promise<std::string> {
+        if (secured || incoming.local || !is_tls_record(incoming.head, TlsRecord::handshake))
           return std::string();
-        return send_off(loop, *visitor.io, {no_tls_here.data(), no_tls_here.size()},
+        return send_off(loop, *incoming.io, {no_tls_here.data(), no_tls_here.size()},
                         "it speaks TLS, but this task was started without credentials");
       },
-      [&loop, &visitor](kj::Exception&& exception) -> kj::Promise<std::string> {
-        if (visitor.refusal->empty()) return kj::mv(exception);
-        return send_off(loop, *visitor.socket, nullptr, *visitor.refusal);
+      [&loop, &incoming](kj::Exception&& exception) -> kj::Promise<std::string> {
+        if (incoming.refusal->empty()) return kj::mv(exception);
+        return send_off(loop, *incoming.socket, nullptr, *incoming.refusal);
       });
 }
 

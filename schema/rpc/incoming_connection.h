@@ -1,5 +1,4 @@
-// A connection that has been accepted, before it is known what it is for. Internal to schema/: includes
-// kj.
+// An accepted connection whose purpose is not known yet. Internal to schema/: includes kj.
 #pragma once
 
 #include <kj/async-io.h>
@@ -13,9 +12,9 @@
 namespace actorflow {
 
 // The loop's.
-struct Visitor {
+struct IncomingConnection {
   kj::Own<kj::AsyncIoStream> socket;  // null where `io` is the socket
-  kj::Own<kj::AsyncIoStream> io;      // what is said; null before greet()
+  kj::Own<kj::AsyncIoStream> io;      // the secured stream; null before greet()
   bool local = false;                 // over a Unix socket: may bring shared memory
   std::vector<std::string> names;     // in its certificate
   TlsStream::Refusal refusal = std::make_shared<std::string>();
@@ -24,12 +23,12 @@ struct Visitor {
   kj::AutoCloseFd file;
 };
 
-// Whose port a visitor has come to, for people: "10.0.0.7:40312".
+// The address and port of the other end, for people: "10.0.0.7:40312".
 std::string peer_name(kj::AsyncIoStream& socket);
 
 // Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. The result
-// is why the visitor may not stay, or "": the other end has been told then, and has left or been given a
-// second to. Fails if the visitor leaves.
-kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, Visitor& visitor);
+// is why it is refused, or "": the other end has been told then, and has left or been given a
+// second to. Fails if the other end leaves.
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, IncomingConnection& incoming);
 
 }  // namespace actorflow

@@ -1,4 +1,5 @@
-// Where actors run: base classes that choose a thread when the actor is woken, whoever wakes it.
+// Thread affinity of actors: base classes that choose a thread when the actor is woken, whoever wakes
+// it.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace actorflow {
 
-// On the thread that wakes it, where that is a ThreadUnit's; on a worker of the scheduler otherwise.
+// Runs on the thread that wakes it if that attends a ThreadUnit, else on a worker of the scheduler.
 template <Duty duty>
 class WokenHere : public GuardedActor {
  public:
@@ -22,31 +23,31 @@ class WokenHere : public GuardedActor {
     GuardedActor::enqueue(std::move(what), unit);
   }
 };
-// It handles messages and computes nothing.
+// An actor that handles messages and computes nothing.
 using LightActor = WokenHere<Duty::light>;
-// Its work may take long.
+// An actor whose work may take long.
 using ComputingActor = WokenHere<Duty::compute>;
 
-// On one unit for a while: two clients would otherwise pull each other's steps onto one thread, because
-// each has work for actors that both use.
-class HomedActor : public GuardedActor {
+// Pinned to one unit for a while: two clients would otherwise pull each other's steps onto one thread,
+// because each has work for actors that both use. While it is not pinned, where a ComputingActor runs.
+class PinnedActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
   using GuardedActor::GuardedActor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
-    auto* home = home_.load(std::memory_order_acquire);
-    GuardedActor::enqueue(std::move(what), home ? home : ThreadUnit::current_for_compute());
+    auto* pinned = unit_.load(std::memory_order_acquire);
+    GuardedActor::enqueue(std::move(what), pinned ? pinned : ThreadUnit::current_for_compute());
   }
-  // For the actor itself, while it runs.
-  void stay_here() { home_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }
-  void leave_home() { home_.store(nullptr, std::memory_order_release); }
+  // For the actor itself, while it runs: to the unit of its thread.
+  void pin() { unit_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }
+  void unpin() { unit_.store(nullptr, std::memory_order_release); }
 
  private:
-  std::atomic<ThreadUnit*> home_{nullptr};
+  std::atomic<ThreadUnit*> unit_{nullptr};
 };
 
-// On whichever thread is free to compute.
+// Runs on any thread that is free to compute.
 class PieceActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;

@@ -1,0 +1,32 @@
+// Whether what several tasks have kept of their variables is of one step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+namespace actorflow {
+
+// Compares which updates the variables of all tasks have had, as SnapshotVariables says it
+// (dataflow/ops/checkpoint_ops.h). A value; not thread-safe.
+class SeenUpdates {
+ public:
+  // Of one task: a kind of update and three numbers for each.
+  void add(std::span<const std::string> updates, std::span<const std::int64_t> numbers);
+
+  // Each variable has had the updates that the global step has counted, and no others. REQUIRES: add()
+  // for the task of the global step and for each task with variables.
+  bool are_even() const { return differences().empty(); }
+  // For people: which are not, and how; "" if there is nothing.
+  std::string differences() const;
+
+ private:
+  struct Range {
+    std::int64_t lowest = -1, highest = -1;  // of a variable; -1: none has had any
+    std::int64_t counted = -1;
+  };
+  std::map<std::string, Range> ranges_;  // by kind of update
+};
+
+}  // namespace actorflow

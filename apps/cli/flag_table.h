@@ -1,0 +1,127 @@
+// Tables of flags: each flag is written once, as a row, from which come its parsing, its help, and the
+// arguments that hand it on to another program.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli/program.h"
+
+namespace actorflow {
+
+// Of flags that are members of `Flags`, whose initial values are those without the flag.
+template <class Flags>
+class FlagTable {
+ public:
+  // A flag with a value: a number, a text, a list divided by commas. Its default stands in the help, but
+  // for an optional and for an empty text. `names`: without dashes, divided by commas, the one that
+  // arguments() writes first; each is understood with - and with _.
+  template <class T>
+  FlagTable& value(const std::string& names, T Flags::*member, const std::string& what,
+                   const CLI::Validator& check = {});
+  // A number of bytes, also in the form 16GiB.
+  FlagTable& size(const std::string& names, std::size_t Flags::*member, const std::string& what);
+  // A flag that is there or not.
+  FlagTable& present(const std::string& names, bool Flags::*member, const std::string& what);
+
+  void add_to(CLI::App& app, Flags& flags) const;
+  // What gives a program of the same table these flags: those that are not as in Flags{}, of which the
+  // parser refuses some values.
+  std::vector<std::string> arguments(const Flags& flags) const;
+
+ private:
+  struct Row {
+    std::function<void(CLI::App&, Flags&)> declare;
+    std::function<std::string(const Flags&)> argument;  // "" where it is as in Flags{}
+  };
+  std::vector<Row> rows_;
+};
+
+// "--a-b,--a_b,--c" for "a-b,c".
+std::string all_spellings(const std::string& names);
+// "--a-b" for "a-b,c".
+std::string first_spelling(const std::string& names);
+
+namespace flag {
+
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+constexpr bool is_list = false;
+template <class T>
+constexpr bool is_list<std::vector<T>> = true;
+
+template <class T>
+std::string as_text(const T& value) {
+  if constexpr (is_optional<T>)
+    return as_text(value.value());
+  else if constexpr (is_list<T>)
+    return fmt::format("{}", fmt::join(value, ","));
+  else
+    return fmt::format("{}", value);
+}
+
+}  // namespace flag
+
+template <class Flags>
+template <class T>
+FlagTable<Flags>& FlagTable<Flags>::value(const std::string& names, T Flags::*member,
+                                          const std::string& what, const CLI::Validator& check) {
+  rows_.push_back({[=](CLI::App& app, Flags& flags) {
+                     CLI::Option* option = app.add_option(all_spellings(names), flags.*member, what);
+                     option->check(check);
+                     if constexpr (flag::is_list<T>) option->delimiter(',');
+                     if constexpr (!flag::is_optional<T>)
+                       if (!flag::as_text(flags.*member).empty()) option->capture_default_str();
+                   },
+                   [=](const Flags& flags) {
+                     if (flags.*member == Flags{}.*member) return std::string();
+                     return first_spelling(names) + "=" + flag::as_text(flags.*member);
+                   }});
+  return *this;
+}
+
+template <class Flags>
+FlagTable<Flags>& FlagTable<Flags>::size(const std::string& names, std::size_t Flags::*member,
+                                         const std::string& what) {
+  value(names, member, what);
+  rows_.back().declare = [=](CLI::App& app, Flags& flags) {
+    app.add_option(all_spellings(names), flags.*member, what)
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+  };
+  return *this;
+}
+
+template <class Flags>
+FlagTable<Flags>& FlagTable<Flags>::present(const std::string& names, bool Flags::*member,
+                                            const std::string& what) {
+  rows_.push_back(
+      {[=](CLI::App& app, Flags& flags) { app.add_flag(all_spellings(names), flags.*member, what); },
+       [=](const Flags& flags) { return flags.*member ? first_spelling(names) : std::string(); }});
+  return *this;
+}
+
+template <class Flags>
+void FlagTable<Flags>::add_to(CLI::App& app, Flags& flags) const {
+  for (const Row& row : rows_) row.declare(app, flags);
+}
+
+template <class Flags>
+std::vector<std::string> FlagTable<Flags>::arguments(const Flags& flags) const {
+  std::vector<std::string> arguments;
+  for (const Row& row : rows_)
+    if (std::string argument = row.argument(flags); !argument.empty())
+      arguments.push_back(std::move(argument));
+  return arguments;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,47 @@
+#include "apps/cli/server_flags.h"
+
+#include <cmath>
+
+#include "apps/cli/flag_table.h"
+#include "apps/cli/security_flags.h"
+
+namespace actorflow {
+namespace {
+
+const FlagTable<ServerFlags>& table() {
+  static const auto flags =
+      FlagTable<ServerFlags>()
+          .value("threads", &ServerFlags::threads,
+                 "Threads that compute; 0 = one per core. Fewer where several tasks share a machine",
+                 CLI::NonNegativeNumber)
+          .value("heartbeat-timeout", &ServerFlags::heartbeat_timeout_s,
+                 "Seconds of silence after which a connected task counts as lost; 0 = never",
+                 CLI::NonNegativeNumber)
+          .value("spin-us", &ServerFlags::spin_us,
+                 "Microseconds for which the network's thread looks for the next message before it "
+                 "sleeps; about 50 where a core is left over",
+                 CLI::NonNegativeNumber)
+          .size("max-incoming-bytes", &ServerFlags::max_incoming_bytes,
+                "Memory for large tensors of one other task or client, for example 16GiB");
+  return flags;
+}
+
+}  // namespace
+
+void ServerFlags::add_to(CLI::App& app) {
+  add_security(app, credentials, insecure);
+  table().add_to(app, *this);
+}
+
+ServerOptions ServerFlags::options() const {
+  ServerOptions options;
+  options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
+  options.credentials = credentials;
+  options.insecure = insecure;
+  options.num_threads = threads;
+  options.spin_us = spin_us;
+  options.max_incoming_bytes = max_incoming_bytes;
+  return options;
+}
+
+}  // namespace actorflow

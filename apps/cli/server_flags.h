@@ -1,0 +1,25 @@
+// The flags of a task's server that `actorflow server` and `trainer` share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "actors/task/server.h"
+
+namespace actorflow {
+
+// A flag is a member here and a row of server_flags.cpp.
+struct ServerFlags {
+  std::string credentials;
+  bool insecure = false;
+  int threads = 0;
+  double heartbeat_timeout_s = 5;
+  std::int64_t spin_us = ServerOptions{}.spin_us;
+  std::size_t max_incoming_bytes = default_max_incoming_bytes;
+
+  void add_to(CLI::App& app);
+  // Without what is no flag of these: the cluster, the task, how long to wait for others.
+  ServerOptions options() const;
+};
+
+}  // namespace actorflow

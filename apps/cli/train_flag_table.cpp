@@ -1,0 +1,88 @@
+#include "apps/cli/train_flag_table.h"
+
+namespace actorflow {
+namespace {
+
+using Table = FlagTable<TrainFlags>;
+
+void add_model(Table& table) {
+  table
+      .value("hidden,hidden_units", &TrainFlags::hidden,
+             "Sizes of the hidden layers, for example 512,128", CLI::Range(1, 1 << 16))
+      .value("optimizer", &TrainFlags::optimizer, "sgd, momentum, nesterov, adagrad, adam or rmsprop")
+      .value("learning-rate", &TrainFlags::learning_rate,
+             "Learning rate; without it one that suits the optimizer", CLI::PositiveNumber)
+      .value("batch-size", &TrainFlags::batch_size, "Examples in one worker's step",
+             CLI::Range(1, 1 << 20))
+      .value("epochs", &TrainFlags::epochs, "Passes over the training images", CLI::PositiveNumber)
+      .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
+             CLI::PositiveNumber)
+      .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the images")
+      .value(
+          "data,data_dir", &TrainFlags::data,
+          "Folder with four files as MNIST has, gzip or plain; mnist (the default) and digits are the "
+          "project's own")
+      .value(
+          "precision", &TrainFlags::precision,
+          "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "
+          "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX)",
+          CLI::IsMember({"float32", "tf32", "bf16"}))
+      .value(
+          "not-finite", &TrainFlags::not_finite,
+          "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), "
+          "or roll_back (to the newest checkpoint, at most 3 times)",
+          CLI::IsMember({"fail", "skip", "roll_back"}));
+}
+
+void add_strategy(Table& table) {
+  table
+      .present("sync_replicas,sync", &TrainFlags::sync,
+               "Synchronous: average the workers' gradients for each step")
+      .present("async", &TrainFlags::async, "Asynchronous: apply each worker's gradients as they come")
+      .value(
+          "replicas-to-aggregate", &TrainFlags::replicas_to_aggregate,
+          "Synchronous: gradients of a step, in place of one of each worker. With fewer the slowest are "
+          "dropped",
+          CLI::PositiveNumber)
+      .value("staleness-bound", &TrainFlags::staleness_bound,
+             "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound",
+             CLI::NonNegativeNumber)
+      .value("ps-strategy", &TrainFlags::ps_strategy,
+             "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
+      .value("connect-timeout", &TrainFlags::connect_timeout_s,
+             "Seconds to wait for a task that cannot be reached", CLI::PositiveNumber);
+}
+
+void add_files(Table& table) {
+  table
+      .value("checkpoint-dir", &TrainFlags::checkpoint_folder,
+             "Folder to restore the newest checkpoint from and to save to")
+      .present(
+          "strict", &TrainFlags::strict,
+          "Fail where the newest checkpoint is damaged, in place of falling back to the newest whole "
+          "one")
+      .value("save-checkpoint-secs", &TrainFlags::save_checkpoint_secs,
+             "Seconds between checkpoints; 0 = none but the last", CLI::NonNegativeNumber)
+      .value("save-checkpoint-steps", &TrainFlags::save_checkpoint_steps,
+             "Steps between checkpoints, in place of seconds", CLI::NonNegativeNumber)
+      .value("summary-dir", &TrainFlags::summary_folder,
+             "Folder for TensorBoard's event files, which the chief writes; an evaluator's are in eval/")
+      .value("save-summaries-steps", &TrainFlags::save_summaries_steps, "Steps between summaries",
+             CLI::PositiveNumber)
+      .value("report", &TrainFlags::report, "File for a report in JSON; - for standard output");
+}
+
+}  // namespace
+
+const FlagTable<TrainFlags>& train_flag_table() {
+  static const Table table = [] {
+    Table rows;
+    add_model(rows);
+    add_strategy(rows);
+    add_files(rows);
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace actorflow

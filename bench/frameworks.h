@@ -1,0 +1,25 @@
+// Other frameworks as baselines, where Python has them.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace actorflow::bench {
+
+// A framework: its name, how benchmarks are named after it, its Python package, and the script of this
+// folder that trains models with it.
+struct Framework {
+  std::string name, suffix, package, script;
+};
+extern const Framework pytorch, tensorflow;
+
+// Training steps per second on the CPU: the best figure that the framework's script prints for the
+// model, with one and with two threads. It runs in processes of $ACTORFLOW_PYTHON if that is set, else
+// of the python3 in the PATH. Throws Skipped if that lacks the framework.
+double steps_per_second(const Framework& framework, const std::string& model, bool quick);
+
+// What pytorch_gpu.py prints, by name: calls or steps per second on the GPU. Empty if PyTorch has no
+// GPU; throws Skipped if there is no PyTorch. Takes a minute or two, for PyTorch compiles the models.
+std::map<std::string, double> pytorch_gpu_figures(bool quick);
+
+}  // namespace actorflow::bench

@@ -1,0 +1,88 @@
+// Collects a mapper's records and lays them out by partition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "dataflow/values/buffer.h"
+#include "dataflow/values/check.h"
+#include "kernels/shuffle/pages.h"
+
+namespace actorflow {
+
+// Records by partition, one after the other without gaps, and within a partition in the order of their
+// append().
+struct Chunk {
+  BufferRef bytes;
+  std::vector<std::uint64_t> offsets;  // partition p lies from offsets[p] to offsets[p + 1]
+  std::vector<std::uint64_t> records;  // how many there are in each partition
+};
+
+// Memory of constant size that is filled with records in any order of partitions. REQUIRES of all calls:
+// one thread at a time.
+class PartitionBuffer {
+ public:
+  static constexpr std::size_t default_capacity = std::size_t{16} << 20U;
+
+  // The capacity, at most 4 GiB, includes 8 bytes for each record, or 4 where all have one size:
+  // `record_bytes`, unless that is 0.
+  explicit PartitionBuffer(std::uint32_t partitions, std::size_t capacity_bytes = default_capacity,
+                           std::size_t record_bytes = 0);
+
+  bool empty() const { return records_ == 0; }
+  std::size_t records() const { return records_; }
+  // Whether there is room for another record of that size. An empty buffer has room for any.
+  bool fits(std::size_t size) const { return empty() || has_room(size); }
+  // Where to write the record: `size` bytes, at any alignment, valid until take(). A record beyond the
+  // capacity makes the buffer larger for itself. Throws resource_exhausted if there is no memory for
+  // that, and invalid_argument for a record of 4 GiB. REQUIRES: fits(size), and the size that all
+  // records have, if they have one.
+  std::byte* append(std::uint32_t partition, std::size_t size) {
+    check(partition, size);
+    if (!has_room(size)) [[unlikely]]
+      grow_for(size);
+    std::byte* record = next_;
+    next_ += size;
+    entries_ -= entry_bytes_;
+    std::memcpy(entries_, &partition, sizeof(partition));
+    const auto size_32 = static_cast<std::uint32_t>(size);
+    if (record_bytes_ == 0) std::memcpy(entries_ + sizeof(partition), &size_32, sizeof(size_32));
+    ++records_;
+    return record;
+  }
+  // All records, which the buffer then has no longer. Throws resource_exhausted if `allocator` has no
+  // memory: nothing has changed then. One that pools memory halves the time that this takes.
+  Chunk take(Allocator& allocator = heap());
+  // Whether or not there are records in it.
+  std::size_t memory_bytes() const { return memory_.usable_bytes() + large_.usable_bytes(); }
+
+ private:
+  bool has_room(std::size_t size) const {
+    const auto room = static_cast<std::size_t>(entries_ - next_);
+    return size <= room && room - size >= entry_bytes_;
+  }
+  void check(std::uint32_t partition, std::size_t size) const {
+    ACTORFLOW_CHECK(partition < partitions_, "partition", partition, "of", partitions_);
+    ACTORFLOW_CHECK(record_bytes_ == 0 || size == record_bytes_, "a record of", size, "not",
+                    record_bytes_);
+  }
+  void grow_for(std::size_t size);
+  void use(const Pages& memory, std::size_t bytes);
+  template <class Visit>
+  void for_each(Visit visit) const;
+  template <class Size>
+  void lay_out(Chunk& chunk, Size size) const;
+
+  const std::uint32_t partitions_;
+  const std::size_t capacity_bytes_, record_bytes_, entry_bytes_;
+  Pages memory_;
+  Pages large_;  // in its place, for a record beyond the capacity
+  // Records grow from the beginning, and entries, the partition of each and its size unless all have
+  // one, from the end.
+  std::byte *begin_ = nullptr, *next_ = nullptr, *entries_ = nullptr, *end_ = nullptr;
+  std::size_t records_ = 0;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,14 @@
+// How a file is compressed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace actorflow {
+
+enum class Compression : std::uint8_t { none, gzip, zstd, lz4 };
+
+// By the extension: .gz, .zst or .lz4.
+Compression compression_of(std::string_view path);
+
+}  // namespace actorflow

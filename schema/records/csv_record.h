@@ -1,0 +1,145 @@
+// Records as rows of CSV (RFC 4180), and rows as records.
+//
+// A number, a text or an optional of them is a column, and so is a vector of them, whose elements are
+// joined by spaces; pairs, tuples, arrays and structs are the columns of what they hold. An optional
+// without a value is an empty field, and an empty field of an optional is none.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/records/csv_field.h"
+#include "schema/records/record.h"
+
+namespace actorflow {
+namespace detail {
+
+template <class T>
+consteval std::size_t csv_columns() {
+  constexpr RecordKind kind = record_kind<T>();
+  if constexpr (kind == RecordKind::fields) {
+    return []<class... F>(Types<F...>) { return (csv_columns<F>() + ...); }(FieldTypes<T>());
+  } else if constexpr (kind == RecordKind::array) {
+    return std::tuple_size_v<T> * csv_columns<typename T::value_type>();
+  } else if constexpr (kind == RecordKind::optional || kind == RecordKind::vector) {
+    constexpr RecordKind inner = record_kind<typename T::value_type>();
+    static_assert(inner == RecordKind::number || inner == RecordKind::text,
+                  "in a row of CSV, an optional or a vector is of numbers or texts: one column");
+    return 1;
+  } else {
+    return 1;
+  }
+}
+
+// Appends columns to a line.
+class CsvAppender {
+ public:
+  CsvAppender(std::string& line, char delimiter) : line_(line), delimiter_(delimiter) {}
+
+  template <class T>
+  void append(const T& value) {
+    constexpr RecordKind kind = record_kind<T>();
+    if constexpr (kind == RecordKind::fields) {
+      visit_fields(value, [this](const auto&... field) { (append(field), ...); });
+    } else if constexpr (kind == RecordKind::array) {
+      for (const typename T::value_type& element : value) append(element);
+    } else {
+      if (!first_) line_ += delimiter_;
+      first_ = false;
+      append_column(value);
+    }
+  }
+
+ private:
+  template <class T>
+  void append_column(const T& value) {
+    constexpr RecordKind kind = record_kind<T>();
+    if constexpr (kind == RecordKind::optional) {
+      if (value) append_column(*value);
+    } else if constexpr (kind == RecordKind::vector) {
+      joined_.clear();
+      for (const typename T::value_type& element : value) {
+        append_csv_value(element, joined_);
+        joined_ += ' ';
+      }
+      if (!joined_.empty()) joined_.pop_back();
+      append_csv_text(joined_, line_, delimiter_);
+    } else if constexpr (kind == RecordKind::text) {
+      append_csv_text(value, line_, delimiter_);
+    } else {
+      append_csv_value(value, line_);
+    }
+  }
+
+  std::string& line_;
+  std::string joined_;
+  char delimiter_;
+  bool first_ = true;
+};
+
+// Takes the columns of a row one after the other.
+class CsvColumns {
+ public:
+  explicit CsvColumns(std::span<const std::string_view> fields) : fields_(fields) {}
+
+  template <class T>
+  T take() {
+    constexpr RecordKind kind = record_kind<T>();
+    if constexpr (kind == RecordKind::fields) {
+      return [this]<class... F>(Types<F...>) { return T{take<F>()...}; }(FieldTypes<T>());
+    } else if constexpr (kind == RecordKind::array) {
+      T elements{};
+      for (auto& element : elements) element = take<typename T::value_type>();
+      return elements;
+    } else {
+      return parse_column<T>(fields_[column_++]);
+    }
+  }
+
+ private:
+  template <class T>
+  T parse_column(std::string_view text) const {
+    constexpr RecordKind kind = record_kind<T>();
+    if constexpr (kind == RecordKind::optional) {
+      return text.empty() ? T() : T(parse_column<typename T::value_type>(text));
+    } else if constexpr (kind == RecordKind::vector) {
+      T elements;
+      for (std::string_view word; take_word(text, word);)
+        elements.push_back(parse_column<typename T::value_type>(word));
+      return elements;
+    } else {
+      T value{};
+      if (!parse_csv_value(text, value)) throw_bad_column(column_, record_layout<T>(), text);
+      return value;
+    }
+  }
+
+  std::span<const std::string_view> fields_;
+  std::size_t column_ = 0;  // the next one
+};
+
+}  // namespace detail
+
+// Appends one row, without an end of line. Texts are quoted where they must be; floating-point numbers
+// have as few digits as bring back the same value. The delimiter is nothing that numbers are written
+// with.
+template <Record T>
+void append_csv(const T& record, std::string& line_buffer, char delimiter = ',') {
+  const std::size_t begin = line_buffer.size();
+  detail::CsvAppender(line_buffer, delimiter).append(record);
+  if (line_buffer.size() == begin) line_buffer += "\"\"";  // an empty line would be no row
+}
+
+// The record of a row's fields (CsvSplitter); std::string_views in it point into them. Throws
+// invalid_argument naming the column, from 1, what was expected and the text.
+template <Record T>
+T parse_csv(std::span<const std::string_view> fields) {
+  if (fields.size() != detail::csv_columns<T>())
+    detail::throw_bad_row(detail::csv_columns<T>(), record_layout<T>(), fields.size());
+  return detail::CsvColumns(fields).take<T>();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,143 @@
+// Checkpoints while replicas train that wait for each other: the steps are held for as long as it takes
+// to keep what is to be saved, and no longer.
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "actors/actorflow.h"
+#include "test/actors/support/saver_counter.h"
+#include "test/support/checkpoint_watch.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+// a and b, on a server each, change by the same amount in each step.
+struct Replica {
+  Graph g;
+  Variable step, a, b;
+  TrainOp train;
+  std::unique_ptr<Saver> saver;
+  std::unique_ptr<Session> session;
+
+  Replica(LocalCluster& tasks, const Replication& replication, std::int64_t longest_hold_ms) {
+    g.on(replica_device_setter(2, "ps", "/job:worker/task:" + std::to_string(replication.replica)), [&] {
+      step = global_step(g);
+      a = g.variable("a", g.constant(0.0F));
+      b = g.variable("b", g.constant(0.0F));
+      train = minimize(g, g.constant(0.0F) - a - b, {a, b}, step, Adam{0.1}, replication);
+    });
+    saver = std::make_unique<Saver>(
+        g, std::vector{a, b, step}, step,
+        SaverOptions{.keep = {.max_to_keep = 0}, .longest_hold_ms = longest_hold_ms});
+    session = std::make_unique<Session>(tasks.server("worker", replication.replica).target(), g);
+  }
+
+  void begin() {
+    if (train.local_init) session->run({}, {}, {train.local_init});
+  }
+  std::int64_t run() { return session->run(train).scalar<std::int64_t>(); }
+  // Fails as deadline_exceeded if it must wait.
+  void try_to_run() { session->run(train, {}, {.timeout_ms = 100}); }
+  // Half of a step: of two variables one is updated.
+  void update(const std::string& variable) {
+    for (NodeId id = 0; id < g.def().size(); ++id)
+      if (g.def().node(id).name == "train/apply/" + variable)
+        session->run(std::vector<Output>{}, {}, {Output{&g, {id, 0}}});
+  }
+};
+
+struct Job {
+  static constexpr int workers = 3;
+  MemoryStorage storage;
+  LocalCluster tasks{{{"ps", 2}, {"worker", workers}}, runtime_on(storage)};
+  std::vector<std::unique_ptr<Replica>> replicas;
+
+  explicit Job(Replication replication, std::int64_t longest_hold_ms = 60'000) {
+    replication.replicas = workers;
+    for (replication.replica = 0; replication.replica < workers; ++replication.replica)
+      replicas.push_back(std::make_unique<Replica>(tasks, replication, longest_hold_ms));
+    replicas[0]->session->initialize_variables();
+    for (auto& replica : replicas) replica->begin();
+  }
+
+  Replica& operator[](std::size_t i) { return *replicas[i]; }
+  SavedCheckpoint save() { return replicas[0]->saver->save(*replicas[0]->session, storage, folder); }
+};
+
+const Replication staleness{.strategy = BoundedStaleness{2}};
+const Replication backup{.strategy = Synchronous{.replicas_to_aggregate = 2}};
+
+// All train until the global step, and the chief saves after each of its steps.
+void save_while_training(const Replication& replication) {
+  constexpr std::int64_t last_step = 200;
+  Job job(replication);
+  std::atomic<int> saved = 0, of_one_step = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < Job::workers; ++i)
+      threads.emplace_back([&, i] {
+        while (job[i].run() < last_step)
+          if (i == 0) {
+            ++saved;
+            of_one_step += job.save().one_step;
+          }
+        if (job[i].train.leave) job[i].session->run({}, {}, {job[i].train.leave});
+      });
+  }
+  BOOST_TEST(job.save().global_step >= last_step);
+  BOOST_TEST(saved > 10);
+  BOOST_TEST(of_one_step == saved);
+  CheckpointWatch watch(folder);
+  watch.look(job.storage);
+  BOOST_TEST(watch.seen() > 10U);
+  BOOST_TEST(watch.of_several_steps() == 0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(step_holds)
+
+BOOST_AUTO_TEST_CASE(with_a_backup_worker_every_checkpoint_is_of_one_step) {
+  save_while_training(backup);
+}
+
+BOOST_AUTO_TEST_CASE(with_bounded_staleness_every_checkpoint_is_of_one_step) {
+  save_while_training(staleness);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_does_not_end_in_time_makes_a_checkpoint_that_says_so) {
+  Job job(staleness, 100);
+  job[1].update("a");
+  const SavedCheckpoint saved = job.save();
+  BOOST_TEST(!saved.one_step);
+  BOOST_TEST(!read_manifest(job.storage, saved.path).one_step);
+  BOOST_TEST(job[2].run() == 1);  // nobody is held any more
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_lost_holds_nobody) {
+  Job job(Replication{.strategy = BoundedStaleness{1'000'000}});
+  job[1].update("a");
+  std::jthread saving([&] { BOOST_CHECK_THROW(job.save(), Error); });
+  // Until it is held.
+  while (status_of([&] { job[2].try_to_run(); }).ok()) {
+  }
+  job[0].session->close();
+  saving.join();
+  const auto before = job[2].run();
+  BOOST_TEST(job[2].run() == before + 1);
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_training_is_never_held) {
+  Job job(Replication{});
+  job[1].update("a");
+  BOOST_TEST(!job.save().one_step);
+  job[1].update("b");
+  BOOST_TEST(job[2].run() == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

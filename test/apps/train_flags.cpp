@@ -1,0 +1,107 @@
+// The flags of training: what they mean, and how one program hands them on to another.
+#include <boost/test/unit_test.hpp>
+
+#include "apps/cli/program.h"
+#include "apps/cli/train_flags.h"
+
+using namespace actorflow;
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+TrainFlags parse(Arguments arguments, bool sync_by_default = false) {
+  TrainFlags flags{.sync_by_default = sync_by_default};
+  CLI::App app;
+  flags.add_to(app);
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  app.parse(std::move(arguments));
+  return flags;
+}
+
+void expect_strategy(const TrainFlags& flags, const Strategy& expected) {
+  BOOST_TEST((flags.strategy() == expected));
+  BOOST_TEST((flags.options().strategy == expected));
+}
+
+void expect_contradiction(const TrainFlags& flags, const Arguments& named) {
+  BOOST_CHECK_EXCEPTION(flags.options(), UsageError, [&named](const UsageError& error) {
+    return std::ranges::all_of(named, [text = std::string(error.what())](const std::string& flag) {
+      return text.find(flag) != std::string::npos;
+    });
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(train_flags)
+
+BOOST_AUTO_TEST_CASE(flags_as_arguments) {
+  BOOST_TEST(TrainFlags{}.arguments().empty());
+  const TrainFlags flags{.hidden = {32, 16},
+                         .optimizer = "sgd",
+                         .learning_rate = 0.1,
+                         .batch_size = 7,
+                         .epochs = 2.5,
+                         .train_steps = 12,
+                         .seed = 1ULL << 63,
+                         .data = "my images",
+                         .precision = "bf16",
+                         .not_finite = "skip",
+                         .sync = true,
+                         .async = true,
+                         .replicas_to_aggregate = 2,
+                         .staleness_bound = 0,
+                         .ps_strategy = "greedy",
+                         .connect_timeout_s = 0.25,
+                         .checkpoint_folder = "a/b",
+                         .strict = true,
+                         .save_checkpoint_secs = 1e-3,
+                         .save_checkpoint_steps = 3,
+                         .summary_folder = "s",
+                         .save_summaries_steps = 5,
+                         .report = "-"};
+  BOOST_TEST(flags.arguments().size() == 23u);  // none of the fields is as without flags
+  BOOST_TEST((parse(flags.arguments()) == flags));
+}
+
+BOOST_AUTO_TEST_CASE(both_spellings_of_a_flag_and_its_other_names) {
+  for (const char* flag : {"--batch-size=7", "--batch_size=7"})
+    BOOST_TEST(parse({flag}).batch_size == 7);
+  for (const char* flag : {"--data=x", "--data_dir=x", "--data-dir=x"})
+    BOOST_TEST(parse({flag}).data == "x");
+  for (const char* flag : {"--sync", "--sync_replicas", "--sync-replicas"})
+    BOOST_TEST(parse({flag}).sync);
+}
+
+BOOST_AUTO_TEST_CASE(the_strategy_that_the_flags_say) {
+  expect_strategy(parse({}), Asynchronous{});
+  expect_strategy(parse({}, true), Synchronous{});
+  expect_strategy(parse({"--sync"}), Synchronous{});
+  expect_strategy(parse({"--async"}, true), Asynchronous{});
+  expect_strategy(parse({"--staleness_bound=0"}), BoundedStaleness{0});
+  expect_strategy(parse({"--async", "--staleness_bound=3"}, true), BoundedStaleness{3});
+  expect_strategy(parse({"--replicas_to_aggregate=2"}, true), Synchronous{.replicas_to_aggregate = 2});
+}
+
+BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_both_named) {
+  for (const bool by_default : {false, true}) {
+    expect_contradiction(parse({"--sync", "--async"}, by_default), {"--sync", "--async"});
+    expect_contradiction(parse({"--sync", "--staleness_bound=1"}, by_default),
+                         {"--sync", "--staleness_bound"});
+    expect_contradiction(parse({"--async", "--replicas_to_aggregate=2"}, by_default),
+                         {"--async", "--replicas_to_aggregate"});
+  }
+  expect_contradiction(parse({"--staleness_bound=1"}, true), {"--async", "--staleness_bound"});
+  expect_contradiction(parse({"--replicas_to_aggregate=2"}), {"--sync", "--replicas_to_aggregate"});
+}
+
+// Its own default is another.
+BOOST_AUTO_TEST_CASE(trainer_is_told_the_default_of_the_program_that_starts_it) {
+  BOOST_TEST(parse({}, true).arguments() == Arguments{"--sync_replicas"},
+             boost::test_tools::per_element());
+  BOOST_TEST(parse({"--async"}, true).arguments() == Arguments{"--async"},
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,136 @@
+#include "kernels/shuffle/partition_buffer.h"
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "dataflow/values/error.h"
+#include "kernels/devices/device.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+
+void append(PartitionBuffer& buffer, std::uint32_t partition, const std::string& record) {
+  BOOST_REQUIRE(buffer.fits(record.size()));
+  std::byte* place = buffer.append(partition, record.size());
+  if (!record.empty()) std::memcpy(place, record.data(), record.size());
+}
+
+std::string text_of(const Chunk& chunk, std::size_t partition) {
+  const auto* bytes = static_cast<const char*>(chunk.bytes->data());
+  return {bytes + chunk.offsets.at(partition), bytes + chunk.offsets.at(partition + 1)};
+}
+
+// A buffer, and what its chunk must contain.
+struct Checked {
+  Checked(std::uint32_t partitions, std::size_t capacity, std::size_t record_bytes = 0)
+      : buffer(partitions, capacity, record_bytes), expected(partitions), records(partitions) {}
+  void append(std::uint32_t partition, const std::string& record) {
+    actorflow::append(buffer, partition, record);
+    expected[partition] += record;
+    ++records[partition];
+  }
+  void check() {
+    const Chunk chunk = buffer.take();
+    BOOST_TEST(chunk.records == records);
+    BOOST_REQUIRE_EQUAL(chunk.offsets.size(), expected.size() + 1);
+    BOOST_TEST(chunk.offsets.front() == 0u);
+    BOOST_TEST(chunk.bytes->size_bytes() == chunk.offsets.back());
+    for (std::size_t i = 0; i < expected.size(); ++i) BOOST_REQUIRE(text_of(chunk, i) == expected[i]);
+    expected.assign(expected.size(), "");
+    records.assign(records.size(), 0);
+    BOOST_TEST(buffer.empty());
+  }
+
+  PartitionBuffer buffer;
+  std::vector<std::string> expected;
+  std::vector<std::uint64_t> records;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(partition_buffer)
+
+BOOST_AUTO_TEST_CASE(records_of_any_size_come_by_partition_in_the_order_of_their_coming) {
+  std::mt19937 random(1);
+  Checked checked(37, mebibyte);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 20'000; ++i) {
+      const std::size_t size = i % 1000 == 0 ? 5000 : random() % 40;
+      if (!checked.buffer.fits(size)) checked.check();
+      checked.append(static_cast<std::uint32_t>(random() % 37), std::string(size, static_cast<char>(i)));
+    }
+    checked.check();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(records_of_one_size_come_by_partition_in_the_order_of_their_coming) {
+  std::mt19937 random(2);
+  for (const std::size_t size : {1, 3, 8, 12, 16, 24, 32, 33, 64, 100, 1000}) {
+    Checked checked(10, mebibyte, size);
+    for (int i = 0; checked.buffer.fits(size); ++i)
+      checked.append(static_cast<std::uint32_t>(random() % 10), std::string(size, static_cast<char>(i)));
+    checked.check();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(empty_partitions_records_and_buffers) {
+  Checked checked(3, 1000);
+  checked.check();
+  checked.append(1, "");
+  checked.append(1, "");
+  checked.check();
+  Checked one(1, 1000);
+  one.append(0, "the only one");
+  one.check();
+}
+
+BOOST_AUTO_TEST_CASE(the_capacity_bounds_records_and_what_is_kept_of_each) {
+  PartitionBuffer of_any_size(4, 1000), of_one_size(4, 1000, 16);
+  std::size_t any = 0, one = 0;
+  for (; of_any_size.fits(16); ++any) append(of_any_size, 3, std::string(16, 'x'));
+  for (; of_one_size.fits(16); ++one) append(of_one_size, 3, std::string(16, 'x'));
+  BOOST_TEST(any == 1000u / 24);
+  BOOST_TEST(one == 1000u / 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_beyond_the_capacity_makes_the_buffer_grow_for_it_alone) {
+  Checked checked(2, 1000);
+  const std::string large(3 * mebibyte, 'l');
+  const std::size_t memory = checked.buffer.memory_bytes();
+  for (int round = 0; round < 2; ++round) {
+    checked.append(0, "small");
+    BOOST_TEST(!checked.buffer.fits(large.size()));
+    checked.check();
+    checked.append(1, large);
+    BOOST_TEST(!checked.buffer.fits(0));
+    BOOST_TEST(checked.buffer.memory_bytes() > large.size());
+    checked.check();
+    BOOST_TEST(checked.buffer.memory_bytes() == memory);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_record_of_4_gibibytes_is_refused) {
+  PartitionBuffer buffer(2, 1000);
+  BOOST_CHECK_EXCEPTION(buffer.append(0, std::size_t{1} << 32U), Error, [](const Error& error) {
+    return error.code() == Code::invalid_argument &&
+           std::string(error.what()).find("4294967296 bytes") != std::string::npos;
+  });
+  append(buffer, 0, "another");
+  BOOST_TEST(text_of(buffer.take(), 0) == "another");
+}
+
+BOOST_AUTO_TEST_CASE(the_bytes_come_from_the_allocator_that_was_given) {
+  PartitionBuffer buffer(2, 1000);
+  append(buffer, 1, "record");
+  const Chunk chunk = buffer.take(cpu_device().allocator());
+  BOOST_TEST(&chunk.bytes->owner() == &cpu_device().allocator());
+  BOOST_TEST(text_of(chunk, 1) == "record");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace actorflow

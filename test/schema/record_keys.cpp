@@ -1,0 +1,131 @@
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <set>
+
+#include "dataflow/values/error.h"
+#include "schema/records/key.h"
+#include "test/schema/support/random_records.h"
+
+using namespace actorflow;
+
+namespace {
+
+enum class Level : std::int8_t { low = -3, high = 4 };
+
+struct Plain {  // without an order of its own
+  std::uint16_t a;
+  std::string b;
+};
+struct Backwards {
+  int a;
+  friend bool operator<(const Backwards& x, const Backwards& y) { return x.a > y.a; }
+  bool operator==(const Backwards&) const = default;
+};
+struct Six {
+  std::array<std::uint8_t, 6> bytes;
+};
+
+using Flags = std::pair<std::optional<std::int16_t>, bool>;
+
+#define ORDERED_KINDS                                                                                  \
+  bool, char, std::int8_t, std::uint8_t, std::int16_t, std::int64_t, std::uint64_t, float, double,     \
+      Level, std::string, std::string_view, std::array<std::uint8_t, 10>, std::array<std::uint8_t, 3>, \
+      std::array<std::int8_t, 9>, std::pair<std::int32_t, std::int32_t>,                               \
+      std::pair<std::uint8_t, double>, std::pair<bool, std::string>,                                   \
+      std::tuple<Level, std::string, double>, std::vector<std::int16_t>, std::vector<std::string>,     \
+      std::vector<bool>, std::optional<double>, std::optional<std::string>, Flags, Backwards,          \
+      std::array<std::pair<bool, float>, 2>, std::pair<Backwards, int>
+
+static_assert(order_prefix_is_whole<std::int8_t> && order_prefix_is_whole<std::uint64_t>);
+static_assert(order_prefix_is_whole<double> && order_prefix_is_whole<std::pair<int, float>> &&
+              order_prefix_is_whole<Six>);
+static_assert(order_prefix_is_whole<Flags> && !order_prefix_is_whole<std::array<std::uint8_t, 9>>);
+static_assert(!order_prefix_is_whole<std::string> && !order_prefix_is_whole<Plain> &&
+              !order_prefix_is_whole<Backwards>);
+
+std::vector<std::byte> bytes_of(const auto& key) {
+  std::vector<std::byte> scratch;
+  const auto bytes = key_bytes(key, scratch);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(record_keys)
+
+BOOST_AUTO_TEST_CASE(a_prefix_never_contradicts_the_order) {
+  test::Random random(3);
+  const auto check = [&]<class K>(std::type_identity<K>) {
+    for (int i = 0; i < 3000; ++i) {
+      const K a = test::random_record<K>(random), b = test::random_record<K>(random);
+      if (a < b) BOOST_TEST(order_prefix(a) <= order_prefix(b), record_layout<K>());
+      if (b < a) BOOST_TEST(order_prefix(b) <= order_prefix(a), record_layout<K>());
+      const bool equal = !(a < b) && !(b < a);
+      if (equal) BOOST_TEST(order_prefix(a) == order_prefix(b), record_layout<K>());
+      if (order_prefix_is_whole<K>) BOOST_TEST(equal == (order_prefix(a) == order_prefix(b)));
+    }
+  };
+  test::for_each_type<ORDERED_KINDS>(check);
+}
+
+BOOST_AUTO_TEST_CASE(a_prefix_tells_most_keys_apart) {
+  BOOST_TEST(order_prefix(std::string("abcdefgh")) == 0x6162636465666768u);
+  BOOST_TEST(order_prefix(std::string("a")) == std::uint64_t{0x61} << 56);
+  BOOST_TEST(order_prefix(std::uint64_t{5}) == 5u);
+  BOOST_TEST(order_prefix(std::int64_t{-1}) == 0x7fffffffffffffffu);
+  BOOST_TEST(order_prefix(std::pair(std::uint8_t{1}, std::string("z"))) == 0x017a000000000000u);
+  BOOST_TEST(order_prefix(Plain{2, "b"}) == 0x0002620000000000u);
+  BOOST_TEST(order_prefix(Backwards{3}) == 0u);
+  BOOST_TEST(order_prefix(-0.0) == order_prefix(0.0));
+  BOOST_TEST(order_prefix(std::nan("")) > order_prefix(std::numeric_limits<double>::infinity()));
+}
+
+BOOST_AUTO_TEST_CASE(keys_come_back_from_their_bytes) {
+  test::for_random_records<ORDERED_KINDS, Plain, Six>(100, [](const auto& key) {
+    using K = std::remove_cvref_t<decltype(key)>;
+    const auto bytes = bytes_of(key);
+    const K again = key_from_bytes<K>(bytes);
+    BOOST_TEST((bytes_of(again) == bytes));
+    if constexpr (requires { key == again; }) BOOST_TEST((key == again), record_layout<K>());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(texts_and_flat_keys_are_not_copied) {
+  std::vector<std::byte> scratch;
+  const std::string text = "characters alone";
+  BOOST_TEST(static_cast<const void*>(key_bytes(text, scratch).data()) == text.data());
+  BOOST_TEST(key_bytes(text, scratch).size() == text.size());
+  const Six six{{1, 2, 3, 4, 5, 6}};
+  BOOST_TEST(static_cast<const void*>(key_bytes(six, scratch).data()) == &six);
+  BOOST_TEST(scratch.empty());
+  const auto bytes = std::as_bytes(std::span(text));
+  BOOST_TEST(key_from_bytes<std::string_view>(bytes).data() == text.data());
+}
+
+BOOST_AUTO_TEST_CASE(equal_floats_are_one_key) {
+  BOOST_TEST((bytes_of(0.0) == bytes_of(-0.0)));
+  BOOST_TEST((bytes_of(std::nan("1")) == bytes_of(-std::nan("2"))));
+  BOOST_TEST((bytes_of(std::pair(1, std::vector{-0.0f})) == bytes_of(std::pair(1, std::vector{0.0f}))));
+  BOOST_TEST((bytes_of(1.0) != bytes_of(-1.0)));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_of_another_size_are_no_key) {
+  const std::vector<std::byte> seven(7);
+  BOOST_CHECK_THROW(key_from_bytes<std::int64_t>(seven), Error);
+  BOOST_CHECK_THROW(key_from_bytes<std::int32_t>(seven), Error);
+  BOOST_CHECK_THROW((key_from_bytes<std::pair<std::string, bool>>(seven)), Error);
+}
+
+// Computed by the library of Debian's package; the first is in xxHash's own tests.
+BOOST_AUTO_TEST_CASE(the_hash_is_xxh3) {
+  const auto hash = [](std::string_view text) { return hash_bytes(std::as_bytes(std::span(text))); };
+  BOOST_TEST(hash("") == 0x2d06800538d394c2u);
+  BOOST_TEST(hash("12345678") == 0x62e29b4cad9e2ef6u);
+  BOOST_TEST(hash(std::string(1000, 'a')) == 0xb3e7af627147db7cu);
+  std::set<std::uint64_t> low_bits;
+  for (std::uint64_t i = 0; i < 4096; ++i)
+    low_bits.insert(hash_bytes(std::as_bytes(std::span(&i, 1))) % 65536);
+  BOOST_TEST(low_bits.size() > 3900u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
