@@ -1,0 +1,92 @@
+#include "dataflow/jobs/plan.h"
+
+#include <string_view>
+
+namespace actorflow {
+namespace {
+
+std::string_view name_of(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::string heading(const PlanStage& stage) {
+  std::string text = "stage " + std::to_string(stage.id);
+  if (stage.parts > 0)
+    text += ", " + std::to_string(stage.parts) + (stage.parts == 1 ? " part" : " parts");
+  for (std::size_t i = 0; i < stage.reads.size(); ++i)
+    text += (i == 0 ? ", reads stage " : " and ") + std::to_string(stage.reads[i]);
+  return text;
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo).
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) add_byte(static_cast<unsigned char>(c));
+    add_byte(0);
+  }
+  void add(std::uint64_t value) {
+    for (int i = 0; i < 8; ++i) add_byte(static_cast<unsigned char>(value >> (8 * i)));
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+}  // namespace
+
+std::string PlanOperator::to_string() const {
+  if (file.empty()) return kind;
+  return kind + " at " + std::string(name_of(file)) + ":" + std::to_string(line);
+}
+
+std::string to_text(std::span<const PlanStage> stages) {
+  std::string text;
+  for (const auto& stage : stages) {
+    text += heading(stage) + "\n";
+    for (const auto& op : stage.operators) text += "  " + op.to_string() + " -> " + op.records + "\n";
+    text += "  gives " + stage.gives + "\n";
+  }
+  return text;
+}
+
+std::string to_dot(std::span<const PlanStage> stages) {
+  std::string text = "digraph job {\n  rankdir=LR;\n  node [shape=box];\n";
+  for (const auto& stage : stages) {
+    std::string label = heading(stage);
+    for (const auto& op : stage.operators) label += "\n" + op.to_string();
+    std::string escaped;
+    for (const char c : quoted(label + "\n" + stage.gives))
+      escaped += c == '\n' ? "\\n" : std::string(1, c);
+    text += "  s" + std::to_string(stage.id) + " [label=" + escaped + "];\n";
+    for (const auto read : stage.reads)
+      text += "  s" + std::to_string(read) + " -> s" + std::to_string(stage.id) + ";\n";
+  }
+  return text + "}\n";
+}
+
+std::uint64_t fingerprint(const PlanStage& stage) {
+  Hash hash;
+  hash.add(stage.id);
+  hash.add(stage.gives);
+  for (const auto read : stage.reads) hash.add(read);
+  for (const auto& op : stage.operators) {
+    hash.add(op.kind);
+    hash.add(op.records);
+    hash.add(name_of(op.file));
+    hash.add(op.line);
+  }
+  return hash.value();
+}
+
+}  // namespace actorflow
