@@ -1,0 +1,117 @@
+#include "actors/jobs/engine/chunk_store.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "dataflow/values/error.h"
+#include "kernels/devices/pool.h"
+#include "schema/records/key.h"
+
+namespace actorflow {
+namespace {
+
+std::span<const std::byte> bytes_of(const Chunk& chunk) {
+  return {static_cast<const std::byte*>(chunk.bytes->data()), chunk.offsets.back()};
+}
+
+std::vector<std::uint64_t> checksums_of(const Chunk& chunk) {
+  std::vector<std::uint64_t> sums;
+  for (std::size_t p = 0; p + 1 < chunk.offsets.size(); ++p)
+    sums.push_back(
+        hash_bytes(bytes_of(chunk).subspan(chunk.offsets[p], chunk.offsets[p + 1] - chunk.offsets[p])));
+  return sums;
+}
+
+}  // namespace
+
+StoredChunk::StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk,
+                         std::shared_ptr<ScratchFile> file, std::uint64_t at)
+    : store_(std::move(store)),
+      bytes_(file ? BufferRef{} : chunk.bytes),
+      size_bytes_(file ? chunk.offsets.back() : chunk.bytes->size_bytes()),
+      offsets_(chunk.offsets),
+      records_(chunk.records),
+      checksums_(checksums_of(chunk)),
+      file_(std::move(file)),
+      at_(at) {}
+
+StoredChunk::~StoredChunk() {
+  if (in_memory())
+    store_->in_memory_ -= size_bytes_;
+  else
+    store_->count_unspill(size_bytes_);
+}
+
+std::span<const std::byte> StoredChunk::slice(std::size_t partition) const {
+  if (!in_memory()) return {};
+  return {static_cast<const std::byte*>(bytes_->data()) + offsets_[partition], slice_bytes(partition)};
+}
+
+void StoredChunk::read(std::size_t partition, std::span<std::byte> into) const {
+  file_->read(at_ + offsets_[partition], into);
+  if (hash_bytes(into) != checksums_[partition])
+    throw Error(Code::data_loss,
+                fmt::format("what was put aside on disk has changed there: {} bytes of partition {}",
+                            into.size(), partition));
+}
+
+ChunkStore::ChunkStore(Storage& storage, ChunkStoreOptions options)
+    : storage_(storage),
+      options_(std::move(options)),
+      pool_(std::make_unique<Pool>(host_memory(), options_.memory_bytes / 8)) {}
+
+bool ChunkStore::reserve(std::size_t bytes) {
+  if (in_memory_.fetch_add(bytes) + bytes <= options_.memory_bytes) return true;
+  in_memory_ -= bytes;
+  return false;
+}
+
+void ChunkStore::count_spill(std::uint64_t bytes) {
+  if (const auto now = on_disk_ += bytes; now > options_.spill_bytes) {
+    on_disk_ -= bytes;
+    throw Error(Code::resource_exhausted,
+                fmt::format("{} bytes do not fit into '{}' any more: {} lie there, and --spill_bytes "
+                            "allows {}; give more, or --memory",
+                            bytes, options_.spill_folder, now - bytes, options_.spill_bytes));
+  }
+  spilled_ += bytes;
+}
+
+std::unique_ptr<ScratchFile> ChunkStore::scratch() { return storage_.scratch(options_.spill_folder); }
+
+StoredChunkRef ChunkStore::keep(Chunk chunk, std::shared_ptr<ScratchFile>& file) {
+  if (const std::size_t size = chunk.bytes->size_bytes(); reserve(size)) try {
+      return std::make_shared<const StoredChunk>(shared_from_this(), std::move(chunk), nullptr, 0);
+    } catch (...) {
+      in_memory_ -= size;
+      throw;
+    }
+  count_spill(chunk.offsets.back());
+  try {
+    if (!file) file = scratch();
+    const std::uint64_t at = file->append(bytes_of(chunk));
+    return std::make_shared<const StoredChunk>(shared_from_this(), std::move(chunk), file, at);
+  } catch (...) {
+    count_unspill(chunk.offsets.back());
+    throw;
+  }
+}
+
+std::uint64_t KeptRecords::records_before(std::size_t part) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < part; ++i)
+    for (const auto& chunk : parts[i])
+      for (std::size_t p = 0; p < chunk->partitions(); ++p) sum += chunk->records(p);
+  return sum;
+}
+
+std::uint64_t KeptRecords::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& part : parts)
+    for (const auto& chunk : part)
+      for (std::size_t p = 0; p < chunk->partitions(); ++p) sum += chunk->slice_bytes(p);
+  return sum;
+}
+
+}  // namespace actorflow

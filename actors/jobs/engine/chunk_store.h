@@ -1,0 +1,104 @@
+// What stages hand to later ones: chunks of records, in memory as far as they may be, else on disk.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/runtime/storage.h"
+#include "dataflow/values/buffer.h"
+#include "kernels/shuffle/partition_buffer.h"
+
+namespace actorflow {
+
+class ChunkStore;
+
+// A chunk that is kept. The slice of a partition is its records, one behind the other. Thread-safe.
+class StoredChunk {
+ public:
+  StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, std::shared_ptr<ScratchFile> file,
+              std::uint64_t at);
+  ~StoredChunk();
+  StoredChunk(const StoredChunk&) = delete;
+  StoredChunk& operator=(const StoredChunk&) = delete;
+
+  std::size_t partitions() const { return records_.size(); }
+  std::size_t slice_bytes(std::size_t partition) const {
+    return offsets_[partition + 1] - offsets_[partition];
+  }
+  std::uint64_t records(std::size_t partition) const { return records_[partition]; }
+  bool in_memory() const { return bytes_.get() != nullptr; }
+  // Empty if it is on disk.
+  std::span<const std::byte> slice(std::size_t partition) const;
+  // From disk. Throws data_loss if the disk gives back something else than it got.
+  void read(std::size_t partition, std::span<std::byte> into) const;
+  // Of the bytes of a slice.
+  std::uint64_t checksum(std::size_t partition) const { return checksums_[partition]; }
+
+ private:
+  const std::shared_ptr<ChunkStore> store_;
+  BufferRef bytes_;  // none: on disk
+  const std::size_t size_bytes_;
+  const std::vector<std::uint64_t> offsets_;
+  const std::vector<std::uint64_t> records_;
+  std::vector<std::uint64_t> checksums_;
+  const std::shared_ptr<ScratchFile> file_;
+  const std::uint64_t at_;
+};
+using StoredChunkRef = std::shared_ptr<const StoredChunk>;
+
+struct ChunkStoreOptions {
+  std::size_t memory_bytes = 0;
+  std::string spill_folder;
+  std::uint64_t spill_bytes = ~std::uint64_t{0};  // what may lie on disk at once
+};
+
+// Thread-safe. Its chunks keep it alive. Is made by std::make_shared.
+class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
+ public:
+  ChunkStore(Storage& storage, ChunkStoreOptions options);
+
+  // Above the memory that is allowed the chunk goes to `file`, which is made when it is first needed.
+  // Throws what the disk answers, and resource_exhausted above the quota.
+  StoredChunkRef keep(Chunk chunk, std::shared_ptr<ScratchFile>& file);
+  // A file for what a part itself puts aside.
+  std::unique_ptr<ScratchFile> scratch();
+  // Counts what is written to disk; throws resource_exhausted above the quota.
+  void count_spill(std::uint64_t bytes);
+  void count_unspill(std::uint64_t bytes) { on_disk_ -= bytes; }
+
+  // For chunks. It keeps some blocks of memory that are free, for the next ones.
+  Allocator& allocator() { return *pool_; }
+  std::size_t memory_in_use() const { return in_memory_; }
+  // Of the whole job so far.
+  std::uint64_t spilled_bytes() const { return spilled_; }
+
+ private:
+  friend class StoredChunk;
+  bool reserve(std::size_t bytes);
+
+  Storage& storage_;
+  const ChunkStoreOptions options_;
+  const std::unique_ptr<Allocator> pool_;
+  std::atomic<std::size_t> in_memory_{0};
+  std::atomic<std::uint64_t> on_disk_{0}, spilled_{0};
+};
+
+// All that a stage has made: the chunks of each of its parts. Filled by one thread, then read by any
+// number.
+class KeptRecords {
+ public:
+  // What each part is divided into; a set that is read by part has one.
+  std::size_t partitions = 1;
+  std::vector<std::vector<StoredChunkRef>> parts;
+
+  // Of all parts before this one.
+  std::uint64_t records_before(std::size_t part) const;
+  std::uint64_t bytes() const;
+};
+
+}  // namespace actorflow

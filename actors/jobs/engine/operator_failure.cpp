@@ -1,0 +1,50 @@
+#include "actors/jobs/engine/operator_failure.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t excerpt_bytes = 80;
+
+// What a terminal can show of the bytes.
+std::string excerpt(std::string_view record) {
+  std::string text;
+  for (const char c : record.substr(0, excerpt_bytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f)
+      text += fmt::format("\\x{:02x}", byte);
+    else
+      text += c;
+  }
+  return record.size() > excerpt_bytes ? text + "..." : text;
+}
+
+}  // namespace
+
+void throw_operator_failure(const PlanOperator& op) {
+  try {
+    throw;
+  } catch (const OperatorFailure&) {
+    throw;
+  } catch (const Error& error) {
+    throw OperatorFailure(error.code(), fmt::format("{}: {}", op.to_string(), error.what()));
+  } catch (const std::bad_alloc&) {
+    throw OperatorFailure(Code::resource_exhausted, op.to_string() + ": there is no memory left");
+  } catch (const std::exception& error) {
+    throw OperatorFailure(Code::unknown, fmt::format("{} threw: {}", op.to_string(), error.what()));
+  } catch (...) {
+    throw OperatorFailure(Code::unknown, op.to_string() + " threw something that is no std::exception");
+  }
+}
+
+OperatorFailure at_record(const OperatorFailure& failure, const std::string& place,
+                          std::string_view record) {
+  return OperatorFailure(failure.code(),
+                         fmt::format("{}; {}: \"{}\"", failure.what(), place, excerpt(record)));
+}
+
+}  // namespace actorflow

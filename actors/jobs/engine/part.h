@@ -1,0 +1,154 @@
+// One attempt of one part of a stage: what the stage's function sees of the engine.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/jobs/engine/chunk_store.h"
+#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/stage.h"
+#include "actors/runtime/storage.h"
+
+namespace actorflow {
+
+// What all parts of a job share.
+struct JobTools {
+  Storage& storage;
+  std::shared_ptr<ChunkStore> chunks;
+  std::size_t part_bytes = 0;   // what a part may hold while it runs
+  std::size_t chunk_bytes = 0;  // of the chunks that it hands over
+  std::shared_ptr<const std::atomic<bool>> stopped;
+};
+
+// For the thread that runs the attempt.
+class Part {
+ public:
+  // `skips`: numbers of the records of its source that are left out.
+  Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips, StageProgress& progress);
+  ~Part();
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // Calls the stage's function, at most once.
+  void run(const std::function<void(Part&)>& body);
+  // The one whose function this thread is in; null outside of a stage.
+  static Part* current();
+
+  std::size_t index() const { return index_; }
+  // What its tables and buffers may take together.
+  std::size_t memory_bytes() const { return tools_.part_bytes; }
+  std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
+  Storage& storage() { return tools_.storage; }
+  // For chunks that are handed over.
+  Allocator& allocator() { return tools_.chunks->allocator(); }
+
+  // Gives the records that are not to be skipped their way: pass() is called for the next one.
+  template <class Pass>
+  void feed(const Pass& pass) {
+    if (skips_.empty() || !skips_.contains(record_)) [[likely]] {
+      on_its_way_ = true;
+      is_sample_ ? try_pass(pass) : pass();
+      on_its_way_ = false;
+    }
+    ++record_;
+  }
+  // Records for which a user's function throws are of no interest: who reads all of them will say so.
+  void read_sample_only() { is_sample_ = true; }
+  // A source has passed so many bytes of its part: how far it is orders records with equal keys.
+  void advance(std::uint64_t bytes) { place_ += bytes; }
+  void set_place(std::uint64_t place) { place_ = place; }
+  std::uint64_t place() const { return place_; }
+  // The number of the record that was on its way when the function threw; none if it was none's fault.
+  std::optional<std::uint64_t> bad_record() const {
+    return on_its_way_ ? std::optional(record_) : std::nullopt;
+  }
+  // Counts what the source has read; now and then, since here a job that was stopped ends, as cancelled.
+  void has_read(std::uint64_t bytes, std::uint64_t records);
+
+  void hand_over(Chunk chunk);
+  void set_result(std::vector<std::byte> result) { outcome_.result = std::move(result); }
+  void count(std::size_t counter, std::int64_t by) {
+    if (counter >= outcome_.counts.size()) outcome_.counts.resize(counter + 1);
+    outcome_.counts[counter] += by;
+  }
+  void count_records(std::uint64_t records) { outcome_.records += records; }
+
+  // A file in the making, which takes its place when the attempt is accepted.
+  NewFile& create(const std::string& path);
+  void made(FileMade file) { outcome_.files.push_back(std::move(file)); }
+
+  // Where the part puts aside what does not fit into its memory.
+  ScratchFile& scratch();
+  // Appends to it.
+  std::uint64_t put_aside(std::span<const std::byte> bytes);
+
+  // For the engine, when the function has returned.
+  PartOutcome take_outcome() { return std::move(outcome_); }
+  // The files take their places.
+  void commit();
+
+ private:
+  template <class Pass>
+  static void try_pass(const Pass& pass) {
+    try {
+      pass();
+    } catch (const OperatorFailure&) {
+    }
+  }
+  void forget_put_aside();
+
+  const JobTools tools_;
+  const std::size_t index_;
+  const std::set<std::uint64_t> skips_;
+  StageProgress& progress_;
+  std::uint64_t record_ = 0;
+  std::uint64_t place_ = 0;
+  bool on_its_way_ = false;
+  bool is_sample_ = false;
+  PartOutcome outcome_;
+  std::vector<std::unique_ptr<NewFile>> files_;
+  std::shared_ptr<ScratchFile> chunk_file_;
+  std::unique_ptr<ScratchFile> scratch_;
+  std::uint64_t put_aside_ = 0;
+};
+
+// A part's records of a dataset, slice by slice, in the order of the parts that made them.
+class SliceReader {
+ public:
+  struct Slice {
+    std::span<const std::byte> bytes;  // valid until the next call; as long as the dataset if in_memory
+    std::uint64_t records = 0;
+    bool in_memory = true;
+  };
+
+  // Of all parts, what is for the partition.
+  static SliceReader of_partition(std::shared_ptr<const KeptRecords> dataset, std::size_t partition);
+  // All of one part. REQUIRES: the dataset has one partition.
+  static SliceReader of_part(std::shared_ptr<const KeptRecords> dataset, std::size_t part);
+
+  // False at the end.
+  bool next(Slice& slice);
+  std::uint64_t bytes() const;
+
+ private:
+  SliceReader(std::shared_ptr<const KeptRecords> dataset, std::size_t partition, std::size_t first,
+              std::size_t last)
+      : dataset_(std::move(dataset)), partition_(partition), part_(first), last_(last) {}
+
+  std::shared_ptr<const KeptRecords> dataset_;
+  std::size_t partition_;
+  std::size_t part_, last_;  // of the parts that are left
+  std::size_t chunk_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace actorflow
