@@ -1,0 +1,101 @@
+#include "actors/jobs/input_files.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t pieces_per_split = 16;
+
+bool has_wildcard(const std::string& text) { return text.find_first_of("*?[") != text.npos; }
+
+std::vector<std::string> files_in(Storage& storage, const std::string& folder,
+                                  const std::string& pattern) {
+  std::vector<std::string> paths;
+  for (const auto& name : storage.list(folder)) {
+    if (pattern.empty() ? name.starts_with('.') || name.starts_with('_')
+                        : fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) != 0)
+      continue;
+    paths.push_back(folder == "." ? name : folder + "/" + name);
+  }
+  return paths;
+}
+
+std::vector<std::string> matching(Storage& storage, const std::string& pattern) {
+  const auto slash = pattern.find_last_of('/');
+  const std::string folder = slash == pattern.npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
+  const std::string name = slash == pattern.npos ? pattern : pattern.substr(slash + 1);
+  if (has_wildcard(folder))
+    throw invalid_argument(
+        fmt::format("'{}': wildcards are understood in the last component only; name the folders, with "
+                    "commas between",
+                    pattern));
+  if (has_wildcard(name)) return files_in(storage, folder, name);
+  if (name.empty()) return files_in(storage, folder, "");
+  if (storage.exists(pattern)) return {pattern};
+  return files_in(storage, pattern, "");
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+}  // namespace
+
+std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
+                                             std::uint64_t split_bytes) {
+  auto input = std::make_shared<InputFiles>();
+  std::vector<std::string> paths;
+  for (const auto& item : split_at_commas(pattern)) {
+    const auto found = matching(storage, item);
+    if (found.empty())
+      throw Error(
+          Code::not_found,
+          fmt::format("there is no file for the input '{}': give a file, a folder, or a pattern such "
+                      "as 'books/*.txt'",
+                      item));
+    paths.insert(paths.end(), found.begin(), found.end());
+  }
+  if (paths.empty()) throw invalid_argument("the input names no file: give --input");
+  std::ranges::sort(paths);
+  paths.erase(std::ranges::unique(paths).begin(), paths.end());
+  for (auto& path : paths) {
+    const std::uint64_t bytes = storage.open(path)->size_bytes();
+    input->bytes += bytes;
+    input->files.push_back({std::move(path), bytes});
+  }
+  input->parts = plan_splits(input->files, split_bytes);
+  return input;
+}
+
+std::vector<Split> pieces_of(const InputFiles& input, const std::vector<Split>& splits) {
+  std::vector<Split> pieces;
+  for (const auto& split : splits) {
+    const std::uint64_t size = input.size(split);
+    const std::uint64_t count = std::clamp<std::uint64_t>(size / piece_bytes / 4, 1, pieces_per_split);
+    if (size <= 4 * piece_bytes || split.end == Split::to_its_end) {
+      pieces.push_back(split);
+      continue;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t begin = split.begin + size * i / count;
+      pieces.push_back({split.file, begin, std::min(split.end, begin + piece_bytes)});
+    }
+  }
+  return pieces;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,37 @@
+// The files that a job reads, cut into parts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/runtime/storage.h"
+#include "schema/formats/byte_source.h"
+#include "schema/formats/split.h"
+
+namespace actorflow {
+
+// The same list on every task, whatever the order in which the folder names its files.
+struct InputFiles {
+  std::vector<FileSize> files;  // by path
+  std::vector<std::vector<Split>> parts;
+  std::uint64_t bytes = 0;
+
+  const std::string& path(const Split& split) const { return files[split.file].path; }
+  std::uint64_t size(const Split& split) const {
+    return std::min(split.end, files[split.file].bytes) - split.begin;
+  }
+};
+
+// `pattern`: a file, a folder (all its files but those whose names begin with '.' or '_'), or a pattern
+// as of a shell (*, ?, [a-z]) whose last component only has wildcards; or several of these, with commas
+// between. Throws not_found if there is nothing, naming the pattern.
+std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
+                                             std::uint64_t split_bytes);
+
+// What a part that is sampled reads: short pieces from all over its splits.
+std::vector<Split> pieces_of(const InputFiles& input, const std::vector<Split>& splits);
+
+}  // namespace actorflow

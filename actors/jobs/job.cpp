@@ -1,0 +1,28 @@
+#include "actors/jobs/job.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "actors/runtime/threaded_runtime.h"
+
+namespace actorflow {
+
+Job::Job(JobOptions options, std::shared_ptr<Runtime> runtime) {
+  if (!runtime)
+    runtime = std::make_shared<ThreadedRuntime>(
+        RuntimeOptions{.num_threads = static_cast<int>(options.threads)});
+  state_ = std::make_shared<JobContext>(std::move(options), std::move(runtime));
+}
+
+const std::string& Job::param(const std::string& name) const {
+  if (const std::string* text = state_->parameter(name)) return *text;
+  throw invalid_argument(fmt::format("the job wants --{}", name));
+}
+
+void Job::throw_bad_parameter(const std::string& name, const std::string& expected,
+                              const std::string& text) {
+  throw invalid_argument(fmt::format("--{}: expected {}, got '{}'", name, expected, text));
+}
+
+}  // namespace actorflow

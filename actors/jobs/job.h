@@ -1,0 +1,151 @@
+// Map/reduce jobs: functions that read records, say what becomes of them, and write the result.
+//
+//   void word_count(Job& job) {
+//     job.read_text(job.param("input"))
+//         .flat_map(words)
+//         .map([](auto word) { return std::pair{word, std::int64_t{1}}; })
+//         .reduce_by_key(std::plus<>{})
+//         .write_csv(job.param("output"));
+//   }
+//   int main(int argc, char** argv) { return run_jobs(argc, argv, {{"word_count", word_count}}); }
+//
+// Operators: collection.h. The output depends on the input, the parameters and the sizes of splits and
+// partitions: not on threads, memory limits of tables aside, timing or failures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/collection.h"
+#include "actors/jobs/job_context.h"
+#include "actors/jobs/job_options.h"
+#include "actors/jobs/sources.h"
+#include "actors/jobs/words.h"
+#include "schema/records/csv_field.h"
+
+namespace actorflow {
+
+class Runtime;
+
+struct CsvInput {
+  char delimiter = ',';
+  bool header = false;  // the first line of each file has the names of the columns
+};
+
+// Counts what functions of a job see; attempts of parts that do not count are not counted. May be copied
+// into them.
+class Counter {
+ public:
+  explicit Counter(std::size_t number) : number_(number) {}
+  // REQUIRES: called by a function of the job.
+  void add(std::int64_t by = 1) const { Part::current()->count(number_, by); }
+
+ private:
+  std::size_t number_;
+};
+
+// A job that runs: for one thread. Its collections may outlive it.
+class Job {
+ public:
+  // With threads of its own, or those of a runtime.
+  explicit Job(JobOptions options = {}, std::shared_ptr<Runtime> runtime = nullptr);
+
+  // Throws invalid_argument if the parameter was not given.
+  const std::string& param(const std::string& name) const;
+  // The parameter as a number, a bool or a text, else what stands for it. Throws invalid_argument naming
+  // it and its text if that is no T.
+  template <class T>
+  T param(const std::string& name, T otherwise) const;
+  std::string param(const std::string& name, const char* otherwise) const {
+    return param<std::string>(name, otherwise);
+  }
+
+  using Where = std::source_location;
+  // Lines of the files (find_input() says what a pattern is).
+  auto read_text(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, TextFormat(), "read_text", where);
+  }
+  // The same in pairs with the path of their file.
+  auto read_named_text(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, NamedTextFormat(), "read_named_text", where);
+  }
+  // Rows: the columns are the fields of T.
+  template <class T>
+  auto read_csv(const std::string& pattern, CsvInput options = {},
+                Where where = Where::current()) const {
+    return files(pattern,
+                 CsvFormat<T>{options.delimiter, options.header, make_operator<T>("read_csv", where)},
+                 "read_csv", where);
+  }
+  // Structs of one size as they lie in memory.
+  template <class T>
+  auto read_records(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, FixedFormat<T>(), "read_records", where);
+  }
+  // Rows of NumPy's arrays (.npy): numbers, or std::arrays of them.
+  template <class T>
+  auto read_npy(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, NpyFormat<T>(), "read_npy", where);
+  }
+  // The records of TFRecord files as bytes.
+  auto read_tfrecords(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, TfRecordFormat(), "read_tfrecords", where);
+  }
+  // Records of the program's own.
+  template <class T>
+  auto from(std::vector<T> records, std::size_t parts = 1, Where where = Where::current()) const {
+    using Pipe = ValuesPipe<T>;
+    return Collection<Pipe>(state_,
+                            Pipe{std::make_shared<const std::vector<T>>(std::move(records)),
+                                 std::max<std::size_t>(parts, 1), make_operator<T>("from", where)});
+  }
+
+  // The same one for the same name.
+  Counter counter(const std::string& name) const { return Counter(state_->counter(name)); }
+  std::map<std::string, std::int64_t> counters() const { return state_->counters(); }
+  // The stages so far.
+  const std::vector<PlanStage>& plan() const { return state_->stages(); }
+  // The stage that runs fails as cancelled. Any thread.
+  void stop() const { state_->engine().stop(); }
+  const JobRef& state() const { return state_; }
+
+ private:
+  template <class Format>
+  Collection<FilePipe<Format>> files(const std::string& pattern, Format format, const char* kind,
+                                     const Where& where) const {
+    using Pipe = FilePipe<Format>;
+    return Collection<Pipe>(
+        state_, Pipe{find_input(state_->storage(), pattern, state_->options().split_bytes),
+                     std::move(format), make_operator<typename Format::Record>(kind, where)});
+  }
+  [[noreturn]] static void throw_bad_parameter(const std::string& name, const std::string& expected,
+                                               const std::string& text);
+
+  JobRef state_;
+};
+
+template <class T>
+T Job::param(const std::string& name, T otherwise) const {
+  const std::string* text = state_->parameter(name);
+  if (!text) return otherwise;
+  T value{};
+  if (!detail::parse_csv_value(*text, value)) throw_bad_parameter(name, record_layout<T>(), *text);
+  return value;
+}
+
+using JobFunction = void (*)(Job&);
+
+// The main() of a program of jobs. Without a name on the command line the only job runs; --help says the
+// flags. Returns 0, or 1 for a job that has failed and 2 for mistakes on the command line, with one line
+// on standard error, or 130 after Ctrl-C.
+int run_jobs(int argc, const char* const* argv, const std::map<std::string, JobFunction>& jobs);
+
+}  // namespace actorflow

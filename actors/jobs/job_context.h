@@ -1,0 +1,114 @@
+// What a job and its collections share. For the headers of this room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "actors/jobs/engine/job_engine.h"
+#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/part.h"
+#include "actors/jobs/job_options.h"
+#include "dataflow/jobs/plan.h"
+#include "schema/records/record.h"
+
+namespace actorflow {
+
+using OperatorRef = std::shared_ptr<const PlanOperator>;
+
+// An operator that gives records of T.
+template <class T>
+OperatorRef make_operator(const char* kind, const std::source_location& where) {
+  static_assert(require_record<T>());
+  return std::make_shared<const PlanOperator>(
+      PlanOperator{kind, record_layout<T>(), where.file_name(), static_cast<unsigned>(where.line())});
+}
+
+// Where a stage's records come from: known when what it reads has been made.
+struct SourceFacts {
+  std::function<void()> prepare;  // makes what it reads
+  std::function<std::size_t()> parts;
+  std::function<std::uint64_t()> bytes;
+};
+
+// For one thread, but for what parts do.
+class JobContext {
+ public:
+  JobContext(JobOptions options, std::shared_ptr<Runtime> runtime);
+
+  const JobOptions& options() const { return options_; }
+  JobEngine& engine() { return engine_; }
+  Storage& storage() { return engine_.storage(); }
+
+  // A parameter's text; none if it was not given. Remembers that it was asked for.
+  const std::string* parameter(const std::string& name);
+  // Throws invalid_argument for parameters that were given, but not asked for: at the end of a job,
+  // since it may ask for some after its first action.
+  void expect_known_parameters() const;
+
+  // The number of a counter, from 0 on.
+  std::size_t counter(const std::string& name);
+  std::map<std::string, std::int64_t> counters() const;
+
+  // Adds a stage to the plan; returns its number, from 1 on.
+  std::uint32_t add_stage(PlanStage stage);
+  const std::vector<PlanStage>& stages() const { return stages_; }
+  // How many partitions records of so many bytes are divided into.
+  std::size_t partitions_for(std::uint64_t bytes) const;
+
+  // Runs a stage of the plan. What its parts have counted is added to the counters. Where plans are only
+  // explained throws PlanIsComplete.
+  std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source,
+                               std::function<void(Part&)> body);
+
+ private:
+  const JobOptions options_;
+  JobEngine engine_;
+  std::set<std::string> asked_;
+  std::vector<std::string> counter_names_;
+  std::vector<std::int64_t> counts_;
+  std::vector<PlanStage> stages_;
+};
+using JobRef = std::shared_ptr<JobContext>;
+
+// Ends a job whose plan is only explained, at its first result. No std::exception, so that no handler of
+// the job's keeps it.
+struct PlanIsComplete {};
+
+// A stage whose records later stages read. It runs when the first of them does, once, and its records
+// are kept as long as it lives.
+class StageNode {
+ public:
+  // Makes the stage's function, for so many partitions; may run other stages.
+  using MakeBody = std::function<std::function<void(Part&)>(std::size_t partitions)>;
+  // `partitions`: how many are wanted; 0 = by the bytes of the source.
+  StageNode(JobRef job, PlanStage plan, SourceFacts source, std::size_t partitions, MakeBody make_body);
+  // By the bytes of another source beside its own, with which it is joined.
+  StageNode(JobRef job, PlanStage plan, SourceFacts source, SourceFacts beside, MakeBody make_body);
+
+  void ensure();
+  // The rest REQUIRES ensure().
+  const std::shared_ptr<const KeptRecords>& dataset() const { return dataset_; }
+  std::size_t partitions() const { return dataset_->partitions; }
+
+  std::uint32_t id() const { return id_; }
+
+ private:
+  const JobRef job_;
+  const SourceFacts source_;
+  const std::optional<SourceFacts> beside_;
+  const std::size_t wanted_partitions_;
+  const MakeBody make_body_;
+  const std::uint32_t id_;
+  std::shared_ptr<const KeptRecords> dataset_;
+};
+using StageNodeRef = std::shared_ptr<StageNode>;
+
+}  // namespace actorflow

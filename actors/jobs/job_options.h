@@ -1,0 +1,39 @@
+// How a job runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace actorflow {
+
+class JobReporter;
+
+struct JobOptions {
+  // What the job asks for with Job::param: "input", "output" and its own.
+  std::map<std::string, std::string> parameters;
+  // What tables, buffers and records between stages may take together; the rest goes to disk.
+  std::size_t memory_bytes = std::size_t{1} << 30;
+  // Parts at a time; 0 = one per thread.
+  std::size_t threads = 0;
+  // Of which files are cut into parts, and shuffled records into partitions. The output depends on them,
+  // and on no other setting.
+  std::uint64_t split_bytes = std::uint64_t{64} << 20;
+  std::uint64_t partition_bytes = std::uint64_t{128} << 20;
+  std::size_t partitions = 0;  // 0 = by bytes
+  // Where goes to disk what does not fit into memory, and how much may lie there. "" = TMPDIR or /tmp.
+  std::string spill_folder = {};
+  std::uint64_t spill_bytes = ~std::uint64_t{0};
+  // Records between stages go to disk at once, as if there was no memory for them: for tests.
+  bool records_on_disk = false;
+  // An output folder that is not empty is emptied first, instead of refused.
+  bool overwrite = false;
+  // Records for which a function of the job throws are left out and counted, up to so many.
+  std::uint64_t skip_bad_records = 0;
+  // Plans only: the first action whose result the job would see ends it.
+  bool explain = false;
+  JobReporter* reporter = nullptr;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,76 @@
+#include "actors/jobs/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schema/json.h"
+
+namespace actorflow {
+namespace {
+
+constexpr const char* success = "_SUCCESS";
+
+// What an earlier job has left: its files, and those in the making of one that was killed.
+bool is_of_a_job(const std::string& name) {
+  return name.starts_with(success) || (name.starts_with("part-") && name.find("-of-") != name.npos);
+}
+
+}  // namespace
+
+std::string part_name(std::size_t part, std::size_t parts, const char* extension) {
+  return fmt::format("part-{:05}-of-{:05}{}", part, parts, extension);
+}
+
+PartFile::PartFile(Part& part, const std::string& folder, std::string name)
+    : part_(part), file_(part.create(folder + "/" + name)) {
+  made_.name = std::move(name);
+}
+
+void PartFile::write(std::span<const char> bytes, std::uint64_t records) {
+  file_.write(std::as_bytes(bytes));
+  checksum_.update(std::as_bytes(bytes));
+  made_.bytes += bytes.size();
+  made_.records += records;
+}
+
+void PartFile::finish() {
+  made_.checksum = checksum_.value();
+  part_.made(std::move(made_));
+}
+
+void prepare_output(Storage& storage, const std::string& folder, bool overwrite) {
+  if (folder.empty()) throw invalid_argument("the job writes files: give --output");
+  const auto names = storage.list(folder);
+  const auto foreign = std::ranges::find_if_not(names, is_of_a_job);
+  if (foreign != names.end())
+    throw Error(
+        Code::already_exists,
+        fmt::format("the output folder '{}' has a file that is of no job, '{}': give a new folder",
+                    folder, *foreign));
+  if (!names.empty() && !overwrite)
+    throw Error(
+        Code::already_exists,
+        fmt::format("the output folder '{}' is not empty: give a new one, or --overwrite", folder));
+  storage.remove(folder + "/" + success);  // first: what is left is no whole result
+  for (const auto& name : names) storage.remove(folder + "/" + name);
+}
+
+void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
+                   const std::map<std::string, std::int64_t>& counters) {
+  std::vector<std::int64_t> records, bytes, checksums;
+  std::string names;
+  for (const auto& outcome : outcomes)
+    for (const auto& file : outcome.files) {
+      names += (names.empty() ? "" : " ") + file.name;
+      records.push_back(static_cast<std::int64_t>(file.records));
+      bytes.push_back(static_cast<std::int64_t>(file.bytes));
+      checksums.push_back(static_cast<std::int64_t>(file.checksum));
+    }
+  JsonMembers members{{"files", names}, {"records", records}, {"bytes", bytes}, {"xxh64", checksums}};
+  for (const auto& [name, count] : counters) members.emplace_back("counter " + name, count);
+  const std::string text = json_object(members);
+  storage.write_atomically(folder + "/" + success, std::as_bytes(std::span(text)));
+}
+
+}  // namespace actorflow

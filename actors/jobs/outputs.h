@@ -1,0 +1,113 @@
+// Collections as files: one per part, named part-00000-of-00016.csv.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/job_context.h"
+#include "schema/checksum.h"
+#include "schema/records/csv_record.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// Formats: the end of the files' names, and a record as the bytes of a file.
+struct CsvRows {
+  static constexpr const char* extension = ".csv";
+  char delimiter = ',';
+
+  template <class T>
+  void append(const T& record, std::string& bytes) const {
+    append_csv(record, bytes, delimiter);
+    bytes += '\n';
+  }
+};
+
+struct TextLines {
+  static constexpr const char* extension = ".txt";
+
+  void append(std::string_view line, std::string& bytes) const {
+    bytes += line;
+    bytes += '\n';
+  }
+};
+
+struct RecordBytes {
+  static constexpr const char* extension = ".bin";
+
+  template <class T>
+  void append(const T& record, std::string& bytes) const {
+    static_assert(
+        is_flat_record<T>,
+        "write_records() takes structs whose bytes are their encoding: numbers and std::arrays of them, "
+        "without padding");
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof record);
+  }
+};
+
+std::string part_name(std::size_t part, std::size_t parts, const char* extension);
+
+// The bytes of a part's file.
+class PartFile {
+ public:
+  PartFile(Part& part, const std::string& folder, std::string name);
+
+  void write(std::span<const char> bytes, std::uint64_t records);
+  void finish();
+
+ private:
+  Part& part_;
+  NewFile& file_;
+  FileMade made_;
+  Checksum checksum_;
+};
+
+template <class T, class Format>
+class FileSink {
+ public:
+  FileSink(Part& part, const std::string& folder, std::size_t parts, Format format)
+      : part_(part),
+        file_(part, folder, part_name(part.index(), parts, Format::extension)),
+        format_(format) {}
+
+  void operator()(const T& record) {
+    format_.append(record, buffer_);
+    ++records_;
+    if (buffer_.size() >= buffer_bytes) flush();
+  }
+  void finish() {
+    flush();
+    file_.finish();
+  }
+
+ private:
+  static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+  void flush() {
+    file_.write(buffer_, records_);
+    part_.count_records(records_);
+    buffer_.clear();
+    records_ = 0;
+  }
+
+  Part& part_;
+  PartFile file_;
+  Format format_;
+  std::string buffer_;
+  std::uint64_t records_ = 0;
+};
+
+// Before a stage writes there: an empty folder is as good as none. Throws already_exists for one that is
+// not empty, unless `overwrite`, which removes the files of an earlier job and nothing else.
+void prepare_output(Storage& storage, const std::string& folder, bool overwrite);
+// Afterwards: _SUCCESS, with the files' records, bytes and checksums.
+void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
+                   const std::map<std::string, std::int64_t>& counters);
+
+}  // namespace actorflow

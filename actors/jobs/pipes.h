@@ -1,0 +1,242 @@
+// The narrow operators: each takes the records of another and passes its own on, all in one loop.
+//
+// A pipe has
+//   using Record               what it gives
+//   run(part, index, next)     calls next(record) for each record of the source's part `index`, in order
+//   sample(part, index, next)  the same for some of them, from all over the part; only if is_cheap
+//   is_cheap                   to run it twice costs little more than to keep its records
+//   facts(), describe(plan)    its source; its operators, added to a plan
+// and is copied into the function of its stage.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/job_context.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// Steps: what becomes of one record. A part has a copy of its own.
+
+template <class T, class F>
+struct MapStep {
+  using Record = std::decay_t<std::invoke_result_t<F&, T&&>>;
+  F function;
+  OperatorRef op;
+
+  template <class Next>
+  void operator()(T&& record, Next& next) {
+    next(call_user(*op, function, std::move(record)));
+  }
+};
+
+template <class T, class F>
+struct FilterStep {
+  using Record = T;
+  F function;
+  OperatorRef op;
+
+  template <class Next>
+  void operator()(T&& record, Next& next) {
+    if (call_user(*op, function, std::as_const(record))) next(std::move(record));
+  }
+};
+
+// The function gives a range of records.
+template <class T, class F>
+struct FlatMapStep {
+  using Range = std::invoke_result_t<F&, T&&>;
+  using Record = std::decay_t<std::ranges::range_reference_t<Range>>;
+  // The elements die with the range, so they may be moved.
+  static constexpr bool owns = !std::is_reference_v<Range> && !std::ranges::view<Range>;
+  F function;
+  OperatorRef op;
+
+  // The range may compute its elements on the way, so what throws outside of next() is the user's.
+  template <class Next>
+  void operator()(T&& record, Next& next) {
+    bool ours = false;
+    try {
+      for (auto&& element : function(std::move(record))) {
+        ours = true;
+        if constexpr (owns)
+          next(Record(std::move(element)));
+        else
+          next(Record(element));
+        ours = false;
+      }
+    } catch (...) {
+      if (ours) throw;
+      throw_operator_failure(*op);
+    }
+  }
+};
+
+template <class Before, class Step>
+struct StepPipe {
+  using Record = typename Step::Record;
+  static constexpr bool is_cheap = Before::is_cheap;
+
+  Before before;
+  Step step;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    before.run(part, index, [own = step, &next](typename Before::Record&& record) mutable {
+      own(std::move(record), next);
+    });
+  }
+  template <class Next>
+  void sample(Part& part, std::size_t index, Next&& next) const {
+    before.sample(part, index, [own = step, &next](typename Before::Record&& record) mutable {
+      own(std::move(record), next);
+    });
+  }
+  SourceFacts facts() const { return before.facts(); }
+  void describe(PlanStage& plan) const {
+    before.describe(plan);
+    plan.operators.push_back(*step.op);
+  }
+};
+
+// The parts of one after those of the other.
+template <class First, class Second>
+struct UnionPipe {
+  using Record = typename First::Record;
+  static_assert(std::is_same_v<Record, typename Second::Record>,
+                "union_with joins collections of the same type");
+  static constexpr bool is_cheap = false;
+
+  First first;
+  Second second;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    const std::size_t others = first.facts().parts();
+    if (index < others)
+      first.run(part, index, next);
+    else
+      second.run(part, index - others, next);
+  }
+  SourceFacts facts() const {
+    const SourceFacts a = first.facts(), b = second.facts();
+    return {[a, b] {
+              a.prepare();
+              b.prepare();
+            },
+            [a, b] { return a.parts() + b.parts(); }, [a, b] { return a.bytes() + b.bytes(); }};
+  }
+  void describe(PlanStage& plan) const {
+    first.describe(plan);
+    second.describe(plan);
+    plan.operators.push_back(*op);
+  }
+};
+
+// The records of values that the program has given.
+template <class T>
+struct ValuesPipe {
+  using Record = T;
+  static constexpr bool is_cheap = true;
+
+  std::shared_ptr<const std::vector<T>> values;
+  std::size_t parts;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    const std::size_t first = values->size() * index / parts,
+                      last = values->size() * (index + 1) / parts;
+    for (std::size_t i = first; i < last; ++i) part.feed([&] { next(T((*values)[i])); });
+    part.has_read(0, last - first);
+  }
+  template <class Next>
+  void sample(Part& part, std::size_t index, Next&& next) const {
+    run(part, index, next);
+  }
+  SourceFacts facts() const {
+    return {[] {}, [n = parts] { return n; }, [v = values] { return v->size() * sizeof(T); }};
+  }
+  void describe(PlanStage& plan) const { plan.operators.push_back(*op); }
+};
+
+// The records that an earlier stage has kept, part by part.
+template <class T>
+struct KeptPipe {
+  using Record = T;
+  static constexpr bool is_cheap = true;
+
+  StageNodeRef stage;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    auto slices = SliceReader::of_part(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) read(part, slice, next);
+  }
+  // The first records of each slice.
+  template <class Next>
+  void sample(Part& part, std::size_t index, Next&& next) const {
+    auto slices = SliceReader::of_part(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) {
+      slice.records = std::min<std::uint64_t>(slice.records, 1000);
+      read(part, slice, next);
+    }
+  }
+  SourceFacts facts() const { return facts_of(stage); }
+  void describe(PlanStage& plan) const {
+    plan.reads.push_back(stage->id());
+    plan.operators.push_back(*op);
+  }
+
+  static SourceFacts facts_of(const StageNodeRef& stage) {
+    return {[stage] { stage->ensure(); }, [stage] { return stage->dataset()->parts.size(); },
+            [stage] { return stage->dataset()->bytes(); }};
+  }
+
+ private:
+  template <class Next>
+  static void read(Part& part, const SliceReader::Slice& slice, Next& next) {
+    RecordReader reader(slice.bytes);
+    for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
+    part.has_read(slice.bytes.size(), slice.records);
+    part.advance(slice.bytes.size());
+  }
+};
+
+// The same with their numbers: the parts before have told how many they are.
+template <class T>
+struct NumberedPipe {
+  using Record = std::pair<std::int64_t, T>;
+  static constexpr bool is_cheap = false;
+
+  StageNodeRef stage;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    std::int64_t number = static_cast<std::int64_t>(stage->dataset()->records_before(index));
+    KeptPipe<T>{stage, op}.run(part, index,
+                               [&](T&& record) { next(Record(number++, std::move(record))); });
+  }
+  SourceFacts facts() const { return KeptPipe<T>::facts_of(stage); }
+  void describe(PlanStage& plan) const {
+    plan.reads.push_back(stage->id());
+    plan.operators.push_back(*op);
+  }
+};
+
+// The facts of a source that reads the partitions of a stage.
+inline SourceFacts partitions_of(const StageNodeRef& stage) {
+  return {[stage] { stage->ensure(); }, [stage] { return stage->partitions(); },
+          [stage] { return stage->dataset()->bytes(); }};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,67 @@
+// Orders of records, each as a 64-bit prefix and a comparison of those whose prefixes are equal.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "schema/records/key.h"
+
+namespace actorflow {
+
+enum class SortOrder { ascending, descending };
+
+// By what `key_of`, a function or a pointer to a member, gives.
+template <class T, class KeyOf>
+class KeyOrder {
+ public:
+  using Key = std::decay_t<std::invoke_result_t<const KeyOf&, const T&>>;
+
+  KeyOrder(KeyOf key_of, SortOrder order)
+      : key_of_(std::move(key_of)), descending_(order == SortOrder::descending) {}
+
+  decltype(auto) key(const T& record) const { return std::invoke(key_of_, record); }
+  std::uint64_t prefix(const T& record) const { return prefix_of_key(key(record)); }
+  std::uint64_t prefix_of_key(const Key& key) const {
+    const std::uint64_t prefix = order_prefix(key);
+    return descending_ ? ~prefix : prefix;
+  }
+  int compare(const T& a, const T& b) const { return compare_keys(key(a), key(b)); }
+  int compare_keys(const Key& a, const Key& b) const {
+    const int order = a < b ? -1 : b < a ? 1 : 0;
+    return descending_ ? -order : order;
+  }
+  static constexpr bool prefix_is_whole = order_prefix_is_whole<Key>;
+
+ private:
+  KeyOf key_of_;
+  bool descending_;
+};
+
+// Pairs by the hash of their first, and for one hash by its bytes: brings equal keys together.
+template <class K, class V>
+class HashOrder {
+ public:
+  std::uint64_t prefix(const std::pair<K, V>& record) const {
+    return hash_bytes(key_bytes(record.first, a_));
+  }
+  int compare(const std::pair<K, V>& a, const std::pair<K, V>& b) const {
+    return compare_keys(a.first, b.first);
+  }
+  int compare_keys(const K& a, const K& b) const {
+    const auto x = key_bytes(a, a_), y = key_bytes(b, b_);
+    const int order = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
+    return order != 0 ? order : x.size() < y.size() ? -1 : x.size() > y.size() ? 1 : 0;
+  }
+  static constexpr bool prefix_is_whole = false;
+
+ private:
+  mutable std::vector<std::byte> a_, b_;
+};
+
+}  // namespace actorflow

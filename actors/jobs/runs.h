@@ -1,0 +1,139 @@
+// Sorted runs that a part has put aside, and their merge.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/part.h"
+#include "kernels/shuffle/loser_tree.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// Records on disk, in blocks that hold whole ones.
+struct Run {
+  struct Block {
+    std::uint64_t offset = 0;
+    std::size_t bytes = 0;
+    std::size_t records = 0;
+  };
+  std::vector<Block> blocks;
+};
+
+class RunWriter {
+ public:
+  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+  explicit RunWriter(Part& part) : part_(part) {}
+
+  // Where the next record, of so many bytes, is to be encoded.
+  std::byte* append(std::size_t bytes) {
+    if (!bytes_.empty() && bytes_.size() + bytes > block_bytes) flush();
+    bytes_.resize(bytes_.size() + bytes);
+    ++records_;
+    return bytes_.data() + bytes_.size() - bytes;
+  }
+  Run finish() {
+    if (records_ > 0) flush();
+    return std::move(run_);
+  }
+
+ private:
+  void flush() {
+    run_.blocks.push_back({part_.put_aside(bytes_), bytes_.size(), records_});
+    bytes_.clear();
+    records_ = 0;
+  }
+
+  Part& part_;
+  std::vector<std::byte> bytes_;
+  std::size_t records_ = 0;
+  Run run_;
+};
+
+// Reads a run from its beginning.
+template <class T, class Order>
+class ReadRun {
+ public:
+  ReadRun(Part& part, Run run, const Order& order) : part_(&part), run_(std::move(run)), order_(&order) {
+    advance();
+  }
+
+  bool done() const { return !value_; }
+  // The rest is valid until advance().
+  const T& value() const { return *value_; }
+  std::span<const std::byte> record() const { return record_; }
+  std::uint64_t prefix() const { return prefix_; }
+  void advance() {
+    if (left_ == 0 && !load()) return value_.reset();
+    RecordReader reader{bytes_.data() + at_, bytes_.data() + bytes_.size()};
+    value_.emplace(decode<T>(reader));
+    record_ = std::span(bytes_).subspan(at_, static_cast<std::size_t>(reader.at - reader.begin));
+    at_ += record_.size();
+    --left_;
+    prefix_ = order_->prefix(*value_);
+  }
+
+ private:
+  bool load() {
+    if (block_ == run_.blocks.size()) return false;
+    const Run::Block& block = run_.blocks[block_++];
+    bytes_.resize(block.bytes);
+    part_->scratch().read(block.offset, bytes_);
+    at_ = 0;
+    left_ = block.records;
+    return left_ > 0;
+  }
+
+  Part* part_;
+  Run run_;
+  const Order* order_;
+  std::size_t block_ = 0, at_ = 0, left_ = 0;
+  std::vector<std::byte> bytes_;
+  std::optional<T> value_;
+  std::span<const std::byte> record_;
+  std::uint64_t prefix_ = 0;
+};
+
+// Of equal records those of an earlier run come first. `order` must outlive it.
+template <class T, class Order>
+class MergedRuns {
+ public:
+  MergedRuns(Part& part, std::vector<Run> runs, const Order& order)
+      : tree_(cursors_of(part, std::move(runs), order), Less{&order}) {}
+
+  // Null at the end; valid until the next call.
+  const T* next() {
+    if (begun_) tree_.advance();
+    begun_ = true;
+    return tree_.empty() ? nullptr : &tree_.top().value();
+  }
+  // Of the record that next() gave last.
+  std::uint64_t prefix() const { return tree_.prefix(); }
+
+ private:
+  using Cursor = ReadRun<T, Order>;
+  struct Less {
+    const Order* order;
+    bool operator()(std::span<const std::byte> a, std::span<const std::byte> b) const {
+      if constexpr (Order::prefix_is_whole) return false;
+      RecordReader x(a), y(b);
+      return order->compare(decode<T>(x), decode<T>(y)) < 0;
+    }
+  };
+  static std::vector<Cursor> cursors_of(Part& part, std::vector<Run> runs, const Order& order) {
+    std::vector<Cursor> cursors;
+    cursors.reserve(runs.size());
+    for (auto& run : runs) cursors.emplace_back(part, std::move(run), order);
+    return cursors;
+  }
+
+  LoserTree<Cursor, Less> tree_;
+  bool begun_ = false;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,161 @@
+// Where the records of a stage go. A sink belongs to one part: it is called for each record, then
+// finish().
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/part.h"
+#include "actors/jobs/job_context.h"
+#include "dataflow/values/error.h"
+#include "kernels/shuffle/group_table.h"
+#include "kernels/shuffle/partition_buffer.h"
+#include "schema/records/key.h"
+#include "schema/records/stored_record.h"
+
+namespace actorflow {
+
+// Encoded records by partition, handed over in chunks.
+class ChunkWriter {
+ public:
+  // `record_bytes`: of each record, if all have one size; else 0.
+  ChunkWriter(Part& part, std::size_t partitions, std::size_t record_bytes)
+      : part_(part), buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), record_bytes) {}
+
+  // Where the next record of the partition, of so many bytes, is to be encoded.
+  std::byte* append(std::size_t partition, std::size_t bytes) {
+    if (!buffer_.fits(bytes)) hand_over();
+    ++records_;
+    return buffer_.append(static_cast<std::uint32_t>(partition), bytes);
+  }
+  void finish() {
+    if (!buffer_.empty()) hand_over();
+    part_.count_records(records_);
+  }
+
+ private:
+  void hand_over() { part_.hand_over(buffer_.take(part_.allocator())); }
+
+  Part& part_;
+  PartitionBuffer buffer_;
+  std::uint64_t records_ = 0;
+};
+
+// Keeps the records as they come.
+template <class T>
+class KeepSink {
+ public:
+  explicit KeepSink(Part& part) : chunks_(part, 1, fixed_encoded_size<T>) {}
+
+  void operator()(const T& record) { encode(record, chunks_.append(0, encoded_size(record))); }
+  void finish() { chunks_.finish(); }
+
+ private:
+  ChunkWriter chunks_;
+};
+
+// Divides pairs by the hash of their keys.
+template <class K, class V>
+class HashSink {
+ public:
+  HashSink(Part& part, std::size_t partitions)
+      : partitions_(static_cast<std::uint32_t>(partitions)),
+        chunks_(part, partitions, fixed_encoded_size<std::pair<K, V>>) {}
+
+  void operator()(const std::pair<K, V>& record) {
+    const std::uint64_t hash = hash_bytes(key_bytes(record.first, scratch_));
+    encode(record, chunks_.append(partition_of(hash, partitions_), encoded_size(record)));
+  }
+  void finish() { chunks_.finish(); }
+
+ private:
+  const std::uint32_t partitions_;
+  ChunkWriter chunks_;
+  std::vector<std::byte> scratch_;
+};
+
+// The same, folding the values of a key as far as they meet here. The table's size is a constant, so
+// that what meets depends on the records only.
+template <class K, class V, class Fold>
+class CombineSink {
+ public:
+  static constexpr std::size_t table_bytes = std::size_t{8} << 20;
+
+  CombineSink(Part& part, std::size_t partitions, Fold fold, OperatorRef op)
+      : partitions_(static_cast<std::uint32_t>(partitions)),
+        table_(table_bytes),
+        chunks_(part, partitions, fixed_encoded_size<std::pair<K, StoredRecord<V>>>),
+        fold_(std::move(fold)),
+        op_(std::move(op)) {}
+
+  void operator()(std::pair<K, V>&& record) {
+    const auto key = key_bytes(record.first, scratch_);
+    const auto found = table_.find_or_insert(hash_bytes(key), key);
+    if (found.inserted)
+      *found.value = stored(std::move(record.second));
+    else
+      *found.value = call_user(*op_, fold_, std::move(*found.value), std::move(record.second));
+    if (table_.full()) drain();
+  }
+  void finish() {
+    drain();
+    chunks_.finish();
+  }
+
+ private:
+  void drain() {
+    table_.for_each_partition(
+        partitions_, [this](std::uint64_t hash) { return partition_of(hash, partitions_); },
+        [this](std::uint32_t partition, std::uint64_t, std::span<const std::byte> key, auto& value) {
+          const K first = key_from_bytes<K>(key);
+          std::byte* to = chunks_.append(partition, encoded_size(first) + encoded_size(value));
+          encode(value, encode(first, to));
+        });
+    table_.clear();
+  }
+
+  const std::uint32_t partitions_;
+  GroupTable<StoredRecord<V>> table_;
+  ChunkWriter chunks_;
+  Fold fold_;
+  OperatorRef op_;
+  std::vector<std::byte> scratch_;
+};
+
+// Collects the records for the program.
+template <class T>
+class CollectSink {
+ public:
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+  explicit CollectSink(Part& part) : part_(part) {}
+
+  void operator()(const T& record) {
+    const std::size_t begin = bytes_.size(), size = encoded_size(record);
+    if (begin + size > most_bytes) throw_too_much();
+    bytes_.resize(begin + size);
+    encode(record, bytes_.data() + begin);
+    ++records_;
+  }
+  void finish() {
+    part_.count_records(records_);
+    part_.set_result(std::move(bytes_));
+  }
+
+  [[noreturn]] static void throw_too_much() {
+    throw Error(
+        Code::resource_exhausted,
+        "collect() brings at most 64 MiB to the program, and there is more: write the records to files, "
+        "or take fewer with top(), sample() or filter()");
+  }
+
+ private:
+  Part& part_;
+  std::vector<std::byte> bytes_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,160 @@
+// Sorting a collection: a sample says where its partitions begin, each of which is then sorted.
+//
+// Records with equal keys are divided too, by their place in the input (part, and how far in it), so
+// that partitions are of about one size whatever the keys.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/pipes.h"
+#include "actors/jobs/record_order.h"
+#include "actors/jobs/record_sorter.h"
+#include "actors/jobs/sinks.h"
+
+namespace actorflow {
+
+// Where a partition begins.
+template <class Key>
+struct Splitter {
+  std::uint64_t prefix = 0;
+  Key key;
+  std::uint64_t part = 0, place = 0;
+};
+
+template <class Order>
+class Splitters {
+ public:
+  using Key = StoredRecord<typename Order::Key>;
+
+  Splitters(Order order, std::vector<Splitter<Key>> sample, std::size_t partitions)
+      : order_(std::move(order)) {
+    std::ranges::sort(sample, [this](const auto& a, const auto& b) { return compare(a, b) < 0; });
+    for (std::size_t i = 1; i < partitions && !sample.empty(); ++i)
+      begins_.push_back(sample[std::min(sample.size() - 1, sample.size() * i / partitions)]);
+  }
+
+  // How many partitions begin at the record or before it.
+  template <class T>
+  std::size_t partition_of(const T& record, std::uint64_t part, std::uint64_t place) const {
+    const std::uint64_t prefix = order_.prefix(record);
+    std::size_t first = 0, count = begins_.size();
+    while (count > 0) {
+      const std::size_t half = count / 2;
+      const auto& begin = begins_[first + half];
+      if (begin.prefix != prefix ? begin.prefix < prefix : !is_before(record, part, place, begin)) {
+        first += half + 1;
+        count -= half + 1;
+      } else {
+        count = half;
+      }
+    }
+    return first;
+  }
+
+ private:
+  template <class T>
+  bool is_before(const T& record, std::uint64_t part, std::uint64_t place,
+                 const Splitter<Key>& begin) const {
+    const int order = Order::prefix_is_whole
+                          ? 0
+                          : order_.compare_keys(order_.key(record), typename Order::Key(begin.key));
+    return order != 0 ? order < 0 : std::pair(part, place) < std::pair(begin.part, begin.place);
+  }
+  int compare(const Splitter<Key>& a, const Splitter<Key>& b) const {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
+    using View = typename Order::Key;
+    if (const int order = order_.compare_keys(View(a.key), View(b.key)); order != 0) return order;
+    const auto x = std::pair(a.part, a.place), y = std::pair(b.part, b.place);
+    return x < y ? -1 : y < x ? 1 : 0;
+  }
+
+  Order order_;
+  std::vector<Splitter<Key>> begins_;
+};
+
+// Takes every so many of the records that it is given, at most 2,000: when it has more it drops every
+// other.
+template <class Order>
+class SampleSink {
+ public:
+  using Sampled = std::tuple<StoredRecord<typename Order::Key>, std::uint64_t>;  // key, place
+
+  SampleSink(Part& part, const Order& order) : part_(part), order_(order) {}
+
+  template <class T>
+  void operator()(const T& record) {
+    if (seen_++ % stride_ != 0) return;
+    sample_.emplace_back(stored(typename Order::Key(order_.key(record))), part_.place());
+    if (sample_.size() < 2000) return;
+    for (std::size_t i = 0; 2 * i < sample_.size(); ++i) sample_[i] = std::move(sample_[2 * i]);
+    sample_.resize(sample_.size() / 2);
+    stride_ *= 2;
+  }
+  void finish() {
+    std::vector<std::byte> bytes(encoded_size(sample_));
+    encode(sample_, bytes.data());
+    part_.set_result(std::move(bytes));
+  }
+
+ private:
+  Part& part_;
+  const Order& order_;
+  std::uint64_t seen_ = 0, stride_ = 1;
+  std::vector<Sampled> sample_;
+};
+
+// Divides records among the sorted partitions.
+template <class T, class Order>
+class RangeSink {
+ public:
+  RangeSink(Part& part, std::size_t index, std::size_t partitions, const Splitters<Order>& splitters)
+      : part_(part),
+        index_(index),
+        splitters_(splitters),
+        chunks_(part, partitions, fixed_encoded_size<T>) {}
+
+  void operator()(const T& record) {
+    encode(record,
+           chunks_.append(splitters_.partition_of(record, index_, part_.place()), encoded_size(record)));
+  }
+  void finish() { chunks_.finish(); }
+
+ private:
+  Part& part_;
+  const std::size_t index_;
+  const Splitters<Order>& splitters_;
+  ChunkWriter chunks_;
+};
+
+template <class T, class Order>
+struct SortedPipe {
+  using Record = T;
+  static constexpr bool is_cheap = false;
+
+  StageNodeRef stage;
+  Order order;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    RecordSorter<T, Order> sorter(part, part.memory_bytes() / 4 * 3, order);
+    auto slices = SliceReader::of_partition(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) {
+      sorter.add(slice);
+      part.has_read(slice.bytes.size(), slice.records);
+    }
+    while (const T* record = sorter.next()) part.feed([&] { next(T(*record)); });
+  }
+  SourceFacts facts() const { return partitions_of(stage); }
+  void describe(PlanStage& plan) const {
+    plan.reads.push_back(stage->id());
+    plan.operators.push_back(*op);
+  }
+};
+
+}  // namespace actorflow

@@ -1,0 +1,233 @@
+// Files as records: one loop per format.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/input/file_source.h"
+#include "actors/jobs/input_files.h"
+#include "actors/jobs/pipes.h"
+#include "schema/formats/array_header.h"
+#include "schema/formats/line_blocks.h"
+#include "schema/formats/record_blocks.h"
+#include "schema/formats/tfrecord_file.h"
+#include "schema/records/csv_record.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// A split that is being read.
+struct OpenSplit {
+  Part& part;
+  const std::string& path;
+  const Split& split;
+  std::uint64_t place = 0;  // of the split's begin in the part
+
+  SourceRef open() const { return open_data_file(part.storage(), path, compression_of(path)); }
+  // The source has passed `bytes` with so many records, up to the file's `offset`.
+  void passed(std::uint64_t offset, std::size_t bytes, std::uint64_t records) const {
+    part.has_read(bytes, records);
+    part.set_place(place + (std::max(offset, split.begin) - split.begin));
+  }
+  [[noreturn]] void fail(const OperatorFailure& failure, std::uint64_t offset,
+                         std::string_view record) const {
+    throw at_record(failure, "file '" + path + "' at byte " + std::to_string(offset), record);
+  }
+};
+
+// Lines without their ends ("\n" or "\r\n").
+struct TextFormat {
+  using Record = std::string_view;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    LineBlocks blocks(from.open(), from.split);
+    std::string_view line, text;
+    try {
+      while (!(text = blocks.next()).empty()) {
+        std::uint64_t lines = 0;
+        from.passed(blocks.offset(), 0, 0);
+        for_each_line(text, [&](std::string_view each) {
+          line = each;
+          ++lines;
+          from.part.feed([&] { next(std::string_view(each)); });
+        });
+        from.passed(blocks.offset(), text.size(), lines);
+      }
+    } catch (const OperatorFailure& failure) {
+      from.fail(failure, blocks.offset() + static_cast<std::uint64_t>(line.data() - text.data()), line);
+    }
+  }
+};
+
+// Lines with the path of their file.
+struct NamedTextFormat {
+  using Record = std::pair<std::string_view, std::string_view>;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    const std::string_view path = from.path;
+    auto named = [&](std::string_view line) { next(Record(path, line)); };
+    TextFormat().read(from, named);
+  }
+};
+
+// Rows of CSV as records.
+template <class T>
+struct CsvFormat {
+  using Record = T;
+  char delimiter = ',';
+  bool header = false;  // the first line of each file has the names of the columns
+  OperatorRef op;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    CsvSplitter splitter(delimiter);
+    bool is_header = header && from.split.begin == 0;
+    auto parsed = [&](std::string_view line) {
+      if (is_header || line.empty()) {
+        is_header = false;
+        return;
+      }
+      next(call_user(*op, [&] { return parse_csv<T>(splitter.split(line)); }));
+    };
+    TextFormat().read(from, parsed);
+  }
+};
+
+// Records of one size, as they lie in memory.
+template <class T>
+struct FixedFormat {
+  static_assert(
+      is_flat_record<T>,
+      "read_records() and read_npy() take numbers, and structs and std::arrays of them without padding");
+  using Record = T;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    read(from, FixedRecords{.record_bytes = sizeof(T)}, next);
+  }
+
+  template <class Next>
+  static void read(const OpenSplit& from, const FixedRecords& records, Next& next) {
+    RecordBlocks blocks(from.open(), records, from.split);
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next()) {
+      from.passed(blocks.offset(), 0, 0);
+      pass_on(from, block, blocks.offset(), next);
+      from.passed(blocks.offset(), block.size(), block.size() / sizeof(T));
+    }
+  }
+
+ private:
+  template <class Next>
+  static void pass_on(const OpenSplit& from, std::span<const std::byte> block, std::uint64_t offset,
+                      Next& next) {
+    std::size_t at = 0;
+    try {
+      for (; at < block.size(); at += sizeof(T)) {
+        T record;
+        std::memcpy(&record, block.data() + at, sizeof(T));
+        from.part.feed([&] { next(std::move(record)); });
+      }
+    } catch (const OperatorFailure& failure) {
+      from.fail(failure, offset + at,
+                std::string_view(reinterpret_cast<const char*>(block.data()) + at, sizeof(T)));
+    }
+  }
+};
+
+// Rows of a NumPy array: those of one dimension are numbers, others std::arrays.
+template <class T>
+struct NpyFormat {
+  using Record = T;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    const ArrayHeader header = read_npy_header(*from.open());
+    if (header.row_bytes != sizeof(T) || !record_layout<T>().ends_with(layout_end(header)))
+      throw invalid_argument("'" + from.path + "' has rows of " + std::to_string(header.row_bytes) +
+                             " bytes, of " + header.element + "; the job reads " + record_layout<T>());
+    FixedFormat<T>::read(from, row_records(header), next);
+  }
+
+ private:
+  // Of "array<float64,20>" what follows the type of the elements is left open.
+  static std::string layout_end(const ArrayHeader& header) {
+    return record_layout<T>() == header.element ? header.element
+                                                : header.element + "," + elements_of(record_layout<T>());
+  }
+  static std::string elements_of(const std::string& layout) {
+    return layout.substr(layout.find_last_of(',') + 1);
+  }
+};
+
+// Records of TFRecord files, which are not cut.
+struct TfRecordFormat {
+  using Record = std::string_view;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    TfRecordFile file(from.open());
+    std::string_view record;
+    try {
+      while (const auto bytes = file.next()) {
+        record = {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+        from.part.feed([&] { next(std::string_view(record)); });
+        from.passed(file.offset(), record.size(), 1);
+      }
+    } catch (const OperatorFailure& failure) {
+      from.fail(failure, file.offset(), record);
+    }
+  }
+};
+
+template <class Format>
+struct FilePipe {
+  using Record = typename Format::Record;
+  static constexpr bool is_cheap = true;
+
+  std::shared_ptr<const InputFiles> input;
+  Format format;
+  OperatorRef op;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    read(part, input->parts[index], input->parts[index], next);
+  }
+  template <class Next>
+  void sample(Part& part, std::size_t index, Next&& next) const {
+    read(part, input->parts[index], pieces_of(*input, input->parts[index]), next);
+  }
+  SourceFacts facts() const {
+    return {[] {}, [i = input] { return i->parts.size(); }, [i = input] { return i->bytes; }};
+  }
+  void describe(PlanStage& plan) const {
+    plan.operators.push_back(*op);
+    plan.parts = input->parts.size();
+  }
+
+ private:
+  // `pieces` of the splits, in their order.
+  template <class Next>
+  void read(Part& part, const std::vector<Split>& splits, const std::vector<Split>& pieces,
+            Next& next) const {
+    std::uint64_t place = 0;
+    std::size_t at = 0;
+    for (const auto& piece : pieces) {
+      while (piece.file != splits[at].file || piece.begin >= splits[at].end) {
+        place += input->size(splits[at]);
+        ++at;
+      }
+      format.read(OpenSplit{part, input->path(piece), piece, place + (piece.begin - splits[at].begin)},
+                  next);
+    }
+  }
+};
+
+}  // namespace actorflow

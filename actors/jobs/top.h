@@ -1,0 +1,108 @@
+// The best records, and some that are drawn by lot: what each part contributes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "schema/records/stored_record.h"
+
+namespace actorflow {
+
+// The first `n` in an order; of equal ones those that were added first.
+template <class T, class Order>
+class Best {
+ public:
+  Best(std::size_t n, const Order& order) : n_(n), order_(order) {}
+
+  void add(T record) {
+    if (n_ == 0) return;
+    Entry entry{order_.prefix(record), added_++, std::move(record)};
+    if (heap_.size() == n_) {
+      if (!before(entry, heap_.front())) return;
+      std::ranges::pop_heap(heap_, less());
+      heap_.pop_back();
+    }
+    heap_.push_back(std::move(entry));
+    std::ranges::push_heap(heap_, less());
+  }
+  // In order.
+  std::vector<T> take() {
+    std::ranges::sort_heap(heap_, less());
+    std::vector<T> records;
+    for (auto& entry : heap_) records.push_back(std::move(entry.record));
+    return records;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t prefix, added;
+    T record;
+  };
+  bool before(const Entry& a, const Entry& b) const {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    const int order = order_.compare(a.record, b.record);
+    return order != 0 ? order < 0 : a.added < b.added;
+  }
+  auto less() const {
+    return [this](const Entry& a, const Entry& b) { return before(a, b); };
+  }
+
+  const std::size_t n_;
+  const Order order_;
+  std::uint64_t added_ = 0;
+  std::vector<Entry> heap_;  // the last in order on top
+};
+
+// Scrambles a number (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
+constexpr std::uint64_t scrambled(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31U);
+}
+
+// Of the records of a part those with the `n` smallest numbers, which follow from the seed, the part and
+// the record's place in it.
+template <class T>
+class Lottery {
+ public:
+  using Ticket = std::pair<std::uint64_t, StoredRecord<T>>;
+
+  Lottery(std::size_t n, std::uint64_t seed, std::size_t part)
+      : n_(n), salt_(scrambled(scrambled(seed) ^ part)) {}
+
+  void add(const T& record) {
+    const std::uint64_t number = scrambled(salt_ ^ scrambled(added_++));
+    if (n_ == 0 || (heap_.size() == n_ && number >= heap_.front().first)) return;
+    if (heap_.size() == n_) {
+      std::ranges::pop_heap(heap_, {}, &Ticket::first);
+      heap_.pop_back();
+    }
+    heap_.emplace_back(number, stored(record));
+    std::ranges::push_heap(heap_, {}, &Ticket::first);
+  }
+  std::vector<Ticket> take() { return std::move(heap_); }
+
+ private:
+  const std::size_t n_;
+  const std::uint64_t salt_;
+  std::uint64_t added_ = 0;
+  std::vector<Ticket> heap_;  // the largest number on top
+};
+
+// The `n` winners of all parts.
+template <class T>
+std::vector<T> drawn(std::vector<std::vector<std::pair<std::uint64_t, T>>> parts, std::size_t n) {
+  std::vector<std::pair<std::uint64_t, T>> tickets;
+  for (auto& part : parts) std::ranges::move(part, std::back_inserter(tickets));
+  std::ranges::stable_sort(tickets, {}, [](const auto& ticket) { return ticket.first; });
+  std::vector<T> winners;
+  for (std::size_t i = 0; i < std::min(n, tickets.size()); ++i)
+    winners.push_back(std::move(tickets[i].second));
+  return winners;
+}
+
+}  // namespace actorflow
