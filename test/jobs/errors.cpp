@@ -1,0 +1,206 @@
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "test/jobs/support/test_job.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using test::small_parts;
+
+namespace {
+
+bool has(const Status& status, const std::string& part) {
+  return status.message.find(part) != std::string::npos;
+}
+
+std::int64_t number(std::string_view text) {
+  if (text == "bad") throw std::out_of_range("no number");
+  return std::stoll(std::string(text));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(errors)
+
+BOOST_AUTO_TEST_CASE(what_a_function_throws_names_operator_file_byte_and_record) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.txt"), "1\n22\nbad\n4\n");
+  Job job(small_parts());
+  const Status status =
+      test::status_of([&] { job.read_text(folder.file("in.txt")).map(number).count(); });
+  BOOST_TEST((status.code == Code::unknown), status.to_string());
+  BOOST_TEST(has(status, "map at errors.cpp:"), status.message);
+  BOOST_TEST(has(status, "threw: no number"));
+  BOOST_TEST(has(status, "file '" + folder.file("in.txt") + "' at byte 5: \"bad\""), status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_behind_another_is_the_one_that_is_named) {
+  Job job(small_parts());
+  const auto mapped =
+      job.from(std::vector<std::string>{"1", "bad"}).map([](const std::string& text) { return text; });
+  const Status in_flat_map = test::status_of([&] {
+    mapped.flat_map([](const std::string& text) { return std::vector{number(text)}; }).count();
+  });
+  BOOST_TEST(has(in_flat_map, "flat_map at errors.cpp"), in_flat_map.message);
+  const Status in_fold = test::status_of([&] {
+    mapped.flat_map([](const std::string& text) {
+            return std::vector{text, text};
+          })
+        .map([](std::string text) {
+          return std::pair{1, std::move(text)};
+        })
+        .reduce_by_key(
+            [](const std::string&, const std::string& b) { return std::to_string(number(b)); })
+        .count();
+  });
+  BOOST_TEST(has(in_fold, "reduce_by_key at errors.cpp"), in_fold.message);
+}
+
+BOOST_AUTO_TEST_CASE(bad_records_are_skipped_up_to_their_number_and_leave_nothing_behind) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1000; ++i) texts.push_back(i % 250 == 7 ? "bad" : "1");
+  JobOptions options = small_parts();
+  options.skip_bad_records = 4;
+  Job job(options);
+  const Counter seen = job.counter("seen");
+  // Half of a bad record is given away before it throws; it must not count.
+  const auto numbers = job.from(texts, 3).flat_map([seen](const std::string& text) {
+    seen.add();
+    return std::views::iota(0, 2) |
+           std::views::transform([text](int i) { return i == 0 ? 1 : number(text); });
+  });
+  BOOST_TEST(numbers.count() == 2u * 996);
+  BOOST_TEST(job.counters()["skipped records"] == 4);
+  BOOST_TEST(job.counters()["seen"] == 996);
+
+  options.skip_bad_records = 3;
+  Job strict(options);
+  const Status status = test::status_of([&] { strict.from(texts, 3).map(number).count(); });
+  BOOST_TEST(has(status, "no number"), status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_does_not_fit_names_its_column) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.csv"), "a,1\nb,x\n");
+  Job job(small_parts());
+  const Status status = test::status_of(
+      [&] { job.read_csv<std::pair<std::string, std::int64_t>>(folder.file("in.csv")).count(); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(has(status, "column 2: expected int64, got 'x'"), status.message);
+  BOOST_TEST(has(status, "at byte 4: \"b,x\""), status.message);
+}
+
+BOOST_AUTO_TEST_CASE(an_input_that_is_not_there_is_named) {
+  const test::Folder folder;
+  Job job(small_parts());
+  for (const std::string name : {"nothing.txt", "*.txt", "folder/"}) {
+    const Status status = test::status_of([&] { job.read_text(folder.file(name)); });
+    BOOST_TEST((status.code == Code::not_found), status.to_string());
+    BOOST_TEST(has(status, "there is no file for the input '" + folder.file(name) + "'"),
+               status.message);
+  }
+  BOOST_TEST((test::status_of([&] { job.read_text(""); }).code == Code::invalid_argument));
+  BOOST_TEST(has(test::status_of([&] { job.read_text("a*/b"); }), "in the last component only"));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_fixed_records_that_are_cut_are_refused) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.bin"), std::string(8 * 10 + 3, 'x'));
+  Job job(small_parts());
+  const Status status =
+      test::status_of([&] { job.read_records<std::int64_t>(folder.file("in.bin")).count(); });
+  BOOST_TEST((status.code == Code::data_loss), status.to_string());
+  BOOST_TEST(has(status, "the file has 83 bytes or more and ends 3 bytes into a record"),
+             status.message);
+}
+
+BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anything_is_computed) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  std::atomic<int> computed = 0;
+  const auto write = [&] {
+    Job job(options);
+    job.from(std::vector<int>{1, 2, 3})
+        .map([&computed](int n) {
+          ++computed;
+          return n;
+        })
+        .write_csv(folder.file("out"));
+  };
+  write();
+  BOOST_TEST(computed == 3);
+  const Status status = test::status_of(write);
+  BOOST_TEST((status.code == Code::already_exists), status.to_string());
+  BOOST_TEST(has(status, "'" + folder.file("out") + "' is not empty"), status.message);
+  BOOST_TEST(computed == 3);
+  options.overwrite = true;
+  write();
+  BOOST_TEST(computed == 6);
+
+  test::write_file(folder.file("out/letter.txt"), "dear");
+  BOOST_TEST(has(test::status_of(write), "'letter.txt'"));
+  BOOST_TEST(read_text_file(folder.file("out/letter.txt")).value() == "dear");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_fails_leaves_no_success_and_no_half_file) {
+  const test::Folder folder;
+  Job job(small_parts());
+  const auto texts = job.from(std::vector<std::string>{"1", "2", "bad"}, 3);
+  BOOST_TEST(!test::status_of([&] { texts.map(number).write_csv(folder.file("out")); }).ok());
+  for (const auto& [name, text] : test::files_of(folder.file("out"))) {
+    BOOST_TEST(name.ends_with("-of-00003.csv"), name);
+    BOOST_TEST((text == "1\n" || text == "2\n"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
+  JobOptions options = small_parts();
+  options.parameters = {{"k", "12"}, {"rate", "0.5"}, {"kk", "1"}, {"n", "many"}};
+  Job job(options);
+  BOOST_TEST(job.param<std::size_t>("k", 3) == 12u);
+  BOOST_TEST(job.param("rate", 0.1) == 0.5);
+  BOOST_TEST(job.param("other", 7) == 7);
+  BOOST_TEST(has(test::status_of([&] { job.param("n", 1); }), "--n: expected int32, got 'many'"));
+  BOOST_TEST(has(test::status_of([&] { job.param("input"); }), "the job wants --input"));
+  const Status status = test::status_of([&] { job.state()->expect_known_parameters(); });
+  BOOST_TEST(has(status,
+                 "--kk was given, but the job never asked for it; it has asked for --input, --k, --n, "
+                 "--other, --rate"),
+             status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_is_stopped_fails_as_cancelled) {
+  Job job(small_parts());
+  const Status status = test::status_of([&] {
+    job.from(std::vector<int>(1000), 100)
+        .map([&job](int n) {
+          job.stop();
+          return n;
+        })
+        .count();
+  });
+  BOOST_TEST((status.code == Code::cancelled), status.to_string());
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
+  JobOptions options = small_parts();
+  options.explain = true;
+  Job job(options);
+  const auto counts = job.from(std::vector<std::string>{"a"})
+                          .map([](const std::string& text) -> std::pair<std::string, std::int64_t> {
+                            throw std::runtime_error("ran on " + text);
+                          })
+                          .reduce_by_key(std::plus<>());
+  BOOST_CHECK_THROW(counts.write_csv("nowhere"), PlanIsComplete);
+  const std::string text = to_text(job.plan());
+  BOOST_TEST(text.find("stage 1\n  from at errors.cpp:") == 0u, text);
+  BOOST_TEST(text.find("map at errors.cpp") != text.npos);
+  BOOST_TEST(text.find("-> pair<string,int64>\n  gives a shuffle by key, combined\n") != text.npos);
+  BOOST_TEST(text.find("stage 2, reads stage 1\n  reduce_by_key") != text.npos);
+  BOOST_TEST(text.find("gives files in 'nowhere'") != text.npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,156 @@
+// What does not depend on threads and memory: the result.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "actors/runtime/threaded_runtime.h"
+#include "test/jobs/support/test_job.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using test::small_parts;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+// Sums, groups, sorted and joined records of some text, in a folder each.
+void all_kinds(Job& job, const std::string& input, const std::string& output) {
+  const auto pairs = job.read_text(input).flat_map(words).map([](auto word) {
+    return std::pair{word, 0.1 * double(word.size())};
+  });
+  pairs.reduce_by_key(std::plus<>()).write_csv(output + "/sums");
+  pairs
+      .group_by_key([](auto word, auto& values) {
+        double sum = 0;
+        for (const double value : values) sum = sum / 2 + value;
+        return std::pair{std::string(word), sum};
+      })
+      .write_csv(output + "/groups");
+  pairs.sort_by([](const auto& pair) { return std::pair(pair.second, pair.first); })
+      .write_csv(output + "/sorted");
+  pairs.distinct().join(pairs.count_by_key()).write_csv(output + "/joined");
+}
+
+std::map<std::string, std::string> files_below(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& kind : {"sums", "groups", "sorted", "joined"})
+    for (auto& [name, text] : test::files_of(folder + "/" + kind)) files[kind + ("/" + name)] = text;
+  return files;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(limits)
+
+BOOST_AUTO_TEST_CASE(the_output_is_the_same_for_any_number_of_threads) {
+  const test::Folder folder;
+  const std::string input = ACTORFLOW_SOURCE_DIR "/apps/data/shakespeare/shakespeare.txt";
+  std::map<std::string, std::string> first;
+  for (const std::size_t threads : {1, 2, 4}) {
+    JobOptions options = small_parts(threads);
+    options.split_bytes = 5'000;
+    options.partition_bytes = 40'000;
+    Job job(options);
+    const std::string output = folder.file(std::to_string(threads));
+    all_kinds(job, input, output);
+    const auto files = files_below(output);
+    BOOST_TEST(files.size() > 20u);
+    if (first.empty()) first = files;
+    BOOST_TEST((files == first), threads << " threads");
+  }
+}
+
+// A million keys of 8 bytes take about 40 MiB, three times what a part of this job may hold.
+BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_goes_to_disk_and_comes_back) {
+  constexpr std::int64_t count = 1'000'000;
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 48 * mib;
+  options.partitions = 1;
+  Job job(options);
+  const auto numbers =
+      job.from(std::vector<std::int64_t>{0, 1, 2, 3}, 4).flat_map([](std::int64_t quarter) {
+        return std::views::iota(quarter * count / 2, quarter * count / 2 + count / 2) |
+               std::views::transform([](std::int64_t n) {
+                 return std::pair{n % count, n};
+               });
+      });
+  const auto check_sums = [](const auto& sums) {
+    return sums.fold(
+        std::pair<std::int64_t, std::int64_t>(),
+        [](auto state, const auto& pair) {
+          const bool right = pair.second == 2 * pair.first + count;
+          return std::pair<std::int64_t, std::int64_t>(state.first + right, state.second + !right);
+        },
+        [](auto a, auto b) {
+          return std::pair<std::int64_t, std::int64_t>(a.first + b.first, a.second + b.second);
+        });
+  };
+  BOOST_TEST((check_sums(numbers.reduce_by_key(std::plus<>())) ==
+              std::pair<std::int64_t, std::int64_t>(count, 0)));
+  const auto spilled = job.state()->engine().spilled_bytes();
+  BOOST_TEST(spilled > 0u);
+  const auto grouped = numbers.group_by_key([](std::int64_t key, auto& values) {
+    std::int64_t sum = 0;
+    for (const std::int64_t value : values) sum += value;
+    return std::pair{key, sum};
+  });
+  BOOST_TEST((check_sums(grouped) == std::pair<std::int64_t, std::int64_t>(count, 0)));
+  BOOST_TEST(job.state()->engine().spilled_bytes() > spilled);
+  const auto in_order =
+      numbers.sort_by([](const auto& pair) { return pair.first; })
+          .fold(
+              std::pair<std::int64_t, std::int64_t>(-1, 0),
+              [](auto state, const auto& pair) {
+                return std::pair(pair.first, state.second + (pair.first < state.first));
+              },
+              [](auto a, auto b) { return std::pair(b.first, a.second + b.second); });
+  BOOST_TEST(in_order.first == count - 1);
+  BOOST_TEST(in_order.second == 0);
+}
+
+BOOST_AUTO_TEST_CASE(too_little_memory_is_refused_with_what_is_needed) {
+  JobOptions options;
+  options.threads = 2;
+  options.memory_bytes = 10 * mib;
+  const Status status = test::status_of([&] { Job job(options); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(status.message.find("--memory of 10 MiB is too little for 2 parts at a time") !=
+             status.message.npos);
+  BOOST_TEST(status.message.find("at least 96 MiB") != status.message.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {
+  const test::Folder folder;
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 48 * mib;
+  options.spill_bytes = mib;
+  options.spill_folder = folder.file("spills");
+  Job job(options);
+  const auto numbers =
+      job.from(std::vector<std::int64_t>{0, 1, 2, 3}, 4).flat_map([](std::int64_t quarter) {
+        return std::views::iota(quarter * 2'000'000, (quarter + 1) * 2'000'000);
+      });
+  const Status status = test::status_of([&] { numbers.cache().count(); });
+  BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+  BOOST_TEST(status.message.find("'" + folder.file("spills") + "'") != status.message.npos,
+             status.message);
+  BOOST_TEST(status.message.find("--spill_bytes allows 1048576") != status.message.npos, status.message);
+  BOOST_TEST(!std::filesystem::exists(folder.file("spills")));
+}
+
+BOOST_AUTO_TEST_CASE(more_than_64_MiB_are_not_collected) {
+  JobOptions options;
+  options.threads = 1;
+  Job job(options);
+  const auto texts =
+      job.from(std::vector<std::int64_t>(70), 7).map([](std::int64_t) { return std::string(mib, 'x'); });
+  const Status status = test::status_of([&] { texts.collect(); });
+  BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+  BOOST_TEST(status.message.find("collect() brings at most 64 MiB") != status.message.npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,368 @@
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "schema/formats/data_writer.h"
+#include "test/jobs/support/test_job.h"
+
+using namespace actorflow;
+using test::small_parts;
+
+namespace {
+
+std::vector<std::int64_t> numbers(std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// In no order, with repetitions.
+std::vector<std::int64_t> scrambled_numbers(std::int64_t count, std::int64_t limit) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < count; ++i)
+    all.push_back(static_cast<std::int64_t>(scrambled(static_cast<std::uint64_t>(i)) %
+                                            static_cast<std::uint64_t>(limit)));
+  return all;
+}
+
+template <class T>
+std::vector<T> sorted(std::vector<T> values) {
+  std::ranges::sort(values);
+  return values;
+}
+
+using Pairs = std::vector<std::pair<std::int64_t, std::string>>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(operators)
+
+BOOST_AUTO_TEST_CASE(words_are_counted_as_a_map_counts_them) {
+  const std::string path = ACTORFLOW_SOURCE_DIR "/apps/data/shakespeare/shakespeare.txt";
+  std::map<std::string, std::int64_t> expected;
+  std::istringstream text(read_text_file(path).value());
+  for (std::string word; text >> word;) ++expected[word];
+  JobOptions options = small_parts();
+  options.split_bytes = 10'000;
+  options.partition_bytes = 50'000;
+  Job job(options);
+  const auto counts = job.read_text(path)
+                          .flat_map(words)
+                          .map([](auto word) {
+                            return std::pair{word, std::int64_t{1}};
+                          })
+                          .reduce_by_key(std::plus<>{})
+                          .collect();
+  BOOST_TEST(counts.size() == expected.size());
+  BOOST_TEST((std::map<std::string, std::int64_t>(counts.begin(), counts.end()) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(narrow_operators_keep_the_order_of_the_input) {
+  Job job(small_parts());
+  const auto result = job.from(numbers(1000), 7)
+                          .map([](std::int64_t n) { return n * 2; })
+                          .filter([](std::int64_t n) { return n % 4 == 0; })
+                          .flat_map([](std::int64_t n) {
+                            return std::vector{n, n + 1};
+                          })
+                          .collect();
+  std::vector<std::int64_t> expected;
+  for (std::int64_t n = 0; n < 2000; n += 4) expected.insert(expected.end(), {n, n + 1});
+  BOOST_TEST(result == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_a_vector_are_moved_out_of_it) {
+  Job job(small_parts());
+  const std::string text(100, 'x');
+  const auto result = job.from(numbers(3))
+                          .flat_map([text](std::int64_t) {
+                            return std::vector{text, text};
+                          })
+                          .collect();
+  BOOST_TEST(result == std::vector<std::string>(6, text), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(no_records_give_no_records) {
+  Job job(small_parts());
+  const auto none = job.from(numbers(0), 3);
+  const auto pairs = none.key_by([](std::int64_t n) { return n; });
+  BOOST_TEST(none.count() == 0u);
+  BOOST_TEST(none.sort_by(std::identity()).collect().empty());
+  BOOST_TEST(pairs.count_by_key().collect().empty());
+  BOOST_TEST(pairs.join(pairs).collect().empty());
+  BOOST_TEST(none.distinct().collect().empty());
+  BOOST_TEST(none.top(3).collect().empty());
+  BOOST_TEST(none.sample(3, 1).collect().empty());
+  BOOST_TEST(!none.reduce(std::plus<>()).has_value());
+  BOOST_TEST(none.fold(std::int64_t{7}, std::plus<>(), std::plus<>()) == 21);  // 7 of each part
+}
+
+BOOST_AUTO_TEST_CASE(values_of_a_key_are_folded_in_the_order_of_the_input) {
+  Job job(small_parts());
+  const auto joined = job.from(numbers(2000), 9)
+                          .map([](std::int64_t n) {
+                            return std::pair{n % 3, std::to_string(n) + " "};
+                          })
+                          .reduce_by_key(std::plus<>())
+                          .collect();
+  BOOST_TEST(joined.size() == 3u);
+  for (const auto& [key, text] : joined) {
+    std::string expected;
+    for (std::int64_t n = key; n < 2000; n += 3) expected += std::to_string(n) + " ";
+    BOOST_TEST(text == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(groups_have_all_values_of_a_key_in_order_whatever_the_function_reads) {
+  Job job(small_parts());
+  const auto pairs =
+      job.from(numbers(5000), 11).key_by([](std::int64_t n) { return std::to_string(n % 17); });
+  const auto firsts = pairs
+                          .group_by_key([](const std::string& key, auto& values) {
+                            return std::pair{key, *values.begin()};  // the others are left
+                          })
+                          .collect();
+  BOOST_TEST(firsts.size() == 17u);
+  for (const auto& [key, first] : firsts) BOOST_TEST(key == std::to_string(first));
+  const auto groups = pairs.group_by_key().collect();
+  BOOST_TEST(groups.size() == 17u);
+  for (const auto& [key, values] : groups) {
+    BOOST_TEST(std::ranges::is_sorted(values));
+    BOOST_TEST(values.size() == static_cast<std::size_t>(5000 / 17 + (std::stoi(key) < 5000 % 17)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(joins_give_each_pair_of_values_with_equal_keys) {
+  Job job(small_parts());
+  Pairs left, right;
+  for (const std::int64_t n : scrambled_numbers(300, 100))
+    left.emplace_back(n, "l" + std::to_string(left.size()));
+  for (const std::int64_t n : scrambled_numbers(200, 150))
+    right.emplace_back(n, "r" + std::to_string(right.size()));
+  const auto a = job.from(left, 4), b = job.from(right, 3);
+
+  using Side = std::optional<std::string>;
+  using Row = std::pair<std::int64_t, std::pair<Side, Side>>;
+  std::vector<Row> inner, lefts, rights;
+  std::set<std::int64_t> left_keys, right_keys;
+  for (const auto& [k, v] : left) left_keys.insert(k);
+  for (const auto& [k, w] : right) right_keys.insert(k);
+  for (const auto& [k, v] : left)
+    for (const auto& [l, w] : right)
+      if (k == l) inner.push_back({k, {v, w}});
+  for (const auto& [k, v] : left)
+    if (!right_keys.contains(k)) lefts.push_back({k, {v, std::nullopt}});
+  for (const auto& [k, w] : right)
+    if (!left_keys.contains(k)) rights.push_back({k, {std::nullopt, w}});
+  BOOST_REQUIRE((!lefts.empty() && !rights.empty()));
+
+  std::vector<Row> rows;
+  for (const auto& [k, sides] : a.join(b).collect()) rows.push_back({k, {sides.first, sides.second}});
+  BOOST_TEST((sorted(rows) == sorted(inner)));
+  rows.clear();
+  for (const auto& [k, sides] : a.left_join(b).collect())
+    rows.push_back({k, {sides.first, sides.second}});
+  inner.insert(inner.end(), lefts.begin(), lefts.end());
+  BOOST_TEST((sorted(rows) == sorted(inner)));
+  const auto outer = a.outer_join(b).collect();
+  inner.insert(inner.end(), rights.begin(), rights.end());
+  BOOST_TEST((sorted(std::vector<Row>(outer.begin(), outer.end())) == sorted(inner)));
+}
+
+BOOST_AUTO_TEST_CASE(a_sort_is_stable_in_both_directions_and_over_all_partitions) {
+  JobOptions options = small_parts();
+  options.partitions = 5;
+  Job job(options);
+  const auto keys = scrambled_numbers(10'000, 50);
+  std::vector<std::pair<std::int64_t, std::int64_t>> records;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    records.emplace_back(keys[i], static_cast<std::int64_t>(i));
+  auto expected = records;
+  std::ranges::stable_sort(expected, {}, [](const auto& record) { return record.first; });
+  const auto collection = job.from(records, 8);
+  const auto first = [](const auto& record) { return record.first; };
+  BOOST_TEST((collection.sort_by(first).collect() == expected));
+  std::ranges::stable_sort(expected, std::greater(), [](const auto& record) { return record.first; });
+  BOOST_TEST((collection.sort_by(first, SortOrder::descending).collect() == expected));
+}
+
+BOOST_AUTO_TEST_CASE(texts_with_long_common_beginnings_are_sorted) {
+  JobOptions options = small_parts();
+  options.partitions = 3;
+  Job job(options);
+  std::vector<std::string> texts;
+  for (const std::int64_t n : scrambled_numbers(3000, 500))
+    texts.push_back("the same beginning " + std::to_string(n));
+  texts.emplace_back();
+  const auto result = job.from(texts, 4).sort_by(std::identity()).collect();
+  BOOST_TEST(result == sorted(texts), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(sorted_partitions_are_of_about_one_size_even_if_all_keys_are_equal) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.partitions = 4;
+  options.split_bytes = 40'000;
+  std::string bytes;
+  for (std::int64_t i = 0; i < 100'000; ++i) bytes.append(reinterpret_cast<const char*>(&i), sizeof i);
+  test::write_file(folder.file("numbers.bin"), bytes);
+  Job job(options);
+  job.read_records<std::int64_t>(folder.file("numbers.bin"))
+      .sort_by([](std::int64_t) { return 1; })
+      .write_records(folder.file("out"));
+  std::string all;
+  for (int part = 0; part < 4; ++part) {
+    const std::string text =
+        read_text_file(folder.file("out/part-0000" + std::to_string(part) + "-of-00004.bin")).value();
+    BOOST_TEST(text.size() < 1.2 * static_cast<double>(bytes.size()) / 4);
+    all += text;
+  }
+  BOOST_TEST((all == bytes));
+}
+
+BOOST_AUTO_TEST_CASE(distinct_union_and_numbers) {
+  Job job(small_parts());
+  const auto some = job.from(scrambled_numbers(1000, 100), 3);
+  std::set<std::int64_t> expected;
+  for (const std::int64_t n : scrambled_numbers(1000, 100)) expected.insert(n);
+  BOOST_TEST((sorted(some.distinct().collect()) ==
+              std::vector<std::int64_t>(expected.begin(), expected.end())));
+
+  const auto both = job.from(numbers(10), 3).union_with(job.from(numbers(5), 2));
+  BOOST_TEST((both.collect() == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4}));
+  BOOST_TEST((both.sort_by(std::identity()).collect() ==
+              std::vector<std::int64_t>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9}));
+
+  const auto numbered = both.zip_with_index().collect();
+  BOOST_TEST(numbered.size() == 15u);
+  for (std::size_t i = 0; i < numbered.size(); ++i) {
+    BOOST_TEST(numbered[i].first == static_cast<std::int64_t>(i));
+    BOOST_TEST(numbered[i].second == static_cast<std::int64_t>(i % 10));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_best_come_first_and_of_equal_ones_the_earlier) {
+  Job job(small_parts());
+  const auto records = job.from(numbers(1000), 6);
+  BOOST_TEST((records.top(3).collect() == std::vector<std::int64_t>{999, 998, 997}));
+  BOOST_TEST((records.top(4, [](std::int64_t n) { return n % 10; }).collect() ==
+              std::vector<std::int64_t>{9, 19, 29, 39}));
+  BOOST_TEST(records.top(5000).count() == 1000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_sample_is_fair_and_the_same_for_the_same_seed) {
+  Job job(small_parts());
+  const auto records = job.from(numbers(1000), 6);
+  BOOST_TEST((records.sample(10, 1).collect() == records.sample(10, 1).collect()));
+  BOOST_TEST((records.sample(10, 1).collect() != records.sample(10, 2).collect()));
+  BOOST_TEST(records.sample(2000, 3).count() == 1000u);
+  std::vector<int> drawn(10);  // by hundreds
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    for (const std::int64_t n : records.sample(10, seed).collect())
+      ++drawn[static_cast<std::size_t>(n / 100)];
+  for (const int times : drawn) BOOST_TEST((times > 140 && times < 260), times << " of about 200");
+}
+
+BOOST_AUTO_TEST_CASE(folds_go_through_the_parts_in_their_order) {
+  Job job(small_parts());
+  const auto texts = job.from(numbers(100), 7).map([](std::int64_t n) { return std::to_string(n); });
+  std::string expected;
+  for (int n = 0; n < 100; ++n) expected += std::to_string(n);
+  BOOST_TEST(texts.reduce(std::plus<>()).value() == expected);
+  BOOST_TEST(texts.fold(std::string(), std::plus<>(), std::plus<>()) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_is_computed_once) {
+  Job job(small_parts());
+  const Counter computed = job.counter("computed");
+  const auto kept = job.from(numbers(100), 5)
+                        .map([computed](std::int64_t n) {
+                          computed.add();
+                          return n + 1;
+                        })
+                        .cache();
+  BOOST_TEST(kept.count() == 100u);
+  BOOST_TEST(kept.reduce(std::plus<>()).value() == 5050);
+  BOOST_TEST(kept.collect().size() == 100u);
+  BOOST_TEST(job.counters()["computed"] == 100);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.csv"), "name,height\n\"Smith, Jane\",1.5\r\nBob,2\n\n");
+  struct Person {
+    std::string name;
+    double height;
+  };
+  Job job(small_parts());
+  const auto people = job.read_csv<Person>(folder.file("in.csv"), {.header = true});
+  const auto all = people.collect();
+  BOOST_TEST(all.size() == 2u);
+  BOOST_TEST(all[0].name == "Smith, Jane");
+  BOOST_TEST(all[1].height == 2.0);
+  people.write_csv(folder.file("out"), ';');
+  BOOST_TEST(test::files_of(folder.file("out"))["part-00000-of-00001.csv"] ==
+             "Smith, Jane;1.5\nBob;2\n");
+}
+
+BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
+  const test::Folder folder;
+  const auto compress = [&](const std::string& name, const std::string& text) {
+    struct ToFile final : ByteSink {
+      explicit ToFile(const std::string& path) : file(path, std::ios::binary) {}
+      void write(std::span<const std::byte> bytes) override {
+        file.write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+      }
+      void finish() override { file.close(); }
+      std::ofstream file;
+    };
+    DataWriter writer(compressed(std::make_unique<ToFile>(folder.file(name)), compression_of(name)));
+    name.ends_with(".tfrecord") ? writer.write_tfrecord(std::as_bytes(std::span(text)))
+                                : writer.write_line(text);
+    writer.finish();
+  };
+  for (const std::string name : {"a.txt.gz", "b.txt.zst", "c.txt.lz4"}) compress(name, "in " + name);
+  Job job(small_parts());
+  BOOST_TEST((job.read_text(folder.file("*.txt.*")).collect() ==
+              std::vector<std::string>{"in a.txt.gz", "in b.txt.zst", "in c.txt.lz4"}));
+  BOOST_TEST((job.read_text(folder.file("*.txt.*"))
+                  .sort_by(std::identity(), SortOrder::descending)
+                  .top(1)
+                  .collect() == std::vector<std::string>{"in c.txt.lz4"}));
+  compress("d.tfrecord", "some bytes");
+  BOOST_TEST((job.read_tfrecords(folder.file("d.tfrecord")).collect() ==
+              std::vector<std::string>{"some bytes"}));
+
+  std::string npy = "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0');
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (500, 2), }";
+  header.resize(0x76 - 1, ' ');
+  npy += header + "\n";
+  for (int i = 0; i < 1000; ++i) {
+    const double value = i;
+    npy.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  test::write_file(folder.file("e.npy"), npy);
+  const auto rows = job.read_npy<std::array<double, 2>>(folder.file("e.npy")).collect();
+  BOOST_TEST(rows.size() == 500u);
+  for (std::size_t i = 0; i < rows.size(); ++i) BOOST_TEST(rows[i][1] == static_cast<double>(2 * i + 1));
+  BOOST_CHECK_THROW((job.read_npy<std::array<float, 4>>(folder.file("e.npy")).count()), Error);
+}
+
+BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
+  const test::Folder folder;
+  test::write_file(folder.file("a.txt"), "one\n");
+  test::write_file(folder.file("b.txt"), "two\nthree");
+  Job job(small_parts());
+  const auto lines = job.read_named_text(folder.file("*.txt")).collect();
+  BOOST_TEST(lines.size() == 3u);
+  BOOST_TEST((lines[0] == std::pair<std::string, std::string>(folder.file("a.txt"), "one")));
+  BOOST_TEST((lines[2] == std::pair<std::string, std::string>(folder.file("b.txt"), "three")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

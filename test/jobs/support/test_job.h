@@ -1,0 +1,33 @@
+// Jobs of tests: small splits, so that a little input has many parts.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/job.h"
+#include "schema/text_file.h"
+#include "test/support/folder.h"
+
+namespace actorflow::test {
+
+inline JobOptions small_parts(std::size_t threads = 2) {
+  JobOptions options;
+  options.threads = threads;
+  options.memory_bytes = std::size_t{256} << 20;
+  options.split_bytes = 1000;
+  options.partition_bytes = 2000;
+  return options;
+}
+
+// The files of a folder, by name.
+inline std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files[entry.path().filename().string()] = read_text_file(entry.path().string()).value();
+  return files;
+}
+
+}  // namespace actorflow::test
