@@ -96,8 +96,7 @@ class Collection {
         stage_of("a shuffle by key, combined", 0, [pipe = pipe_, f, op](std::size_t partitions) {
           return [=](Part& part) {
             CombineSink<K, V, F> sink(part, partitions, f, op);
-            pipe.run(part, part.index(), sink);
-            sink.finish();
+            run_into(sink, pipe, part);
           };
         });
     return with(ReducePipe<K, StoredRecord<V>, F>{stage, std::move(f), op});
@@ -115,7 +114,7 @@ class Collection {
     using K = Key;
     using V = Value;
     using Grouped = GroupPipe<K, V, F>;
-    return with(Grouped{shuffled(where), std::move(f),
+    return with(Grouped{shuffled(), std::move(f),
                         make_operator<typename Grouped::Record>("group_by_key", where)});
   }
   // Of pairs: one for each key, with a vector of its values, which must fit into memory.
@@ -170,8 +169,7 @@ class Collection {
     auto stage = stage_of("records that are kept", 1, [pipe = pipe_](std::size_t) {
       return [=](Part& part) {
         KeepSink<Record> sink(part);
-        pipe.run(part, part.index(), sink);
-        sink.finish();
+        run_into(sink, pipe, part);
       };
     });
     return with(KeptPipe<Record>{stage, make_operator<Record>("cache", where)});
@@ -189,8 +187,7 @@ class Collection {
   auto collect(Where where = Where::current()) const {
     const auto outcomes = run_to("the program", "collect", where, [pipe = pipe_](Part& part) {
       CollectSink<Record> sink(part);
-      pipe.run(part, part.index(), sink);
-      sink.finish();
+      run_into(sink, pipe, part);
     });
     return collected(outcomes);
   }
@@ -307,6 +304,11 @@ class Collection {
   auto then(Step step) const {
     return with(StepPipe<Pipe, Step>{pipe_, std::move(step)});
   }
+  template <class Sink>
+  static void run_into(Sink& sink, const Pipe& pipe, Part& part) {
+    pipe.run(part, part.index(), sink);
+    sink.finish();
+  }
   PlanStage plan(std::string gives) const {
     PlanStage plan;
     pipe_.describe(plan);
@@ -317,13 +319,12 @@ class Collection {
     return std::make_shared<StageNode>(job_, plan(std::move(gives)), pipe_.facts(), partitions,
                                        std::move(make_body));
   }
-  StageNodeRef shuffled(Where) const { return stage_of("a shuffle by key", 0, shuffle_body()); }
+  StageNodeRef shuffled() const { return stage_of("a shuffle by key", 0, shuffle_body()); }
   auto shuffle_body() const {
     return [pipe = pipe_](std::size_t partitions) {
       return [=](Part& part) {
         HashSink<Key, Value> sink(part, partitions);
-        pipe.run(part, part.index(), sink);
-        sink.finish();
+        run_into(sink, pipe, part);
       };
     };
   }
@@ -354,8 +355,7 @@ class Collection {
               std::make_shared<const Splitters<Order>>(order, std::move(sample), partitions);
           return [=](Part& part) {
             RangeSink<Record, Order> sink(part, part.index(), partitions, *splitters);
-            pipe.run(part, part.index(), sink);
-            sink.finish();
+            run_into(sink, pipe, part);
           };
         });
     return with(SortedPipe<Record, Order>{stage, order, op});
@@ -403,8 +403,7 @@ class Collection {
     const auto outcomes =
         run_to("files in '" + folder + "'", action, where, [=, pipe = pipe_](Part& part) {
           FileSink<Record, Format> sink(part, folder, facts.parts(), format);
-          pipe.run(part, part.index(), sink);
-          sink.finish();
+          run_into(sink, pipe, part);
         });
     finish_output(job_->storage(), folder, outcomes, job_->counters());
   }

@@ -25,24 +25,6 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo).
-class Hash {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) add_byte(static_cast<unsigned char>(c));
-    add_byte(0);
-  }
-  void add(std::uint64_t value) {
-    for (int i = 0; i < 8; ++i) add_byte(static_cast<unsigned char>(value >> (8 * i)));
-  }
-  std::uint64_t value() const { return hash_; }
-
- private:
-  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
-
-  std::uint64_t hash_ = 0xcbf29ce484222325;
-};
-
 }  // namespace
 
 std::string PlanOperator::to_string() const {
@@ -73,20 +55,6 @@ std::string to_dot(std::span<const PlanStage> stages) {
       text += "  s" + std::to_string(read) + " -> s" + std::to_string(stage.id) + ";\n";
   }
   return text + "}\n";
-}
-
-std::uint64_t fingerprint(const PlanStage& stage) {
-  Hash hash;
-  hash.add(stage.id);
-  hash.add(stage.gives);
-  for (const auto read : stage.reads) hash.add(read);
-  for (const auto& op : stage.operators) {
-    hash.add(op.kind);
-    hash.add(op.records);
-    hash.add(name_of(op.file));
-    hash.add(op.line);
-  }
-  return hash.value();
 }
 
 }  // namespace actorflow

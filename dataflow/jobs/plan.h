@@ -1,4 +1,4 @@
-// The plan of a map/reduce job: what its stages do, for people and for comparing it between tasks.
+// The plan of a map/reduce job: what its stages do.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,5 @@ struct PlanStage {
 std::string to_text(std::span<const PlanStage> stages);
 // For Graphviz.
 std::string to_dot(std::span<const PlanStage> stages);
-// Equal for equal stages. Where an operator stands in the program counts, what the program's files are
-// called by the compiler (their folders) does not.
-std::uint64_t fingerprint(const PlanStage& stage);
 
 }  // namespace actorflow

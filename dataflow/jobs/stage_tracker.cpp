@@ -14,12 +14,10 @@ std::optional<PartAttempt> StageTracker::next() {
   } else {
     return std::nullopt;
   }
-  ++running_;
   return PartAttempt{part, attempts_[part]++};
 }
 
 bool StageTracker::accept(const PartAttempt& attempt) {
-  --running_;
   if (accepted_[attempt.part]) return false;
   accepted_[attempt.part] = true;
   ++num_accepted_;
@@ -27,7 +25,6 @@ bool StageTracker::accept(const PartAttempt& attempt) {
 }
 
 unsigned StageTracker::again(const PartAttempt& attempt) {
-  --running_;
   if (!accepted_[attempt.part]) again_.push_back(attempt.part);
   return attempts_[attempt.part];
 }

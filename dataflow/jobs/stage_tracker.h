@@ -29,7 +29,6 @@ class StageTracker {
 
   std::size_t parts() const { return accepted_.size(); }
   std::size_t accepted() const { return num_accepted_; }
-  std::size_t running() const { return running_; }
   bool finished() const { return num_accepted_ == parts(); }
 
  private:
@@ -37,7 +36,7 @@ class StageTracker {
   std::vector<unsigned> attempts_;  // begun
   std::deque<std::size_t> again_;
   std::size_t next_ = 0;  // of the parts that have not begun
-  std::size_t num_accepted_ = 0, running_ = 0;
+  std::size_t num_accepted_ = 0;
 };
 
 }  // namespace actorflow

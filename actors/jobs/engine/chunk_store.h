@@ -36,8 +36,6 @@ class StoredChunk {
   std::span<const std::byte> slice(std::size_t partition) const;
   // From disk. Throws data_loss if the disk gives back something else than it got.
   void read(std::size_t partition, std::span<std::byte> into) const;
-  // Of the bytes of a slice.
-  std::uint64_t checksum(std::size_t partition) const { return checksums_[partition]; }
 
  private:
   const std::shared_ptr<ChunkStore> store_;

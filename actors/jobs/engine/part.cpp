@@ -94,11 +94,4 @@ bool SliceReader::next(Slice& slice) {
   return false;
 }
 
-std::uint64_t SliceReader::bytes() const {
-  std::uint64_t sum = 0;
-  for (std::size_t part = part_; part < last_; ++part)
-    for (const auto& chunk : dataset_->parts[part]) sum += chunk->slice_bytes(partition_);
-  return sum;
-}
-
 }  // namespace actorflow

@@ -137,7 +137,6 @@ class SliceReader {
 
   // False at the end.
   bool next(Slice& slice);
-  std::uint64_t bytes() const;
 
  private:
   SliceReader(std::shared_ptr<const KeptRecords> dataset, std::size_t partition, std::size_t first,

@@ -215,7 +215,6 @@ void name_jobs() {
   // dataflow/jobs/plan.h
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_dot);
-  keep(&af::fingerprint);
   // schema/checksum.h, crc32.h
   keep(&af::checksum, &af::crc32);
   // schema/formats/split.h
