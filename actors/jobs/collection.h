@@ -93,7 +93,7 @@ class Collection {
     using V = Value;
     const auto op = make_operator<std::pair<K, StoredRecord<V>>>("reduce_by_key", where);
     auto stage =
-        stage_of("a shuffle by key, combined", 0, [pipe = pipe_, f, op](std::size_t partitions) {
+        stage_of("a shuffle by key, combined", 0, [pipe = pipe_, f, op](JobContext&, std::size_t partitions) {
           return [=](Part& part) {
             CombineSink<K, V, F> sink(part, partitions, f, op);
             run_into(sink, pipe, part);
@@ -166,7 +166,7 @@ class Collection {
   // Keeps the records: what is made of them again does not compute them again. In memory as far as they
   // fit.
   auto cache(Where where = Where::current()) const {
-    auto stage = stage_of("records that are kept", 1, [pipe = pipe_](std::size_t) {
+    auto stage = stage_of("records that are kept", 1, [pipe = pipe_](JobContext&, std::size_t) {
       return [=](Part& part) {
         KeepSink<Record> sink(part);
         run_into(sink, pipe, part);
@@ -321,7 +321,7 @@ class Collection {
   }
   StageNodeRef shuffled() const { return stage_of("a shuffle by key", 0, shuffle_body()); }
   auto shuffle_body() const {
-    return [pipe = pipe_](std::size_t partitions) {
+    return [pipe = pipe_](JobContext&, std::size_t partitions) {
       return [=](Part& part) {
         HashSink<Key, Value> sink(part, partitions);
         run_into(sink, pipe, part);
@@ -348,7 +348,8 @@ class Collection {
   auto sorted(Order order, Where where) const {
     const auto op = make_operator<Record>("sort_by", where);
     auto stage = stage_of(
-        "a shuffle by ranges of keys", 0, [job = job_, pipe = pipe_, order, op](std::size_t partitions) {
+        "a shuffle by ranges of keys", 0,
+        [pipe = pipe_, order, op](JobContext& job, std::size_t partitions) {
           auto sample =
               partitions > 1 ? sample_keys(job, pipe, order, *op) : std::vector<SplitterOf<Order>>();
           const auto splitters =
@@ -363,21 +364,18 @@ class Collection {
   template <class Order>
   using SplitterOf = Splitter<StoredRecord<typename Order::Key>>;
   template <class Order>
-  static std::vector<SplitterOf<Order>> sample_keys(const JobRef& job, const Pipe& pipe,
+  static std::vector<SplitterOf<Order>> sample_keys(JobContext& job, const Pipe& pipe,
                                                     const Order& order, const PlanOperator& op) {
-    StageSpec stage;
-    stage.name = "sample for " + op.to_string();
-    stage.parts = pipe.facts().parts();
-    stage.body = [&pipe, &order](Part& part) {
-      part.read_sample_only();
-      SampleSink<Order> sink(part, order);
-      pipe.sample(part, part.index(), sink);
-      sink.finish();
-    };
+    const auto outcomes =
+        job.sample("sample for " + op.to_string(), pipe.facts(), [pipe, order](Part& part) {
+          part.read_sample_only();
+          SampleSink<Order> sink(part, order);
+          pipe.sample(part, part.index(), sink);
+          sink.finish();
+        });
     std::vector<SplitterOf<Order>> sample;
     std::uint64_t part = 0;
-    for (auto& keys : results<std::vector<typename SampleSink<Order>::Sampled>>(
-             job->engine().run(std::move(stage)))) {
+    for (auto& keys : results<std::vector<typename SampleSink<Order>::Sampled>>(outcomes)) {
       for (auto& [key, place] : keys) {
         const std::uint64_t prefix = order.prefix_of_key(typename Order::Key(key));
         sample.push_back({prefix, std::move(key), part, place});
@@ -398,14 +396,15 @@ class Collection {
   }
   template <class Format>
   void write(const std::string& folder, Format format, const char* action, Where where) const {
-    if (!job_->options().explain) prepare_output(job_->storage(), folder, job_->options().overwrite);
+    const bool writes = !job_->options().explain && job_->engine().coordinates();
+    if (writes) prepare_output(job_->storage(), folder, job_->options().overwrite);
     const SourceFacts facts = pipe_.facts();
     const auto outcomes =
         run_to("files in '" + folder + "'", action, where, [=, pipe = pipe_](Part& part) {
           FileSink<Record, Format> sink(part, folder, facts.parts(), format);
           run_into(sink, pipe, part);
         });
-    finish_output(job_->storage(), folder, outcomes, job_->counters());
+    if (writes) finish_output(job_->storage(), folder, outcomes, job_->counters());
   }
   template <class T>
   auto values(std::vector<T> records, const char* kind, Where where) const {

@@ -27,7 +27,9 @@ std::string line(const StageReport& report) {
   std::string text =
       fmt::format("stage {} ({}): {} of {} parts", report.stage, report.name, report.done, report.parts);
   if (!report.is_last) text += fmt::format(", {} running", report.running);
+  if (report.tasks > 1) text += fmt::format(" on {} tasks", report.tasks);
   if (report.failed > 0) text += fmt::format(", {} failed", report.failed);
+  if (report.backups > 0) text += fmt::format(", {} run twice", report.backups);
   text += fmt::format("; {} records, {:.0f} MiB in {:.1f} s", report.records_read,
                       static_cast<double>(report.bytes_read) / mib, report.seconds);
   if (report.seconds > 0)
@@ -35,7 +37,9 @@ std::string line(const StageReport& report) {
   if (report.bytes_spilled > 0)
     text +=
         fmt::format(", {:.0f} MiB put aside on disk", static_cast<double>(report.bytes_spilled) / mib);
-  return report.is_last ? text : text + time_left(report);
+  if (report.is_last) return text;
+  if (!report.slowest.empty()) text += ", slowest: " + report.slowest;
+  return text + time_left(report);
 }
 
 std::string json(const StageReport& report) {
@@ -46,12 +50,16 @@ std::string json(const StageReport& report) {
                                   {"done", number(report.done)},
                                   {"running", number(report.running)},
                                   {"failed", number(report.failed)},
+                                  {"backups", number(report.backups)},
+                                  {"tasks", number(report.tasks)},
+                                  {"slowest", report.slowest},
                                   {"records_read", number(report.records_read)},
                                   {"bytes_read", number(report.bytes_read)},
                                   {"input_bytes", number(report.input_bytes)},
                                   {"bytes_spilled", number(report.bytes_spilled)},
                                   {"bytes_in_memory", number(report.bytes_in_memory)},
                                   {"seconds", report.seconds},
+                                  {"busy_seconds", report.busy_seconds},
                                   {"ended", number(report.is_last)}});
   std::erase(text, '\n');
   return text;

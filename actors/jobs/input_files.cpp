@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "schema/checksum.h"
 
 namespace actorflow {
 namespace {
@@ -54,6 +55,13 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 }
 
 }  // namespace
+
+std::string InputFiles::describe() const {
+  std::string list;
+  for (const auto& file : files) list += fmt::format("{}:{}\n", file.path, file.bytes);
+  return fmt::format("{} files of {} bytes ({:016x})", files.size(), bytes,
+                     checksum(std::as_bytes(std::span(list))));
+}
 
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
                                              std::uint64_t split_bytes) {

@@ -23,6 +23,8 @@ struct InputFiles {
   std::uint64_t size(const Split& split) const {
     return std::min(split.end, files[split.file].bytes) - split.begin;
   }
+  // "3 files of 12000 bytes (5f3a...)": the same for files of the same names and sizes.
+  std::string describe() const;
 };
 
 // `pattern`: a file, a folder (all its files but those whose names begin with '.' or '_'), or a pattern

@@ -12,8 +12,12 @@ Job::Job(JobOptions options, std::shared_ptr<Runtime> runtime) {
   if (!runtime)
     runtime = std::make_shared<ThreadedRuntime>(
         RuntimeOptions{.num_threads = static_cast<int>(options.threads)});
-  state_ = std::make_shared<JobContext>(std::move(options), std::move(runtime));
+  auto engine = make_engine(options, std::move(runtime));
+  state_ = std::make_shared<JobContext>(std::move(options), std::move(engine));
 }
+
+Job::Job(JobOptions options, std::unique_ptr<JobEngine> engine)
+    : state_(std::make_shared<JobContext>(std::move(options), std::move(engine))) {}
 
 const std::string& Job::param(const std::string& name) const {
   if (const std::string* text = state_->parameter(name)) return *text;

@@ -27,6 +27,7 @@
 #include "actors/jobs/collection.h"
 #include "actors/jobs/job_context.h"
 #include "actors/jobs/job_options.h"
+#include "actors/jobs/run_job.h"
 #include "actors/jobs/sources.h"
 #include "actors/jobs/words.h"
 #include "schema/records/csv_field.h"
@@ -55,8 +56,10 @@ class Counter {
 // A job that runs: for one thread. Its collections may outlive it.
 class Job {
  public:
-  // With threads of its own, or those of a runtime.
+  // In this process alone: with threads of its own, or those of a runtime. On several tasks: run_job.h.
   explicit Job(JobOptions options = {}, std::shared_ptr<Runtime> runtime = nullptr);
+  // For run_job().
+  Job(JobOptions options, std::unique_ptr<JobEngine> engine);
 
   // Throws invalid_argument if the parameter was not given.
   const std::string& param(const std::string& name) const;
@@ -113,6 +116,9 @@ class Job {
   std::map<std::string, std::int64_t> counters() const { return state_->counters(); }
   // The stages so far.
   const std::vector<PlanStage>& plan() const { return state_->stages(); }
+  // Whether this task says what the job is: always, in a process that runs it alone. Functions of a job
+  // run on all tasks; print only here.
+  bool coordinates() const { return state_->engine().coordinates(); }
   // The stage that runs fails as cancelled. Any thread.
   void stop() const { state_->engine().stop(); }
   const JobRef& state() const { return state_; }
@@ -141,11 +147,9 @@ T Job::param(const std::string& name, T otherwise) const {
   return value;
 }
 
-using JobFunction = void (*)(Job&);
-
 // The main() of a program of jobs. Without a name on the command line the only job runs; --help says the
-// flags. Returns 0, or 1 for a job that has failed and 2 for mistakes on the command line, with one line
-// on standard error, or 130 after Ctrl-C.
-int run_jobs(int argc, const char* const* argv, const std::map<std::string, JobFunction>& jobs);
+// flags, among them those that run it on several machines. Returns 0, or 1 for a job that has failed and
+// 2 for mistakes on the command line, with one line on standard error, or 130 after Ctrl-C.
+int run_jobs(int argc, const char* const* argv, const JobTable& jobs);
 
 }  // namespace actorflow

@@ -35,8 +35,13 @@ std::string name_of(const PlanStage& plan) {
 
 }  // namespace
 
-JobContext::JobContext(JobOptions options, std::shared_ptr<Runtime> runtime)
-    : options_(std::move(options)), engine_(std::move(runtime), engine_options(options_)) {}
+std::unique_ptr<JobEngine> make_engine(const JobOptions& options, std::shared_ptr<Runtime> runtime,
+                                       std::shared_ptr<const TaskContext> task) {
+  return std::make_unique<JobEngine>(std::move(runtime), engine_options(options), std::move(task));
+}
+
+JobContext::JobContext(JobOptions options, std::unique_ptr<JobEngine> engine)
+    : options_(std::move(options)), engine_(std::move(engine)) {}
 
 const std::string* JobContext::parameter(const std::string& name) {
   asked_.insert(name);
@@ -63,8 +68,8 @@ std::size_t JobContext::counter(const std::string& name) {
 std::map<std::string, std::int64_t> JobContext::counters() const {
   std::map<std::string, std::int64_t> counters;
   for (std::size_t i = 0; i < counts_.size(); ++i) counters[counter_names_[i]] = counts_[i];
-  if (engine_.skipped_records() > 0)
-    counters["skipped records"] = static_cast<std::int64_t>(engine_.skipped_records());
+  if (engine_->skipped_records() > 0)
+    counters["skipped records"] = static_cast<std::int64_t>(engine_->skipped_records());
   return counters;
 }
 
@@ -80,46 +85,81 @@ std::size_t JobContext::partitions_for(std::uint64_t bytes) const {
                                    most_partitions);
 }
 
-std::vector<PartOutcome> JobContext::run(std::uint32_t stage, const SourceFacts& source,
-                                         std::function<void(Part&)> body) {
-  if (options_.explain) throw PlanIsComplete();
-  auto outcomes = engine_.run({.id = stage,
-                               .name = name_of(stages_[stage - 1]),
-                               .parts = source.parts(),
-                               .input_bytes = source.bytes(),
-                               .body = std::move(body)});
-  for (const auto& outcome : outcomes)
-    for (std::size_t i = 0; i < outcome.counts.size(); ++i) counts_[i] += outcome.counts[i];
-  return outcomes;
+// Tasks that run the same program come to the same stages, unless the job itself depends on something
+// that they see differently.
+StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Body body) const {
+  StageSpec spec;
+  spec.parts = source.parts();
+  spec.input_bytes = source.bytes();
+  spec.inputs = source.inputs;
+  spec.body = std::move(body);
+  if (stage > 0) {
+    spec.name = name_of(stages_[stage - 1]);
+    for (const auto& op : stages_[stage - 1].operators)
+      spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
+  }
+  if (source.contents) spec.fingerprint.push_back(source.contents());
+  spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
+  return spec;
 }
 
-StageNode::StageNode(JobRef job, PlanStage plan, SourceFacts source, std::size_t partitions,
+StageResult JobContext::run(std::uint32_t stage, StageSpec spec) {
+  if (options_.explain) throw PlanIsComplete();
+  spec.fingerprint.push_back(fmt::format("{} partitions", spec.partitions));
+  auto result = engine_->run(std::move(spec), stage);
+  for (const auto& outcome : result.outcomes)
+    for (std::size_t i = 0; i < outcome.counts.size(); ++i) counts_.at(i) += outcome.counts[i];
+  return result;
+}
+
+std::vector<PartOutcome> JobContext::run(std::uint32_t stage, const SourceFacts& source, Body body) {
+  return run(stage, spec_of(stage, source, std::move(body))).outcomes;
+}
+
+std::shared_ptr<const KeptRecords> JobContext::keep(std::uint32_t stage, StageNumber& number,
+                                                    const SourceFacts& source, std::size_t partitions,
+                                                    Body body) {
+  StageSpec spec = spec_of(stage, source, std::move(body));
+  spec.keeps = true;
+  spec.partitions = partitions;
+  number = engine_->next_stage();
+  return run(stage, std::move(spec)).kept;
+}
+
+std::vector<PartOutcome> JobContext::sample(const std::string& name, const SourceFacts& source,
+                                            Body body) {
+  StageSpec spec = spec_of(0, source, std::move(body));
+  spec.name = name;
+  spec.fingerprint.insert(spec.fingerprint.begin(), name);
+  return run(0, std::move(spec)).outcomes;
+}
+
+StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std::size_t partitions,
                      MakeBody make_body)
-    : job_(std::move(job)),
+    : job_(job),
       source_(std::move(source)),
       wanted_partitions_(partitions),
       make_body_(std::move(make_body)),
-      id_(job_->add_stage(std::move(plan))) {}
+      id_(job->add_stage(std::move(plan))) {}
 
-StageNode::StageNode(JobRef job, PlanStage plan, SourceFacts source, SourceFacts beside,
+StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, SourceFacts beside,
                      MakeBody make_body)
-    : job_(std::move(job)),
+    : job_(job),
       source_(std::move(source)),
       beside_(std::move(beside)),
       wanted_partitions_(0),
       make_body_(std::move(make_body)),
-      id_(job_->add_stage(std::move(plan))) {}
+      id_(job->add_stage(std::move(plan))) {}
 
 void StageNode::ensure() {
   if (dataset_) return;
+  const JobRef job = job_.lock();
   source_.prepare();
   if (beside_) beside_->prepare();
   const std::uint64_t bytes = source_.bytes() + (beside_ ? beside_->bytes() : 0);
-  const auto dataset = std::make_shared<KeptRecords>();
-  dataset->partitions = wanted_partitions_ > 0 ? wanted_partitions_ : job_->partitions_for(bytes);
-  auto outcomes = job_->run(id_, source_, make_body_(dataset->partitions));
-  for (auto& outcome : outcomes) dataset->parts.push_back(std::move(outcome.chunks));
-  dataset_ = dataset;
+  const std::size_t partitions = wanted_partitions_ > 0 ? wanted_partitions_ : job->partitions_for(bytes);
+  auto body = make_body_(*job, partitions);
+  dataset_ = job->keep(id_, number_, source_, partitions, std::move(body));
 }
 
 }  // namespace actorflow

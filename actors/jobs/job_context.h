@@ -36,16 +36,20 @@ struct SourceFacts {
   std::function<void()> prepare;  // makes what it reads
   std::function<std::size_t()> parts;
   std::function<std::uint64_t()> bytes;
+  // Records of earlier stages that a part reads; none: it reads none.
+  std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
+  // What all tasks must see alike, such as names and sizes of files; none: nothing.
+  std::function<std::string()> contents = {};
 };
 
 // For one thread, but for what parts do.
 class JobContext {
  public:
-  JobContext(JobOptions options, std::shared_ptr<Runtime> runtime);
+  JobContext(JobOptions options, std::unique_ptr<JobEngine> engine);
 
   const JobOptions& options() const { return options_; }
-  JobEngine& engine() { return engine_; }
-  Storage& storage() { return engine_.storage(); }
+  JobEngine& engine() { return *engine_; }
+  Storage& storage() { return engine_->storage(); }
 
   // A parameter's text; none if it was not given. Remembers that it was asked for.
   const std::string* parameter(const std::string& name);
@@ -63,14 +67,22 @@ class JobContext {
   // How many partitions records of so many bytes are divided into.
   std::size_t partitions_for(std::uint64_t bytes) const;
 
+  using Body = std::function<void(Part&)>;
   // Runs a stage of the plan. What its parts have counted is added to the counters. Where plans are only
   // explained throws PlanIsComplete.
-  std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source,
-                               std::function<void(Part&)> body);
+  std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body);
+  // The same for a stage whose records, divided into so many partitions, are kept.
+  std::shared_ptr<const KeptRecords> keep(std::uint32_t stage, StageNumber& number,
+                                          const SourceFacts& source, std::size_t partitions, Body body);
+  // Runs a stage that is none of the plan's.
+  std::vector<PartOutcome> sample(const std::string& name, const SourceFacts& source, Body body);
 
  private:
+  StageSpec spec_of(std::uint32_t stage, const SourceFacts& source, Body body) const;
+  StageResult run(std::uint32_t stage, StageSpec spec);
+
   const JobOptions options_;
-  JobEngine engine_;
+  const std::unique_ptr<JobEngine> engine_;
   std::set<std::string> asked_;
   std::vector<std::string> counter_names_;
   std::vector<std::int64_t> counts_;
@@ -78,35 +90,47 @@ class JobContext {
 };
 using JobRef = std::shared_ptr<JobContext>;
 
+// An engine for a job of these options: on all tasks of the cluster, or in this process alone.
+std::unique_ptr<JobEngine> make_engine(const JobOptions& options, std::shared_ptr<Runtime> runtime,
+                                       std::shared_ptr<const TaskContext> task = nullptr);
+
 // Ends a job whose plan is only explained, at its first result. No std::exception, so that no handler of
 // the job's keeps it.
 struct PlanIsComplete {};
 
 // A stage whose records later stages read. It runs when the first of them does, once, and its records
-// are kept as long as it lives.
+// are kept as long as it lives. It does not keep the job alive: the job's engine holds functions that
+// hold stages.
 class StageNode {
  public:
   // Makes the stage's function, for so many partitions; may run other stages.
-  using MakeBody = std::function<std::function<void(Part&)>(std::size_t partitions)>;
+  using MakeBody = std::function<JobContext::Body(JobContext& job, std::size_t partitions)>;
   // `partitions`: how many are wanted; 0 = by the bytes of the source.
-  StageNode(JobRef job, PlanStage plan, SourceFacts source, std::size_t partitions, MakeBody make_body);
+  StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std::size_t partitions,
+            MakeBody make_body);
   // By the bytes of another source beside its own, with which it is joined.
-  StageNode(JobRef job, PlanStage plan, SourceFacts source, SourceFacts beside, MakeBody make_body);
+  StageNode(const JobRef& job, PlanStage plan, SourceFacts source, SourceFacts beside,
+            MakeBody make_body);
 
+  // REQUIRES: the job lives.
   void ensure();
   // The rest REQUIRES ensure().
   const std::shared_ptr<const KeptRecords>& dataset() const { return dataset_; }
-  std::size_t partitions() const { return dataset_->partitions; }
+  std::size_t partitions() const { return dataset_->partitions(); }
+  // For the engine: a partition, or a part.
+  SliceSet partition(std::size_t index) const { return {number_, false, index}; }
+  SliceSet part(std::size_t index) const { return {number_, true, index}; }
 
   std::uint32_t id() const { return id_; }
 
  private:
-  const JobRef job_;
+  const std::weak_ptr<JobContext> job_;
   const SourceFacts source_;
   const std::optional<SourceFacts> beside_;
   const std::size_t wanted_partitions_;
   const MakeBody make_body_;
   const std::uint32_t id_;
+  StageNumber number_ = 0;
   std::shared_ptr<const KeptRecords> dataset_;
 };
 using StageNodeRef = std::shared_ptr<StageNode>;

@@ -240,7 +240,10 @@ struct JoinPipe {
               r->ensure();
             },
             [l = left] { return l->partitions(); },
-            [l = left, r = right] { return l->dataset()->bytes() + r->dataset()->bytes(); }};
+            [l = left, r = right] { return l->dataset()->bytes() + r->dataset()->bytes(); },
+            [l = left, r = right](std::size_t part) {
+              return std::vector{l->partition(part), r->partition(part)};
+            }};
   }
   void describe(PlanStage& plan) const {
     plan.reads.push_back(left->id());

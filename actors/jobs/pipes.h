@@ -131,7 +131,17 @@ struct UnionPipe {
               a.prepare();
               b.prepare();
             },
-            [a, b] { return a.parts() + b.parts(); }, [a, b] { return a.bytes() + b.bytes(); }};
+            [a, b] { return a.parts() + b.parts(); }, [a, b] { return a.bytes() + b.bytes(); },
+            [a, b](std::size_t part) {
+              const std::size_t others = a.parts();
+              const SourceFacts& facts = part < others ? a : b;
+              return facts.inputs ? facts.inputs(part < others ? part : part - others)
+                                  : std::vector<SliceSet>();
+            },
+            [a, b] {
+              return (a.contents ? a.contents() : std::string()) +
+                     (b.contents ? ", " + b.contents() : std::string());
+            }};
   }
   void describe(PlanStage& plan) const {
     first.describe(plan);
@@ -197,8 +207,10 @@ struct KeptPipe {
   }
 
   static SourceFacts facts_of(const StageNodeRef& stage) {
-    return {[stage] { stage->ensure(); }, [stage] { return stage->dataset()->parts.size(); },
-            [stage] { return stage->dataset()->bytes(); }};
+    return {[stage] { stage->ensure(); },
+            [stage] { return stage->dataset()->parts(); },
+            [stage] { return stage->dataset()->bytes(); },
+            [stage](std::size_t part) { return std::vector{stage->part(part)}; }};
   }
 
  private:
@@ -236,7 +248,8 @@ struct NumberedPipe {
 // The facts of a source that reads the partitions of a stage.
 inline SourceFacts partitions_of(const StageNodeRef& stage) {
   return {[stage] { stage->ensure(); }, [stage] { return stage->partitions(); },
-          [stage] { return stage->dataset()->bytes(); }};
+          [stage] { return stage->dataset()->bytes(); },
+          [stage](std::size_t part) { return std::vector{stage->partition(part)}; }};
 }
 
 }  // namespace actorflow

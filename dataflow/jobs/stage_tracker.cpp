@@ -1,32 +1,173 @@
 #include "dataflow/jobs/stage_tracker.h"
 
+#include <algorithm>
+
 namespace actorflow {
+namespace {
 
-StageTracker::StageTracker(std::size_t parts) : accepted_(parts), attempts_(parts) {}
+// Backup attempts begin when nine of ten parts are made, for one that takes thrice the median and a
+// second at least (MapReduce, Dean and Ghemawat 2004, has them near the end of a stage).
+constexpr double made_before_backups = 0.9;
+constexpr double times_the_median = 3, least_seconds = 1;
 
-std::optional<PartAttempt> StageTracker::next() {
-  std::size_t part = next_;
-  if (!again_.empty()) {
-    part = again_.front();
-    again_.pop_front();
-  } else if (next_ < parts()) {
-    ++next_;
-  } else {
-    return std::nullopt;
-  }
-  return PartAttempt{part, attempts_[part]++};
+}  // namespace
+
+StageTracker::StageTracker(std::size_t parts, bool keeps)
+    : StageTracker(std::vector<int>(parts, nowhere), keeps) {}
+
+StageTracker::StageTracker(std::span<const int> homes, bool keeps)
+    : keeps_(keeps),
+      made_(homes.size()),
+      holders_(homes.size(), nowhere),
+      attempts_(homes.size()),
+      failures_(homes.size()),
+      num_pending_(homes.size()) {
+  for (std::size_t part = 0; part < homes.size(); ++part) pending_[homes[part]].push_back(part);
 }
 
-bool StageTracker::accept(const PartAttempt& attempt) {
-  if (accepted_[attempt.part]) return false;
-  accepted_[attempt.part] = true;
-  ++num_accepted_;
+std::deque<std::size_t>* StageTracker::queue_for(int task, const CanRun& can_run, std::size_t spare) {
+  const auto ready = [&](const std::deque<std::size_t>& queue) {
+    return !queue.empty() && can_run(queue.front());
+  };
+  if (ready(again_)) return &again_;
+  for (const int home : {task, nowhere})
+    if (const auto found = pending_.find(home); found != pending_.end() && ready(found->second))
+      return &found->second;
+  const auto longest = std::ranges::max_element(
+      pending_, {}, [&](const auto& of_home) { return ready(of_home.second) ? of_home.second.size() : 0; });
+  if (longest == pending_.end() || longest->second.size() <= spare || !ready(longest->second))
+    return nullptr;
+  return &longest->second;
+}
+
+std::optional<PartAttempt> StageTracker::next(int task, double now, const CanRun& can_run,
+                                              std::size_t spare) {
+  auto* queue = queue_for(task, can_run, spare);
+  if (!queue) return std::nullopt;
+  const std::size_t part = queue->front();
+  queue->pop_front();
+  --num_pending_;
+  return begin(part, task, now, false);
+}
+
+PartAttempt StageTracker::begin(std::size_t part, int task, double now, bool is_backup) {
+  const PartAttempt attempt{part, attempts_[part]++};
+  runs_.push_back({attempt, task, now, false, is_backup});
+  return attempt;
+}
+
+double StageTracker::long_time() const {
+  std::vector<double> sorted = durations_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::ranges::nth_element(sorted, middle);
+  return std::max(least_seconds, times_the_median * *middle);
+}
+
+std::optional<PartAttempt> StageTracker::backup(int task, double now, std::size_t most) {
+  const auto enough = static_cast<std::size_t>(made_before_backups * static_cast<double>(parts()));
+  if (num_pending_ > 0 || durations_.empty() || num_made_ < std::max<std::size_t>(1, enough))
+    return std::nullopt;
+  if (static_cast<std::size_t>(std::ranges::count_if(runs_, &Run::is_backup)) >= most)
+    return std::nullopt;
+  const double limit = long_time();
+  const auto slow = std::ranges::find_if(runs_, [&](const Run& run) {
+    return run.task != task && !run.granted && now - run.began > limit &&
+           runs_of(run.attempt.part).size() == 1;
+  });
+  if (slow == runs_.end()) return std::nullopt;
+  return begin(slow->attempt.part, task, now, true);
+}
+
+std::vector<StageTracker::Run> StageTracker::runs_of(std::size_t part) const {
+  std::vector<Run> runs;
+  std::ranges::copy_if(runs_, std::back_inserter(runs),
+                       [&](const Run& run) { return run.attempt.part == part; });
+  return runs;
+}
+
+std::size_t StageTracker::running_on(int task) const {
+  return static_cast<std::size_t>(std::ranges::count(runs_, task, &Run::task));
+}
+
+std::optional<StageTracker::Run> StageTracker::oldest_run() const {
+  const auto oldest = std::ranges::min_element(runs_, {}, &Run::began);
+  return oldest == runs_.end() ? std::nullopt : std::optional(*oldest);
+}
+
+bool StageTracker::grant(const PartAttempt& attempt, int task) {
+  if (made_[attempt.part]) return false;
+  Run* ours = nullptr;
+  for (auto& run : runs_) {
+    if (run.attempt.part != attempt.part) continue;
+    if (run.granted) return false;
+    if (run.attempt == attempt && run.task == task) ours = &run;
+  }
+  if (ours) ours->granted = true;
+  return ours != nullptr;
+}
+
+bool StageTracker::take_run(const PartAttempt& attempt, int task, Run* taken) {
+  const auto run = std::ranges::find_if(
+      runs_, [&](const Run& r) { return r.attempt == attempt && r.task == task; });
+  if (run == runs_.end()) return false;
+  if (taken) *taken = *run;
+  runs_.erase(run);
   return true;
 }
 
-unsigned StageTracker::again(const PartAttempt& attempt) {
-  if (!accepted_[attempt.part]) again_.push_back(attempt.part);
-  return attempts_[attempt.part];
+bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
+  Run run;
+  if (!take_run(attempt, task, &run) || made_[attempt.part]) return false;
+  made_[attempt.part] = true;
+  holders_[attempt.part] = task;
+  durations_.push_back(now - run.began);
+  ++num_made_;
+  return true;
+}
+
+void StageTracker::put_back(std::size_t part) {
+  if (made_[part] || !runs_of(part).empty()) return;
+  again_.push_back(part);
+  ++num_pending_;
+}
+
+unsigned StageTracker::fail(const PartAttempt& attempt, int task) {
+  if (take_run(attempt, task, nullptr)) {
+    ++failures_[attempt.part];
+    put_back(attempt.part);
+  }
+  return failures_[attempt.part];
+}
+
+void StageTracker::give_back(const PartAttempt& attempt, int task) {
+  if (take_run(attempt, task, nullptr)) put_back(attempt.part);
+}
+
+std::size_t StageTracker::lose_task(int task) {
+  std::vector<PartAttempt> gone;
+  for (const auto& run : runs_)
+    if (run.task == task) gone.push_back(run.attempt);
+  for (const auto& attempt : gone) give_back(attempt, task);
+  for (std::size_t part = 0; part < parts(); ++part) lose_part(part, task);
+  if (const auto home = pending_.find(task); home != pending_.end()) {
+    auto& anywhere = pending_[nowhere];
+    anywhere.insert(anywhere.end(), home->second.begin(), home->second.end());
+    pending_.erase(task);
+  }
+  return lost_.size();
+}
+
+void StageTracker::lose_part(std::size_t part, int task) {
+  if (!keeps_ || !made_[part] || holders_[part] != task) return;
+  made_[part] = false;
+  holders_[part] = nowhere;
+  --num_made_;
+  lost_.push_back(part);
+}
+
+void StageTracker::remake_lost() {
+  for (const std::size_t part : lost_) put_back(part);
+  lost_.clear();
 }
 
 }  // namespace actorflow

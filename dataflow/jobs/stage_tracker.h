@@ -1,9 +1,13 @@
-// Which parts of a stage are to run, are running and are done.
+// Which parts of a stage are to run, which run where, and which task has made what.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace actorflow {
@@ -15,28 +19,80 @@ struct PartAttempt {
   bool operator==(const PartAttempt&) const = default;
 };
 
-// Not thread-safe.
+// Tasks are numbered from 0 on; times are in seconds, from any moment. Not thread-safe.
 class StageTracker {
  public:
-  explicit StageTracker(std::size_t parts);
+  static constexpr int nowhere = -1;
+  // Whether what the part reads is there.
+  using CanRun = std::function<bool(std::size_t part)>;
 
-  // The next to run, in the order of parts; those that have failed come before others.
-  std::optional<PartAttempt> next();
-  // The attempt is accepted; false if another one of its part has been.
-  bool accept(const PartAttempt& attempt);
-  // Its part runs again. Returns how many attempts it had.
-  unsigned again(const PartAttempt& attempt);
+  // `keeps`: what a part has made stays with its task, and is lost with it.
+  StageTracker(std::size_t parts, bool keeps);
+  // `homes`: for each part the task that has its input, or nowhere.
+  StageTracker(std::span<const int> homes, bool keeps);
 
-  std::size_t parts() const { return accepted_.size(); }
-  std::size_t accepted() const { return num_accepted_; }
-  bool finished() const { return num_accepted_ == parts(); }
+  // The next part for the task, which runs there from now on. Parts that have failed come first, then
+  // those at home there, then those at home nowhere; those of other tasks only where they have more than
+  // `spare` of them to do.
+  std::optional<PartAttempt> next(int task, double now, const CanRun& can_run, std::size_t spare);
+  // A second attempt of a part that takes far longer than the others did: at most so many at a time.
+  std::optional<PartAttempt> backup(int task, double now, std::size_t most);
+
+  // The attempt may let its files take their places; false if another one may, or it runs no longer.
+  bool grant(const PartAttempt& attempt, int task);
+  // The part is made, and held by the task. False if it has been made by another attempt.
+  bool accept(const PartAttempt& attempt, int task, double now);
+  // The attempt runs no longer. Returns how many of the part have failed.
+  unsigned fail(const PartAttempt& attempt, int task);
+  // The same, but it was no fault of the part's.
+  void give_back(const PartAttempt& attempt, int task);
+
+  struct Run {
+    PartAttempt attempt;
+    int task = 0;
+    double began = 0;
+    bool granted = false, is_backup = false;
+  };
+  // Attempts that run, and those of one part.
+  std::span<const Run> runs() const { return runs_; }
+  std::vector<Run> runs_of(std::size_t part) const;
+  std::size_t running_on(int task) const;
+
+  // The task is gone, with what it held and its attempts. Returns how many parts are lost.
+  std::size_t lose_task(int task);
+  // What the task held of the part is gone.
+  void lose_part(std::size_t part, int task);
+  // Lost parts are to run again.
+  void remake_lost();
+
+  std::size_t parts() const { return made_.size(); }
+  std::size_t made() const { return num_made_; }
+  bool is_made(std::size_t part) const { return made_[part]; }
+  bool finished() const { return num_made_ == parts(); }
+  // That made the part.
+  int holder(std::size_t part) const { return holders_[part]; }
+  bool has_pending() const { return num_pending_ > 0; }
+  // The task with the attempt that has run longest; nowhere if none runs.
+  std::optional<Run> oldest_run() const;
 
  private:
-  std::vector<bool> accepted_;
-  std::vector<unsigned> attempts_;  // begun
+  std::deque<std::size_t>* queue_for(int task, const CanRun& can_run, std::size_t spare);
+  PartAttempt begin(std::size_t part, int task, double now, bool is_backup);
+  bool take_run(const PartAttempt& attempt, int task, Run* run);
+  void put_back(std::size_t part);
+  double long_time() const;
+
+  const bool keeps_;
+  std::vector<bool> made_;
+  std::vector<int> holders_;
+  std::vector<unsigned> attempts_, failures_;
+  std::vector<std::size_t> lost_;
   std::deque<std::size_t> again_;
-  std::size_t next_ = 0;  // of the parts that have not begun
-  std::size_t num_accepted_ = 0;
+  std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
+  std::size_t num_pending_ = 0;
+  std::vector<Run> runs_;
+  std::vector<double> durations_;
+  std::size_t num_made_ = 0;
 };
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/jobs/job.h"
+#include "actors/probes/point.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/simulation_test.h"
 
@@ -34,7 +35,12 @@ void write_input(Storage& storage) {
 }
 
 void sorted_counts(Job& job) {
+  const Counter counter = job.counter("lines");
   job.read_text(job.param("input"))
+      .map([counter](std::string_view line) {
+        counter.add();
+        return line;
+      })
       .flat_map(words)
       .map([](auto word) {
         return std::pair{word, std::int64_t{1}};
@@ -44,21 +50,37 @@ void sorted_counts(Job& job) {
       .write_csv(job.param("output"));
 }
 
-// All records between stages lie on the disk.
-void run(SimTask& task) {
-  write_input(task.storage());
+JobOptions options_of_test() {
   JobOptions options;
   options.parameters = {{"input", "in"}, {"output", "out"}};
   options.threads = 2;
   options.memory_bytes = std::size_t{128} << 20;
   options.split_bytes = 9'000;
   options.partitions = 4;
-  options.records_on_disk = true;
+  options.records_on_disk = true;  // all records between stages
   options.overwrite = true;
   options.spill_folder = "spills";
-  if (task.storage().exists("out/_SUCCESS")) return;
-  Job job(options, task.server().runtime());
+  return options;
+}
+
+bool is_done(Storage& storage) { return storage.exists("out/_SUCCESS"); }
+
+void run_alone(SimTask& task) {
+  write_input(task.storage());
+  if (is_done(task.storage())) return;
+  Job job(options_of_test(), task.server().runtime());
   sorted_counts(job);
+}
+
+// A task that comes back when the job has ended finds nobody who knows it.
+void run_task(SimTask& task) {
+  write_input(task.storage());
+  if (is_done(task.storage())) return;
+  try {
+    run_job(task.server(), {{"sorted_counts", sorted_counts}}, "sorted_counts", options_of_test());
+  } catch (const Error&) {
+    if (!is_done(task.storage())) throw;
+  }
 }
 
 Files output_of(SimCluster& sim) {
@@ -72,21 +94,24 @@ Files output_of(SimCluster& sim) {
 const Files& undisturbed() {
   static const Files files = [] {
     SimCluster sim({{"local", 1}}, SimOptions{});
-    sim.start(run).finish();
+    sim.start(run_alone).finish();
     return output_of(sim);
   }();
   return files;
 }
 
-void run_through(const std::vector<FaultKind>& kinds) {
+void run_through(const std::vector<FaultKind>& kinds, int tasks = 1) {
   const Files expected = undisturbed();
   BOOST_REQUIRE(expected.size() == 5u);  // four parts and _SUCCESS
   SimOptions options = of_this_seed({});
   options.restart_failed = 1s;
-  SimCluster sim({{"local", 1}}, options);
+  options.longest_kernel = 4ms;
+  SimCluster sim({{"local", tasks}}, options);
   sim.apply(random_fault_plan(options.seed, sim.cluster().all_tasks(),
-                              {.count = 4, .until = 60ms, .longest = 200ms, .kinds = kinds}));
-  sim.start(run).finish();
+                              {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+  auto run = sim.start(tasks == 1 ? run_alone : run_task);
+  run.finish("/job:local/task:0");
+  BOOST_TEST_MESSAGE("took " << sim.statistics().simulated.count() / 1000 << " us");
   BOOST_TEST((output_of(sim) == expected));
 }
 
@@ -100,6 +125,23 @@ SIMULATION_TEST(a_job_that_is_killed_and_started_again_writes_the_same_files, se
 
 SIMULATION_TEST(a_disk_that_fails_or_is_full_changes_no_byte, seeds(1, 100)) {
   run_through({FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill});
+}
+
+SIMULATION_TEST(tasks_that_nothing_disturbs_write_the_files_of_one, seeds(1, 50)) {
+  run_through({}, 3);
+}
+
+SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 200)) {
+  run_through({FaultKind::kill, FaultKind::pause, FaultKind::partition}, 3);
+}
+
+SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 200)) {
+  run_through({FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
+}
+
+// What the runs above have met.
+BOOST_AUTO_TEST_CASE(rare_situations_of_jobs_are_reached) {
+  for (const auto& [name, hits] : Point::take_all()) BOOST_TEST_MESSAGE(name << ": " << hits);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

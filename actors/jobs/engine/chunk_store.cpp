@@ -98,20 +98,4 @@ StoredChunkRef ChunkStore::keep(Chunk chunk, std::shared_ptr<ScratchFile>& file)
   }
 }
 
-std::uint64_t KeptRecords::records_before(std::size_t part) const {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < part; ++i)
-    for (const auto& chunk : parts[i])
-      for (std::size_t p = 0; p < chunk->partitions(); ++p) sum += chunk->records(p);
-  return sum;
-}
-
-std::uint64_t KeptRecords::bytes() const {
-  std::uint64_t sum = 0;
-  for (const auto& part : parts)
-    for (const auto& chunk : part)
-      for (std::size_t p = 0; p < chunk->partitions(); ++p) sum += chunk->slice_bytes(p);
-  return sum;
-}
-
 }  // namespace actorflow

@@ -31,6 +31,8 @@ class StoredChunk {
     return offsets_[partition + 1] - offsets_[partition];
   }
   std::uint64_t records(std::size_t partition) const { return records_[partition]; }
+  // XXH3 of the slice.
+  std::uint64_t checksum(std::size_t partition) const { return checksums_[partition]; }
   bool in_memory() const { return bytes_.get() != nullptr; }
   // Empty if it is on disk.
   std::span<const std::byte> slice(std::size_t partition) const;
@@ -84,19 +86,6 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   const std::unique_ptr<Allocator> pool_;
   std::atomic<std::size_t> in_memory_{0};
   std::atomic<std::uint64_t> on_disk_{0}, spilled_{0};
-};
-
-// All that a stage has made: the chunks of each of its parts. Filled by one thread, then read by any
-// number.
-class KeptRecords {
- public:
-  // What each part is divided into; a set that is read by part has one.
-  std::size_t partitions = 1;
-  std::vector<std::vector<StoredChunkRef>> parts;
-
-  // Of all parts before this one.
-  std::uint64_t records_before(std::size_t part) const;
-  std::uint64_t bytes() const;
 };
 
 }  // namespace actorflow

@@ -4,9 +4,16 @@
 
 #include <algorithm>
 #include <caf/actor_system.hpp>
+#include <atomic>
 #include <utility>
 
-#include "actors/jobs/engine/stage_coordinator.h"
+#include "actors/core/ask.h"
+#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/program_build.h"
+#include "actors/jobs/engine/slice_server.h"
+#include "actors/named/switchboard.h"
+#include "actors/runtime/random.h"
 #include "actors/runtime/runtime.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_unit.h"
@@ -31,56 +38,168 @@ std::size_t part_bytes_of(std::size_t memory_bytes, std::size_t slots) {
   if (bytes < least_part_bytes)
     throw invalid_argument(fmt::format(
         "--memory of {} MiB is too little for {} parts at a time: each needs {} MiB, and as much is "
-        "kept for "
-        "what they hand over; give at least {} MiB, or fewer threads",
+        "kept for what they hand over; give at least {} MiB, or fewer threads",
         memory_bytes / mib, slots, least_part_bytes / mib, 2 * slots * least_part_bytes / mib));
   return bytes;
 }
 
+// A job that was ended by an exception.
+const Status not_ended{Code::cancelled, "the program of the coordinating task has ended early"};
+
 }  // namespace
 
-JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options)
+JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
+                     std::shared_ptr<const TaskContext> task)
     : runtime_(std::move(runtime)),
       options_(options),
       slots_(slots_of(*runtime_, options.slots)),
-      tools_{runtime_->storage(),
-             std::make_shared<ChunkStore>(
-                 runtime_->storage(),
-                 ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2,
-                                   options.spill_folder, options.spill_bytes}),
-             part_bytes_of(options.memory_bytes, slots_),
-             std::min(most_chunk_bytes, part_bytes_of(options.memory_bytes, slots_) / 8), stopped_} {}
+      part_bytes_(part_bytes_of(options.memory_bytes, slots_)),
+      chunks_(std::make_shared<ChunkStore>(
+          runtime_->storage(), ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2,
+                                                 options.spill_folder, options.spill_bytes})),
+      mail_(std::make_shared<JobMail>(std::move(task))) {
+  spawn_agent();
+  if (!mail_->task()) begin({});
+}
 
-JobEngine::~JobEngine() = default;
+bool JobEngine::coordinates() const { return mail_->coordinates(); }
+
+void JobEngine::spawn_agent() {
+  const SystemVisit visit;
+  const JobTools tools{runtime_->storage(), chunks_, part_bytes_,
+                       std::min(most_chunk_bytes, part_bytes_ / 8), stopped_};
+  mail_->agent = runtime_->system().spawn(
+      job_agent_actor, AgentOrder{mail_, kept_, tools, slots_, options_.memory_bytes, runtime_->clock(),
+                                  options_.patience});
+  if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
+}
+
+void JobEngine::begin(std::vector<std::byte> contents) {
+  const SystemVisit visit;
+  mail_->set_run(runtime_->random().next() | 1U);
+  const bool has_others = mail_->tasks() > 1;
+  mail_->coordinator = runtime_->system().spawn(
+      job_coordinator_actor,
+      CoordinatorOrder{.mail = mail_,
+                       .terms = {part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8),
+                                 std::move(contents)},
+                       .build = has_others ? program_build() : "",
+                       .stopped = stopped_,
+                       .clock = runtime_->clock(),
+                       .reporter = options_.reporter,
+                       .skip_bad_records = options_.skip_bad_records});
+  register_actors();
+}
+
+std::vector<std::byte> JobEngine::join() {
+  register_actors();
+  const auto answer =
+      ask<std::pair<Status, JobTerms>>(*runtime_, [this](auto reply) {
+        const SystemVisit visit;
+        caf::anon_send(mail_->agent, AwaitJob{program_build(), [reply](Status status, JobTerms terms) {
+                                                reply({std::move(status), std::move(terms)});
+                                              }});
+      });
+  throw_if_error(answer ? answer->first : Status{Code::cancelled, "the task has ended"});
+  return answer->second.contents;
+}
+
+// Under the names by which other tasks send them messages.
+void JobEngine::register_actors() {
+  if (!mail_->task()) return;
+  const auto add = [this](const char* name, const caf::actor& actor) {
+    const auto status = ask<Status>(*runtime_, [&](auto reply) {
+      const SystemVisit visit;
+      caf::anon_send(mail_->task()->switchboard, RegisterActor{name, actor, reply});
+    });
+    throw_if_error(status ? *status : Status{Code::cancelled, "the task has ended"});
+  };
+  add(JobMail::slices_name, mail_->slices);
+  add(JobMail::agent_name, mail_->agent);
+  if (coordinates()) add(JobMail::coordinator_name, mail_->coordinator);
+}
+
+std::shared_ptr<KeptRecords> JobEngine::make_kept(StageNumber number, const StageSpec& stage) const {
+  const auto forget = [number, kept = std::weak_ptr(kept_),
+                       mail = std::weak_ptr(mail_)](KeptRecords* records) {
+    delete records;
+    if (const auto stages = kept.lock()) stages->remove(number);
+    const auto actors = mail.lock();
+    if (!actors) return;
+    const SystemVisit visit;
+    for (const auto& actor : {actors->agent, actors->coordinator})
+      if (actor) caf::anon_send(actor, ForgetStage{number});
+  };
+  return {new KeptRecords(stage.parts, stage.partitions), forget};
+}
+
+StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {
+  const StageNumber number = ++stages_;
+  StageResult result;
+  if (stage.keeps) {
+    result.kept = make_kept(number, stage);
+    kept_->add(number, result.kept);
+  }
+  const auto spec = std::make_shared<const StageSpec>(std::move(stage));
+  auto end = ask<StageEnd>(*runtime_, [&](auto reply) {
+    const SystemVisit visit;
+    if (coordinates()) caf::anon_send(mail_->coordinator, CoordinateStage{number, in_plan, spec});
+    caf::anon_send(mail_->agent, BeginStage{number, spec, result.kept, std::move(reply)});
+  });
+  if (!end) throw Error(Code::cancelled, "the task has ended");
+  skipped_ = end->skipped_records;
+  if (end->begins_anew) throw JobBeginsAnew();
+  throw_if_error(end->status);
+  result.outcomes = std::move(end->outcomes);
+  return result;
+}
+
+void JobEngine::end(const Status& status) {
+  if (std::exchange(ended_, true)) return;
+  const SystemVisit visit;
+  if (coordinates()) {
+    if (mail_->coordinator)
+      ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
+        caf::anon_send(mail_->coordinator, EndJob{status, [reply] { reply(true); }});
+      });
+    return;
+  }
+  const auto how = ask<std::pair<Status, bool>>(*runtime_, [&](auto reply) {
+    caf::anon_send(mail_->agent, AwaitJobEnd{[reply](Status end, bool begins_anew) {
+                     reply({std::move(end), begins_anew});
+                   }});
+  });
+  if (how && how->second) throw JobBeginsAnew();
+  throw_if_error(how ? how->first : Status{Code::cancelled, "the task has ended"});
+}
+
+JobEngine::~JobEngine() {
+  try {
+    if (coordinates()) end(not_ended);
+    end_actors();
+  } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
+  }
+}
+
+void JobEngine::end_actors() {
+  const SystemVisit visit;
+  std::vector<caf::actor> actors;
+  for (const auto& actor : {mail_->agent, mail_->coordinator, mail_->slices})
+    if (actor) actors.push_back(actor);
+  if (mail_->task())
+    for (const char* name : {JobMail::slices_name, JobMail::agent_name, JobMail::coordinator_name})
+      caf::anon_send(mail_->task()->switchboard, UnregisterActor{name});
+  runtime_->wait([&](Waker& waker) {
+    const auto left = std::make_shared<std::atomic<std::size_t>>(actors.size());
+    for (const auto& actor : actors)
+      actor->attach_functor([left, &waker] {
+        if (--*left == 0) waker.wake();
+      });
+    for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
+  });
+  mail_->agent = mail_->coordinator = mail_->slices = nullptr;
+}
 
 Storage& JobEngine::storage() { return runtime_->storage(); }
-
-std::vector<PartOutcome> JobEngine::run(StageSpec stage) {
-  Status status;
-  std::vector<PartOutcome> outcomes;
-  runtime_->wait([&](Waker& waker) {
-    const SystemVisit visit;
-    StageOrder order{.stage = std::make_shared<const StageSpec>(std::move(stage)),
-                     .tools = tools_,
-                     .slots = slots_,
-                     .take_skip =
-                         [this] {
-                           if (skipped_ >= options_.skip_bad_records) return false;
-                           ++skipped_;
-                           return true;
-                         },
-                     .clock = runtime_->clock(),
-                     .reporter = options_.reporter,
-                     .reply =
-                         [&](Status result, std::vector<PartOutcome> made) {
-                           status = std::move(result);
-                           outcomes = std::move(made);
-                           waker.wake();
-                         }};
-    runtime_->system().spawn(stage_coordinator_actor, std::move(order));
-  });
-  throw_if_error(status);
-  return outcomes;
-}
 
 }  // namespace actorflow

@@ -1,8 +1,9 @@
-// Runs the stages of a job in this process: as many parts at once as there are threads, within a limit
-// of memory.
+// Runs the stages of a job: in this process, or on all tasks of a cluster; as many parts at once as
+// there are threads, within a limit of memory.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,31 +11,17 @@
 #include <vector>
 
 #include "actors/jobs/engine/chunk_store.h"
+#include "actors/jobs/engine/job_report.h"
+#include "actors/jobs/engine/kept_records.h"
 #include "actors/jobs/engine/part.h"
 #include "actors/jobs/engine/stage.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
+class JobMail;
 class Runtime;
-
-// What one sees of a stage while it runs.
-struct StageReport {
-  std::uint32_t stage = 0;
-  std::string name;
-  std::size_t parts = 0, done = 0, running = 0, failed = 0;
-  std::uint64_t records_read = 0, bytes_read = 0, input_bytes = 0;
-  std::uint64_t bytes_spilled = 0;  // of the job so far
-  std::size_t bytes_in_memory = 0;
-  double seconds = 0;
-  bool is_last = false;  // the stage has ended
-};
-
-// Called about twice a second while a stage runs and at its end, on any thread, one at a time.
-class JobReporter {
- public:
-  virtual ~JobReporter() = default;
-  virtual void report(const StageReport& report) = 0;
-};
+struct TaskContext;
 
 struct JobEngineOptions {
   std::size_t memory_bytes = std::size_t{1} << 30;
@@ -46,36 +33,74 @@ struct JobEngineOptions {
   // Records for which a user's function throws are left out, up to so many of the job.
   std::uint64_t skip_bad_records = 0;
   JobReporter* reporter = nullptr;
+  // How long the task that coordinates is waited for, where it is another one.
+  std::chrono::milliseconds patience{60'000};
 };
 
-// For one thread, but for stop().
+// Ends the work of a task on a job that the coordinator has begun anew: the program begins anew, too. No
+// std::exception, so that no handler of the job's keeps it.
+struct JobBeginsAnew {};
+
+// What a stage has made.
+struct StageResult {
+  std::vector<PartOutcome> outcomes;  // by part
+  std::shared_ptr<KeptRecords> kept;  // null if the stage keeps nothing
+};
+
+// All tasks of a cluster have an engine, and run the same stages in the same order; the first task's
+// coordinates. For one thread, but for stop().
 class JobEngine {
  public:
-  // Throws invalid_argument for less memory than the parts that run at once need.
-  JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options);
+  // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than the
+  // parts that run at once need.
+  JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
+            std::shared_ptr<const TaskContext> task = nullptr);
+  // Ends the job as cancelled unless end() was called.
   ~JobEngine();
   JobEngine(const JobEngine&) = delete;
   JobEngine& operator=(const JobEngine&) = delete;
 
-  // Returns what its parts have made, by part. Throws the first error that running a part again could
-  // not mend; then no part runs any more.
-  std::vector<PartOutcome> run(StageSpec stage);
+  // Whether this task says what the job is.
+  bool coordinates() const;
+  // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().
+  void begin(std::vector<std::byte> contents);
+  // Waits for the coordinator to say it. Throws unavailable if it does not, and cancelled if the job has
+  // ended already. REQUIRES: !coordinates(), before the first run().
+  std::vector<std::byte> join();
+  // For the coordinator: the tasks learn that the job has ended so. For the others: waits for that, and
+  // throws how it has ended unless it was well. Other tasks may ask for what this one has kept until then.
+  void end(const Status& status = {});
+
+  // Throws the first error that running a part again could not mend; then no part runs any more. Throws
+  // JobBeginsAnew, and unavailable if the coordinator is gone.
+  StageResult run(StageSpec stage, std::uint32_t in_plan);
+  // The number that the next run() has.
+  StageNumber next_stage() const { return stages_ + 1; }
   // Makes the stage that runs fail as cancelled once its running parts have ended. Any thread, or a
   // handler of signals.
   void stop() { *stopped_ = true; }
 
   Storage& storage();
-  const JobTools& tools() const { return tools_; }
   std::uint64_t skipped_records() const { return skipped_; }
-  std::uint64_t spilled_bytes() const { return tools_.chunks->spilled_bytes(); }
+  std::uint64_t spilled_bytes() const { return chunks_->spilled_bytes(); }
 
  private:
+  void spawn_agent();
+  void register_actors();
+  std::shared_ptr<KeptRecords> make_kept(StageNumber number, const StageSpec& stage) const;
+  void end_actors();
+
   const std::shared_ptr<Runtime> runtime_;
   const JobEngineOptions options_;
   const std::size_t slots_;
+  const std::size_t part_bytes_;
   const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
-  const JobTools tools_;
-  std::atomic<std::uint64_t> skipped_{0};
+  const std::shared_ptr<ChunkStore> chunks_;
+  const std::shared_ptr<KeptStages> kept_ = std::make_shared<KeptStages>();
+  const std::shared_ptr<JobMail> mail_;
+  StageNumber stages_ = 0;  // that have run
+  std::uint64_t skipped_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace actorflow

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "schema/records/key.h"
 
 namespace actorflow {
 namespace {
@@ -12,8 +13,12 @@ thread_local Part* running = nullptr;
 }  // namespace
 
 Part::Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips,
-           StageProgress& progress)
-    : tools_(tools), index_(index), skips_(std::move(skips)), progress_(progress) {}
+           StageProgress& progress, std::shared_ptr<const std::atomic<bool>> cancelled)
+    : tools_(tools),
+      index_(index),
+      skips_(std::move(skips)),
+      progress_(progress),
+      cancelled_(std::move(cancelled)) {}
 
 Part::~Part() { forget_put_aside(); }
 
@@ -37,10 +42,25 @@ void Part::has_read(std::uint64_t bytes, std::uint64_t records) {
   progress_.bytes_read += bytes;
   progress_.records_read += records;
   if (*tools_.stopped) throw Error(Code::cancelled, "the job was stopped");
+  if (*cancelled_) throw Error(Code::cancelled, "another attempt of the part was faster");
 }
 
 void Part::hand_over(Chunk chunk) {
-  outcome_.chunks.push_back(tools_.chunks->keep(std::move(chunk), chunk_file_));
+  chunks_.push_back(tools_.chunks->keep(std::move(chunk), chunk_file_));
+}
+
+// Chunks are cut at the same places on all tasks, so that their slices can be compared one by one.
+PartProduct Part::take_product() {
+  std::vector<std::uint64_t> sums{hash_bytes(outcome_.result)};
+  for (const auto& file : outcome_.files) sums.push_back(file.checksum);
+  for (const auto& chunk : chunks_)
+    for (std::size_t p = 0; p < chunk->partitions(); ++p) {
+      outcome_.kept_records += chunk->records(p);
+      outcome_.kept_bytes += chunk->slice_bytes(p);
+      sums.push_back(chunk->checksum(p));
+    }
+  outcome_.checksum = hash_bytes(std::as_bytes(std::span(sums)));
+  return {std::move(chunks_), std::move(outcome_)};
 }
 
 NewFile& Part::create(const std::string& path) {
@@ -61,37 +81,6 @@ std::uint64_t Part::put_aside(std::span<const std::byte> bytes) {
 
 void Part::commit() {
   for (const auto& file : files_) file->commit();
-}
-
-SliceReader SliceReader::of_partition(std::shared_ptr<const KeptRecords> dataset, std::size_t partition) {
-  const std::size_t parts = dataset->parts.size();
-  return {std::move(dataset), partition, 0, parts};
-}
-
-SliceReader SliceReader::of_part(std::shared_ptr<const KeptRecords> dataset, std::size_t part) {
-  return {std::move(dataset), 0, part, part + 1};
-}
-
-bool SliceReader::next(Slice& slice) {
-  while (part_ < last_) {
-    const auto& chunks = dataset_->parts[part_];
-    if (chunk_ == chunks.size()) {
-      ++part_;
-      chunk_ = 0;
-      continue;
-    }
-    const StoredChunk& chunk = *chunks[chunk_++];
-    if (chunk.records(partition_) == 0) continue;
-    slice.records = chunk.records(partition_);
-    slice.in_memory = chunk.in_memory();
-    if (!slice.in_memory) {
-      buffer_.resize(chunk.slice_bytes(partition_));
-      chunk.read(partition_, buffer_);
-    }
-    slice.bytes = slice.in_memory ? chunk.slice(partition_) : std::span<const std::byte>(buffer_);
-    return true;
-  }
-  return false;
 }
 
 }  // namespace actorflow

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/jobs/engine/chunk_store.h"
+#include "actors/jobs/engine/kept_records.h"
 #include "actors/jobs/engine/operator_failure.h"
 #include "actors/jobs/engine/stage.h"
 #include "actors/runtime/storage.h"
@@ -29,11 +29,19 @@ struct JobTools {
   std::shared_ptr<const std::atomic<bool>> stopped;
 };
 
+// What an attempt has made: chunks for its task to keep, and the rest.
+struct PartProduct {
+  StoredChunks chunks;
+  PartOutcome outcome;
+};
+
 // For the thread that runs the attempt.
 class Part {
  public:
-  // `skips`: numbers of the records of its source that are left out.
-  Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips, StageProgress& progress);
+  // `skips`: numbers of the records of its source that are left out. `cancelled`: set when the attempt
+  // is of no use any more.
+  Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips, StageProgress& progress,
+       std::shared_ptr<const std::atomic<bool>> cancelled);
   ~Part();
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -92,7 +100,7 @@ class Part {
   std::uint64_t put_aside(std::span<const std::byte> bytes);
 
   // For the engine, when the function has returned.
-  PartOutcome take_outcome() { return std::move(outcome_); }
+  PartProduct take_product();
   // The files take their places.
   void commit();
 
@@ -110,44 +118,17 @@ class Part {
   const std::size_t index_;
   const std::set<std::uint64_t> skips_;
   StageProgress& progress_;
+  const std::shared_ptr<const std::atomic<bool>> cancelled_;
   std::uint64_t record_ = 0;
   std::uint64_t place_ = 0;
   bool on_its_way_ = false;
   bool is_sample_ = false;
   PartOutcome outcome_;
+  StoredChunks chunks_;
   std::vector<std::unique_ptr<NewFile>> files_;
   std::shared_ptr<ScratchFile> chunk_file_;
   std::unique_ptr<ScratchFile> scratch_;
   std::uint64_t put_aside_ = 0;
-};
-
-// A part's records of a dataset, slice by slice, in the order of the parts that made them.
-class SliceReader {
- public:
-  struct Slice {
-    std::span<const std::byte> bytes;  // valid until the next call; as long as the dataset if in_memory
-    std::uint64_t records = 0;
-    bool in_memory = true;
-  };
-
-  // Of all parts, what is for the partition.
-  static SliceReader of_partition(std::shared_ptr<const KeptRecords> dataset, std::size_t partition);
-  // All of one part. REQUIRES: the dataset has one partition.
-  static SliceReader of_part(std::shared_ptr<const KeptRecords> dataset, std::size_t part);
-
-  // False at the end.
-  bool next(Slice& slice);
-
- private:
-  SliceReader(std::shared_ptr<const KeptRecords> dataset, std::size_t partition, std::size_t first,
-              std::size_t last)
-      : dataset_(std::move(dataset)), partition_(partition), part_(first), last_(last) {}
-
-  std::shared_ptr<const KeptRecords> dataset_;
-  std::size_t partition_;
-  std::size_t part_, last_;  // of the parts that are left
-  std::size_t chunk_ = 0;
-  std::vector<std::byte> buffer_;
 };
 
 }  // namespace actorflow

@@ -8,51 +8,61 @@
 
 namespace actorflow {
 
-PartRunner::PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor coordinator)
+PartRunner::PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor agent)
     : self_(self),
       assignment_(std::move(assignment)),
-      coordinator_(std::move(coordinator)),
-      part_(assignment_.tools, assignment_.attempt.part, assignment_.skips, *assignment_.progress) {}
+      agent_(std::move(agent)),
+      part_(assignment_.tools, assignment_.id.part, assignment_.skips, *assignment_.progress,
+            assignment_.cancelled) {}
 
 caf::behavior PartRunner::behavior() {
   self_->introduce("part", nullptr);
   caf::anon_send(self_, Tick{});
   return guarded(
       self_, this,  //
-      [this](Tick) { run(); }, [this](AcceptPart) { accept(); });
+      [this](Tick) { run(); }, [this](CommitAttempt) { commit(); });
 }
 
 void PartRunner::run() {
-  PartRan ran{assignment_.attempt, {}, {}};
+  AttemptRan ran{assignment_.id, {}, {}};
+  const auto began = assignment_.clock->now();
   try {
     part_.run(assignment_.stage->body);
   } catch (const OperatorFailure& failure) {
     ran.status = failure.status();
     ran.bad_record = part_.bad_record();
   }
+  assignment_.progress->busy_ns +=
+      std::chrono::nanoseconds(assignment_.clock->now() - began).count();
   const bool failed = !ran.status.ok();
-  caf::anon_send(coordinator_, std::move(ran));
+  caf::anon_send(agent_, std::move(ran));
   if (failed) self_->quit();
 }
 
 void PartRunner::refuse(Tick, Status why) {
-  caf::anon_send(coordinator_, PartRan{assignment_.attempt, std::move(why), {}});
+  caf::anon_send(agent_, AttemptRan{assignment_.id, std::move(why), {}});
   self_->quit();
 }
 
-void PartRunner::accept() {
+void PartRunner::commit() {
   part_.commit();
-  caf::anon_send(coordinator_, PartMade{assignment_.attempt, {}, part_.take_outcome()});
+  AttemptMade made;
+  made.id = assignment_.id;
+  made.product = part_.take_product();
+  caf::anon_send(agent_, std::move(made));
   self_->quit();
 }
 
-void PartRunner::refuse(AcceptPart, Status why) {
-  caf::anon_send(coordinator_, PartMade{assignment_.attempt, std::move(why), {}});
+void PartRunner::refuse(CommitAttempt, Status why) {
+  AttemptMade made;
+  made.id = assignment_.id;
+  made.status = std::move(why);
+  caf::anon_send(agent_, std::move(made));
   self_->quit();
 }
 
-caf::behavior part_actor(PartActor* self, PartAssignment assignment, caf::actor coordinator) {
-  self->state = std::make_unique<PartRunner>(self, std::move(assignment), std::move(coordinator));
+caf::behavior part_actor(PartActor* self, PartAssignment assignment, caf::actor agent) {
+  self->state = std::make_unique<PartRunner>(self, std::move(assignment), std::move(agent));
   return self->state->behavior();
 }
 

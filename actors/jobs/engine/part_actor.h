@@ -1,68 +1,71 @@
 // The actor that runs one attempt of a part, on whichever thread is free.
 #pragma once
 
+#include <atomic>
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/stateful_actor.hpp>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "actors/core/messages.h"
+#include "actors/jobs/engine/job_messages.h"
 #include "actors/jobs/engine/part.h"
+#include "actors/runtime/clock.h"
 #include "actors/runtime/thread_affinity.h"
-#include "dataflow/jobs/stage_tracker.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 
 struct PartAssignment {
-  PartAttempt attempt;
+  AttemptId id;
   std::shared_ptr<const StageSpec> stage;
   std::shared_ptr<StageProgress> progress;
   JobTools tools;
+  Clock* clock = nullptr;
   std::set<std::uint64_t> skips;
+  std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 
-// part -> coordinator: the function has returned, or thrown. Its files have not taken their places yet.
-struct PartRan {
-  PartAttempt attempt;
+// part -> agent: the function has returned, or thrown. Its files have not taken their places yet.
+struct AttemptRan {
+  AttemptId id;
   Status status;
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
 };
-// coordinator -> part: this attempt counts.
-struct AcceptPart {};
-// part -> coordinator: its files are in their places; the last message.
-struct PartMade {
-  PartAttempt attempt;
+// agent -> part: this attempt counts.
+struct CommitAttempt {};
+// part -> agent: its files are in their places; the last message.
+struct AttemptMade {
+  AttemptId id;
   Status status;
-  PartOutcome outcome;
+  PartProduct product;
 };
 
 class PartRunner {
  public:
-  PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor coordinator);
+  PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor agent);
 
   caf::behavior behavior();
   void refuse(Tick, Status why);
-  void refuse(AcceptPart, Status why);
+  void refuse(CommitAttempt, Status why);
 
  private:
   void run();
-  void accept();
+  void commit();
 
   GuardedActor* self_;
   const PartAssignment assignment_;
-  const caf::actor coordinator_;
+  const caf::actor agent_;
   Part part_;
 };
 
 using PartActor = caf::stateful_actor<std::unique_ptr<PartRunner>, PieceActor>;
-caf::behavior part_actor(PartActor* self, PartAssignment assignment, caf::actor coordinator);
+caf::behavior part_actor(PartActor* self, PartAssignment assignment, caf::actor agent);
 
 }  // namespace actorflow
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PartRan)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AcceptPart)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PartMade)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AttemptRan)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CommitAttempt)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AttemptMade)

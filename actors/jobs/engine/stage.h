@@ -9,19 +9,36 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/engine/chunk_store.h"
-
 namespace actorflow {
 
 class Part;
 
+// Which stage, counted in the order in which the job runs them, from 1 on: the same on all tasks.
+using StageNumber = std::uint32_t;
+
+// Records of an earlier stage that a part reads: all that one of its parts has made, or what all of its
+// parts have made for one partition.
+struct SliceSet {
+  StageNumber stage = 0;
+  bool of_one_part = false;
+  std::uint64_t index = 0;  // of the part, or of the partition
+
+  auto operator<=>(const SliceSet&) const = default;
+};
+
 struct StageSpec {
-  std::uint32_t id = 0;
   std::string name;  // for people: "read_text, flat_map, reduce_by_key"
   std::size_t parts = 0;
+  std::size_t partitions = 1;  // into which what its parts hand over is divided
+  bool keeps = false;          // whether later stages read what its parts hand over
   // What there is to read in all, 0 if unknown: for the time that is left.
   std::uint64_t input_bytes = 0;
-  // Called for each part, on any thread, for several parts at once.
+  // What it computes, in lines: tasks that run one job have the same ones.
+  std::vector<std::string> fingerprint;
+  // Of earlier stages; none if it reads nothing of them.
+  std::function<std::vector<SliceSet>(std::size_t part)> inputs;
+  // Called for each part, on any thread, for several parts at once; perhaps again, if a task is lost, as
+  // long as what the stage has made is kept.
   std::function<void(Part&)> body;
 };
 
@@ -33,19 +50,21 @@ struct FileMade {
   std::uint64_t checksum = 0;  // XXH64 of its bytes
 };
 
-// What the accepted attempt of a part has made.
+// What the accepted attempt of a part has made, but for the chunks that its task keeps.
 struct PartOutcome {
-  std::vector<StoredChunkRef> chunks;
   std::vector<std::byte> result;     // for the client
   std::uint64_t records = 0;         // that its last operator gave
   std::vector<std::int64_t> counts;  // by counter
   std::vector<FileMade> files;
+  std::uint64_t kept_records = 0, kept_bytes = 0;
+  std::uint64_t checksum = 0;  // of all that it has made: each attempt gives the same
 };
 
 // How far the parts that are running have come. Thread-safe.
 struct StageProgress {
   std::atomic<std::uint64_t> bytes_read{0};
   std::atomic<std::uint64_t> records_read{0};
+  std::atomic<std::int64_t> busy_ns{0};  // of all threads together
 };
 
 }  // namespace actorflow

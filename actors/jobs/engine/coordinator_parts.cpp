@@ -1,0 +1,200 @@
+// The parts of the stages that a coordinator looks after: who runs them, and what becomes of them.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/probes/point.h"
+
+namespace actorflow {
+namespace {
+
+// The machine may answer better next time; a mistake of the job or its input would only be made again.
+bool may_pass(Code code) {
+  return code == Code::disk_error || code == Code::resource_exhausted || code == Code::unavailable;
+}
+
+constexpr std::size_t slots_per_backup = 10;
+
+Point made_again("a part of a job that was lost is made again"),
+    refused("an attempt that came too late is refused"),
+    not_there("slices that a task was asked for are not there"),
+    backed_up("a slow part of a job runs twice");
+
+}  // namespace
+
+// A task of several has some parts more than it runs, so that their input is on its way meanwhile.
+bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
+  const std::size_t ahead = tasks_.size() == 1     ? 0
+                            : stage.reads.empty() ? 1
+                                                  : task.slots;
+  return task.running < task.slots + ahead;
+}
+
+bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) const {
+  const auto bad = stage.failed_on.find(part);
+  const bool failed_here = bad != stage.failed_on.end() && bad->second.contains(task);
+  const auto is_fresh = [&](const Task& other) {
+    const auto position = static_cast<int>(&other - tasks_.data());
+    return other.ready >= current_ && other.ready != 0 && !bad->second.contains(position);
+  };
+  if (failed_here && std::ranges::any_of(tasks_, is_fresh)) return false;
+  if (!stage.spec->inputs || stage.reads.empty()) return true;
+  return std::ranges::all_of(stage.spec->inputs(part), [&](const SliceSet& set) {
+    const auto& tracker = stages_.at(set.stage).tracker;
+    return set.of_one_part ? tracker.is_made(set.index) : tracker.finished();
+  });
+}
+
+// One part for each task in turn, as long as there are any. What was lost comes first.
+void JobCoordinator::assign() {
+  for (bool given = current_ != 0; given;) {
+    given = false;
+    for (std::size_t task = 0; task < tasks_.size(); ++task)
+      given |= assign_one(static_cast<int>(task));
+  }
+}
+
+bool JobCoordinator::assign_one(int position) {
+  const Task& task = tasks_[static_cast<std::size_t>(position)];
+  for (auto& [number, stage] : stages_) {
+    if (!stage.spec || !stage.tracker.has_pending() || number > task.ready || !has_room(task, stage))
+      continue;
+    const auto attempt = stage.tracker.next(
+        position, now(), [&](std::size_t part) { return can_run(stage, part, position); }, task.slots);
+    if (!attempt) continue;
+    run(number, stage, *attempt, position);
+    return true;
+  }
+  return false;
+}
+
+bool JobCoordinator::assign_backup(int position) {
+  const Task& task = tasks_[static_cast<std::size_t>(position)];
+  Stage& stage = stages_.at(current_);
+  if (task.ready < current_ || task.running >= task.slots) return false;
+  std::size_t slots = 0;
+  for (const auto& other : tasks_) slots += other.slots;
+  const auto attempt =
+      stage.tracker.backup(position, now(), std::max<std::size_t>(1, slots / slots_per_backup));
+  if (!attempt) return false;
+  ++stage.backups;
+  backed_up.hit();
+  spdlog::info("{}: part {} of {} takes long; {} runs it, too", stage.spec->name, attempt->part,
+               stage.spec->parts, order_.mail->name_of(position));
+  run(current_, stage, *attempt, position);
+  return true;
+}
+
+void JobCoordinator::run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task) {
+  ++tasks_[static_cast<std::size_t>(task)].running;
+  const auto& skips = stage.skips[attempt.part];
+  RunPart order{{number, attempt.part, attempt.attempt}, {skips.begin(), skips.end()}, {}};
+  if (stage.spec->inputs)
+    for (const auto& set : stage.spec->inputs(attempt.part)) {
+      const auto& tracker = stages_.at(set.stage).tracker;
+      std::vector<std::int32_t> holders;
+      if (set.of_one_part)
+        holders.push_back(tracker.holder(set.index));
+      else
+        for (std::size_t part = 0; part < tracker.parts(); ++part)
+          holders.push_back(tracker.holder(part));
+      order.inputs.emplace_back(set, std::move(holders));
+    }
+  order_.mail->to_agent(task, std::move(order));
+}
+
+void JobCoordinator::leave(int position) {
+  Task& task = tasks_[static_cast<std::size_t>(position)];
+  if (task.running > 0) --task.running;
+}
+
+void JobCoordinator::on(int from, const PartRan& ran) {
+  const auto found = stages_.find(ran.id.stage);
+  if (found == stages_.end() || found->second.tracker.parts() <= ran.id.part) return;
+  Stage& stage = found->second;
+  if (!ran.status.ok()) return on_failed(from, stage, ran);
+  if (stage.spec && stage.tracker.grant(ran.id.in_stage(), from))
+    return order_.mail->to_agent(from, AcceptPart{ran.id});
+  refused.hit();
+  order_.mail->to_agent(from, CancelPart{ran.id});
+}
+
+void JobCoordinator::on(int from, PartMade& made) {
+  const auto found = stages_.find(made.id.stage);
+  if (found == stages_.end() || found->second.tracker.parts() <= made.id.part) return;
+  Stage& stage = found->second;
+  const auto part = static_cast<std::size_t>(made.id.part);
+  if (!made.status.ok()) return on_failed(from, stage, {made.id, std::move(made.status), {}});
+  if (!stage.tracker.accept(made.id.in_stage(), from, now())) return;
+  leave(from);
+  drop_others(made.id.stage, stage, part);
+  if (stage.was_made[part]) made_again.hit();
+  if (stage.was_made[part] && stage.outcomes[part].checksum != made.outcome.checksum)
+    return fail({Code::internal,
+                 fmt::format("{}: part {} of {} is not deterministic: made again after the loss of a "
+                             "task, it has made something else. Functions of a job must depend on "
+                             "their arguments only",
+                             stage.spec->name, part, stage.spec->parts)});
+  stage.was_made[part] = true;
+  stage.outcomes[part] = std::move(made.outcome);
+  if (made.id.stage == current_ && stage.tracker.finished()) return end_stage({});
+  assign();
+}
+
+// Attempts of a part that has been made.
+void JobCoordinator::drop_others(StageNumber number, Stage& stage, std::size_t part) {
+  for (const auto& run : stage.tracker.runs_of(part)) {
+    order_.mail->to_agent(run.task, CancelPart{{number, part, run.attempt.attempt}});
+    stage.tracker.give_back(run.attempt, run.task);
+    leave(run.task);
+  }
+}
+
+bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
+  return stage.spec && std::ranges::any_of(stage.tracker.runs(), [&](const auto& run) {
+    return run.attempt == id.in_stage() && run.task == task;
+  });
+}
+
+void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
+  if (!runs(stage, ran.id, from)) return;
+  leave(from);
+  ++stage.failed;
+  const auto part = static_cast<std::size_t>(ran.id.part);
+  stage.failed_on[part].insert(from);
+  const unsigned failures = stage.tracker.fail(ran.id.in_stage(), from);
+  auto& skips = stage.skips[part];
+  if (ran.bad_record && skipped_ < order_.skip_bad_records) {
+    ++skipped_;
+    skips.insert(*ran.bad_record);
+  } else if (!may_pass(ran.status.code) || failures - skips.size() >= order_.max_attempts) {
+    const std::string where =
+        order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
+    return fail({ran.status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, part,
+                                              stage.spec->parts, where, ran.status.message)});
+  }
+  assign();
+}
+
+// No fault of the part's: what it reads was lost, or its task has not come to the stage.
+void JobCoordinator::on(int from, const PartNotRun& part) {
+  const auto found = stages_.find(part.id.stage);
+  if (found == stages_.end() || !runs(found->second, part.id, from)) return;
+  leave(from);
+  if (part.missing) {
+    not_there.hit();
+    const auto input = stages_.find(part.missing->stage);
+    if (input != stages_.end() && part.missing->part < input->second.tracker.parts())
+      input->second.tracker.lose_part(part.missing->part, part.missing->holder);
+  } else {
+    tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
+  }
+  found->second.tracker.give_back(part.id.in_stage(), from);
+  if (Stage* current = running_stage()) mend(*current);
+  assign();
+}
+
+}  // namespace actorflow

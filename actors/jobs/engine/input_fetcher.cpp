@@ -1,0 +1,163 @@
+#include "actors/jobs/engine/input_fetcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "actors/probes/point.h"
+#include "actors/runtime/exception_status.h"
+#include "schema/records/key.h"
+
+namespace actorflow {
+namespace {
+
+Point fetched("slices come from another task");
+
+// A slice that came from another task, as a chunk of one partition.
+Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
+  Chunk chunk{allocator.allocate(bytes.size()), {0, bytes.size()}, {records}};
+  std::memcpy(chunk.bytes->data(), bytes.data(), bytes.size());
+  return chunk;
+}
+
+}  // namespace
+
+InputFetcher::InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept,
+                           std::shared_ptr<ChunkStore> chunks)
+    : mail_(std::move(mail)), kept_(std::move(kept)), chunks_(std::move(chunks)) {}
+
+bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holders) {
+  if (fetches_.contains(set)) return false;
+  Fetch fetch;
+  fetch.kept = kept_->find(set.stage);
+  if (!fetch.kept)
+    throw Error(Code::aborted, fmt::format("the records of stage run {} are not kept here", set.stage));
+  std::map<int, Stream> streams;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const std::uint64_t part = set.of_one_part ? set.index : i;
+    if (fetch.kept->has(part, partition_of(set))) continue;
+    streams[holders[i]].parts.push_back(part);
+  }
+  for (auto& [task, stream] : streams) {
+    stream.task = task;
+    fetch.streams.push_back(std::move(stream));
+  }
+  if (fetch.streams.empty()) return true;
+  fetch.open = fetch.streams.size();
+  for (std::size_t i = 0; i < fetch.streams.size(); ++i) to_ask_.emplace_back(set, i);
+  fetches_.emplace(set, std::move(fetch));
+  ask();
+  return false;
+}
+
+void InputFetcher::ask() {
+  while (!to_ask_.empty() && asked_.size() < most_requests) {
+    const StreamId id = to_ask_.front();
+    to_ask_.pop_front();
+    const auto fetch = fetches_.find(id.first);
+    if (fetch == fetches_.end()) continue;
+    const Stream& stream = fetch->second.streams[id.second];
+    asked_.emplace(++requests_, id);
+    mail_->to_slices(stream.task, {.request = requests_,
+                                   .stage = id.first.stage,
+                                   .partition = partition_of(id.first),
+                                   .parts = {stream.parts.begin(), stream.parts.end()},
+                                   .first_chunk = stream.next_chunk,
+                                   .most_bytes = most_bytes_});
+  }
+}
+
+std::vector<InputFetcher::Arrival> InputFetcher::take(SlicesAre& answer,
+                                                      std::span<const std::byte> bytes) {
+  const auto asked = asked_.find(answer.request);
+  if (asked == asked_.end()) return {};
+  const StreamId id = asked->second;
+  asked_.erase(asked);
+  std::vector<Arrival> arrivals;
+  if (const auto found = fetches_.find(id.first); found != fetches_.end()) {
+    if (answer.status.ok())
+      take_into(found->second, id, answer, bytes, arrivals);
+    else
+      arrivals.push_back(give_up(id, answer.status, true));
+  }
+  ask();
+  return arrivals;
+}
+
+void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer,
+                             std::span<const std::byte> bytes, std::vector<Arrival>& arrivals) {
+  Stream& stream = fetch.streams[id.second];
+  try {
+    take_pieces(id.first, fetch, stream, answer, bytes);
+  } catch (...) {
+    arrivals.push_back(give_up(id, current_exception_status(), false));
+    return;
+  }
+  if (!stream.parts.empty()) return to_ask_.push_front(id);
+  if (--fetch.open > 0) return;
+  arrivals.push_back({id.first, {}, {}});
+  forget(id.first);
+}
+
+void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
+                               std::span<const std::byte> bytes) {
+  if (hash_bytes(bytes) != answer.checksum)
+    throw Error(Code::data_loss, fmt::format("slices of {} have changed on their way",
+                                             mail_->name_of(stream.task)));
+  fetched.hit();
+  auto piece = answer.pieces.begin();
+  for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {
+    const std::uint64_t part = stream.parts.front();
+    for (; piece != answer.pieces.end() && piece->part == part; ++piece) {
+      if (piece->bytes > bytes.size()) break;
+      stream.begun.push_back(chunks_->keep(
+          chunk_of(bytes.first(piece->bytes), piece->records, chunks_->allocator()), fetch.file));
+      bytes = bytes.subspan(piece->bytes);
+    }
+    if (i == answer.parts_done) break;
+    fetch.kept->keep_fetched(part, partition_of(set), std::exchange(stream.begun, {}));
+    stream.parts.pop_front();
+  }
+  stream.next_chunk = answer.next_chunk;
+  if (piece != answer.pieces.end() || !bytes.empty())
+    throw Error(Code::data_loss, fmt::format("slices of {} are not those that it was asked for",
+                                             mail_->name_of(stream.task)));
+}
+
+InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool is_lost) {
+  const auto fetch = fetches_.find(id.first);
+  const Stream& stream = fetch->second.streams[id.second];
+  Arrival arrival{id.first, std::move(why), {}};
+  if (is_lost) arrival.missing = {id.first.stage, stream.parts.front(), stream.task};
+  forget(id.first);
+  return arrival;
+}
+
+// Also what is asked for: an answer that still comes must not be taken for that of a later request.
+void InputFetcher::forget(const SliceSet& set) {
+  fetches_.erase(set);
+  std::erase_if(asked_, [&](const auto& asked) { return asked.second.first == set; });
+  std::erase_if(to_ask_, [&](const StreamId& id) { return id.first == set; });
+}
+
+std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why) {
+  std::vector<StreamId> lost;
+  for (const auto& [set, fetch] : fetches_)
+    for (std::size_t i = 0; i < fetch.streams.size(); ++i)
+      if (fetch.streams[i].task == task && !fetch.streams[i].parts.empty()) {
+        lost.emplace_back(set, i);
+        break;
+      }
+  std::vector<Arrival> arrivals;
+  for (const auto& id : lost) arrivals.push_back(give_up(id, why, true));
+  ask();
+  return arrivals;
+}
+
+void InputFetcher::release(const SliceSet& set) {
+  forget(set);
+  if (const auto kept = kept_->find(set.stage)) kept->drop_fetched(set);
+}
+
+}  // namespace actorflow

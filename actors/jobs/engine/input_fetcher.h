@@ -1,0 +1,82 @@
+// Brings the slices that the parts of a task read, and that other tasks hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/job_mail.h"
+#include "actors/jobs/engine/kept_records.h"
+
+namespace actorflow {
+
+// Asks for a few slices at a time, so that what is on its way to a task is bounded, and keeps them as the
+// task's own: in memory as far as they may be, else on disk. For one actor.
+class InputFetcher {
+ public:
+  // `most_bytes`: of one answer, but for a slice that is larger by itself.
+  InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept, std::shared_ptr<ChunkStore> chunks);
+
+  void set_most_bytes(std::uint64_t most_bytes) { most_bytes_ = most_bytes; }
+
+  // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the set,
+  // in their order. Throws aborted for a stage that is not kept here.
+  bool want(const SliceSet& set, std::span<const std::int32_t> holders);
+
+  // A set that has come, or cannot come.
+  struct Arrival {
+    SliceSet set;
+    Status status;
+    std::optional<MissingPart> missing;  // if another task is to blame
+  };
+  // Takes an answer.
+  std::vector<Arrival> take(SlicesAre& answer, std::span<const std::byte> bytes);
+  // What was asked of the task does not come.
+  std::vector<Arrival> lose_task(int task, const Status& why);
+  // Nobody waits for the set any more, or reads it: what came from other tasks is dropped.
+  void release(const SliceSet& set);
+
+ private:
+  static constexpr std::size_t most_requests = 8;
+
+  // What one task has of a set.
+  struct Stream {
+    int task = 0;
+    std::deque<std::uint64_t> parts;  // that are to come
+    std::uint64_t next_chunk = 0;     // of the first
+    StoredChunks begun;               // of the first
+  };
+  struct Fetch {
+    std::shared_ptr<KeptRecords> kept;
+    std::vector<Stream> streams;
+    std::size_t open = 0;               // streams that have not ended
+    std::shared_ptr<ScratchFile> file;  // of slices that went to disk
+  };
+  using StreamId = std::pair<SliceSet, std::size_t>;
+
+  static std::uint64_t partition_of(const SliceSet& set) { return set.of_one_part ? 0 : set.index; }
+  void ask();
+  void take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer, std::span<const std::byte> bytes,
+                 std::vector<Arrival>& arrivals);
+  void take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
+                   std::span<const std::byte> bytes);
+  Arrival give_up(const StreamId& id, Status why, bool is_lost);
+  void forget(const SliceSet& set);
+
+  const JobMailRef mail_;
+  const std::shared_ptr<KeptStages> kept_;
+  const std::shared_ptr<ChunkStore> chunks_;
+  std::uint64_t most_bytes_ = std::uint64_t{4} << 20;
+  std::map<SliceSet, Fetch> fetches_;
+  std::deque<StreamId> to_ask_;
+  std::map<std::uint64_t, StreamId> asked_;  // by request
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace actorflow

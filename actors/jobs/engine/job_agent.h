@@ -1,0 +1,154 @@
+// The actor of a job on each of its tasks: runs the parts that the coordinator gives it, and tells the
+// job's thread what has become of a stage.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/jobs/engine/input_fetcher.h"
+#include "actors/jobs/engine/job_mail.h"
+#include "actors/jobs/engine/kept_records.h"
+#include "actors/jobs/engine/part_actor.h"
+#include "actors/runtime/clock.h"
+
+namespace actorflow {
+
+// What a stage has come to, for the job's thread.
+struct StageEnd {
+  Status status;
+  bool begins_anew = false;  // the coordinator runs the job from its beginning
+  std::vector<PartOutcome> outcomes;
+  std::uint64_t skipped_records = 0;
+};
+
+// From the job's thread.
+struct BeginStage {
+  StageNumber number = 0;
+  std::shared_ptr<const StageSpec> spec;
+  std::shared_ptr<KeptRecords> kept;  // null if the stage keeps nothing
+  std::function<void(StageEnd)> reply;
+};
+// Its records are not kept any more.
+struct ForgetStage {
+  StageNumber number = 0;
+};
+// Asks the coordinator what the job is; the answer comes when it has said so.
+struct AwaitJob {
+  std::string build;
+  std::function<void(Status, JobTerms)> reply;
+};
+// The answer comes when the coordinator has ended the job.
+struct AwaitJobEnd {
+  std::function<void(Status, bool begins_anew)> reply;
+};
+
+struct AgentOrder {
+  JobMailRef mail;
+  std::shared_ptr<KeptStages> kept;
+  JobTools tools;
+  std::size_t slots = 1;  // parts at a time
+  std::size_t memory_bytes = 0;
+  Clock& clock;
+  // How long a coordinator that is gone is waited for.
+  std::chrono::milliseconds patience;
+};
+
+class JobAgent {
+ public:
+  JobAgent(GuardedActor* self, AgentOrder order);
+
+  caf::behavior behavior();
+  void refuse(const Sender& from, const RunPart& run, Status why);
+
+ private:
+  using Progress = std::shared_ptr<StageProgress>;
+  struct Stage {
+    std::shared_ptr<const StageSpec> spec;
+    std::shared_ptr<KeptRecords> kept;
+    Progress progress = std::make_shared<StageProgress>();
+    std::function<void(StageEnd)> reply;  // until the stage has ended
+    std::optional<StageEnd> end;          // while its last attempts are waited for
+  };
+  enum class State { waits_for_input, queued, runs, has_run, commits };
+  struct Attempt {
+    State state = State::waits_for_input;
+    std::set<std::uint64_t> skips;
+    std::vector<SliceSet> inputs;
+    std::set<SliceSet> missing;
+    bool cancelled = false;
+    std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
+    caf::actor runner;
+  };
+
+  // Of the job's thread.
+  void begin(BeginStage& stage);
+  void forget(StageNumber number);
+  void await(AwaitJob& question);
+  void await(AwaitJobEnd& question);
+  // Of the coordinator.
+  void on(const JobIs& job);
+  void on(const RunPart& run);
+  void on(const CancelPart& cancel);
+  void on(const AcceptPart& accept);
+  void on(StageDone& done);
+  void on(const JobEnded& ended);
+  // Of parts.
+  void on(const AttemptRan& ran);
+  void on(AttemptMade& made);
+
+  void on_letter(const Sender& from, ActorMessage& letter);
+  void on_lost(const PeerLost& lost);
+  void on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals);
+  void on_tick();
+  void run_queued();
+  void spawn(const AttemptId& id, Attempt& attempt);
+  void cancel(const AttemptId& id);
+  void cancel_all(StageNumber number);
+  // The attempt is over.
+  void drop(const AttemptId& id);
+  void end(StageNumber number, StageEnd how);
+  void end_if_done(StageNumber number);
+  void say_ready();
+  void say_progress();
+  bool waits_for_coordinator() const;
+  void look_after_coordinator();
+  void give_up(const Status& why, bool begins_anew);
+
+  GuardedActor* self_;
+  const AgentOrder order_;
+  JobTools tools_;
+  std::size_t slots_;
+  InputFetcher fetcher_;
+  std::map<StageNumber, Stage> stages_;
+  StageNumber waiting_ = 0;  // the stage that the job's thread waits for
+  std::map<AttemptId, Attempt> attempts_;
+  std::deque<AttemptId> queue_;
+  std::size_t running_ = 0;
+  std::optional<AwaitJob> joining_;
+  std::optional<AwaitJobEnd> leaving_;
+  std::optional<Status> job_end_;
+  // The coordinator is gone since then.
+  std::optional<Clock::time_point> lost_since_;
+  std::string lost_why_;
+  Clock::time_point complained_;
+};
+
+// It copies what comes from other tasks: not for the network's thread.
+using JobAgentActor = caf::stateful_actor<std::unique_ptr<JobAgent>, ComputingActor>;
+caf::behavior job_agent_actor(JobAgentActor* self, AgentOrder order);
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::BeginStage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::ForgetStage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AwaitJob)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AwaitJobEnd)

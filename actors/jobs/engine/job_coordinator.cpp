@@ -1,0 +1,265 @@
+#include "actors/jobs/engine/job_coordinator.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace actorflow {
+namespace {
+
+constexpr auto tick_interval = std::chrono::milliseconds(500);
+constexpr double slow_seconds = 2;
+
+// The task that has the input of each part, if it is one task.
+std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
+  std::vector<int> homes(spec.parts, StageTracker::nowhere);
+  for (std::size_t part = 0; spec.inputs && part < spec.parts; ++part)
+    for (const auto& set : spec.inputs(part))
+      if (set.of_one_part) homes[part] = stages.at(set.stage).tracker.holder(set.index);
+  return homes;
+}
+
+}  // namespace
+
+JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
+    : self_(self), order_(std::move(order)), tasks_(static_cast<std::size_t>(order_.mail->tasks())) {}
+
+caf::behavior JobCoordinator::behavior() {
+  self_->introduce("job-coordinator", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
+  self_->delayed_send(self_, tick_interval, Tick{});
+  return guarded(
+      self_, this,  //
+      [this](const CoordinateStage& order) { begin(order); },
+      [this](const ForgetStage& stage) { forget(stage.number); },
+      [this](const EndJob& how) { end(how); },
+      [this](const Sender& from, StageReady& ready) {
+        meet(from);
+        on(static_cast<int>(from.task), ready);
+      },
+      [this](const Sender& from, const PartRan& ran) { on(static_cast<int>(from.task), ran); },
+      [this](const Sender& from, const PartNotRun& part) { on(static_cast<int>(from.task), part); },
+      [this](const Sender& from, PartMade& made) { on(static_cast<int>(from.task), made); },
+      [this](const Sender& from, const AgentProgress& progress) {
+        on(static_cast<int>(from.task), progress);
+      },
+      [this](const Sender& from, ActorMessage& letter) { on_letter(from, letter); },
+      [this](const PeerLost& lost) { on_lost(lost); }, [this](Tick) { on_tick(); });
+}
+
+double JobCoordinator::now() const {
+  return std::chrono::duration<double>(order_.clock.now().time_since_epoch()).count();
+}
+
+JobCoordinator::Stage* JobCoordinator::running_stage() {
+  return current_ == 0 ? nullptr : &stages_.at(current_);
+}
+
+// The job's thread.
+
+JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> homes, double now)
+    : spec(order.spec),
+      in_plan(order.in_plan),
+      tracker(homes, order.spec->keeps),
+      began(now),
+      outcomes(order.spec->parts),
+      was_made(order.spec->parts) {
+  for (std::size_t part = 0; spec->inputs && part < spec->parts; ++part)
+    for (const auto& set : spec->inputs(part)) reads.insert(set.stage);
+}
+
+void JobCoordinator::begin(const CoordinateStage& order) {
+  current_ = order.number;
+  const auto homes = homes_of(*order.spec, stages_);
+  Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
+  mend(stage);
+  for (std::size_t task = 0; task < tasks_.size(); ++task) check_fingerprint(static_cast<int>(task));
+  if (*order_.stopped) return fail({Code::cancelled, "the job was stopped"});
+  assign();
+  if (current_ != 0 && stage.tracker.finished()) end_stage({});
+}
+
+void JobCoordinator::forget(StageNumber number) {
+  const auto found = stages_.find(number);
+  if (found == stages_.end()) return;
+  const auto spec = std::exchange(found->second.spec, nullptr);  // may forget others when it is destroyed
+}
+
+void JobCoordinator::end(const EndJob& how) {
+  ended_ = true;
+  for (int task = 0; task < order_.mail->tasks(); ++task)
+    if (task != order_.mail->own()) order_.mail->to_agent(task, JobEnded{how.status});
+  how.reply();
+}
+
+// Agents.
+
+void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
+  const auto task = static_cast<int>(from.task);
+  if (letter.type == guarding::message_name<JoinJob>() || letter.request != order_.mail->run()) {
+    take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(task, join); });
+    // It takes part in an earlier run: so it learns that there is another.
+    if (letter.type == guarding::message_name<StageReady>())
+      order_.mail->to_agent(task, JobIs{order_.terms});
+    return;
+  }
+  Task& known = meet(from);
+  if (known.incarnation != from.incarnation) return;  // its task has been replaced since
+  take_letter<StageReady, PartRan, PartNotRun, PartMade, AgentProgress>(
+      letter, [&](auto message) { on(task, message); });
+}
+
+// A task that comes in another life has nothing of what it had.
+JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
+  Task& task = tasks_[static_cast<std::size_t>(from.task)];
+  if (task.incarnation == from.incarnation) return task;
+  if (task.incarnation != 0) lose(static_cast<int>(from.task));
+  task.incarnation = from.incarnation;
+  return task;
+}
+
+void JobCoordinator::on(int from, const JoinJob& join) {
+  if (!join.build.empty() && join.build != order_.build)
+    return order_.mail->to_agent(
+        from, JobEnded{{Code::failed_precondition,
+                        fmt::format("{} runs another build of the program than {}: start the same one "
+                                    "on all tasks",
+                                    order_.mail->name_of(from),
+                                    order_.mail->name_of(JobMail::coordinator_task))}});
+  if (ended_) return order_.mail->to_agent(from, JobEnded{});
+  order_.mail->to_agent(from, JobIs{order_.terms});
+}
+
+void JobCoordinator::on(int from, StageReady& ready) {
+  Task& task = tasks_[static_cast<std::size_t>(from)];
+  task.ready = ready.stage;
+  task.slots = ready.slots;
+  task.fingerprint = std::move(ready.fingerprint);
+  const auto stage = stages_.find(ready.stage);
+  if (stage != stages_.end() && stage->second.done)
+    return order_.mail->to_agent(from, *stage->second.done);
+  if (from != order_.mail->own()) order_.mail->to_agent(from, JobIs{order_.terms});  // a sign of life
+  check_fingerprint(from);
+  assign();
+}
+
+void JobCoordinator::on(int from, const AgentProgress& progress) {
+  tasks_[static_cast<std::size_t>(from)].progress[progress.stage] = progress;
+}
+
+// Tasks that run other functions, or read other files, must not work on one result.
+void JobCoordinator::check_fingerprint(int from) {
+  const Task& task = tasks_[static_cast<std::size_t>(from)];
+  const Stage* stage = running_stage();
+  if (!stage || task.ready != current_ || task.fingerprint == stage->spec->fingerprint) return;
+  const auto& ours = stage->spec->fingerprint;
+  const auto& theirs = task.fingerprint;
+  std::size_t line = 0;
+  while (line < ours.size() && line < theirs.size() && ours[line] == theirs[line]) ++line;
+  const auto text = [&](const auto& lines) { return line < lines.size() ? lines[line] : "nothing"; };
+  fail({Code::failed_precondition,
+        fmt::format("{} does not run the same job: where {} has '{}', it has '{}'",
+                    order_.mail->name_of(from), order_.mail->name_of(order_.mail->own()), text(ours),
+                    text(theirs))});
+}
+
+// Loss.
+
+void JobCoordinator::on_lost(const PeerLost& lost) {
+  const auto position = static_cast<std::size_t>(lost.task);
+  Task& task = tasks_[position];
+  if (task.incarnation == 0 || !lost.concerns({lost.task, task.incarnation})) return;
+  spdlog::warn("{}: {}; its parts run again elsewhere",
+               order_.mail->name_of(order_.mail->own()), lost.reason.message);
+  lose(static_cast<int>(position));
+  assign();
+}
+
+void JobCoordinator::lose(int from) {
+  tasks_[static_cast<std::size_t>(from)] = {};
+  for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
+  if (Stage* stage = running_stage()) {
+    stage->tracker.remake_lost();
+    mend(*stage);
+  }
+}
+
+// What the stage reads, and what that was made of, is made again as far as it is lost.
+void JobCoordinator::mend(Stage& stage) {
+  for (const StageNumber number : stage.reads) {
+    Stage& input = stages_.at(number);
+    if (input.tracker.finished()) continue;
+    input.tracker.remake_lost();
+    mend(input);
+  }
+}
+
+void JobCoordinator::on_tick() {
+  if (*order_.stopped && current_ != 0) fail({Code::cancelled, "the job was stopped"});
+  if (current_ != 0) {
+    for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
+    report(false);
+  }
+  self_->delayed_send(self_, tick_interval, Tick{});
+}
+
+// The end of a stage.
+
+void JobCoordinator::fail(Status why) {
+  if (current_ != 0) end_stage(std::move(why));
+}
+
+void JobCoordinator::end_stage(Status status) {
+  Stage& stage = stages_.at(current_);
+  report(true);
+  stage.done = StageDone{current_, std::move(status), stage.outcomes, skipped_};
+  const StageNumber number = std::exchange(current_, 0);
+  for (const auto& run : std::vector(stage.tracker.runs().begin(), stage.tracker.runs().end())) {
+    stage.tracker.give_back(run.attempt, run.task);
+    leave(run.task);
+  }
+  const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
+  for (std::size_t task = 0; task < tasks_.size(); ++task)
+    if (tasks_[task].ready == number) order_.mail->to_agent(static_cast<int>(task), *stage.done);
+}
+
+void JobCoordinator::report(bool is_last) {
+  if (!order_.reporter) return;
+  const Stage& stage = stages_.at(current_);
+  StageReport report;
+  report.stage = stage.in_plan;
+  report.name = stage.spec->name;
+  report.parts = stage.tracker.parts();
+  report.done = stage.tracker.made();
+  report.running = stage.tracker.runs().size();
+  report.failed = stage.failed;
+  report.backups = stage.backups;
+  report.tasks = 0;
+  for (const auto& task : tasks_) {
+    report.tasks += task.incarnation != 0;
+    if (const auto ours = task.progress.find(current_); ours != task.progress.end()) {
+      report.bytes_read += ours->second.bytes_read;
+      report.records_read += ours->second.records_read;
+      report.busy_seconds += ours->second.busy_seconds;
+    }
+    if (task.progress.empty()) continue;
+    report.bytes_spilled += task.progress.rbegin()->second.bytes_spilled;
+    report.bytes_in_memory += task.progress.rbegin()->second.bytes_in_memory;
+  }
+  report.input_bytes = stage.spec->input_bytes;
+  report.seconds = now() - stage.began;
+  if (const auto oldest = stage.tracker.oldest_run(); oldest && now() - oldest->began > slow_seconds)
+    report.slowest = fmt::format("part {} at {} since {:.0f} s", oldest->attempt.part,
+                                 order_.mail->name_of(oldest->task), now() - oldest->began);
+  report.is_last = is_last;
+  order_.reporter->report(report);
+}
+
+caf::behavior job_coordinator_actor(JobCoordinatorActor* self, CoordinatorOrder order) {
+  self->state = std::make_unique<JobCoordinator>(self, std::move(order));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,128 @@
+// The actor that has the parts of a job's stages run, on the first of its tasks: where they run, again
+// where that may help, once more where one is slow, and whose result counts.
+#pragma once
+
+#include <atomic>
+#include <caf/actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/job_mail.h"
+#include "actors/jobs/engine/job_report.h"
+#include "actors/runtime/clock.h"
+#include "dataflow/jobs/stage_tracker.h"
+
+namespace actorflow {
+
+// From the job's thread: run the stage.
+struct CoordinateStage {
+  StageNumber number = 0;
+  std::uint32_t in_plan = 0;
+  std::shared_ptr<const StageSpec> spec;
+};
+// From the job's thread: tell the tasks; the answer comes when they have been told.
+struct EndJob {
+  Status status;
+  std::function<void()> reply;
+};
+
+struct CoordinatorOrder {
+  JobMailRef mail;
+  JobTerms terms;
+  std::string build;
+  std::shared_ptr<const std::atomic<bool>> stopped;
+  Clock& clock;
+  JobReporter* reporter = nullptr;
+  std::uint64_t skip_bad_records = 0;
+  unsigned max_attempts = 4;
+};
+
+class JobCoordinator {
+ public:
+  JobCoordinator(GuardedActor* self, CoordinatorOrder order);
+
+  caf::behavior behavior();
+
+ private:
+  struct Stage {
+    Stage(const CoordinateStage& order, std::span<const int> homes, double now);
+
+    std::shared_ptr<const StageSpec> spec;  // null: nothing of it runs any more
+    std::uint32_t in_plan;
+    StageTracker tracker;
+    std::set<StageNumber> reads;
+    double began;
+    std::vector<PartOutcome> outcomes;
+    std::vector<bool> was_made;
+    std::map<std::size_t, std::set<std::uint64_t>> skips;
+    std::map<std::size_t, std::set<int>> failed_on;
+    std::size_t failed = 0, backups = 0;
+    std::optional<StageDone> done;
+  };
+  struct Task {
+    std::uint64_t incarnation = 0;  // 0: not here
+    StageNumber ready = 0;          // to which stage its program has come
+    std::size_t slots = 0, running = 0;
+    std::vector<std::string> fingerprint;  // of that stage
+    std::map<StageNumber, AgentProgress> progress;
+  };
+
+  // Of the job's thread.
+  void begin(const CoordinateStage& order);
+  void forget(StageNumber number);
+  void end(const EndJob& how);
+  // Of agents.
+  void on(int from, const JoinJob& join);
+  void on(int from, StageReady& ready);
+  void on(int from, const PartRan& ran);
+  void on(int from, const PartNotRun& part);
+  void on(int from, PartMade& made);
+  void on(int from, const AgentProgress& progress);
+
+  void on_letter(const Sender& from, const ActorMessage& letter);
+  void on_lost(const PeerLost& lost);
+  void on_tick();
+  Task& meet(const Sender& from);
+  void lose(int task);
+  void mend(Stage& stage);
+
+  void check_fingerprint(int task);
+  void assign();
+  bool assign_one(int task);
+  bool assign_backup(int task);
+  bool has_room(const Task& task, const Stage& stage) const;
+  bool can_run(const Stage& stage, std::size_t part, int task) const;
+  void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
+  void leave(int task);
+  void on_failed(int from, Stage& stage, const PartRan& ran);
+  static bool runs(const Stage& stage, const AttemptId& id, int task);
+  void drop_others(StageNumber number, Stage& stage, std::size_t part);
+  void fail(Status why);
+  void end_stage(Status status);
+  void report(bool is_last);
+  double now() const;
+  Stage* running_stage();
+
+  GuardedActor* self_;
+  const CoordinatorOrder order_;
+  std::vector<Task> tasks_;
+  std::map<StageNumber, Stage> stages_;
+  StageNumber current_ = 0;  // the stage that runs
+  std::uint64_t skipped_ = 0;
+  bool ended_ = false;
+};
+
+using JobCoordinatorActor = caf::stateful_actor<std::unique_ptr<JobCoordinator>, ComputingActor>;
+caf::behavior job_coordinator_actor(JobCoordinatorActor* self, CoordinatorOrder order);
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CoordinateStage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndJob)

@@ -1,0 +1,112 @@
+// How the actors of a job reach each other, on whichever task they are.
+#pragma once
+
+#include <atomic>
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/send.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/jobs/engine/job_messages.h"
+#include "actors/runtime/guarded_actor.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// Thread-safe once its actors are set.
+class JobMail {
+ public:
+  // Of a task of a cluster; null: of a job that has this process for itself.
+  explicit JobMail(TaskRef task) : task_(std::move(task)) {}
+
+  static constexpr const char* coordinator_name = "job/coordinator";
+  static constexpr const char* agent_name = "job/agent";
+  static constexpr const char* slices_name = "job/slices";
+  static constexpr int coordinator_task = 0;  // the first of the cluster
+
+  int own() const { return task_ ? static_cast<int>(task_->own) : 0; }
+  int tasks() const { return task_ ? static_cast<int>(task_->tasks.size()) : 1; }
+  bool coordinates() const { return own() == coordinator_task; }
+  std::string name_of(int task) const;
+  const TaskRef& task() const { return task_; }
+
+  // A number that tells one run of the job from another; 0: none has begun. What comes from another run
+  // is refused by belongs().
+  std::uint64_t run() const { return run_; }
+  void set_run(std::uint64_t run) { run_ = run; }
+
+  template <class M>
+  void to_coordinator(M message) const {
+    send(coordinator_task, coordinator, coordinator_name, std::move(message), {});
+  }
+  template <class M>
+  void to_agent(int task, M message, Tensor payload = {}) const {
+    send(task, agent, agent_name, std::move(message), std::move(payload));
+  }
+  void to_slices(int task, FetchSlices message) const {
+    send(task, slices, slices_name, std::move(message), {});
+  }
+
+  // Of this task. The coordinator only on the first one.
+  caf::actor coordinator, agent, slices;
+
+ private:
+  template <class M>
+  void send(int task, const caf::actor& here, const char* name, M message, Tensor payload) const {
+    if (task == own())
+      caf::anon_send(here, sender(), std::move(message));
+    else
+      post(task, name, std::string(guarding::message_name<M>()), encoded(message), std::move(payload));
+  }
+  Sender sender() const { return task_ ? task_->as_sender() : Sender{TaskId{0}, 1}; }
+  void post(int task, const char* to, std::string type, Tensor content, Tensor payload) const;
+  static Tensor bytes_of_size(std::size_t size);
+  template <class M>
+  static Tensor encoded(const M& message) {
+    Tensor bytes = bytes_of_size(encoded_size(message));
+    encode(message, static_cast<std::byte*>(bytes.mutable_data()));
+    return bytes;
+  }
+
+  const TaskRef task_;
+  std::atomic<std::uint64_t> run_{0};
+};
+using JobMailRef = std::shared_ptr<JobMail>;
+
+std::span<const std::byte> bytes_of(const Tensor& bytes);
+
+// Calls handler(M) for the message, whichever of Ms it is; false if it is none of them. Throws data_loss
+// if it cannot be decoded.
+template <class... Ms, class Handler>
+bool take_letter(const ActorMessage& letter, Handler&& handler) {
+  const auto take = [&]<class M>(std::type_identity<M>) {
+    if (letter.type != guarding::message_name<M>()) return false;
+    RecordReader reader(bytes_of(letter.content));
+    handler(decode<M>(reader));
+    return true;
+  };
+  return (take(std::type_identity<Ms>()) || ...);
+}
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinJob)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JobIs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::StageReady)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::RunPart)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CancelPart)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PartRan)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PartNotRun)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AcceptPart)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::PartMade)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AgentProgress)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::StageDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JobEnded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::FetchSlices)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::SlicesAre)

@@ -1,0 +1,134 @@
+// What the tasks of a job say to each other. The fields are records: between processes a message is an
+// ActorMessage that holds them encoded; within one it is what it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/stage.h"
+#include "dataflow/jobs/stage_tracker.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+// What all tasks must agree on, as the first one says it. `contents` is the client's.
+struct JobTerms {
+  std::uint64_t part_bytes = 0;   // what a part may hold while it runs
+  std::uint64_t chunk_bytes = 0;  // of the chunks that it hands over
+  std::vector<std::byte> contents;
+};
+
+// An attempt of a part, as messages name it.
+struct AttemptId {
+  StageNumber stage = 0;
+  std::uint64_t part = 0;
+  std::uint32_t attempt = 0;
+
+  auto operator<=>(const AttemptId&) const = default;
+  PartAttempt in_stage() const { return {part, attempt}; }
+};
+
+// agent -> coordinator: this task would like to take part; repeated until it is answered.
+struct JoinJob {
+  std::string build;  // which program it runs
+};
+// coordinator -> agent.
+struct JobIs {
+  JobTerms terms;
+};
+
+// agent -> coordinator: the task's program has come to this stage; repeated until the stage has ended.
+struct StageReady {
+  StageNumber stage = 0;
+  std::vector<std::string> fingerprint;
+  std::uint32_t slots = 1;  // parts that it runs at a time
+};
+
+// coordinator -> agent: run this attempt. For each set of slices that it reads, the tasks that hold them:
+// of one part, or of all.
+struct RunPart {
+  AttemptId id;
+  std::vector<std::uint64_t> skips;  // numbers of the records of its source that are left out
+  std::vector<std::pair<SliceSet, std::vector<std::int32_t>>> inputs;
+};
+// coordinator -> agent: of no use any more.
+struct CancelPart {
+  AttemptId id;
+};
+// A part of what an attempt reads that its holder did not give.
+struct MissingPart {
+  StageNumber stage = 0;
+  std::uint64_t part = 0;
+  std::int32_t holder = 0;
+};
+// agent -> coordinator: the function has returned, or thrown. Its files have not taken their places yet.
+struct PartRan {
+  AttemptId id;
+  Status status;
+  std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
+};
+// agent -> coordinator: the function was not called: there is no input for it, or no such stage here.
+struct PartNotRun {
+  AttemptId id;
+  Status status;
+  std::optional<MissingPart> missing;
+};
+// coordinator -> agent: this attempt counts.
+struct AcceptPart {
+  AttemptId id;
+};
+// agent -> coordinator: its files are in their places; the last message of an attempt.
+struct PartMade {
+  AttemptId id;
+  Status status;
+  PartOutcome outcome;
+};
+// agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job.
+struct AgentProgress {
+  StageNumber stage = 0;
+  std::uint64_t bytes_read = 0, records_read = 0;
+  double busy_seconds = 0;
+  std::uint64_t bytes_spilled = 0, bytes_in_memory = 0;
+};
+
+// coordinator -> agent: the stage has ended.
+struct StageDone {
+  StageNumber stage = 0;
+  Status status;
+  std::vector<PartOutcome> outcomes;  // by part
+  std::uint64_t skipped_records = 0;  // of the job so far
+};
+// coordinator -> agent: nothing comes any more, and nothing is wanted.
+struct JobEnded {
+  Status status;
+};
+
+// agent -> slice server of another task: slices of these parts, in this order, from a chunk of the first
+// on, until there are so many bytes.
+struct FetchSlices {
+  std::uint64_t request = 0;
+  StageNumber stage = 0;
+  std::uint64_t partition = 0;
+  std::vector<std::uint64_t> parts;
+  std::uint64_t first_chunk = 0;
+  std::uint64_t most_bytes = 0;
+};
+// slice server -> agent: at least one slice, if there is one. The bytes are the message's payload.
+struct SlicesAre {
+  struct Piece {
+    std::uint64_t part = 0, records = 0, bytes = 0;
+  };
+  std::uint64_t request = 0;
+  Status status;
+  std::vector<Piece> pieces;
+  std::uint64_t parts_done = 0;  // of those that were asked for
+  std::uint64_t next_chunk = 0;  // of the part after them
+  std::uint64_t checksum = 0;    // XXH3 of the bytes
+};
+
+}  // namespace actorflow

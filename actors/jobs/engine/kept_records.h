@@ -1,0 +1,106 @@
+// What the parts of a stage have made for later stages: in the chunks of this task, and in those that
+// came from others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/chunk_store.h"
+#include "actors/jobs/engine/stage.h"
+
+namespace actorflow {
+
+using StoredChunks = std::vector<StoredChunkRef>;
+
+// Thread-safe.
+class KeptRecords {
+ public:
+  explicit KeptRecords(std::size_t parts, std::size_t partitions);
+
+  std::size_t parts() const { return num_parts_; }
+  std::size_t partitions() const { return num_partitions_; }
+
+  // A part of this task.
+  void keep(std::size_t part, StoredChunks chunks);
+  // A slice of another task's part, as chunks of one partition; what was there is replaced.
+  void keep_fetched(std::size_t part, std::size_t partition, StoredChunks chunks);
+  void drop_fetched(const SliceSet& set);
+  bool has(std::size_t part, std::size_t partition) const;
+
+  // The chunks of a part, and which of their slices is the partition's. Throws aborted if they are not
+  // here.
+  struct Slices {
+    std::shared_ptr<const StoredChunks> chunks;
+    std::size_t partition = 0;
+  };
+  Slices slices(std::size_t part, std::size_t partition) const;
+
+  // What all parts have made together, here or elsewhere; known when the stage has ended.
+  void set_sizes(std::span<const PartOutcome> outcomes);
+  // Of all parts before this one.
+  std::uint64_t records_before(std::size_t part) const;
+  std::uint64_t bytes() const;
+
+ private:
+  using Key = std::pair<std::size_t, std::size_t>;  // part, partition
+
+  const std::size_t num_parts_, num_partitions_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<const StoredChunks>> own_;  // by part; null: none of this task
+  std::map<Key, std::shared_ptr<const StoredChunks>> fetched_;
+  std::vector<std::uint64_t> records_before_;
+  std::uint64_t bytes_ = 0;
+};
+
+// The records that are kept, by stage, for whoever asks for slices of them. Thread-safe.
+class KeptStages {
+ public:
+  void add(StageNumber stage, const std::shared_ptr<KeptRecords>& records);
+  void remove(StageNumber stage);
+  // Null if they are not kept here, or not any more.
+  std::shared_ptr<KeptRecords> find(StageNumber stage) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<StageNumber, std::weak_ptr<KeptRecords>> stages_;
+};
+
+// Slices of a stage's records, one by one, in the order of the parts that made them.
+class SliceReader {
+ public:
+  struct Slice {
+    std::span<const std::byte> bytes;  // valid until the next call; as long as the reader if in_memory
+    std::uint64_t records = 0;
+    bool in_memory = true;
+  };
+
+  // Of all parts, what is for the partition.
+  static SliceReader of_partition(std::shared_ptr<const KeptRecords> kept, std::size_t partition);
+  // All of one part. REQUIRES: the records have one partition.
+  static SliceReader of_part(std::shared_ptr<const KeptRecords> kept, std::size_t part);
+
+  // False at the end.
+  bool next(Slice& slice);
+
+ private:
+  SliceReader(std::shared_ptr<const KeptRecords> kept, std::size_t partition, std::size_t first,
+              std::size_t last)
+      : kept_(std::move(kept)), partition_(partition), part_(first), last_(last) {}
+
+  std::shared_ptr<const KeptRecords> kept_;
+  std::size_t partition_;
+  std::size_t part_, last_;  // of the parts that are left
+  KeptRecords::Slices now_;
+  std::size_t chunk_ = 0;
+  std::vector<std::shared_ptr<const StoredChunks>> in_use_;  // slices in memory stay valid
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,95 @@
+#include "actors/jobs/engine/slice_server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "actors/runtime/exception_status.h"
+#include "kernels/devices/device.h"
+#include "schema/records/key.h"
+
+namespace actorflow {
+namespace {
+
+struct Found {
+  std::shared_ptr<const StoredChunks> chunks;  // keeps the next one alive
+  const StoredChunk* chunk = nullptr;
+  std::size_t partition = 0;
+};
+
+}  // namespace
+
+caf::behavior SliceServer::behavior() {
+  self_->introduce("slices", mail_->task() ? &mail_->task()->self.name : nullptr);
+  return guarded(
+      self_, this,  //
+      [this](const Sender& from, ActorMessage& letter) { on_letter(from, letter); },
+      [this](const PeerLost&) {});
+}
+
+void SliceServer::on_letter(const Sender& from, const ActorMessage& letter) {
+  if (letter.request != mail_->run()) return;  // it will find out by itself
+  take_letter<FetchSlices>(letter, [&](const FetchSlices& request) {
+    answer(static_cast<int>(from.task), request);
+  });
+}
+
+void SliceServer::answer(int task, const FetchSlices& request) {
+  SlicesAre answer;
+  Tensor bytes;
+  try {
+    bytes = collect(request, answer);
+  } catch (...) {
+    answer = {};
+    answer.status = current_exception_status();
+  }
+  answer.request = request.request;
+  answer.checksum = hash_bytes(bytes_of(bytes));
+  mail_->to_agent(task, std::move(answer), std::move(bytes));
+}
+
+Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const {
+  const auto kept = kept_->find(request.stage);
+  if (!kept) throw Error(Code::not_found, "the records of this stage are not kept here");
+  std::vector<Found> found;
+  std::uint64_t bytes = 0;
+  answer.next_chunk = request.first_chunk;
+  for (const std::uint64_t part : request.parts) {
+    const auto slices = kept->slices(part, request.partition);
+    const auto& chunks = *slices.chunks;
+    for (; answer.next_chunk < chunks.size() && bytes < request.most_bytes; ++answer.next_chunk) {
+      const StoredChunk& chunk = *chunks[answer.next_chunk];
+      const std::uint64_t size = chunk.slice_bytes(slices.partition);
+      if (chunk.records(slices.partition) == 0) continue;
+      found.push_back({slices.chunks, &chunk, slices.partition});
+      answer.pieces.push_back({part, chunk.records(slices.partition), size});
+      bytes += size;
+    }
+    if (answer.next_chunk < chunks.size()) break;
+    answer.next_chunk = 0;
+    ++answer.parts_done;
+  }
+  Tensor all = Tensor::allocate(DType::uint8, Shape{static_cast<std::int64_t>(bytes)},
+                                mail_->task()->sending_device->allocator());
+  std::span<std::byte> into(static_cast<std::byte*>(all.mutable_data()), bytes);
+  for (const auto& [chunks, chunk, partition] : found) {
+    const std::size_t size = chunk->slice_bytes(partition);
+    if (chunk->in_memory())
+      std::memcpy(into.data(), chunk->slice(partition).data(), size);
+    else
+      chunk->read(partition, into.first(size));
+    into = into.subspan(size);
+  }
+  return all;
+}
+
+caf::behavior slice_server_actor(SliceServerActor* self, JobMailRef mail,
+                                 std::shared_ptr<const KeptStages> kept) {
+  self->state = std::make_unique<SliceServer>(self, std::move(mail), std::move(kept));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

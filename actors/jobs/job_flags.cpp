@@ -1,0 +1,161 @@
+#include "actors/jobs/job_flags.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "dataflow/cluster/task_config.h"
+#include "schema/cluster_json.h"
+
+namespace actorflow {
+namespace {
+
+// What says which task of which cluster this process is.
+struct ClusterTexts {
+  std::string cluster;
+  std::string job_name = "worker";
+  int task_index = -1;
+};
+
+// "--k 16" and "--k=16" of what is the job's own.
+void take_parameters(const std::vector<std::string>& rest,
+                     std::map<std::string, std::string>& parameters) {
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const std::string& flag = rest[i];
+    if (!flag.starts_with("--"))
+      throw invalid_argument(fmt::format("'{}' is no flag: parameters are given as --name value", flag));
+    const auto equals = flag.find('=');
+    if (equals == flag.npos && i + 1 == rest.size())
+      throw invalid_argument(fmt::format("{} has no value", flag));
+    if (equals == flag.npos)
+      parameters[flag.substr(2)] = rest[++i];
+    else
+      parameters[flag.substr(2, equals - 2)] = flag.substr(equals + 1);
+  }
+}
+
+// The job is the first argument, if it is no flag; of a program of one job it may be left out. Not an
+// option of CLI11, which would take the value of a parameter for it.
+std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) {
+  if (arguments.empty() || arguments[0].starts_with("-"))
+    return jobs.size() == 1 ? jobs.begin()->first : "";
+  std::string name = std::move(arguments[0]);
+  arguments.erase(arguments.begin());
+  return name;
+}
+
+void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::string& output) {
+  JobOptions& options = flags.options;
+  const CLI::AsSizeValue bytes(false);
+  app.add_option("--input", input,
+                 "Files: a file, a folder, a pattern such as 'books/*.txt', or several with commas");
+  app.add_option("--output", output, "A new folder for the files of the result");
+  app.add_option("--memory", options.memory_bytes,
+                 "Of tables, buffers and what parts hand over, such as 512MB; the rest goes to disk")
+      ->transform(bytes);
+  app.add_option("--tasks", options.threads, "Parts at a time; 0: one per core")->capture_default_str();
+  app.add_option("--partitions", options.partitions,
+                 "Into which records are divided by key, and files of the result; 0: by bytes")
+      ->capture_default_str();
+  app.add_option("--split_bytes", options.split_bytes, "Of which files are cut into parts")
+      ->transform(bytes);
+  app.add_option("--partition_bytes", options.partition_bytes, "Of input for one partition")
+      ->transform(bytes);
+  app.add_option("--spill_folder", options.spill_folder,
+                 "Where goes what does not fit into memory; TMPDIR or /tmp");
+  app.add_option("--spill_bytes", options.spill_bytes, "How much may lie there")->transform(bytes);
+  app.add_option("--skip_bad_records", options.skip_bad_records,
+                 "How many records may be left out for which the job's functions fail");
+  app.add_flag("--overwrite", options.overwrite,
+               "Replace what an earlier job has written to the output folder");
+  app.add_flag("--explain", options.explain, "Print the stages instead of running them");
+  app.add_flag("--json", flags.json, "Progress as JSON, an object per line");
+  app.add_flag("--quiet", flags.quiet, "No progress");
+}
+
+void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server) {
+  const char* group = "On several machines";
+  app.add_option("--cluster", texts.cluster,
+                 "The same program's processes: host:port,host:port,..., or a cluster as JSON, or its file. "
+                 "The first one is given the job; the others learn it from there")
+      ->group(group);
+  app.add_option("--task_index", texts.task_index, "Which of them this process is, from 0 on")->group(group);
+  app.add_option("--job_name", texts.job_name, "Of which job of the cluster")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--connect_timeout_ms", server.connect_timeout_ms,
+                 "How long the first one is waited for")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--heartbeat_timeout_ms", server.heartbeat_timeout_ms,
+                 "After so long a silence a process counts as lost")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--credentials", server.credentials,
+                 "Folder of 'actorflow keygen': all connections are of mutual TLS then")
+      ->envname("ACTORFLOW_CREDENTIALS")
+      ->group(group);
+  app.add_flag("--insecure", server.insecure,
+               "Without credentials: listen even where other machines reach it. Whoever does can read and "
+               "change everything")
+      ->group(group);
+}
+
+bool is_host_list(const std::string& text) {
+  return text.find('{') == text.npos && text.find(':') != text.npos && text.find('/') == text.npos;
+}
+
+ClusterSpec cluster_of(const std::string& text, const std::string& job_name) {
+  if (!is_host_list(text)) return read_cluster(text);
+  return ClusterSpec({{job_name, ClusterSpec::parse_hosts("--cluster", text)}});
+}
+
+// By the flags, or by TF_CONFIG; none if neither is there.
+std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
+  if (!texts.cluster.empty()) {
+    if (texts.task_index < 0)
+      throw invalid_argument("--cluster was given: say with --task_index which of its tasks this is");
+    TaskConfig config;
+    config = TaskConfig::make(cluster_of(texts.cluster, texts.job_name),
+                              {texts.job_name, texts.task_index});
+    return config;
+  }
+  if (texts.task_index >= 0) throw invalid_argument("--task_index was given without --cluster");
+  const char* environment = std::getenv("TF_CONFIG");
+  if (!environment || !*environment) return std::nullopt;
+  return parse_tf_config(environment);
+}
+
+}  // namespace
+
+JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, const JobTable& jobs) {
+  JobFlags flags;
+  ClusterTexts texts;
+  ServerOptions server;
+  std::string input, output;
+  flags.job = take_job(arguments, jobs);
+  add_job_flags(app, flags, input, output);
+  add_cluster_flags(app, texts, server);
+  app.set_version_flag("--version", app.get_name() + " " + ACTORFLOW_VERSION);
+  app.allow_extras();
+  app.footer(
+      "Before the flags stands the job's name, where a program has several. What else a job asks for is "
+      "given as\n"
+      "--name value.");
+  app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 begins at the end
+  take_parameters(app.remaining(), flags.options.parameters);
+  if (!input.empty()) flags.options.parameters["input"] = input;
+  if (!output.empty()) flags.options.parameters["output"] = output;
+  if (const auto task = task_of(texts)) {
+    server.cluster = task->cluster;
+    server.job = task->task.job;
+    server.task = task->task.index;
+    server.num_threads = static_cast<int>(flags.options.threads);
+    flags.server = std::move(server);
+  }
+  return flags;
+}
+
+}  // namespace actorflow
