@@ -100,12 +100,26 @@ struct TensorDelivery {
 
 // Replaces a message that a link cannot carry, because it is over a limit of the receiver or the
 // receiver has no memory for it. Whatever waits for the message fails with the reason, and the link goes
-// on. (A StepDone is replaced by one with the reason and no results.)
+// on. (A StepDone is replaced by one with the reason and no results, an ActorMessage by one with the
+// reason and no tensors.)
 struct Undelivered {
   enum class What : std::uint8_t { graph, run, tensor };  // RegisterGraph, RunGraph, TensorDelivery
   What what = What::tensor;
   std::uint64_t number = 0;  // the request of a graph; else the step
   Status reason;
+};
+
+// any actor -> an actor of another task, or of its own, by its name there.
+struct ActorMessage {
+  std::string to;
+  std::string from;
+  std::string type;           // what it says, for the actors to agree on
+  std::uint64_t request = 0;  // what an answer repeats; 0: nobody waits for one
+  Tensor content;             // a small record: uint8, one dimension, or no tensor
+  Tensor payload;             // what is large, the same
+  // Not ok: an answer that says why there is none; or the link could not carry content and payload, for
+  // this reason, and left them out.
+  Status status;
 };
 
 // shard -> coordinator: the mean gradient of `accumulator` for the step after `global_step` has been
@@ -132,6 +146,6 @@ struct Heartbeat {};
 using Message =
     std::variant<RegisterGraph, GraphRegistered, DeregisterGraph, RunGraph, StepDone, AbortStep,
                  TensorDelivery, GradientApplied, ReplicaDone, Shutdown, GetStatus, TaskStatus,
-                 ClearContainers, ContainersCleared, Heartbeat, Undelivered>;
+                 ClearContainers, ContainersCleared, Heartbeat, Undelivered, ActorMessage>;
 
 }  // namespace actorflow

@@ -43,7 +43,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 7;
+const protocolVersion :UInt32 = 8;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -181,6 +181,16 @@ struct Envelope {
       number @37 :UInt64;
       # Of registerGraph the request, else the step.
       reason @38 :Status;
+    }
+    actorMessage :group {
+      # To an actor of the task, by its name. One that is over the receiver's limits comes without tensors.
+      to @41 :Text;
+      from @42 :Text;
+      type @43 :Text;
+      request @44 :UInt64;
+      content @45 :T.Tensor;
+      payload @46 :T.Tensor;
+      status @47 :Status;
     }
   }
 }

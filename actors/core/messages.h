@@ -107,7 +107,8 @@ struct GlobalStepIs {
   Status status{};  // why there is no value
 };
 
-// peer -> master, worker, coordinator: the task cannot be reached, or has left or restarted.
+// peer, server -> master, worker, coordinator, shard, switchboard: the task cannot be reached, or has
+// left or restarted.
 struct PeerLost {
   TaskId task{};
   std::uint64_t incarnation = 0;  // the lost one; 0 = any, the task cannot be reached
@@ -197,4 +198,5 @@ ACTORFLOW_LOCAL_MESSAGE(TaskStatus)
 ACTORFLOW_LOCAL_MESSAGE(ClearContainers)
 ACTORFLOW_LOCAL_MESSAGE(ContainersCleared)
 ACTORFLOW_LOCAL_MESSAGE(Undelivered)
+ACTORFLOW_LOCAL_MESSAGE(ActorMessage)
 #undef ACTORFLOW_LOCAL_MESSAGE

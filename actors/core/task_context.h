@@ -31,7 +31,7 @@ struct TaskContext {
   Random* random = nullptr;
   Storage* storage = nullptr;
 
-  caf::actor master, worker, rendezvous, shard, coordinator, queues, checkpoint_io;
+  caf::actor master, worker, rendezvous, shard, coordinator, queues, checkpoint_io, switchboard;
   std::vector<caf::actor> peers;  // by TaskId; none for the task itself
 
   Sender as_sender() const { return {own, self.incarnation}; }
@@ -53,6 +53,7 @@ struct TaskContext {
   const caf::actor& recipient(const ClearContainers&) const { return shard; }
   const caf::actor& recipient(const ContainersCleared&) const { return master; }
   const caf::actor& recipient(const Undelivered&) const { return worker; }
+  const caf::actor& recipient(const ActorMessage&) const { return switchboard; }
 };
 
 using TaskRef = std::shared_ptr<const TaskContext>;

@@ -206,7 +206,8 @@ void Peer::lose(Status reason) {
   if (leaving_) return self_->quit();
   if (!only_attending) {
     const PeerLost lost{options_.task, incarnation_, std::move(reason)};
-    for (const auto& actor : {task_->master, task_->worker, task_->coordinator, task_->shard})
+    for (const auto& actor :
+         {task_->master, task_->worker, task_->coordinator, task_->shard, task_->switchboard})
       caf::anon_send(actor, lost);
   }
   if (!attending_) return;

@@ -38,8 +38,8 @@ struct PeerOptions {
 
 // Connects when there is a message, and keeps trying until the connect timeout, logging for whom it
 // waits; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it reports
-// PeerLost to master and worker, drops waiting messages, and starts anew with the next one. Asked to
-// attend, it keeps the connection even without messages.
+// PeerLost to the actors of its task, drops waiting messages, and starts anew with the next one. Asked
+// to attend, it keeps the connection even without messages.
 //
 // Once connected it sends a sign of life five times per heartbeat timeout. The task is lost if nothing
 // is received from it in four such intervals. Intervals are counted, not time: a process that was

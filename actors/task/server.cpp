@@ -87,6 +87,8 @@ std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& repli
 void Server::shutdown_cluster(const std::string& reason) { impl_->end_job({reason}); }
 void Server::fail_cluster(const Status& why) { impl_->end_job({why.message, why.code}); }
 
+std::shared_ptr<const TaskContext> Server::context() const { return impl_->task; }
+
 HeldState Server::held() const {
   HeldState sum;
   for (const auto& actor : {impl_->task->master, impl_->task->worker, impl_->task->rendezvous}) {

@@ -18,6 +18,7 @@ namespace actorflow {
 
 class Dataset;
 class Runtime;
+struct TaskContext;
 
 struct ServerOptions {
   ClusterSpec cluster;
@@ -111,6 +112,10 @@ class Server {
   // Tells every other task that the job has failed; each ends with this error. REQUIRES: `why` is not
   // ok.
   void fail_cluster(const Status& why);
+
+  // The task's actors, for rooms above and for tests (core/task_context.h). Whoever holds it when the
+  // server is destroyed keeps that waiting: let go of it first.
+  std::shared_ptr<const TaskContext> context() const;
 
   // Counts of what the task's actors hold now.
   HeldState held() const;

@@ -11,6 +11,7 @@
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/master/incarnations.h"
 #include "actors/master/master.h"
+#include "actors/named/switchboard.h"
 #include "actors/queues/queue_shard.h"
 #include "actors/runtime/exception_status.h"
 #include "actors/runtime/scheduler.h"
@@ -106,6 +107,7 @@ void Server::Impl::spawn_actors() {
   task->coordinator = system.spawn(coordinator_actor, ref);
   task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
   task->queues = system.spawn(queue_shard_actor, ref);
+  task->switchboard = system.spawn(switchboard_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
     signs.push_back(std::make_shared<PeerSigns>());
     if (static_cast<TaskId>(i) == task->own) {
@@ -163,8 +165,9 @@ void Server::Impl::end_actors() {
 }
 
 std::vector<caf::actor> Server::Impl::own_actors() const {
-  std::vector<caf::actor> actors{task->master,      task->worker,     task->shard,        task->queues,
-                                 task->coordinator, task->rendezvous, task->checkpoint_io};
+  std::vector<caf::actor> actors{task->master,        task->worker,      task->shard,
+                                 task->queues,        task->coordinator, task->rendezvous,
+                                 task->checkpoint_io, task->switchboard};
   for (const auto& input : inputs.all()) actors.push_back(input);
   return actors;
 }
@@ -234,7 +237,7 @@ void Server::Impl::peer_gone(const TaskIdentity& from) {
   const PeerLost lost{task->id_of(from.name),
                       from.incarnation,
                       {Code::unavailable, from.name.to_string() + " has left or crashed"}};
-  for (const auto& actor : {task->master, task->worker}) caf::anon_send(actor, lost);
+  for (const auto& actor : {task->master, task->worker, task->switchboard}) caf::anon_send(actor, lost);
 }
 
 void Server::Impl::tell_task(TaskId to, Message message) {

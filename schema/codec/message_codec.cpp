@@ -110,12 +110,39 @@ struct MessageWriter {
     body.setNumber(message.number);
     write_status(message.reason, body.initReason());
   }
+  void operator()(const ActorMessage& message) {
+    auto body = to.initActorMessage();
+    body.setTo(to_text(message.to));
+    body.setFrom(to_text(message.from));
+    body.setType(to_text(message.type));
+    body.setRequest(message.request);
+    if (message.content.valid()) tensors.write(message.content, body.initContent());
+    if (message.payload.valid()) tensors.write(message.payload, body.initPayload());
+    if (!message.status.ok()) write_status(message.status, body.initStatus());
+  }
 };
 
 Undelivered::What read_what(wire::Undeliverable from) {
   if (from <= wire::Undeliverable::TENSOR_DELIVERY) return static_cast<Undelivered::What>(from);
   throw invalid_argument("an undelivered message of unknown kind " +
                          std::to_string(static_cast<unsigned>(from)));
+}
+
+ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body) {
+  return {.to = to_string(body.getTo()),
+          .from = to_string(body.getFrom()),
+          .type = to_string(body.getType()),
+          .request = body.getRequest(),
+          .content = {},
+          .payload = {},
+          .status = read_status(body.getStatus())};
+}
+
+ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body, TensorReader& tensors) {
+  auto message = read_actor_message(body);
+  message.content = tensors.read(body.getContent());
+  message.payload = tensors.read(body.getPayload());
+  return message;
 }
 
 std::size_t estimated_bytes(const std::vector<Slot>& slots) {
@@ -241,6 +268,8 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       const auto body = from.getUndelivered();
       return Undelivered{read_what(body.getWhat()), body.getNumber(), read_status(body.getReason())};
     }
+    case wire::Envelope::ACTOR_MESSAGE:
+      return read_actor_message(from.getActorMessage(), tensors);
   }
   throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
 }
@@ -256,6 +285,11 @@ std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason
       return Undelivered{What::tensor, message.getTensorDelivery().getStep(), std::move(reason)};
     case wire::Envelope::STEP_DONE:
       return StepDone{message.getStepDone().getStep(), std::move(reason), {}};
+    case wire::Envelope::ACTOR_MESSAGE: {
+      auto emptied = read_actor_message(message.getActorMessage());
+      emptied.status = std::move(reason);
+      return emptied;
+    }
     default:
       return {};
   }
@@ -272,6 +306,9 @@ std::size_t estimated_bytes(const Message& message) {
   if (const auto* graph = std::get_if<RegisterGraph>(&message)) return estimated_bytes(graph->graph);
   if (const auto* registered = std::get_if<GraphRegistered>(&message))
     return small + registered->status.message.size();
+  if (const auto* said = std::get_if<ActorMessage>(&message))
+    return small + said->to.size() + said->from.size() + said->type.size() +
+           said->status.message.size() + said->content.size_bytes() + said->payload.size_bytes();
   return small;
 }
 

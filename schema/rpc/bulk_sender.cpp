@@ -242,7 +242,7 @@ std::string BulkSender::holders() const {
       std::to_string(leased_bytes_) + " bytes of " + std::to_string(leases_.size()) + " tensors (";
   for (std::size_t i = 0; i < std::min(sorted.size(), max_named_steps); ++i)
     text += (i > 0 ? ", " : "") + std::to_string(sorted[i].first) + " of " +
-            (sorted[i].second == 0 ? "graphs" : "step " + std::to_string(sorted[i].second));
+            (sorted[i].second == 0 ? "no step" : "step " + std::to_string(sorted[i].second));
   if (sorted.size() > max_named_steps)
     text += " and " + std::to_string(sorted.size() - max_named_steps) + " more steps";
   return text + ")";

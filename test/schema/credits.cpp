@@ -118,6 +118,21 @@ BOOST_AUTO_TEST_CASE(a_tensor_above_the_limit_of_a_peer_fails_its_step_and_nothi
   BOOST_TEST(pair.sender.down.size() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_message_between_actors_above_the_limit_comes_without_its_tensors) {
+  Pair pair({.max_incoming_bytes = 1 << 20, .window_bytes = 1 << 20});
+  pair.sender.link->send(ActorMessage{.to = "there",
+                                      .from = "here",
+                                      .type = "what",
+                                      .request = 3,
+                                      .content = Tensor::zeros(DType::uint8, {3}),
+                                      .payload = Tensor::zeros(DType::uint8, {1 << 20})});
+  const auto emptied = std::get<ActorMessage>(pair.next());
+  BOOST_TEST((emptied.to == "there" && emptied.from == "here" && emptied.type == "what"));
+  BOOST_TEST((emptied.request == 3 && !emptied.content.valid() && !emptied.payload.valid()));
+  BOOST_TEST((emptied.status.code == Code::resource_exhausted), emptied.status.to_string());
+  BOOST_TEST(emptied.status.message.find("over its limit of 1048576 bytes") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_graph_above_the_limit_fails_its_registration) {
   Pair pair({.max_incoming_bytes = 1 << 20, .window_bytes = 1 << 20});
   Graph graph;

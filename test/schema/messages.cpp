@@ -217,4 +217,20 @@ BOOST_AUTO_TEST_CASE(questions_about_a_task_and_their_answers_arrive) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_message_between_actors_arrives_with_its_names_and_tensors) {
+  const Tensor content = Tensor::of<std::uint8_t>({3}, {1, 0, 255});
+  for (const std::int64_t size : {0, 5, 1 << 20}) {
+    const Tensor payload = Tensor::zeros(DType::uint8, {size});
+    const auto received =
+        round_trip_as(ActorMessage{"counter", "clients", "Add{string}", ~0ULL, content, payload, {}});
+    BOOST_TEST(
+        (received.to == "counter" && received.from == "clients" && received.type == "Add{string}"));
+    BOOST_TEST((received.request == ~0ULL && received.status.ok()));
+    BOOST_TEST((identical(received.content, content) && identical(received.payload, payload)), size);
+  }
+  const auto failed = round_trip_as(ActorMessage{.to = "a", .status = {Code::aborted, "no"}});
+  BOOST_TEST((!failed.content.valid() && !failed.payload.valid()));
+  BOOST_TEST(failed.status.to_string() == "aborted: no");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

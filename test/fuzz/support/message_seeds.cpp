@@ -106,7 +106,8 @@ void add_message_seeds(const AddSeed& add) {
       RunGraph{1, 2, 3, {{0, all[1]}, {1, all[7]}}, true}, StepDone{1, fine, {{0, all[3]}}, trace},
       AbortStep{1, failed}, TensorDelivery{1, 2, all[5]}, GradientApplied{"c", "a", 1, 2}, ReplicaDone{},
       Shutdown{"the end"}, Shutdown{"no disk", Code::disk_error}, GetStatus{1}, TaskStatus{1, {{"/cpu:0", "CPU", 1, 2}}},
-      ClearContainers{1, {"", "c"}, "s"}, ContainersCleared{1}};
+      ClearContainers{1, {"", "c"}, "s"}, ContainersCleared{1},
+      ActorMessage{"to", "from", "Add{string}", 1, all[7], all[4], failed}};
   for (const auto& message : messages) add("message", encode_message(message));
   add_tensor_seeds(add);
   const auto encoded = [](const GraphDef& graph) {

@@ -1,0 +1,82 @@
+#include "actors/named/switchboard.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace actorflow {
+namespace {
+
+// The answer to a message that reached nobody.
+ActorMessage answer_to(const ActorMessage& message, Status why) {
+  return {.to = message.from,
+          .from = message.to,
+          .type = not_found_type,
+          .request = message.request,
+          .content = {},
+          .payload = {},
+          .status = std::move(why)};
+}
+
+// Answers are not answered: two names that nobody has would never come to an end.
+bool wants_answer(const ActorMessage& message) {
+  return message.request != 0 && message.type != not_found_type;
+}
+
+}  // namespace
+
+// They use the task's context, which ends with it.
+Switchboard::~Switchboard() {
+  for (const auto& [name, actor] : actors_) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+}
+
+caf::behavior Switchboard::behavior() {
+  self_->introduce("switchboard", &task_->self.name);
+  self_->set_down_handler([this](const caf::down_msg& down) { on_down(down.source); });
+  return guarded(
+      self_, this,  //
+      [this](const RegisterActor& message) { add(message); },
+      [this](const UnregisterActor& message) { actors_.erase(message.name); },
+      [this](const Sender& from, ActorMessage& message) { pass_on(from, message); },
+      [this](const PeerLost& message) {
+        for (const auto& [name, actor] : actors_) caf::anon_send(actor, message);
+      });
+}
+
+void Switchboard::add(const RegisterActor& message) {
+  const auto [entry, added] = actors_.try_emplace(message.name, message.actor);
+  if (!added)
+    throw Error(Code::already_exists,
+                fmt::format("{} has an actor '{}' already", task_->self.name.to_string(), message.name));
+  self_->monitor(message.actor);
+  if (message.reply) message.reply({});
+}
+
+void Switchboard::pass_on(const Sender& from, ActorMessage& message) {
+  const auto found = actors_.find(message.to);
+  if (found != actors_.end()) return caf::anon_send(found->second, from, std::move(message));
+  const std::string what = fmt::format("{} has no actor '{}'", task_->self.name.to_string(), message.to);
+  if (wants_answer(message)) return tell(*task_, from.task, answer_to(message, {Code::not_found, what}));
+  spdlog::debug("{}, to which '{}' of {} sent {}", what, message.from,
+                task_->name_of(from.task).to_string(), message.type);
+}
+
+void Switchboard::on_down(const caf::actor_addr& ended) {
+  std::erase_if(actors_, [&ended](const auto& entry) { return entry.second.address() == ended; });
+}
+
+void Switchboard::refuse(const RegisterActor& message, Status why) {
+  if (message.reply) message.reply(std::move(why));
+}
+
+void Switchboard::refuse(const Sender& from, const ActorMessage& message, Status why) {
+  if (wants_answer(message)) tell(*task_, from.task, answer_to(message, std::move(why)));
+}
+
+caf::behavior switchboard_actor(SwitchboardActor* self, TaskRef task) {
+  self->state = std::make_unique<Switchboard>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow
