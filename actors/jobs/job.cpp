@@ -12,7 +12,7 @@ Job::Job(JobOptions options, std::shared_ptr<Runtime> runtime) {
   if (!runtime)
     runtime = std::make_shared<ThreadedRuntime>(
         RuntimeOptions{.num_threads = static_cast<int>(options.threads)});
-  auto engine = make_engine(options, std::move(runtime));
+  auto engine = std::make_unique<JobEngine>(std::move(runtime), engine_options(options));
   state_ = std::make_shared<JobContext>(std::move(options), std::move(engine));
 }
 

@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::uint64_t most_partitions = 4096;
 
+std::string name_of(const PlanStage& plan) {
+  std::vector<std::string> kinds;
+  for (const auto& op : plan.operators) kinds.push_back(op.kind);
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+}  // namespace
+
 JobEngineOptions engine_options(const JobOptions& options) {
   const char* temporary = std::getenv("TMPDIR");
   JobEngineOptions engine;
@@ -25,19 +33,6 @@ JobEngineOptions engine_options(const JobOptions& options) {
   engine.skip_bad_records = options.skip_bad_records;
   engine.reporter = options.reporter;
   return engine;
-}
-
-std::string name_of(const PlanStage& plan) {
-  std::vector<std::string> kinds;
-  for (const auto& op : plan.operators) kinds.push_back(op.kind);
-  return fmt::format("{}", fmt::join(kinds, ", "));
-}
-
-}  // namespace
-
-std::unique_ptr<JobEngine> make_engine(const JobOptions& options, std::shared_ptr<Runtime> runtime,
-                                       std::shared_ptr<const TaskContext> task) {
-  return std::make_unique<JobEngine>(std::move(runtime), engine_options(options), std::move(task));
 }
 
 JobContext::JobContext(JobOptions options, std::unique_ptr<JobEngine> engine)

@@ -90,9 +90,7 @@ class JobContext {
 };
 using JobRef = std::shared_ptr<JobContext>;
 
-// An engine for a job of these options: on all tasks of the cluster, or in this process alone.
-std::unique_ptr<JobEngine> make_engine(const JobOptions& options, std::shared_ptr<Runtime> runtime,
-                                       std::shared_ptr<const TaskContext> task = nullptr);
+JobEngineOptions engine_options(const JobOptions& options);
 
 // Ends a job whose plan is only explained, at its first result. No std::exception, so that no handler of
 // the job's keeps it.

@@ -69,11 +69,12 @@ std::map<std::string, std::int64_t> coordinate(std::unique_ptr<JobEngine> engine
   return job.counters();
 }
 
-// Once, or until the coordinator has begun another run.
+// Throws JobBeginsAnew when the coordinator has begun another run.
 std::map<std::string, std::int64_t> follow(std::unique_ptr<JobEngine> engine, const JobTable& jobs,
                                            const JobOptions& options, const JobWatch& watch) {
   const auto contents = engine->join();
-  RecordReader reader(contents);
+  if (!contents) return {};
+  RecordReader reader(*contents);
   const auto terms = decode<SharedTerms>(reader);
   Job job(with(terms, options), std::move(engine));
   const auto watched = watch ? watch(job) : nullptr;
@@ -103,8 +104,10 @@ void run_function(Job& job, JobFunction function) {
 std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs,
                                             const std::string& name, const JobOptions& options,
                                             const JobWatch& watch) {
+  JobEngineOptions of_engine = engine_options(options);
+  of_engine.patience = std::chrono::milliseconds(server.connect_timeout_ms());
   while (true) {
-    auto engine = make_engine(options, server.runtime(), server.context());
+    auto engine = std::make_unique<JobEngine>(server.runtime(), of_engine, server.context());
     if (engine->coordinates())
       return coordinate(std::move(engine), jobs, name, options, watch);
     try {

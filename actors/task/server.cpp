@@ -44,6 +44,8 @@ const std::string& Server::target() const { return impl_->target; }
 const TaskName& Server::name() const { return impl_->task->self.name; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 
+std::int64_t Server::connect_timeout_ms() const { return impl_->options.connect_timeout_ms; }
+
 const std::shared_ptr<Runtime>& Server::runtime() const { return impl_->runtime; }
 
 void Server::serve_input(const std::string& name, const Dataset& dataset) {

@@ -74,6 +74,8 @@ class Server {
   const std::string& target() const;
   const TaskName& name() const;
   const ClusterSpec& cluster() const;
+  // ServerOptions::connect_timeout_ms.
+  std::int64_t connect_timeout_ms() const;
   const std::shared_ptr<Runtime>& runtime() const;
 
   // Runs a dataset on this task, for the IteratorGetNext nodes that name it (dataflow/ops/queue_ops.h).

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 500ms;
-constexpr auto complaint_interval = 2s;
+constexpr auto first_complaint = 2s, complaint_interval = 10s;
 
 Point begun_anew("a task begins a job anew after its coordinator"),
     cancelled_running("an attempt is cancelled while it runs");
@@ -28,7 +28,7 @@ JobAgent::JobAgent(GuardedActor* self, AgentOrder order)
       tools_(order_.tools),
       slots_(order_.slots),
       fetcher_(order_.mail, order_.kept, order_.tools.chunks),
-      complained_(order_.clock.now()) {}
+      complained_(order_.clock.now() - complaint_interval) {}
 
 caf::behavior JobAgent::behavior() {
   self_->introduce("job-agent", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
@@ -293,9 +293,7 @@ void JobAgent::end_if_done(StageNumber number) {
 
 void JobAgent::on(const JobEnded& ended) {
   job_end_ = ended.status;
-  const Status early{Code::cancelled, "the job has ended before this task could take part"};
-  if (joining_)
-    std::exchange(joining_, std::nullopt)->reply(ended.status.ok() ? early : ended.status, {});
+  if (joining_) std::exchange(joining_, std::nullopt)->reply(ended.status, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
   if (waiting_ != 0)
     give_up(ended.status.ok() ? Status{Code::internal, "the coordinator ended the job too early"}
@@ -329,7 +327,7 @@ void JobAgent::look_after_coordinator() {
                     fmt::format("waited {:.0f} s for {}, which says what the job is: {}",
                                 std::chrono::duration<double>(now - *lost_since_).count(), who, lost_why_)},
                    false);
-  if (now - complained_ < complaint_interval) return;
+  if (now - *lost_since_ < first_complaint || now - complained_ < complaint_interval) return;
   complained_ = now;
   spdlog::warn("waiting for {}, which says what the job is: {}", who, lost_why_);
 }

@@ -41,10 +41,11 @@ struct BeginStage {
 struct ForgetStage {
   StageNumber number = 0;
 };
-// Asks the coordinator what the job is; the answer comes when it has said so.
+// Asks the coordinator what the job is; the answer comes when it has said so: nothing if the job has
+// ended already.
 struct AwaitJob {
   std::string build;
-  std::function<void(Status, JobTerms)> reply;
+  std::function<void(Status, std::optional<JobTerms>)> reply;
 };
 // The answer comes when the coordinator has ended the job.
 struct AwaitJobEnd {

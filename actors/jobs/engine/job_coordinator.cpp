@@ -12,6 +12,7 @@ namespace {
 
 constexpr auto tick_interval = std::chrono::milliseconds(500);
 constexpr double slow_seconds = 2;
+constexpr double seconds_for_latecomers = 5;
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
@@ -25,7 +26,9 @@ std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
 }  // namespace
 
 JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
-    : self_(self), order_(std::move(order)), tasks_(static_cast<std::size_t>(order_.mail->tasks())) {}
+    : self_(self), order_(std::move(order)), tasks_(static_cast<std::size_t>(order_.mail->tasks())) {
+  tasks_[JobMail::coordinator_task].has_come = true;
+}
 
 caf::behavior JobCoordinator::behavior() {
   self_->introduce("job-coordinator", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
@@ -88,10 +91,23 @@ void JobCoordinator::forget(StageNumber number) {
 }
 
 void JobCoordinator::end(const EndJob& how) {
-  ended_ = true;
+  end_ = how;
+  ended_ = now();
   for (int task = 0; task < order_.mail->tasks(); ++task)
     if (task != order_.mail->own()) order_.mail->to_agent(task, JobEnded{how.status});
-  how.reply();
+  reply_if_all_know();
+}
+
+// One that is started late, or was in an earlier run, would otherwise wait for a job that is over.
+void JobCoordinator::reply_if_all_know() {
+  if (!end_ || !end_->reply) return;
+  const auto missing = std::ranges::find(tasks_, false, &Task::has_come);
+  const bool late = now() - ended_ > seconds_for_latecomers;
+  if (late && missing != tasks_.end())
+    spdlog::warn("{} has not come in {:.0f} s; it is not told that the job has ended",
+                 order_.mail->name_of(static_cast<int>(missing - tasks_.begin())),
+                 seconds_for_latecomers);
+  if (missing == tasks_.end() || late) std::exchange(end_->reply, nullptr)();
 }
 
 // Agents.
@@ -117,6 +133,7 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   if (task.incarnation == from.incarnation) return task;
   if (task.incarnation != 0) lose(static_cast<int>(from.task));
   task.incarnation = from.incarnation;
+  task.has_come = true;
   return task;
 }
 
@@ -128,8 +145,10 @@ void JobCoordinator::on(int from, const JoinJob& join) {
                                     "on all tasks",
                                     order_.mail->name_of(from),
                                     order_.mail->name_of(JobMail::coordinator_task))}});
-  if (ended_) return order_.mail->to_agent(from, JobEnded{});
-  order_.mail->to_agent(from, JobIs{order_.terms});
+  if (!end_) return order_.mail->to_agent(from, JobIs{order_.terms});
+  order_.mail->to_agent(from, JobEnded{end_->status});
+  tasks_[static_cast<std::size_t>(from)].has_come = true;
+  reply_if_all_know();
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
@@ -137,6 +156,10 @@ void JobCoordinator::on(int from, StageReady& ready) {
   task.ready = ready.stage;
   task.slots = ready.slots;
   task.fingerprint = std::move(ready.fingerprint);
+  if (end_) {
+    order_.mail->to_agent(from, JobEnded{end_->status});
+    return reply_if_all_know();
+  }
   const auto stage = stages_.find(ready.stage);
   if (stage != stages_.end() && stage->second.done)
     return order_.mail->to_agent(from, *stage->second.done);
@@ -178,7 +201,9 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 }
 
 void JobCoordinator::lose(int from) {
-  tasks_[static_cast<std::size_t>(from)] = {};
+  Task gone;
+  gone.has_come = true;
+  tasks_[static_cast<std::size_t>(from)] = std::move(gone);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (Stage* stage = running_stage()) {
     stage->tracker.remake_lost();
@@ -202,6 +227,7 @@ void JobCoordinator::on_tick() {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
   }
+  reply_if_all_know();
   self_->delayed_send(self_, tick_interval, Tick{});
 }
 

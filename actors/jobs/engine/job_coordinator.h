@@ -27,7 +27,8 @@ struct CoordinateStage {
   std::uint32_t in_plan = 0;
   std::shared_ptr<const StageSpec> spec;
 };
-// From the job's thread: tell the tasks; the answer comes when they have been told.
+// From the job's thread: tell the tasks. The answer comes when those that have not taken part have been
+// told, too, or do not come.
 struct EndJob {
   Status status;
   std::function<void()> reply;
@@ -68,6 +69,7 @@ class JobCoordinator {
   };
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here
+    bool has_come = false;          // has ever taken part
     StageNumber ready = 0;          // to which stage its program has come
     std::size_t slots = 0, running = 0;
     std::vector<std::string> fingerprint;  // of that stage
@@ -89,6 +91,7 @@ class JobCoordinator {
   void on_letter(const Sender& from, const ActorMessage& letter);
   void on_lost(const PeerLost& lost);
   void on_tick();
+  void reply_if_all_know();
   Task& meet(const Sender& from);
   void lose(int task);
   void mend(Stage& stage);
@@ -116,7 +119,8 @@ class JobCoordinator {
   std::map<StageNumber, Stage> stages_;
   StageNumber current_ = 0;  // the stage that runs
   std::uint64_t skipped_ = 0;
-  bool ended_ = false;
+  std::optional<EndJob> end_;
+  double ended_ = 0;
 };
 
 using JobCoordinatorActor = caf::stateful_actor<std::unique_ptr<JobCoordinator>, ComputingActor>;

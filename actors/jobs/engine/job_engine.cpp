@@ -91,17 +91,19 @@ void JobEngine::begin(std::vector<std::byte> contents) {
   register_actors();
 }
 
-std::vector<std::byte> JobEngine::join() {
+std::optional<std::vector<std::byte>> JobEngine::join() {
   register_actors();
   const auto answer =
-      ask<std::pair<Status, JobTerms>>(*runtime_, [this](auto reply) {
+      ask<std::pair<Status, std::optional<JobTerms>>>(*runtime_, [this](auto reply) {
         const SystemVisit visit;
-        caf::anon_send(mail_->agent, AwaitJob{program_build(), [reply](Status status, JobTerms terms) {
-                                                reply({std::move(status), std::move(terms)});
-                                              }});
+        const auto pass_on = [reply](Status status, std::optional<JobTerms> terms) {
+          reply({std::move(status), std::move(terms)});
+        };
+        caf::anon_send(mail_->agent, AwaitJob{program_build(), pass_on});
       });
   throw_if_error(answer ? answer->first : Status{Code::cancelled, "the task has ended"});
-  return answer->second.contents;
+  if (!answer->second) return std::nullopt;
+  return answer->second->contents;
 }
 
 // Under the names by which other tasks send them messages.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,9 @@ class JobEngine {
   bool coordinates() const;
   // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().
   void begin(std::vector<std::byte> contents);
-  // Waits for the coordinator to say it. Throws unavailable if it does not, and cancelled if the job has
-  // ended already. REQUIRES: !coordinates(), before the first run().
-  std::vector<std::byte> join();
+  // Waits for the coordinator to say it; nothing if the job has ended well already. Throws unavailable if
+  // there is no coordinator. REQUIRES: !coordinates(), before the first run().
+  std::optional<std::vector<std::byte>> join();
   // For the coordinator: the tasks learn that the job has ended so. For the others: waits for that, and
   // throws how it has ended unless it was well. Other tasks may ask for what this one has kept until then.
   void end(const Status& status = {});
