@@ -76,6 +76,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/export", {"actors/client", "actors/runtime"}},
     {"actors/jobs/engine", {"actors/core", "actors/runtime"}},
     {"actors/jobs", {"actors/input", "actors/jobs/engine", "actors/runtime"}},
+    {"actors/jobs/tensors", {"actors/input", "actors/jobs", "actors/jobs/engine", "actors/runtime"}},
     {"actors/models", {}},
     {"actors/monitored",
      {"actors/checkpoint", "actors/client", "actors/events", "actors/probes", "actors/runtime",
