@@ -1,6 +1,7 @@
 // Logistic regression of sparse examples: a job makes batches of them, and steps change the rows of the
 // weights, on a parameter shard, that a batch has features of. Lines "label feature feature ...", with
-// labels 0 and 1 and features from 1 on; the result is a row for each weight, that of feature 0 first.
+// labels 0 and 1 and features from 1 on; the result is a row for each weight, from that of feature 0 on,
+// which no example has.
 //
 //   sparse_regression --input examples.txt --output weights --features 784 --rate 0.1 --epochs 2
 #include "actors/actorflow.h"
@@ -15,13 +16,13 @@ namespace {
 constexpr std::int64_t most = 256;  // features of an example: further ones do not count, missing are 0
 
 struct Example {
-  float sign = -1;
+  std::int64_t label = 0;
   std::array<std::int64_t, most> features{};
 };
 
 Example parse(std::vector<std::int64_t> numbers) {
   numbers.resize(most + 1);
-  Example example{numbers[0] == 1 ? 1.0F : -1.0F};
+  Example example{numbers[0]};
   std::copy(numbers.begin() + 1, numbers.end(), example.features.begin());
   return example;
 }
@@ -36,9 +37,10 @@ void learn(Job& job) {
   const Variable w =
       g.variable("w", g.constant(Tensor::zeros(DType::float32, {job.param("features", 784) + 1, 1})));
   const auto batch =
-      iterator_get_next(g, "examples", {{DType::float32, {-1}}, {DType::int64, {-1, most}}});
-  const Output margin = sum(embedding_lookup(w, batch[1]), {1, 2}) * batch[0];
-  const Output loss = mean(maximum(-margin, zeros_like(margin)) + log(exp(-abs(margin)) + 1));
+      iterator_get_next(g, "examples", {{DType::int64, {-1}}, {DType::int64, {-1, most}}});
+  const Output there = cast(not_equal(batch[1], zeros_like(batch[1])), DType::float32);
+  const Output sums = sum(reshape(embedding_lookup(w, batch[1]), {-1, most}) * there, {1}, true);
+  const Output loss = mean(softmax_cross_entropy(concat({zeros_like(sums), sums}, 1), batch[0]));
   const TrainOp step = minimize(g, loss, {w}, global_step(g), Sgd{job.param("rate", 0.1)});
   Session session(server.target(), g);
   session.initialize_variables();

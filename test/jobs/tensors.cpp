@@ -223,7 +223,10 @@ BOOST_AUTO_TEST_CASE(digits_are_learned_from_a_job_and_told_by_another) {
   BOOST_TEST((end.code == Code::out_of_range), end.to_string());
   BOOST_TEST(steps == 2 * 8000 / 50);
 
-  const GraphFunction model({pixels}, {told}, {{"w", session.run(w)}});
+  const test::Folder folder;
+  save_checkpoint(posix_storage(), folder.path(), {steps, {{"w", session.run(w)}}});
+  const GraphFunction model({pixels}, {told},
+                            load_latest_checkpoint(posix_storage(), folder.path())->tensors);
   const auto right = digits.filter([](const auto& digit) { return digit.first < 2000; })
                          .batch(64)
                          .map<std::int64_t>(model, [](const auto& digit) { return digit.second.image; })
