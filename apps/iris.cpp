@@ -10,6 +10,7 @@
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "apps/training/end_of_input.h"
 
 using namespace actorflow;
 
@@ -50,12 +51,7 @@ int learn(const std::string& file, std::int64_t epochs) {
 
   Session session(server.target(), g);
   session.initialize_variables();
-  std::int64_t steps = 0;
-  try {
-    while (true) steps = session.run(step).scalar<std::int64_t>();
-  } catch (const Error& error) {
-    if (error.code() != Code::out_of_range) throw;  // the end of the input
-  }
+  const std::int64_t steps = run_to_end_of_input(session, step);
   fmt::print("{:.1f} % of {} flowers are right after {} steps\n",
              100 * session.run(accuracy).scalar<float>(), flowers, steps);
   return success;

@@ -98,6 +98,11 @@ class Job {
   auto read_npy(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, NpyFormat<T>(), "read_npy", where);
   }
+  // Rows of IDX files (.idx, MNIST's): uint8, or std::arrays of them.
+  template <class T>
+  auto read_idx(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, IdxFormat<T>(), "read_idx", where);
+  }
   // The records of TFRecord files as bytes.
   auto read_tfrecords(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, TfRecordFormat(), "read_tfrecords", where);

@@ -68,6 +68,12 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_option("--spill_bytes", options.spill_bytes, "How much may lie there")->transform(bytes);
   app.add_option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out for which the job's functions fail");
+  app.add_option("--compress", options.compression, "The files of the result")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Compression>{
+          {"none", Compression::none},
+          {"gzip", Compression::gzip},
+          {"zstd", Compression::zstd},
+          {"lz4", Compression::lz4}}));
   app.add_flag("--overwrite", options.overwrite,
                "Replace what an earlier job has written to the output folder");
   app.add_flag("--explain", options.explain, "Print the stages instead of running them");

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "schema/formats/compression.h"
+
 namespace actorflow {
 
 class JobReporter;
@@ -29,6 +31,8 @@ struct JobOptions {
   bool records_on_disk = false;
   // An output folder that is not empty is emptied first, instead of refused.
   bool overwrite = false;
+  // How the files of the job's output are compressed, unless it says so itself.
+  Compression compression = Compression::none;
   // Records for which a function of the job throws are left out and counted, up to so many.
   std::uint64_t skip_bad_records = 0;
   // Plans only: the first action whose result the job would see ends it.

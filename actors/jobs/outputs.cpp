@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schema/checksum.h"
 #include "schema/json.h"
 
 namespace actorflow {
@@ -22,20 +23,38 @@ std::string part_name(std::size_t part, std::size_t parts, const char* extension
   return fmt::format("part-{:05}-of-{:05}{}", part, parts, extension);
 }
 
-PartFile::PartFile(Part& part, const std::string& folder, std::string name)
-    : part_(part), file_(part.create(folder + "/" + name)) {
-  made_.name = std::move(name);
+// Where the bytes of the file end up, compressed or not.
+class PartFile::OnDisk final : public ByteSink {
+ public:
+  OnDisk(NewFile& file, FileMade& made) : file_(file), made_(made) {}
+
+  void write(std::span<const std::byte> bytes) override {
+    file_.write(bytes);
+    checksum_.update(bytes);
+    made_.bytes += bytes.size();
+  }
+  void finish() override { made_.checksum = checksum_.value(); }
+
+ private:
+  NewFile& file_;
+  FileMade& made_;
+  Checksum checksum_;
+};
+
+PartFile::PartFile(Part& part, const std::string& folder, std::string name, Compression compression)
+    : part_(part) {
+  made_.name = std::move(name) + extension_of(compression);
+  sink_ =
+      compressed(std::make_unique<OnDisk>(part.create(folder + "/" + made_.name), made_), compression);
 }
 
 void PartFile::write(std::span<const char> bytes, std::uint64_t records) {
-  file_.write(std::as_bytes(bytes));
-  checksum_.update(std::as_bytes(bytes));
-  made_.bytes += bytes.size();
+  sink_->write(std::as_bytes(bytes));
   made_.records += records;
 }
 
 void PartFile::finish() {
-  made_.checksum = checksum_.value();
+  sink_->finish();
   part_.made(std::move(made_));
 }
 

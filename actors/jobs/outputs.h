@@ -1,9 +1,10 @@
-// Collections as files: one per part, named part-00000-of-00016.csv.
+// Collections as files: one per part, named part-00000-of-00016.csv, or .csv.gz.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,11 +12,20 @@
 #include <vector>
 
 #include "actors/jobs/job_context.h"
-#include "schema/checksum.h"
+#include "schema/formats/byte_sink.h"
 #include "schema/records/csv_record.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {
+
+struct FileOutput {
+  std::optional<Compression> compression = {};  // else as JobOptions::compression says
+};
+
+struct CsvOutput {
+  char delimiter = ',';
+  std::optional<Compression> compression = {};
+};
 
 // Formats: the end of the files' names, and a record as the bytes of a file.
 struct CsvRows {
@@ -53,27 +63,33 @@ struct RecordBytes {
 
 std::string part_name(std::size_t part, std::size_t parts, const char* extension);
 
-// The bytes of a part's file.
+// The bytes of a part's file, compressed where that is wanted. Its size and checksum are those of what
+// lies on disk.
 class PartFile {
  public:
-  PartFile(Part& part, const std::string& folder, std::string name);
+  // The name gets the extension of the compression.
+  PartFile(Part& part, const std::string& folder, std::string name, Compression compression);
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
 
   void write(std::span<const char> bytes, std::uint64_t records);
   void finish();
 
  private:
+  class OnDisk;
+
   Part& part_;
-  NewFile& file_;
   FileMade made_;
-  Checksum checksum_;
+  SinkRef sink_;
 };
 
 template <class T, class Format>
 class FileSink {
  public:
-  FileSink(Part& part, const std::string& folder, std::size_t parts, Format format)
+  FileSink(Part& part, const std::string& folder, std::size_t parts, Format format,
+           Compression compression)
       : part_(part),
-        file_(part, folder, part_name(part.index(), parts, Format::extension)),
+        file_(part, folder, part_name(part.index(), parts, Format::extension), compression),
         format_(format) {}
 
   void operator()(const T& record) {

@@ -111,7 +111,7 @@ struct UnionPipe {
   using Record = typename First::Record;
   static_assert(std::is_same_v<Record, typename Second::Record>,
                 "union_with joins collections of the same type");
-  static constexpr bool is_cheap = false;
+  static constexpr bool is_cheap = First::is_cheap && Second::is_cheap;
 
   First first;
   Second second;
@@ -124,6 +124,14 @@ struct UnionPipe {
       first.run(part, index, next);
     else
       second.run(part, index - others, next);
+  }
+  template <class Next>
+  void sample(Part& part, std::size_t index, Next&& next) const {
+    const std::size_t others = first.facts().parts();
+    if (index < others)
+      first.sample(part, index, next);
+    else
+      second.sample(part, index - others, next);
   }
   SourceFacts facts() const {
     const SourceFacts a = first.facts(), b = second.facts();
@@ -177,14 +185,60 @@ struct ValuesPipe {
   void describe(PlanStage& plan) const { plan.operators.push_back(*op); }
 };
 
-// The records that an earlier stage has kept, part by part.
-template <class T>
-struct KeptPipe {
-  using Record = T;
-  static constexpr bool is_cheap = true;
+enum class StageReads { parts, partitions };
 
+// What pipes have in common that read one earlier stage: its parts as they are, or its partitions.
+template <StageReads reads>
+struct StageSource {
   StageNodeRef stage;
   OperatorRef op;
+
+  SourceFacts facts() const {
+    return {[s = stage] { s->ensure(); },
+            [s = stage] {
+              return reads == StageReads::parts ? s->dataset()->parts() : s->partitions();
+            },
+            [s = stage] { return s->dataset()->bytes(); },
+            [s = stage](std::size_t part) {
+              return std::vector{reads == StageReads::parts ? s->part(part) : s->partition(part)};
+            }};
+  }
+  void describe(PlanStage& plan) const {
+    plan.reads.push_back(stage->id());
+    plan.operators.push_back(*op);
+  }
+};
+using PartsSource = StageSource<StageReads::parts>;
+using PartitionsSource = StageSource<StageReads::partitions>;
+
+// The same of those that read the partitions of two stages, which have equally many.
+struct TwoPartitionsSource {
+  StageNodeRef left, right;
+  OperatorRef op;
+
+  SourceFacts facts() const {
+    return {[l = left, r = right] {
+              l->ensure();
+              r->ensure();
+            },
+            [l = left] { return l->partitions(); },
+            [l = left, r = right] { return l->dataset()->bytes() + r->dataset()->bytes(); },
+            [l = left, r = right](std::size_t part) {
+              return std::vector{l->partition(part), r->partition(part)};
+            }};
+  }
+  void describe(PlanStage& plan) const {
+    plan.reads.push_back(left->id());
+    plan.reads.push_back(right->id());
+    plan.operators.push_back(*op);
+  }
+};
+
+// The records that an earlier stage has kept, part by part.
+template <class T>
+struct KeptPipe : PartsSource {
+  using Record = T;
+  static constexpr bool is_cheap = true;
 
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
@@ -200,18 +254,6 @@ struct KeptPipe {
       read(part, slice, next);
     }
   }
-  SourceFacts facts() const { return facts_of(stage); }
-  void describe(PlanStage& plan) const {
-    plan.reads.push_back(stage->id());
-    plan.operators.push_back(*op);
-  }
-
-  static SourceFacts facts_of(const StageNodeRef& stage) {
-    return {[stage] { stage->ensure(); },
-            [stage] { return stage->dataset()->parts(); },
-            [stage] { return stage->dataset()->bytes(); },
-            [stage](std::size_t part) { return std::vector{stage->part(part)}; }};
-  }
 
  private:
   template <class Next>
@@ -225,31 +267,33 @@ struct KeptPipe {
 
 // The same with their numbers: the parts before have told how many they are.
 template <class T>
-struct NumberedPipe {
+struct NumberedPipe : PartsSource {
   using Record = std::pair<std::int64_t, T>;
   static constexpr bool is_cheap = false;
-
-  StageNodeRef stage;
-  OperatorRef op;
 
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
     std::int64_t number = static_cast<std::int64_t>(stage->dataset()->records_before(index));
-    KeptPipe<T>{stage, op}.run(part, index,
-                               [&](T&& record) { next(Record(number++, std::move(record))); });
-  }
-  SourceFacts facts() const { return KeptPipe<T>::facts_of(stage); }
-  void describe(PlanStage& plan) const {
-    plan.reads.push_back(stage->id());
-    plan.operators.push_back(*op);
+    KeptPipe<T>{{stage, op}}.run(part, index,
+                                 [&](T&& record) { next(Record(number++, std::move(record))); });
   }
 };
 
-// The facts of a source that reads the partitions of a stage.
-inline SourceFacts partitions_of(const StageNodeRef& stage) {
-  return {[stage] { stage->ensure(); }, [stage] { return stage->partitions(); },
-          [stage] { return stage->dataset()->bytes(); },
-          [stage](std::size_t part) { return std::vector{stage->partition(part)}; }};
-}
+// The records of each partition of a stage, in the order of the parts that gave them.
+template <class T>
+struct PartitionPipe : PartitionsSource {
+  using Record = T;
+  static constexpr bool is_cheap = false;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    auto slices = SliceReader::of_partition(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) {
+      RecordReader reader(slice.bytes);
+      for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
+      part.has_read(slice.bytes.size(), slice.records);
+    }
+  }
+};
 
 }  // namespace actorflow

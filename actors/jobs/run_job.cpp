@@ -16,6 +16,7 @@ struct SharedTerms {
   std::string job;
   std::vector<std::pair<std::string, std::string>> parameters;
   std::uint64_t split_bytes = 0, partition_bytes = 0, partitions = 0;
+  Compression compression = Compression::none;
   bool overwrite = false;
 };
 
@@ -31,6 +32,7 @@ SharedTerms terms_of(const std::string& job, const JobOptions& options) {
           options.split_bytes,
           options.partition_bytes,
           options.partitions,
+          options.compression,
           options.overwrite};
 }
 
@@ -39,6 +41,7 @@ JobOptions with(const SharedTerms& terms, JobOptions options) {
   options.split_bytes = terms.split_bytes;
   options.partition_bytes = terms.partition_bytes;
   options.partitions = static_cast<std::size_t>(terms.partitions);
+  options.compression = terms.compression;
   options.overwrite = terms.overwrite;
   options.explain = false;
   options.reporter = nullptr;

@@ -18,12 +18,16 @@ namespace actorflow {
 struct Run {
   struct Block {
     std::uint64_t offset = 0;
+    std::size_t stored_bytes = 0;  // less than `bytes`: by LZ4
     std::size_t bytes = 0;
     std::size_t records = 0;
+    std::uint64_t checksum = 0;  // XXH3 of what is stored
   };
   std::vector<Block> blocks;
 };
 
+// Compresses blocks as long as that makes them a fifth smaller, which it tries with the first and then
+// with each 16th.
 class RunWriter {
  public:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
@@ -43,23 +47,41 @@ class RunWriter {
   }
 
  private:
-  void flush() {
-    run_.blocks.push_back({part_.put_aside(bytes_), bytes_.size(), records_});
-    bytes_.clear();
-    records_ = 0;
-  }
+  void flush();
+  std::span<const std::byte> compressed();
 
   Part& part_;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte> bytes_, compressed_;
+  bool pays_ = false;
   std::size_t records_ = 0;
   Run run_;
+};
+
+// The blocks of a run, one after the other.
+class RunBlocks {
+ public:
+  RunBlocks(Part& part, Run run) : part_(&part), run_(std::move(run)) {}
+
+  // False at the end. Throws data_loss if the disk gives back something else than it got.
+  bool next();
+  // Valid until the next call.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::size_t records() const { return run_.blocks[block_ - 1].records; }
+
+ private:
+  void read(const Run::Block& block, std::span<std::byte> into);
+
+  Part* part_;
+  Run run_;
+  std::size_t block_ = 0;
+  std::vector<std::byte> bytes_;
 };
 
 // Reads a run from its beginning.
 template <class T, class Order>
 class ReadRun {
  public:
-  ReadRun(Part& part, Run run, const Order& order) : part_(&part), run_(std::move(run)), order_(&order) {
+  ReadRun(Part& part, Run run, const Order& order) : blocks_(part, std::move(run)), order_(&order) {
     advance();
   }
 
@@ -70,9 +92,9 @@ class ReadRun {
   std::uint64_t prefix() const { return prefix_; }
   void advance() {
     if (left_ == 0 && !load()) return value_.reset();
-    RecordReader reader{bytes_.data() + at_, bytes_.data() + bytes_.size()};
+    RecordReader reader(blocks_.bytes().subspan(at_));
     value_.emplace(decode<T>(reader));
-    record_ = std::span(bytes_).subspan(at_, static_cast<std::size_t>(reader.at - reader.begin));
+    record_ = blocks_.bytes().subspan(at_, static_cast<std::size_t>(reader.at - reader.begin));
     at_ += record_.size();
     --left_;
     prefix_ = order_->prefix(*value_);
@@ -80,20 +102,15 @@ class ReadRun {
 
  private:
   bool load() {
-    if (block_ == run_.blocks.size()) return false;
-    const Run::Block& block = run_.blocks[block_++];
-    bytes_.resize(block.bytes);
-    part_->scratch().read(block.offset, bytes_);
+    if (!blocks_.next()) return false;
     at_ = 0;
-    left_ = block.records;
-    return left_ > 0;
+    left_ = blocks_.records();
+    return true;
   }
 
-  Part* part_;
-  Run run_;
+  RunBlocks blocks_;
   const Order* order_;
-  std::size_t block_ = 0, at_ = 0, left_ = 0;
-  std::vector<std::byte> bytes_;
+  std::size_t at_ = 0, left_ = 0;
   std::optional<T> value_;
   std::span<const std::byte> record_;
   std::uint64_t prefix_ = 0;

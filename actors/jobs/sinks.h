@@ -3,20 +3,29 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/part.h"
+#include "actors/jobs/held_values.h"
 #include "actors/jobs/job_context.h"
 #include "dataflow/values/error.h"
-#include "kernels/shuffle/group_table.h"
 #include "kernels/shuffle/partition_buffer.h"
+#include "kernels/shuffle/partition_of.h"
 #include "schema/records/key.h"
 #include "schema/records/stored_record.h"
 
 namespace actorflow {
+
+// All records of the part.
+template <class Sink, class Pipe>
+void run_into(Sink& sink, const Pipe& pipe, Part& part) {
+  pipe.run(part, part.index(), sink);
+  sink.finish();
+}
 
 // Encoded records by partition, handed over in chunks.
 class ChunkWriter {
@@ -44,19 +53,6 @@ class ChunkWriter {
   std::uint64_t records_ = 0;
 };
 
-// Keeps the records as they come.
-template <class T>
-class KeepSink {
- public:
-  explicit KeepSink(Part& part) : chunks_(part, 1, fixed_encoded_size<T>) {}
-
-  void operator()(const T& record) { encode(record, chunks_.append(0, encoded_size(record))); }
-  void finish() { chunks_.finish(); }
-
- private:
-  ChunkWriter chunks_;
-};
-
 // Divides pairs by the hash of their keys.
 template <class K, class V>
 class HashSink {
@@ -77,27 +73,77 @@ class HashSink {
   std::vector<std::byte> scratch_;
 };
 
-// The same, folding the values of a key as far as they meet here. The table's size is a constant, so
-// that what meets depends on the records only.
-template <class K, class V, class Fold>
+// Divides records by the hash of what `key_of` gives of them.
+template <class T, class KeyOf>
+class KeySink {
+ public:
+  KeySink(Part& part, std::size_t partitions, KeyOf key_of, OperatorRef op)
+      : partitions_(static_cast<std::uint32_t>(partitions)),
+        key_of_(std::move(key_of)),
+        op_(std::move(op)),
+        chunks_(part, partitions, fixed_encoded_size<T>) {}
+
+  void operator()(const T& record) {
+    const auto key = call_user(*op_, [&] {
+      return std::decay_t<std::invoke_result_t<KeyOf&, const T&>>(std::invoke(key_of_, record));
+    });
+    const std::uint64_t hash = hash_bytes(key_bytes(key, scratch_));
+    encode(record, chunks_.append(partition_of(hash, partitions_), encoded_size(record)));
+  }
+  void finish() { chunks_.finish(); }
+
+ private:
+  const std::uint32_t partitions_;
+  KeyOf key_of_;
+  const OperatorRef op_;
+  ChunkWriter chunks_;
+  std::vector<std::byte> scratch_;
+};
+
+// Deals records out, one to each partition in turn; so one partition keeps them as they come.
+template <class T>
+class DealSink {
+ public:
+  DealSink(Part& part, std::size_t partitions)
+      : partitions_(partitions),
+        next_(part.index() % partitions),
+        chunks_(part, partitions, fixed_encoded_size<T>) {}
+
+  void operator()(const T& record) {
+    encode(record, chunks_.append(next_, encoded_size(record)));
+    next_ = next_ + 1 == partitions_ ? 0 : next_ + 1;
+  }
+  void finish() { chunks_.finish(); }
+
+ private:
+  const std::size_t partitions_;
+  std::size_t next_;
+  ChunkWriter chunks_;
+};
+
+// Divides pairs as HashSink, folding the values of a key into states as far as they meet here: the first
+// becomes begin(value), others add(state, value). The table's size is a constant, so that what meets
+// depends on the records only.
+template <class K, class V, class State, class Begin, class Add>
 class CombineSink {
  public:
   static constexpr std::size_t table_bytes = std::size_t{8} << 20;
 
-  CombineSink(Part& part, std::size_t partitions, Fold fold, OperatorRef op)
+  CombineSink(Part& part, std::size_t partitions, Begin begin, Add add, OperatorRef op)
       : partitions_(static_cast<std::uint32_t>(partitions)),
         table_(table_bytes),
-        chunks_(part, partitions, fixed_encoded_size<std::pair<K, StoredRecord<V>>>),
-        fold_(std::move(fold)),
+        chunks_(part, partitions, fixed_encoded_size<std::pair<K, State>>),
+        begin_(std::move(begin)),
+        add_(std::move(add)),
         op_(std::move(op)) {}
 
   void operator()(std::pair<K, V>&& record) {
     const auto key = key_bytes(record.first, scratch_);
-    const auto found = table_.find_or_insert(hash_bytes(key), key);
-    if (found.inserted)
-      *found.value = stored(std::move(record.second));
-    else
-      *found.value = call_user(*op_, fold_, std::move(*found.value), std::move(record.second));
+    table_.set(
+        hash_bytes(key), key, [&] { return call_user(*op_, begin_, std::move(record.second)); },
+        [&](State&& state) {
+          return call_user(*op_, add_, std::move(state), std::move(record.second));
+        });
     if (table_.full()) drain();
   }
   void finish() {
@@ -107,20 +153,21 @@ class CombineSink {
 
  private:
   void drain() {
-    table_.for_each_partition(
+    table_.rows().for_each_partition(
         partitions_, [this](std::uint64_t hash) { return partition_of(hash, partitions_); },
-        [this](std::uint32_t partition, std::uint64_t, std::span<const std::byte> key, auto& value) {
+        [this](std::uint32_t partition, std::uint64_t, std::span<const std::byte> key, State& state) {
           const K first = key_from_bytes<K>(key);
-          std::byte* to = chunks_.append(partition, encoded_size(first) + encoded_size(value));
-          encode(value, encode(first, to));
+          std::byte* to = chunks_.append(partition, encoded_size(first) + encoded_size(state));
+          encode(state, encode(first, to));
         });
     table_.clear();
   }
 
   const std::uint32_t partitions_;
-  GroupTable<StoredRecord<V>> table_;
+  ValueTable<State> table_;
   ChunkWriter chunks_;
-  Fold fold_;
+  Begin begin_;
+  Add add_;
   OperatorRef op_;
   std::vector<std::byte> scratch_;
 };

@@ -14,6 +14,7 @@
 #include "actors/jobs/pipes.h"
 #include "actors/jobs/record_order.h"
 #include "actors/jobs/record_sorter.h"
+#include "actors/jobs/sampling.h"
 #include "actors/jobs/sinks.h"
 
 namespace actorflow {
@@ -77,36 +78,39 @@ class Splitters {
   std::vector<Splitter<Key>> begins_;
 };
 
-// Takes every so many of the records that it is given, at most 2,000: when it has more it drops every
-// other.
+// What each record of a sample contributes to the splitters.
 template <class Order>
-class SampleSink {
+class SplitterSample {
  public:
   using Sampled = std::tuple<StoredRecord<typename Order::Key>, std::uint64_t>;  // key, place
 
-  SampleSink(Part& part, const Order& order) : part_(part), order_(order) {}
+  SplitterSample(Part& part, const Order& order) : part_(part), order_(order) {}
 
   template <class T>
-  void operator()(const T& record) {
-    if (seen_++ % stride_ != 0) return;
-    sample_.emplace_back(stored(typename Order::Key(order_.key(record))), part_.place());
-    if (sample_.size() < 2000) return;
-    for (std::size_t i = 0; 2 * i < sample_.size(); ++i) sample_[i] = std::move(sample_[2 * i]);
-    sample_.resize(sample_.size() / 2);
-    stride_ *= 2;
-  }
-  void finish() {
-    std::vector<std::byte> bytes(encoded_size(sample_));
-    encode(sample_, bytes.data());
-    part_.set_result(std::move(bytes));
+  Sampled operator()(const T& record) const {
+    return {stored(typename Order::Key(order_.key(record))), part_.place()};
   }
 
  private:
   Part& part_;
   const Order& order_;
-  std::uint64_t seen_ = 0, stride_ = 1;
-  std::vector<Sampled> sample_;
 };
+
+// Enough of the records of a pipe, whose source is prepared, to say where partitions begin.
+template <class Pipe, class Order>
+auto sample_splitters(JobContext& job, const Pipe& pipe, const Order& order, const PlanOperator& op) {
+  std::vector<Splitter<StoredRecord<typename Order::Key>>> sample;
+  std::uint64_t part = 0;
+  for (auto& keys : sample_parts(job, pipe, op,
+                                 [order](Part& from) { return SplitterSample<Order>(from, order); })) {
+    for (auto& [key, place] : keys.taken) {
+      const std::uint64_t prefix = order.prefix_of_key(typename Order::Key(key));
+      sample.push_back({prefix, std::move(key), part, place});
+    }
+    ++part;
+  }
+  return sample;
+}
 
 // Divides records among the sorted partitions.
 template <class T, class Order>
@@ -132,13 +136,11 @@ class RangeSink {
 };
 
 template <class T, class Order>
-struct SortedPipe {
+struct SortedPipe : PartitionsSource {
   using Record = T;
   static constexpr bool is_cheap = false;
 
-  StageNodeRef stage;
   Order order;
-  OperatorRef op;
 
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
@@ -149,11 +151,6 @@ struct SortedPipe {
       part.has_read(slice.bytes.size(), slice.records);
     }
     while (const T* record = sorter.next()) part.feed([&] { next(T(*record)); });
-  }
-  SourceFacts facts() const { return partitions_of(stage); }
-  void describe(PlanStage& plan) const {
-    plan.reads.push_back(stage->id());
-    plan.operators.push_back(*op);
   }
 };
 

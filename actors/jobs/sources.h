@@ -104,9 +104,9 @@ struct CsvFormat {
 // Records of one size, as they lie in memory.
 template <class T>
 struct FixedFormat {
-  static_assert(
-      is_flat_record<T>,
-      "read_records() and read_npy() take numbers, and structs and std::arrays of them without padding");
+  static_assert(is_flat_record<T>,
+                "read_records(), read_npy() and read_idx() take numbers, and structs and std::arrays of "
+                "them without padding");
   using Record = T;
 
   template <class Next>
@@ -142,14 +142,14 @@ struct FixedFormat {
   }
 };
 
-// Rows of a NumPy array: those of one dimension are numbers, others std::arrays.
-template <class T>
-struct NpyFormat {
+// Rows of files of one array: those of one dimension are numbers, others std::arrays.
+template <class T, ArrayHeader (*read_header)(ByteSource&)>
+struct ArrayFormat {
   using Record = T;
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
-    const ArrayHeader header = read_npy_header(*from.open());
+    const ArrayHeader header = read_header(*from.open());
     if (header.row_bytes != sizeof(T) || !record_layout<T>().ends_with(layout_end(header)))
       throw invalid_argument("'" + from.path + "' has rows of " + std::to_string(header.row_bytes) +
                              " bytes, of " + header.element + "; the job reads " + record_layout<T>());
@@ -166,6 +166,10 @@ struct NpyFormat {
     return layout.substr(layout.find_last_of(',') + 1);
   }
 };
+template <class T>
+using NpyFormat = ArrayFormat<T, read_npy_header>;
+template <class T>
+using IdxFormat = ArrayFormat<T, read_idx_header>;
 
 // Records of TFRecord files, which are not cut.
 struct TfRecordFormat {

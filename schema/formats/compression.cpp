@@ -9,4 +9,18 @@ Compression compression_of(std::string_view path) {
   return Compression::none;
 }
 
+const char* extension_of(Compression compression) {
+  switch (compression) {
+    case Compression::gzip:
+      return ".gz";
+    case Compression::zstd:
+      return ".zst";
+    case Compression::lz4:
+      return ".lz4";
+    case Compression::none:
+      break;
+  }
+  return "";
+}
+
 }  // namespace actorflow

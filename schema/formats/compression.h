@@ -10,5 +10,7 @@ enum class Compression : std::uint8_t { none, gzip, zstd, lz4 };
 
 // By the extension: .gz, .zst or .lz4.
 Compression compression_of(std::string_view path);
+// The extension, "" for none.
+const char* extension_of(Compression compression);
 
 }  // namespace actorflow

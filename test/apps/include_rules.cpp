@@ -79,6 +79,8 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/jobs/engine", {"actors/core", "actors/named", "actors/probes", "actors/runtime"}},
     {"actors/jobs",
      {"actors/input", "actors/jobs/engine", "actors/runtime", "actors/task"}},
+    {"actors/jobs/tensors",
+     {"actors/input", "actors/jobs", "actors/jobs/engine", "actors/runtime", "actors/task"}},
     {"actors/models", {}},
     {"actors/monitored",
      {"actors/checkpoint", "actors/client", "actors/events", "actors/probes", "actors/runtime",

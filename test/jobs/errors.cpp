@@ -203,4 +203,17 @@ BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
   BOOST_TEST(text.find("gives files in 'nowhere'") != text.npos);
 }
 
+BOOST_AUTO_TEST_CASE(no_sample_is_taken_for_a_plan_that_is_explained) {
+  JobOptions options = small_parts();
+  options.explain = true;
+  options.partitions = 4;
+  Job job(options);
+  const auto pairs = job.from(std::vector<std::string>{"a", "b"})
+                         .map([](const std::string& text) -> std::pair<std::string, int> {
+                           throw std::runtime_error("ran on " + text);
+                         });
+  BOOST_CHECK_THROW(pairs.sort_by([](const auto& pair) { return pair.first; }).count(), PlanIsComplete);
+  BOOST_CHECK_THROW(pairs.join(pairs).count(), PlanIsComplete);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

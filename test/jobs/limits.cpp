@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "actors/runtime/threaded_runtime.h"
@@ -109,6 +110,75 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_goes_to_disk_and_comes_back) 
               [](auto a, auto b) { return std::pair(b.first, a.second + b.second); });
   BOOST_TEST(in_order.first == count - 1);
   BOOST_TEST(in_order.second == 0);
+}
+
+// What the values of a table hold is counted: 72 MB, of which a part of this job may hold 48. The chunks
+// before it fit into memory.
+BOOST_AUTO_TEST_CASE(values_that_hold_memory_of_their_own_go_to_disk_too) {
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 256 * mib;
+  options.partitions = 1;
+  std::vector<std::int64_t> seeds(60);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  const auto texts = [&seeds](const Job& job) {
+    return job.from(seeds, 6).flat_map([](std::int64_t seed) {
+      return std::views::iota(std::int64_t{0}, std::int64_t{2'000}) |
+             std::views::transform([seed](std::int64_t n) {
+               return std::pair{n + 2'000 * (seed / 2),
+                                std::string(600, static_cast<char>('a' + seed % 2))};
+             });
+    });
+  };
+  Job job(options);
+  const auto right = texts(job).reduce_by_key(std::plus<>()).filter([](const auto& pair) {
+    return pair.second == std::string(600, 'a') + std::string(600, 'b');
+  });
+  BOOST_TEST(right.count() == 60'000u);
+  BOOST_TEST(job.state()->engine().spilled_bytes() > 0u);
+
+  options.memory_bytes = 48 * mib;
+  Job small(options);
+  const Status status = test::status_of([&] {
+    texts(small)
+        .map([](auto pair) {
+          return std::pair{0, std::move(pair.second)};
+        })
+        .reduce_by_key(std::plus<>())
+        .count();
+  });
+  BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+  BOOST_TEST(status.message.find("the value of one key has grown to") != status.message.npos,
+             status.message);
+}
+
+// 48 MB go to disk, and again as the sort's runs.
+BOOST_AUTO_TEST_CASE(runs_that_can_be_compressed_are_smaller_on_disk) {
+  const auto spilled = [](bool random) {
+    JobOptions options;
+    options.threads = 1;
+    options.memory_bytes = 48 * mib;
+    options.partitions = 1;
+    options.records_on_disk = true;
+    Job job(options);
+    const auto count = job.from(std::vector<std::uint64_t>{0, 1, 2, 3}, 4)
+                           .flat_map([random](std::uint64_t quarter) {
+                             return std::views::iota(quarter * 75'000, (quarter + 1) * 75'000) |
+                                    std::views::transform([random](std::uint64_t n) {
+                                      std::array<std::uint64_t, 20> row;
+                                      for (std::size_t i = 0; i < row.size(); ++i)
+                                        row[i] = random ? scrambled(20 * n + i) : n + i;
+                                      return row;
+                                    });
+                           })
+                           .sort_by([](const auto& row) { return row[0]; })
+                           .count();
+    BOOST_TEST(count == 300'000u);
+    return job.state()->engine().spilled_bytes();
+  };
+  const auto random = spilled(true), regular = spilled(false);
+  BOOST_TEST(random > 2u * 48'000'000);
+  BOOST_TEST(random - regular > 36'000'000u);
 }
 
 BOOST_AUTO_TEST_CASE(too_little_memory_is_refused_with_what_is_needed) {

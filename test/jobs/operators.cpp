@@ -1,5 +1,4 @@
 #include <boost/test/unit_test.hpp>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
@@ -7,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "schema/formats/data_writer.h"
 #include "test/jobs/support/test_job.h"
 
 using namespace actorflow;
@@ -35,8 +33,6 @@ std::vector<T> sorted(std::vector<T> values) {
   std::ranges::sort(values);
   return values;
 }
-
-using Pairs = std::vector<std::pair<std::int64_t, std::string>>;
 
 }  // namespace
 
@@ -95,6 +91,8 @@ BOOST_AUTO_TEST_CASE(no_records_give_no_records) {
   BOOST_TEST(none.sort_by(std::identity()).collect().empty());
   BOOST_TEST(pairs.count_by_key().collect().empty());
   BOOST_TEST(pairs.join(pairs).collect().empty());
+  BOOST_TEST(pairs.outer_join(pairs).collect().empty());
+  BOOST_TEST(none.partition_by(3).collect().empty());
   BOOST_TEST(none.distinct().collect().empty());
   BOOST_TEST(none.top(3).collect().empty());
   BOOST_TEST(none.sample(3, 1).collect().empty());
@@ -137,41 +135,55 @@ BOOST_AUTO_TEST_CASE(groups_have_all_values_of_a_key_in_order_whatever_the_funct
   }
 }
 
-BOOST_AUTO_TEST_CASE(joins_give_each_pair_of_values_with_equal_keys) {
+BOOST_AUTO_TEST_CASE(values_are_folded_into_states_of_another_type) {
   Job job(small_parts());
-  Pairs left, right;
-  for (const std::int64_t n : scrambled_numbers(300, 100))
-    left.emplace_back(n, "l" + std::to_string(left.size()));
-  for (const std::int64_t n : scrambled_numbers(200, 150))
-    right.emplace_back(n, "r" + std::to_string(right.size()));
-  const auto a = job.from(left, 4), b = job.from(right, 3);
+  const auto means =
+      job.from(numbers(2000), 9)
+          .map([](std::int64_t n) {
+            return std::pair{std::to_string(n % 3), n};
+          })
+          .fold_by_key(
+              std::pair<std::int64_t, double>(),
+              [](auto sum, std::int64_t n) { return std::pair(sum.first + 1, sum.second + double(n)); },
+              [](auto a, const auto& b) { return std::pair(a.first + b.first, a.second + b.second); })
+          .collect();
+  BOOST_TEST(means.size() == 3u);
+  for (const auto& [key, sum] : means) {
+    double expected = 0;
+    std::int64_t count = 0;
+    for (std::int64_t n = std::stoll(key); n < 2000; n += 3, ++count) expected += double(n);
+    BOOST_TEST(sum.first == count);
+    BOOST_TEST(sum.second == expected);
+  }
+}
 
-  using Side = std::optional<std::string>;
-  using Row = std::pair<std::int64_t, std::pair<Side, Side>>;
-  std::vector<Row> inner, lefts, rights;
-  std::set<std::int64_t> left_keys, right_keys;
-  for (const auto& [k, v] : left) left_keys.insert(k);
-  for (const auto& [k, w] : right) right_keys.insert(k);
-  for (const auto& [k, v] : left)
-    for (const auto& [l, w] : right)
-      if (k == l) inner.push_back({k, {v, w}});
-  for (const auto& [k, v] : left)
-    if (!right_keys.contains(k)) lefts.push_back({k, {v, std::nullopt}});
-  for (const auto& [k, w] : right)
-    if (!left_keys.contains(k)) rights.push_back({k, {std::nullopt, w}});
-  BOOST_REQUIRE((!lefts.empty() && !rights.empty()));
+BOOST_AUTO_TEST_CASE(records_are_dealt_out_or_divided_by_a_key) {
+  const test::Folder folder;
+  Job job(small_parts());
+  const auto all = job.from(numbers(1000), 7);
+  all.partition_by(4).write_csv(folder.file("dealt"));
+  const auto dealt = test::files_of(folder.file("dealt"));
+  BOOST_TEST(dealt.size() == 5u);  // with _SUCCESS
+  for (const auto& [name, text] : dealt)
+    if (name != "_SUCCESS")
+      BOOST_TEST((std::ranges::count(text, '\n') > 246 && std::ranges::count(text, '\n') < 254), name);
+  BOOST_TEST((sorted(all.partition_by(4).collect()) == numbers(1000)));
 
-  std::vector<Row> rows;
-  for (const auto& [k, sides] : a.join(b).collect()) rows.push_back({k, {sides.first, sides.second}});
-  BOOST_TEST((sorted(rows) == sorted(inner)));
-  rows.clear();
-  for (const auto& [k, sides] : a.left_join(b).collect())
-    rows.push_back({k, {sides.first, sides.second}});
-  inner.insert(inner.end(), lefts.begin(), lefts.end());
-  BOOST_TEST((sorted(rows) == sorted(inner)));
-  const auto outer = a.outer_join(b).collect();
-  inner.insert(inner.end(), rights.begin(), rights.end());
-  BOOST_TEST((sorted(std::vector<Row>(outer.begin(), outer.end())) == sorted(inner)));
+  const auto last_digit = [](std::int64_t n) { return n % 10; };
+  all.partition_by(last_digit, 5).write_csv(folder.file("by_digit"));
+  std::map<std::int64_t, std::string> file_of;
+  std::size_t rows = 0;
+  for (const auto& [name, text] : test::files_of(folder.file("by_digit"))) {
+    if (name == "_SUCCESS") continue;
+    std::istringstream lines(text);
+    std::map<std::int64_t, std::int64_t> before;
+    for (std::int64_t n; lines >> n; ++rows) {
+      BOOST_TEST(file_of.try_emplace(n % 10, name).first->second == name);
+      BOOST_TEST((!before.contains(n % 10) || before[n % 10] < n));
+      before[n % 10] = n;
+    }
+  }
+  BOOST_TEST(rows == 1000u);
 }
 
 BOOST_AUTO_TEST_CASE(a_sort_is_stable_in_both_directions_and_over_all_partitions) {
@@ -290,79 +302,6 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_computed_once) {
   BOOST_TEST(kept.reduce(std::plus<>()).value() == 5050);
   BOOST_TEST(kept.collect().size() == 100u);
   BOOST_TEST(job.counters()["computed"] == 100);
-}
-
-BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
-  const test::Folder folder;
-  test::write_file(folder.file("in.csv"), "name,height\n\"Smith, Jane\",1.5\r\nBob,2\n\n");
-  struct Person {
-    std::string name;
-    double height;
-  };
-  Job job(small_parts());
-  const auto people = job.read_csv<Person>(folder.file("in.csv"), {.header = true});
-  const auto all = people.collect();
-  BOOST_TEST(all.size() == 2u);
-  BOOST_TEST(all[0].name == "Smith, Jane");
-  BOOST_TEST(all[1].height == 2.0);
-  people.write_csv(folder.file("out"), ';');
-  BOOST_TEST(test::files_of(folder.file("out"))["part-00000-of-00001.csv"] ==
-             "Smith, Jane;1.5\nBob;2\n");
-}
-
-BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
-  const test::Folder folder;
-  const auto compress = [&](const std::string& name, const std::string& text) {
-    struct ToFile final : ByteSink {
-      explicit ToFile(const std::string& path) : file(path, std::ios::binary) {}
-      void write(std::span<const std::byte> bytes) override {
-        file.write(reinterpret_cast<const char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
-      }
-      void finish() override { file.close(); }
-      std::ofstream file;
-    };
-    DataWriter writer(compressed(std::make_unique<ToFile>(folder.file(name)), compression_of(name)));
-    name.ends_with(".tfrecord") ? writer.write_tfrecord(std::as_bytes(std::span(text)))
-                                : writer.write_line(text);
-    writer.finish();
-  };
-  for (const std::string name : {"a.txt.gz", "b.txt.zst", "c.txt.lz4"}) compress(name, "in " + name);
-  Job job(small_parts());
-  BOOST_TEST((job.read_text(folder.file("*.txt.*")).collect() ==
-              std::vector<std::string>{"in a.txt.gz", "in b.txt.zst", "in c.txt.lz4"}));
-  BOOST_TEST((job.read_text(folder.file("*.txt.*"))
-                  .sort_by(std::identity(), SortOrder::descending)
-                  .top(1)
-                  .collect() == std::vector<std::string>{"in c.txt.lz4"}));
-  compress("d.tfrecord", "some bytes");
-  BOOST_TEST((job.read_tfrecords(folder.file("d.tfrecord")).collect() ==
-              std::vector<std::string>{"some bytes"}));
-
-  std::string npy = "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0');
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (500, 2), }";
-  header.resize(0x76 - 1, ' ');
-  npy += header + "\n";
-  for (int i = 0; i < 1000; ++i) {
-    const double value = i;
-    npy.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  test::write_file(folder.file("e.npy"), npy);
-  const auto rows = job.read_npy<std::array<double, 2>>(folder.file("e.npy")).collect();
-  BOOST_TEST(rows.size() == 500u);
-  for (std::size_t i = 0; i < rows.size(); ++i) BOOST_TEST(rows[i][1] == static_cast<double>(2 * i + 1));
-  BOOST_CHECK_THROW((job.read_npy<std::array<float, 4>>(folder.file("e.npy")).count()), Error);
-}
-
-BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
-  const test::Folder folder;
-  test::write_file(folder.file("a.txt"), "one\n");
-  test::write_file(folder.file("b.txt"), "two\nthree");
-  Job job(small_parts());
-  const auto lines = job.read_named_text(folder.file("*.txt")).collect();
-  BOOST_TEST(lines.size() == 3u);
-  BOOST_TEST((lines[0] == std::pair<std::string, std::string>(folder.file("a.txt"), "one")));
-  BOOST_TEST((lines[2] == std::pair<std::string, std::string>(folder.file("b.txt"), "three")));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@ jobs.py FOLDER_OF_PROGRAMS TEXT: each program runs as a user runs it, with parts
 import collections
 import csv
 import glob
+import gzip
 import os
 import random
 import subprocess
@@ -18,6 +19,7 @@ import numpy
 import sklearn.cluster
 
 programs, text = sys.argv[1:3]
+data = os.path.dirname(os.path.dirname(text))
 small = ["--split_bytes", "20000", "--partition_bytes", "30000", "--quiet"]
 
 
@@ -75,10 +77,12 @@ def sort_records():
 
 
 def join_rows():
+    """Also with keys that have a third of the rows of one side or the other."""
     draw = random.Random(1)
-    for side, count in ("left", 800), ("right", 500):
+    for side, count, hot in ("left", 3000, 401), ("right", 2000, 7):
         with open(f"{side}.csv", "w", newline="") as file:
-            csv.writer(file).writerows((f"k{draw.randrange(400)}", f'{side},"{i}"') for i in range(count))
+            keys = (hot if draw.random() < 0.3 else draw.randrange(400) for _ in range(count))
+            csv.writer(file).writerows((f"k{key}", f'{side},"{i}"') for i, key in enumerate(keys))
     for side in "left", "right":
         duckdb.sql(f"create table {side}_rows as select * from read_csv('{side}.csv', header=false, names=['k', 'v'])")
     for kind, word in ("inner", "join"), ("left", "left join"), ("outer", "full join"):
@@ -143,8 +147,36 @@ def learn():
     check(abs(float(run("mean", "--input", "numbers.txt").split()[0]) - points[:, 0].mean()) < 1e-5, "mean")
 
 
+def idx(name, header):
+    return numpy.frombuffer(gzip.open(f"{data}/mnist/t10k-{name}.gz").read(), dtype=numpy.uint8, offset=header)
+
+
+def send_to_shards():
+    lengths = collections.Counter(min(len(word), 31) for word in open(text, "rb").read().split())
+    run("histogram", "--input", text, "--output", "lengths")
+    check([(int(n), int(c)) for n, c in rows("lengths")] == [(n, lengths[n]) for n in range(32)], "histogram")
+
+    # Is it a digit above 4? The features are the pixels that are not black.
+    images, labels = idx("images-idx3-ubyte", 16).reshape(-1, 784)[:2000], idx("labels-idx1-ubyte", 8)[:2000] > 4
+    features = [numpy.flatnonzero(image)[:256] + 1 for image in images]
+    open("sparse.txt", "w").writelines(f"{int(label)} {' '.join(map(str, f))}\n" for label, f in zip(labels, features))
+    run("sparse_regression", "--input", "sparse.txt", "--output", "sparse", "--rate", 0.02, "--epochs", 3)
+    ours = numpy.array(rows("sparse"), dtype=float)[:, 0]
+    ids = numpy.zeros((2000, 256), dtype=int)
+    for row, f in zip(ids, features):
+        row[:len(f)] = f
+    weights = numpy.zeros(785)
+    for batch in [numpy.arange(i, min(i + 64, 2000)) for i in range(0, 2000, 64)] * 3:
+        errors = 1 / (1 + numpy.exp(-weights[ids[batch]].sum(axis=1))) - labels[batch]
+        numpy.add.at(weights, ids[batch].ravel(), -0.02 * numpy.repeat(errors / len(batch), 256))
+        weights[0] = 0  # no feature
+    check(numpy.abs(ours - weights).max() < 1e-4, f"sparse_regression and NumPy: {numpy.abs(ours - weights).max()}")
+    right = ((weights[ids].sum(axis=1) > 0) == labels).mean()
+    check(right > 0.75, f"the weights tell {right:.0%} of the digits")
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in count_words, index_words, sort_records, join_rows, query, learn:
+    for part in count_words, index_words, sort_records, join_rows, query, learn, send_to_shards:
         part()
         print(part.__name__, "as expected")

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
+#include "schema/formats/lz4_block.h"
 #include "test/schema/support/memory_source.h"
 
 using namespace actorflow;
@@ -148,6 +149,29 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_bounded) {
       BOOST_TEST(source->skip(1000) == 1000u);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_compression_has_the_extension_by_which_it_is_known) {
+  for (const auto compression : all)
+    BOOST_TEST((compression_of(std::string("file.csv") + extension_of(compression)) == compression));
+  BOOST_TEST(extension_of(Compression::none) == std::string());
+}
+
+BOOST_AUTO_TEST_CASE(blocks_come_back_or_are_refused) {
+  const std::string text = sample(100'000);
+  const auto bytes = std::as_bytes(std::span(text));
+  std::vector<std::byte> block(text.size() / 5 * 4), back(text.size());
+  const std::size_t size = compress_lz4_block(bytes, block);
+  BOOST_REQUIRE((size > 0 && size <= block.size()));
+  block.resize(size);
+  BOOST_TEST(decompress_lz4_block(block, back));
+  BOOST_TEST(std::ranges::equal(back, bytes));
+  BOOST_TEST(!decompress_lz4_block(std::span(block).first(size / 2), back));
+  BOOST_TEST(!decompress_lz4_block(block, std::span(back).first(back.size() - 1)));
+  back.resize(back.size() + 1);
+  BOOST_TEST(!decompress_lz4_block(block, back));
+  std::vector<std::byte> small(10);
+  BOOST_TEST(compress_lz4_block(bytes, small) == 0u);  // it does not fit
 }
 
 BOOST_AUTO_TEST_SUITE_END()

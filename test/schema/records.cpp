@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "dataflow/values/error.h"
+#include "schema/records/heap_bytes.h"
 #include "schema/records/record_codec.h"
 #include "schema/records/stored_record.h"
 #include "test/schema/support/memory_source.h"
@@ -229,6 +230,20 @@ BOOST_AUTO_TEST_CASE(values_that_no_encoder_writes_are_refused) {
   BOOST_TEST(
       contains(error_of<std::string>({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x80, 1}),
                "64 bits"));
+}
+
+BOOST_AUTO_TEST_CASE(what_records_hold_besides_themselves_is_counted) {
+  static_assert(!has_heap<Row> && !has_heap<std::pair<View, int>> && has_heap<Order>);
+  BOOST_TEST(heap_bytes(std::string("short")) == 0u);
+  const std::string text(1000, 'x');
+  BOOST_TEST((heap_bytes(text) >= 1000u && heap_bytes(text) < 1100u));
+  BOOST_TEST((heap_bytes(std::pair{1, std::optional(text)}) == heap_bytes(text)));
+  const std::vector<double> numbers(100);
+  BOOST_TEST((heap_bytes(numbers) >= 800u && heap_bytes(numbers) < 900u));
+  BOOST_TEST(heap_bytes(std::vector<double>()) == 0u);
+  const std::vector<std::string> texts(1000, text);
+  const auto bytes = static_cast<double>(heap_bytes(texts));
+  BOOST_TEST(std::abs(bytes / double(1000 * (heap_bytes(text) + sizeof text)) - 1) < 0.05);
 }
 
 BOOST_AUTO_TEST_CASE(layouts_name_the_encoding) {

@@ -64,12 +64,16 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
 
 bool JobEngine::coordinates() const { return mail_->coordinates(); }
 
+bool JobEngine::has_others() const { return mail_->tasks() > 1; }
+
+JobTools JobEngine::tools() const {
+  return {runtime_->storage(), chunks_, part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8), stopped_};
+}
+
 void JobEngine::spawn_agent() {
   const SystemVisit visit;
-  const JobTools tools{runtime_->storage(), chunks_, part_bytes_,
-                       std::min(most_chunk_bytes, part_bytes_ / 8), stopped_};
   mail_->agent = runtime_->system().spawn(
-      job_agent_actor, AgentOrder{mail_, kept_, tools, slots_, options_.memory_bytes, runtime_->clock(),
+      job_agent_actor, AgentOrder{mail_, kept_, tools(), slots_, options_.memory_bytes, runtime_->clock(),
                                   options_.patience});
   if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
@@ -77,13 +81,11 @@ void JobEngine::spawn_agent() {
 void JobEngine::begin(std::vector<std::byte> contents) {
   const SystemVisit visit;
   mail_->set_run(runtime_->random().next() | 1U);
-  const bool has_others = mail_->tasks() > 1;
   mail_->coordinator = runtime_->system().spawn(
       job_coordinator_actor,
       CoordinatorOrder{.mail = mail_,
-                       .terms = {part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8),
-                                 std::move(contents)},
-                       .build = has_others ? program_build() : "",
+                       .terms = {part_bytes_, tools().chunk_bytes, std::move(contents)},
+                       .build = has_others() ? program_build() : "",
                        .stopped = stopped_,
                        .clock = runtime_->clock(),
                        .reporter = options_.reporter,

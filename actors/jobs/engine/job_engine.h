@@ -63,6 +63,10 @@ class JobEngine {
 
   // Whether this task says what the job is.
   bool coordinates() const;
+  // Whether other tasks take part.
+  bool has_others() const;
+  // For a part that is computed outside of a stage.
+  JobTools tools() const;
   // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().
   void begin(std::vector<std::byte> contents);
   // Waits for the coordinator to say it; nothing if the job has ended well already. Throws unavailable if

@@ -3,6 +3,7 @@
 #include "actors/actorflow.h"
 #include "actors/events/event_reader.h"
 #include "actors/jobs/job.h"
+#include "actors/jobs/tensors/batches.h"
 #include "actors/simulation/simulation_test.h"
 #include "kernels/shuffle/group_table.h"
 #include "schema/crc32.h"
@@ -158,7 +159,7 @@ void name_library() {
   keep(static_cast<af::SourceRef (*)(af::SourceRef)>(&af::decompressed),
        static_cast<af::SourceRef (*)(af::SourceRef, af::Compression)>(&af::decompressed));
   // schema/formats/compression.h
-  keep(&af::compression_of);
+  keep(&af::compression_of, &af::extension_of);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
   // schema/formats/split.h
@@ -208,8 +209,10 @@ void name_jobs() {
   keep(&af::run_jobs);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::prepare_output, &af::finish_output);
-  // actors/jobs/pipes.h
-  keep(&af::partitions_of);
+  // actors/jobs/held_values.h, hot_keys.h, skew.h
+  keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
+  // actors/jobs/tensors/job_dataset.h
+  keep(&af::run_part_here);
   // actors/jobs/top.h
   keep(&af::scrambled);
   // dataflow/jobs/plan.h

@@ -1,0 +1,177 @@
+// The actions of Collection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/collection.h"
+#include "actors/jobs/results.h"
+
+namespace actorflow {
+
+template <class Pipe>
+std::vector<PartOutcome> Collection<Pipe>::run_to(std::string gives, const char* action, Where where,
+                                                  std::function<void(Part&)> body) const {
+  PlanStage stage = plan(std::move(gives));
+  stage.operators.push_back(*make_operator<Record>(action, where));
+  const std::uint32_t id = job_->add_stage(std::move(stage));
+  const SourceFacts facts = pipe_.facts();
+  facts.prepare();
+  return job_->run(id, facts, std::move(body));
+}
+
+// To the program.
+
+template <class Pipe>
+auto Collection<Pipe>::collect(Where where) const {
+  using Stored = StoredRecord<Record>;
+  const auto outcomes = run_to("the program", "collect", where, [pipe = pipe_](Part& part) {
+    CollectSink<Record> sink(part);
+    run_into(sink, pipe, part);
+  });
+  std::vector<Stored> records;
+  std::size_t bytes = 0;
+  for (const auto& outcome : outcomes) {
+    if ((bytes += outcome.result.size()) > CollectSink<Record>::most_bytes)
+      CollectSink<Record>::throw_too_much();
+    for (RecordReader reader(outcome.result); !reader.empty();)
+      records.push_back(decode<Stored>(reader));
+  }
+  return records;
+}
+
+template <class Pipe>
+std::uint64_t Collection<Pipe>::count(Where where) const {
+  const auto outcomes = run_to("the program", "count", where, [pipe = pipe_](Part& part) {
+    std::uint64_t records = 0;
+    pipe.run(part, part.index(), [&records](Record&&) { ++records; });
+    part.count_records(records);
+  });
+  std::uint64_t records = 0;
+  for (const auto& outcome : outcomes) records += outcome.records;
+  return records;
+}
+
+template <class Pipe>
+template <class F>
+auto Collection<Pipe>::reduce(F f, Where where) const {
+  using Stored = StoredRecord<Record>;
+  const auto op = make_operator<Record>("reduce", where);
+  const auto outcomes = run_to("the program", "reduce", where, [pipe = pipe_, f, op](Part& part) {
+    std::optional<Stored> folded;
+    F own = f;
+    pipe.run(part, part.index(), [&](Record&& record) {
+      if (folded)
+        folded = call_user(*op, own, std::move(*folded), std::move(record));
+      else
+        folded = stored(record);
+    });
+    set_part_result(part, folded);
+  });
+  std::optional<Stored> folded;
+  for (const auto& part : results_of<std::optional<Stored>>(outcomes))
+    if (part) folded = folded ? Stored(f(std::move(*folded), Record(*part))) : *part;
+  return folded;
+}
+
+template <class Pipe>
+template <class State, class F, class Merge>
+State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const {
+  const auto op = make_operator<State>("fold", where);
+  const auto outcomes = run_to("the program", "fold", where, [pipe = pipe_, f, op, initial](Part& part) {
+    State state = initial;
+    F own = f;
+    pipe.run(part, part.index(),
+             [&](Record&& record) { state = call_user(*op, own, std::move(state), std::move(record)); });
+    set_part_result(part, state);
+  });
+  auto states = results_of<State>(outcomes);
+  State state = states.empty() ? std::move(initial) : std::move(states[0]);
+  for (std::size_t i = 1; i < states.size(); ++i) state = merge(std::move(state), std::move(states[i]));
+  return state;
+}
+
+// Records of the program's own again.
+
+template <class Pipe>
+template <class T>
+auto Collection<Pipe>::values(std::vector<T> records, const char* kind, Where where) const {
+  return with(ValuesPipe<T>{std::make_shared<const std::vector<T>>(std::move(records)), 1,
+                            make_operator<T>(kind, where)});
+}
+
+template <class Pipe>
+auto Collection<Pipe>::sample(std::size_t n, std::uint64_t seed, Where where) const {
+  using Stored = StoredRecord<Record>;
+  const auto outcomes = run_to("the program", "sample", where, [pipe = pipe_, n, seed](Part& part) {
+    Lottery<Record> lottery(n, seed, part.index());
+    pipe.run(part, part.index(), [&](Record&& record) { lottery.add(record); });
+    set_part_result(part, lottery.take());
+  });
+  return values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
+                where);
+}
+
+template <class Pipe>
+template <class KeyOf>
+auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
+  using Stored = StoredRecord<Record>;
+  using Order = KeyOrder<Stored, KeyOf>;
+  const Order order(std::move(key_of), SortOrder::descending);
+  const auto outcomes = run_to("the program", "top", where, [pipe = pipe_, n, order](Part& part) {
+    Best<Stored, Order> best(n, order);
+    pipe.run(part, part.index(), [&](Record&& record) { best.add(stored(record)); });
+    set_part_result(part, best.take());
+  });
+  Best<Stored, Order> best(n, order);
+  for (auto& part : results_of<std::vector<Stored>>(outcomes))
+    for (auto& record : part) best.add(std::move(record));
+  return values(best.take(), "top", where);
+}
+
+template <class Pipe>
+auto Collection<Pipe>::top(std::size_t n, Where where) const {
+  return top(
+      n, [](const auto& record) -> const auto& { return record; }, where);
+}
+
+// To files.
+
+template <class Pipe>
+template <class Format>
+void Collection<Pipe>::write(const std::string& folder, Format format, FileOutput options,
+                             const char* action, Where where) const {
+  const bool is_ours = !job_->options().explain && job_->engine().coordinates();
+  if (is_ours) prepare_output(job_->storage(), folder, job_->options().overwrite);
+  const SourceFacts facts = pipe_.facts();
+  const Compression compression = options.compression.value_or(job_->options().compression);
+  const auto outcomes =
+      run_to("files in '" + folder + "'", action, where, [=, pipe = pipe_](Part& part) {
+        FileSink<Record, Format> sink(part, folder, facts.parts(), format, compression);
+        run_into(sink, pipe, part);
+      });
+  if (is_ours) finish_output(job_->storage(), folder, outcomes, job_->counters());
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_csv(const std::string& folder, CsvOutput options, Where where) const {
+  write(folder, CsvRows{options.delimiter}, {options.compression}, "write_csv", where);
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_text(const std::string& folder, FileOutput options, Where where) const {
+  write(folder, TextLines(), options, "write_text", where);
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_records(const std::string& folder, FileOutput options, Where where) const {
+  write(folder, RecordBytes(), options, "write_records", where);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,57 @@
+#include "actors/jobs/runs.h"
+
+#include <fmt/format.h>
+
+#include "dataflow/values/error.h"
+#include "schema/formats/lz4_block.h"
+#include "schema/records/key.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t tries = 16;
+
+[[noreturn]] void throw_changed(const Run::Block& block) {
+  throw Error(Code::data_loss,
+              fmt::format("what was put aside on disk has changed there: a block of {} bytes at {}",
+                          block.stored_bytes, block.offset));
+}
+
+}  // namespace
+
+std::span<const std::byte> RunWriter::compressed() {
+  if (!pays_ && run_.blocks.size() % tries != 0) return bytes_;
+  compressed_.resize(bytes_.size() / 5 * 4);
+  const std::size_t size = compress_lz4_block(bytes_, compressed_);
+  pays_ = size > 0;
+  return pays_ ? std::span<const std::byte>(compressed_).first(size) : bytes_;
+}
+
+void RunWriter::flush() {
+  const auto stored = compressed();
+  run_.blocks.push_back(
+      {part_.put_aside(stored), stored.size(), bytes_.size(), records_, hash_bytes(stored)});
+  bytes_.clear();
+  records_ = 0;
+}
+
+bool RunBlocks::next() {
+  if (block_ == run_.blocks.size()) return false;
+  const Run::Block& block = run_.blocks[block_++];
+  bytes_.resize(block.bytes);
+  if (block.stored_bytes == block.bytes) {
+    read(block, bytes_);
+    return true;
+  }
+  std::vector<std::byte> compressed(block.stored_bytes);  // not kept: runs are many
+  read(block, compressed);
+  if (!decompress_lz4_block(compressed, bytes_)) throw_changed(block);
+  return true;
+}
+
+void RunBlocks::read(const Run::Block& block, std::span<std::byte> into) {
+  part_->scratch().read(block.offset, into);
+  if (hash_bytes(into) != block.checksum) throw_changed(block);
+}
+
+}  // namespace actorflow

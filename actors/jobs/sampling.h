@@ -1,0 +1,62 @@
+// Samples of a collection, taken before a stage that divides its records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/engine/part.h"
+#include "actors/jobs/job_context.h"
+#include "actors/jobs/results.h"
+#include "schema/records/record_codec.h"
+
+namespace actorflow {
+
+// Of what a part has: every `stride`-th record's.
+template <class Sampled>
+struct PartSample {
+  std::uint64_t stride = 1;
+  std::vector<Sampled> taken;
+};
+
+// Takes every so many of the records that it is given, at most 2,000: when it has more it drops every
+// other. Make: what it keeps of a record.
+template <class Make>
+class SampleSink {
+ public:
+  explicit SampleSink(Make make) : make_(std::move(make)) {}
+
+  template <class T>
+  void operator()(const T& record) {
+    if (seen_++ % sample_.stride != 0) return;
+    auto& taken = sample_.taken;
+    taken.push_back(make_(record));
+    if (taken.size() < 2000) return;
+    for (std::size_t i = 0; 2 * i < taken.size(); ++i) taken[i] = std::move(taken[2 * i]);
+    taken.resize(taken.size() / 2);
+    sample_.stride *= 2;
+  }
+  const PartSample<typename Make::Sampled>& sample() const { return sample_; }
+
+ private:
+  const Make make_;
+  std::uint64_t seen_ = 0;
+  PartSample<typename Make::Sampled> sample_;
+};
+
+// The samples of all parts of a pipe whose source is prepared. `make(part)`: a Make for the part.
+template <class Pipe, class MakeOfPart>
+auto sample_parts(JobContext& job, const Pipe& pipe, const PlanOperator& op, MakeOfPart make) {
+  using Make = std::invoke_result_t<const MakeOfPart&, Part&>;
+  const auto outcomes =
+      job.sample("sample for " + op.to_string(), pipe.facts(), [pipe, make = std::move(make)](Part& part) {
+        part.read_sample_only();
+        SampleSink<Make> sink(make(part));
+        pipe.sample(part, part.index(), sink);
+        set_part_result(part, sink.sample());
+      });
+  return results_of<PartSample<typename Make::Sampled>>(outcomes);
+}
+
+}  // namespace actorflow

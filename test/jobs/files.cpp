@@ -1,0 +1,137 @@
+// Files that jobs read and write.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "schema/checksum.h"
+#include "schema/formats/data_writer.h"
+#include "test/jobs/support/test_job.h"
+
+using namespace actorflow;
+using test::small_parts;
+
+BOOST_AUTO_TEST_SUITE(files)
+
+BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.csv"), "name,height\n\"Smith, Jane\",1.5\r\nBob,2\n\n");
+  struct Person {
+    std::string name;
+    double height;
+  };
+  Job job(small_parts());
+  const auto people = job.read_csv<Person>(folder.file("in.csv"), {.header = true});
+  const auto all = people.collect();
+  BOOST_TEST(all.size() == 2u);
+  BOOST_TEST(all[0].name == "Smith, Jane");
+  BOOST_TEST(all[1].height == 2.0);
+  people.write_csv(folder.file("out"), {.delimiter = ';'});
+  BOOST_TEST(test::files_of(folder.file("out"))["part-00000-of-00001.csv"] ==
+             "Smith, Jane;1.5\nBob;2\n");
+}
+
+BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
+  const test::Folder folder;
+  const auto compress = [&](const std::string& name, const std::string& text) {
+    struct ToFile final : ByteSink {
+      explicit ToFile(const std::string& path) : file(path, std::ios::binary) {}
+      void write(std::span<const std::byte> bytes) override {
+        file.write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+      }
+      void finish() override { file.close(); }
+      std::ofstream file;
+    };
+    DataWriter writer(compressed(std::make_unique<ToFile>(folder.file(name)), compression_of(name)));
+    name.ends_with(".tfrecord") ? writer.write_tfrecord(std::as_bytes(std::span(text)))
+                                : writer.write_line(text);
+    writer.finish();
+  };
+  for (const std::string name : {"a.txt.gz", "b.txt.zst", "c.txt.lz4"}) compress(name, "in " + name);
+  Job job(small_parts());
+  BOOST_TEST((job.read_text(folder.file("*.txt.*")).collect() ==
+              std::vector<std::string>{"in a.txt.gz", "in b.txt.zst", "in c.txt.lz4"}));
+  BOOST_TEST((job.read_text(folder.file("*.txt.*"))
+                  .sort_by(std::identity(), SortOrder::descending)
+                  .top(1)
+                  .collect() == std::vector<std::string>{"in c.txt.lz4"}));
+  compress("d.tfrecord", "some bytes");
+  BOOST_TEST((job.read_tfrecords(folder.file("d.tfrecord")).collect() ==
+              std::vector<std::string>{"some bytes"}));
+
+  std::string npy = "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0');
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (500, 2), }";
+  header.resize(0x76 - 1, ' ');
+  npy += header + "\n";
+  for (int i = 0; i < 1000; ++i) {
+    const double value = i;
+    npy.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  test::write_file(folder.file("e.npy"), npy);
+  const auto rows = job.read_npy<std::array<double, 2>>(folder.file("e.npy")).collect();
+  BOOST_TEST(rows.size() == 500u);
+  for (std::size_t i = 0; i < rows.size(); ++i) BOOST_TEST(rows[i][1] == static_cast<double>(2 * i + 1));
+  BOOST_CHECK_THROW((job.read_npy<std::array<float, 4>>(folder.file("e.npy")).count()), Error);
+}
+
+BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
+  const test::Folder folder;
+  test::write_file(folder.file("a.txt"), "one\n");
+  test::write_file(folder.file("b.txt"), "two\nthree");
+  Job job(small_parts());
+  const auto lines = job.read_named_text(folder.file("*.txt")).collect();
+  BOOST_TEST(lines.size() == 3u);
+  BOOST_TEST((lines[0] == std::pair<std::string, std::string>(folder.file("a.txt"), "one")));
+  BOOST_TEST((lines[2] == std::pair<std::string, std::string>(folder.file("b.txt"), "three")));
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_idx_files_are_records) {
+  const std::string mnist = ACTORFLOW_SOURCE_DIR "/apps/data/mnist/t10k-";
+  Job job;
+  const auto labels = job.read_idx<std::uint8_t>(mnist + "labels-idx1-ubyte.gz")
+                          .key_by(std::identity())
+                          .count_by_key()
+                          .sort_by([](const auto& label) { return label.first; })
+                          .collect();
+  const std::vector<std::int64_t> expected{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009};
+  BOOST_TEST(labels.size() == 10u);
+  for (std::size_t i = 0; i < labels.size(); ++i) BOOST_TEST(labels[i].second == expected[i]);
+
+  const auto images = job.read_idx<std::array<std::uint8_t, 784>>(mnist + "images-idx3-ubyte.gz");
+  BOOST_TEST(images.count() == 10'000u);
+  BOOST_CHECK_THROW(
+      (job.read_idx<std::array<std::uint8_t, 100>>(mnist + "images-idx3-ubyte.gz").count()), Error);
+}
+
+BOOST_AUTO_TEST_CASE(output_is_compressed_as_the_job_or_its_options_say) {
+  const test::Folder folder;
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3000; ++i) lines.push_back("line " + std::to_string(i / 10));
+  JobOptions options = small_parts();
+  options.compression = Compression::lz4;
+  Job job(options);
+  const auto texts = job.from(lines, 2);
+  texts.write_text(folder.file("lz4"));
+  texts.write_text(folder.file("gzip"), {.compression = Compression::gzip});
+  texts.write_text(folder.file("plain"), {.compression = Compression::none});
+  texts.key_by([](const std::string& line) { return line.size(); })
+      .write_csv(folder.file("zstd"), {.delimiter = ';', .compression = Compression::zstd});
+
+  BOOST_TEST((job.read_text(folder.file("lz4")).collect() == lines));
+  BOOST_TEST((job.read_text(folder.file("gzip/part-00001-of-00002.txt.gz")).count() == 1500u));
+  BOOST_TEST(job.read_text(folder.file("zstd/*.csv.zst")).collect()[0] == "6;line 0");
+  const auto gzip = test::files_of(folder.file("gzip")), plain = test::files_of(folder.file("plain"));
+  const std::string& file = gzip.at("part-00000-of-00002.txt.gz");
+  BOOST_TEST(file.size() * 4 < plain.at("part-00000-of-00002.txt").size());
+  Checksum checksum;
+  checksum.update(std::as_bytes(std::span(file)));
+  const auto as_json = [](std::uint64_t number) {
+    return std::to_string(static_cast<std::int64_t>(number));
+  };
+  BOOST_TEST(gzip.at("_SUCCESS").find(as_json(checksum.value())) != std::string::npos);
+  BOOST_TEST(gzip.at("_SUCCESS").find(as_json(file.size())) != std::string::npos);
+  BOOST_TEST(gzip.at("_SUCCESS").find("part-00001-of-00002.txt.gz") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
