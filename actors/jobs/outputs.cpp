@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "schema/checksum.h"
+#include "actors/probes/planted_bug.h"
 #include "schema/json.h"
 
 namespace actorflow {
@@ -73,6 +74,7 @@ void prepare_output(Storage& storage, const std::string& folder, bool overwrite)
         fmt::format("the output folder '{}' is not empty: give a new one, or --overwrite", folder));
   storage.remove(folder + "/" + success);  // first: what is left is no whole result
   for (const auto& name : names) storage.remove(folder + "/" + name);
+  if (planted(PlantedBug::success_first)) storage.write_atomically(folder + "/" + success, {});
 }
 
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,

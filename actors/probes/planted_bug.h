@@ -25,6 +25,16 @@ enum class PlantedBug {
   steps_not_held,       // training goes on while a checkpoint's variables are taken
   assumed_one_step,     // what a checkpoint has taken is not compared
   unsynced_removal,     // a manifest's files are removed before its own removal is synced
+  slice_kept_twice,     // what a task has asked another one for twice is there twice
+  lost_spill,           // records for which the disk has no room are forgotten
+  counted_again,        // counters of a part that is made again count again
+  made_too_early,       // a part counts as made before its file has its place
+  empty_if_missing,     // slices that another task does not have count as empty
+  success_first,        // _SUCCESS is there before the files are
+  said_once,            // a task says only once that it has come to a stage
+  kept_slot,            // the attempts of a lost task still count as running
+  not_mended,           // what a lost task has held is not made again
+  wrong_part,           // slices are kept as those of the part that was expected first
 };
 
 #ifdef ACTORFLOW_PLANT_BUGS

@@ -78,7 +78,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/export", {"actors/client", "actors/runtime"}},
     {"actors/jobs/engine", {"actors/core", "actors/named", "actors/probes", "actors/runtime"}},
     {"actors/jobs",
-     {"actors/input", "actors/jobs/engine", "actors/runtime", "actors/task"}},
+     {"actors/input", "actors/jobs/engine", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors/jobs/tensors",
      {"actors/input", "actors/jobs", "actors/jobs/engine", "actors/runtime", "actors/task"}},
     {"actors/models", {}},

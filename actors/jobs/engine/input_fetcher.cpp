@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/exception_status.h"
 #include "schema/records/key.h"
@@ -76,6 +77,10 @@ std::vector<InputFetcher::Arrival> InputFetcher::take(SlicesAre& answer,
   asked_.erase(asked);
   std::vector<Arrival> arrivals;
   if (const auto found = fetches_.find(id.first); found != fetches_.end()) {
+    if (planted(PlantedBug::empty_if_missing) && !answer.status.ok()) {
+      answer.parts_done = found->second.streams[id.second].parts.size();
+      answer.status = {};
+    }
     if (answer.status.ok())
       take_into(found->second, id, answer, bytes, arrivals);
     else
@@ -113,10 +118,13 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
       if (piece->bytes > bytes.size()) break;
       stream.begun.push_back(chunks_->keep(
           chunk_of(bytes.first(piece->bytes), piece->records, chunks_->allocator()), fetch.file));
+      if (planted(PlantedBug::slice_kept_twice) && answer.request > most_requests)
+        stream.begun.push_back(stream.begun.back());
       bytes = bytes.subspan(piece->bytes);
     }
     if (i == answer.parts_done) break;
-    fetch.kept->keep_fetched(part, partition_of(set), std::exchange(stream.begun, {}));
+    const std::uint64_t kept_as = planted(PlantedBug::wrong_part) ? i : part;
+    fetch.kept->keep_fetched(kept_as, partition_of(set), std::exchange(stream.begun, {}));
     stream.parts.pop_front();
   }
   stream.next_chunk = answer.next_chunk;

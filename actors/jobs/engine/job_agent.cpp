@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/exception_status.h"
 
@@ -315,7 +316,7 @@ void JobAgent::on_lost(const PeerLost& lost) {
 bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || waiting_ != 0; }
 
 void JobAgent::look_after_coordinator() {
-  if (waiting_ != 0) say_ready();
+  if (waiting_ != 0 && !planted(PlantedBug::said_once)) say_ready();
   if (order_.mail->coordinates() || !waits_for_coordinator()) return;
   if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build});
   if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{});

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "actors/probes/planted_bug.h"
+
 namespace actorflow {
 namespace {
 
@@ -203,6 +205,7 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 void JobCoordinator::lose(int from) {
   Task gone;
   gone.has_come = true;
+  if (planted(PlantedBug::kept_slot)) gone.running = tasks_[static_cast<std::size_t>(from)].running;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (Stage* stage = running_stage()) {
@@ -213,6 +216,7 @@ void JobCoordinator::lose(int from) {
 
 // What the stage reads, and what that was made of, is made again as far as it is lost.
 void JobCoordinator::mend(Stage& stage) {
+  if (planted(PlantedBug::not_mended)) return;
   for (const StageNumber number : stage.reads) {
     Stage& input = stages_.at(number);
     if (input.tracker.finished()) continue;

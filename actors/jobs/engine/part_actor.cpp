@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/jobs/engine/operator_failure.h"
+#include "actors/probes/planted_bug.h"
 #include "actors/runtime/exception_status.h"
 
 namespace actorflow {
@@ -45,11 +46,12 @@ void PartRunner::refuse(Tick, Status why) {
 }
 
 void PartRunner::commit() {
-  part_.commit();
+  if (!planted(PlantedBug::made_too_early)) part_.commit();
   AttemptMade made;
   made.id = assignment_.id;
   made.product = part_.take_product();
   caf::anon_send(agent_, std::move(made));
+  if (planted(PlantedBug::made_too_early)) part_.commit();
   self_->quit();
 }
 

@@ -1,4 +1,4 @@
-// Nineteen mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Twenty-nine mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources with an `if (planted(...))` are compiled again for it, with
 // ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "apps/scenario/simulate.h"
 #include "test/simulation/support/saving_job.h"
 #include "test/simulation/support/watched_job.h"
+#include "test/simulation/support/word_job.h"
 
 namespace actorflow {
 namespace {
@@ -69,6 +70,13 @@ void check_found_by_disk(PlantedBug bug) {
   check_found_by([] { test::save_through_faults({FaultKind::power}); }, bug);
 }
 
+void check_found_by_jobs(PlantedBug bug, const std::vector<FaultKind>& kinds = {
+                                             FaultKind::kill, FaultKind::pause, FaultKind::partition,
+                                             FaultKind::disk_errors, FaultKind::disk_full}) {
+  test::undisturbed_words();
+  check_found_by([&] { test::count_words_through(kinds, 3); }, bug);
+}
+
 void check_found_by_checkpoints(PlantedBug bug) {
   for (const auto* name : {"watched_backup", "watched_staleness"}) {
     const test::WatchedJob job(name, {});
@@ -84,7 +92,7 @@ void plant(PlantedBug bug) { the_bug = bug; }
 }  // namespace actorflow
 
 using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by_checkpoints,
-    actorflow::check_found_by_disk;
+    actorflow::check_found_by_disk, actorflow::check_found_by_jobs;
 
 BOOST_AUTO_TEST_SUITE(planted_bugs)
 
@@ -121,5 +129,20 @@ DISK_FINDS(unsynced_removal)
   BOOST_AUTO_TEST_CASE(finds_##bug) { check_found_by_checkpoints(PlantedBug::bug); }
 CHECKPOINTS_SHOW(steps_not_held)
 CHECKPOINTS_SHOW(assumed_one_step)
+
+#define JOBS_FIND(bug) \
+  BOOST_AUTO_TEST_CASE(finds_##bug) { check_found_by_jobs(PlantedBug::bug); }
+JOBS_FIND(slice_kept_twice)
+JOBS_FIND(lost_spill)
+JOBS_FIND(counted_again)
+JOBS_FIND(empty_if_missing)
+JOBS_FIND(success_first)
+JOBS_FIND(said_once)
+JOBS_FIND(kept_slot)
+JOBS_FIND(not_mended)
+JOBS_FIND(wrong_part)
+BOOST_AUTO_TEST_CASE(finds_made_too_early) {
+  check_found_by_jobs(PlantedBug::made_too_early, {actorflow::FaultKind::disk_errors});
+}
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,118 @@
+// A simulated map/reduce job: words of a few files are counted and sorted, on one task or several,
+// through faults.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "actors/jobs/job.h"
+#include "actors/simulation/sim_storage.h"
+#include "actors/simulation/simulation_test.h"
+
+namespace actorflow::test {
+
+using namespace std::chrono_literals;
+
+using WordFiles = std::map<std::string, std::string>;
+
+inline std::string text_of_file(Storage& storage, const std::string& path) {
+  const auto bytes = storage.read(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Some thousand words in a few files; written if they are missing.
+inline void write_input(Storage& storage) {
+  std::uint64_t state = 1;
+  for (int file = 0; file < 3; ++file) {
+    const std::string path = "in/text" + std::to_string(file);
+    std::string text;
+    for (int i = 0; i < 3000; ++i)
+      text += "word" + std::to_string((state = scrambled(state)) % 500) + (i % 7 == 6 ? "\n" : " ");
+    if (!storage.exists(path)) storage.write_atomically(path, std::as_bytes(std::span(text)));
+  }
+}
+
+inline void sorted_counts(Job& job) {
+  const Counter counter = job.counter("lines");
+  job.read_text(job.param("input"))
+      .map([counter](std::string_view line) {
+        counter.add();
+        return line;
+      })
+      .flat_map(words)
+      .map([](auto word) {
+        return std::pair{word, std::int64_t{1}};
+      })
+      .reduce_by_key(std::plus<>())
+      .sort_by([](const auto& count) { return count.second; })
+      .write_csv(job.param("output"));
+}
+
+inline JobOptions options_of_test() {
+  JobOptions options;
+  options.parameters = {{"input", "in"}, {"output", "out"}};
+  options.threads = 2;
+  options.memory_bytes = std::size_t{128} << 20;
+  options.split_bytes = 9'000;
+  options.partitions = 4;
+  options.records_on_disk = true;  // all records between stages
+  options.overwrite = true;
+  options.spill_folder = "spills";
+  return options;
+}
+
+inline bool is_done(Storage& storage) { return storage.exists("out/_SUCCESS"); }
+
+inline void run_alone(SimTask& task) {
+  write_input(task.storage());
+  if (is_done(task.storage())) return;
+  Job job(options_of_test(), task.server().runtime());
+  sorted_counts(job);
+}
+
+// A task that comes back when the job has ended finds nobody who knows it.
+inline void run_task(SimTask& task) {
+  write_input(task.storage());
+  if (is_done(task.storage())) return;
+  try {
+    run_job(task.server(), {{"sorted_counts", sorted_counts}}, "sorted_counts", options_of_test());
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
+  }
+}
+
+inline WordFiles output_of(SimCluster& sim) {
+  sim.storage().files().set_failures(0);  // the job may have ended before its last fault
+  WordFiles files;
+  for (const auto& name : sim.storage().list("out"))
+    if (!name.ends_with(".tmp")) files[name] = text_of_file(sim.storage(), "out/" + name);
+  return files;
+}
+
+inline const WordFiles& undisturbed_words() {
+  static const WordFiles files = [] {
+    SimCluster sim({{"local", 1}}, SimOptions{});
+    sim.start(run_alone).finish();
+    return output_of(sim);
+  }();
+  return files;
+}
+
+// Throws unless the files are those of a run that nothing disturbs.
+inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1) {
+  const WordFiles expected = undisturbed_words();
+  if (expected.size() != 5) throw std::logic_error("four parts and _SUCCESS were expected");
+  SimOptions options = of_this_seed({});
+  options.restart_failed = 1s;
+  options.longest_kernel = 4ms;
+  SimCluster sim({{"local", tasks}}, options);
+  sim.apply(random_fault_plan(options.seed, sim.cluster().all_tasks(),
+                              {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+  auto run = sim.start(tasks == 1 ? run_alone : run_task);
+  run.finish("/job:local/task:0");
+  if (output_of(sim) != expected) throw std::runtime_error("the files are not those of an undisturbed run");
+}
+
+}  // namespace actorflow::test
