@@ -218,8 +218,8 @@ void name_jobs() {
   // dataflow/jobs/plan.h
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_dot);
-  // schema/checksum.h, crc32.h
-  keep(&af::checksum, &af::crc32);
+  // schema/crc32.h
+  keep(&af::crc32);
   // schema/formats/split.h
   keep(&af::plan_splits);
 }
