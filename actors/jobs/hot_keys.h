@@ -20,6 +20,7 @@
 #include "actors/jobs/sampling.h"
 #include "actors/jobs/sinks.h"
 #include "actors/jobs/skew.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 
@@ -103,7 +104,10 @@ class FoundHotKeys {
     return *keys_;
   }
   // REQUIRES find().
-  const HotKeys& keys() const { return *keys_; }
+  const HotKeys& keys() const {
+    ACTORFLOW_CHECK(keys_.has_value(), "asked for before a side was divided");
+    return *keys_;
+  }
 
  private:
   const Find find_;

@@ -95,9 +95,11 @@ class ReplayedValues {
   void assign(const Values& values) {
     first_.clear();
     rest_ = {};
+    size_ = 0;
     std::size_t bytes = 0;
     std::optional<RunWriter> writer;
     for (const W& value : values) {
+      ++size_;
       if (!writer && bytes < memory_bytes_) {
         first_.push_back(stored(value));
         bytes += sizeof(Stored) + heap_bytes(first_.back());
@@ -108,7 +110,8 @@ class ReplayedValues {
     }
     if (writer) rest_ = writer->finish();
   }
-  bool empty() const { return first_.empty(); }
+  bool empty() const { return size_ == 0; }
+  std::uint64_t size() const { return size_; }
   // f(value) for each, in their order.
   template <class F>
   void for_each(F f) const {
@@ -123,6 +126,7 @@ class ReplayedValues {
   const std::size_t memory_bytes_;
   std::vector<Stored> first_;
   Run rest_;
+  std::uint64_t size_ = 0;
 };
 
 // The pairs of two sides with equal keys: each value of the left with each of the right, in the order of
@@ -142,18 +146,25 @@ struct JoinPipe : TwoPartitionsSource {
   void run(Part& part, std::size_t index, Next&& next) const {
     KeySides<K, V, W> sides(part, left, right, index);
     ReplayedValues<W> rights(part, part.memory_bytes() / 4);
+    HeaviestKey heaviest;
+    std::uint64_t all = 0;
     while (sides.next(kind)) {
       const K key(sides.key());
+      const std::uint64_t before = all;
       const auto divided = divided_side(sides);
       rights.assign(sides.rights());
       if constexpr (kind == JoinKind::outer)
         if (!sides.has_left() && divided != JoinSide::left) give_rights(part, key, rights, next);
-      for (const V& value : sides.lefts())
+      for (const V& value : sides.lefts()) {
         if (!rights.empty())
           give_pairs(part, key, value, rights, next);
         else if (divided != JoinSide::right)
           give_left(part, key, value, next);
+        all += rights.size();
+      }
+      heaviest.add(key, all - before);
     }
+    heaviest.log(*op, part, all);
   }
 
  private:

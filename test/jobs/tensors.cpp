@@ -93,12 +93,14 @@ BOOST_AUTO_TEST_CASE(a_dataset_gives_the_records_in_order_in_each_pass_part_by_p
   it.skip_to(16);
   const Tuple again = it.next();  // of the second pass
   BOOST_TEST(again[0].values<std::int64_t>()[0] == 999);
-  std::vector<std::int64_t> all;
-  for (const auto& batch : all_of(records.batch(64).dataset())) {
-    const auto values = batch[0].values<std::int64_t>();
-    all.insert(all.end(), values.begin(), values.end());
+  for (const int parallel : {1, 3, 100}) {
+    std::vector<std::int64_t> all;
+    for (const auto& batch : all_of(records.batch(64).dataset({.parallel = parallel}))) {
+      const auto values = batch[0].values<std::int64_t>();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    BOOST_TEST(all == sorted, boost::test_tools::per_element());
   }
-  BOOST_TEST(all == sorted, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_a_function_throws_reaches_who_asks_for_a_batch) {

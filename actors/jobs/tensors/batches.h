@@ -6,6 +6,7 @@
 //   job.read_idx<Image>(path).batch(128).map<std::array<float, 10>>(model, as_floats).write_csv(folder);
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -71,6 +72,11 @@ struct GraphPipe {
   }
 };
 
+struct DatasetOptions {
+  bool drop_remainder = false;  // records at the end that do not fill a batch
+  int parallel = 1;             // parts that are computed at once, on threads that are free
+};
+
 // The records of a collection, so many at a time, as tensors (record_tensors.h).
 template <class Pipe>
 class Batches {
@@ -86,8 +92,9 @@ class Batches {
   // costs much. So shuffles of the job come once, and those of the dataset in each pass. Keeps the job's
   // threads and its records as long as it lives, so the job has a runtime of its own. Its functions
   // count nothing, and bad records are not left out.
-  Dataset dataset(const BatchOptions& options = {}) const {
-    return dataset_of(records_).batch(size_, options);
+  Dataset dataset(const DatasetOptions& options = {}) const {
+    return dataset_of(records_, std::max(options.parallel, 1))
+        .batch(size_, {.drop_remainder = options.drop_remainder});
   }
 
   // Pairs of each record and the Result that the graph makes of `features(record)`: the columns of these

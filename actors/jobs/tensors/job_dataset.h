@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,22 +18,31 @@
 
 namespace actorflow {
 
-// The records of one part, which is computed on this thread. Throws what the job's functions throw.
-std::shared_ptr<const KeptRecords> run_part_here(const JobTools& tools, std::size_t index,
-                                                 const std::function<void(Part&)>& body);
+// The records of some parts, which are computed on this thread and on free ones of `team`, unless that
+// is null. Throws what the job's functions throw.
+std::deque<std::shared_ptr<const KeptRecords>> run_parts_here(const JobTools& tools, std::size_t first,
+                                                              std::size_t count, Team* team,
+                                                              const std::function<void(Part&)>& body);
 
-// Computes one part after the other, each when the first of its records is asked for, and keeps the
-// records of one at a time. REQUIRES: the source of the pipe is prepared.
+// Computes one part after the other, or some at once on threads that are free, when the first of their
+// records is asked for, and keeps the records of these only. REQUIRES: the source of the pipe is
+// prepared.
 template <class Pipe>
 class JobStage final : public Stage {
  public:
   using Record = typename Pipe::Record;
 
-  JobStage(JobRef job, Pipe pipe)
-      : job_(std::move(job)), pipe_(std::move(pipe)), parts_(pipe_.facts().parts()) {}
+  // `team`: may be null.
+  JobStage(JobRef job, Pipe pipe, int parallel, Team* team)
+      : job_(std::move(job)),
+        pipe_(std::move(pipe)),
+        parts_(pipe_.facts().parts()),
+        parallel_(team ? parallel : 1),
+        team_(team) {}
 
   void restart(std::int64_t) override {
     next_part_ = 0;
+    computed_.clear();
     slices_.reset();
     left_ = 0;
     row_ = rows_ = 0;
@@ -74,24 +84,32 @@ class JobStage final : public Stage {
   bool next_slice() {
     SliceReader::Slice slice;
     while (!slices_ || !slices_->next(slice)) {
-      if (next_part_ == parts_) return false;
-      slices_.emplace(SliceReader::of_part(run_part(next_part_++), 0));
+      if (computed_.empty() && !compute_parts()) return false;
+      slices_.emplace(SliceReader::of_part(std::move(computed_.front()), 0));
+      computed_.pop_front();
     }
     reader_.emplace(slice.bytes);
     left_ = slice.records;
     return true;
   }
-  std::shared_ptr<const KeptRecords> run_part(std::size_t index) const {
-    return run_part_here(job_->engine().tools(), index, [this](Part& part) {
+  // The next ones; false at the end.
+  bool compute_parts() {
+    const std::size_t count = std::min(static_cast<std::size_t>(parallel_), parts_ - next_part_);
+    computed_ = run_parts_here(job_->engine().tools(), next_part_, count, team_, [this](Part& part) {
       DealSink<Record> sink(part, 1);
       run_into(sink, pipe_, part);
     });
+    next_part_ += count;
+    return count > 0;
   }
 
   const JobRef job_;
   const Pipe pipe_;
   const std::size_t parts_;
+  const int parallel_;
+  Team* const team_;
   std::size_t next_part_ = 0;
+  std::deque<std::shared_ptr<const KeptRecords>> computed_;  // and not read yet
   std::optional<SliceReader> slices_;
   std::optional<RecordReader> reader_;  // of the present slice
   std::uint64_t left_ = 0;              // records in it
@@ -101,7 +119,7 @@ class JobStage final : public Stage {
 
 // See Batches::dataset().
 template <class Pipe>
-Dataset dataset_of(const Collection<Pipe>& records) {
+Dataset dataset_of(const Collection<Pipe>& records, int parallel) {
   const JobRef job = records.job();
   PlanStage plan;
   records.pipe().describe(plan);
@@ -113,8 +131,8 @@ Dataset dataset_of(const Collection<Pipe>& records) {
                 "a job on several tasks cannot be a dataset, since its records lie on all of them: write "
                 "them to files, and read these");
   records.pipe().facts().prepare();
-  return Dataset([job, pipe = records.pipe()](const InputContext&) -> StageRef {
-    return std::make_unique<JobStage<Pipe>>(job, pipe);
+  return Dataset([job, pipe = records.pipe(), parallel](const InputContext& context) -> StageRef {
+    return std::make_unique<JobStage<Pipe>>(job, pipe, parallel, context.team);
   });
 }
 

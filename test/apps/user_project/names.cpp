@@ -212,14 +212,14 @@ void name_jobs() {
   // actors/jobs/held_values.h, hot_keys.h, skew.h
   keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
   // actors/jobs/tensors/job_dataset.h
-  keep(&af::run_part_here);
+  keep(&af::run_parts_here);
   // actors/jobs/top.h
   keep(&af::scrambled);
   // dataflow/jobs/plan.h
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_dot);
-  // schema/checksum.h, crc32.h
-  keep(&af::checksum, &af::crc32);
+  // schema/crc32.h
+  keep(&af::crc32);
   // schema/formats/split.h
   keep(&af::plan_splits);
 }
