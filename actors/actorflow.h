@@ -15,6 +15,8 @@
 #include "actors/models/mlp.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
+#include "actors/named/actor_ref.h"
+#include "actors/named/named_actor.h"
 #include "actors/task/server.h"
 #include "dataflow/cluster/cluster_spec.h"
 #include "dataflow/cluster/task_config.h"

@@ -70,8 +70,11 @@ void Switchboard::refuse(const RegisterActor& message, Status why) {
   if (message.reply) message.reply(std::move(why));
 }
 
-void Switchboard::refuse(const Sender& from, const ActorMessage& message, Status why) {
-  if (wants_answer(message)) tell(*task_, from.task, answer_to(message, std::move(why)));
+// It comes without tensors, as if its link could not carry it.
+void Switchboard::refuse(const Sender& from, ActorMessage& message, Status why) {
+  message.content = message.payload = {};
+  message.status = std::move(why);
+  pass_on(from, message);
 }
 
 caf::behavior switchboard_actor(SwitchboardActor* self, TaskRef task) {

@@ -41,7 +41,7 @@ class Switchboard {
 
   caf::behavior behavior();
   void refuse(const RegisterActor& message, Status why);
-  void refuse(const Sender& from, const ActorMessage& message, Status why);
+  void refuse(const Sender& from, ActorMessage& message, Status why);
 
  private:
   void add(const RegisterActor& message);

@@ -34,7 +34,7 @@ enum class PlantedBug {
   said_once,            // a task says only once that it has come to a stage
   kept_slot,            // the attempts of a lost task still count as running
   not_mended,           // what a lost task has held is not made again
-  wrong_part,           // slices are kept as those of the part that was expected first
+  wrong_part,           // slices are read in another order than that of their parts
 };
 
 #ifdef ACTORFLOW_PLANT_BUGS

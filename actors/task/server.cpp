@@ -55,6 +55,14 @@ void Server::skip_input_to(const std::string& name, std::int64_t position) {
   impl_->inputs.skip_to(name, position, *impl_->runtime);
 }
 
+void Server::spawn(const std::string& name, std::function<std::unique_ptr<NamedActor>()> make,
+                   const SpawnOptions& options) {
+  impl_->named.spawn(impl_->task, *impl_->runtime, name, std::move(make), options);
+}
+ActorRef Server::find(const std::string& task, const std::string& name, const ActorRefOptions& options) {
+  return impl_->named.find(impl_->task, impl_->runtime, task, name, options);
+}
+
 std::string Server::join() { return impl_->job.wait_for_stop(); }
 bool Server::join_for(std::int64_t timeout_ms) {
   return impl_->job.wait_for_stop(std::chrono::milliseconds(timeout_ms));

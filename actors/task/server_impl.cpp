@@ -168,7 +168,8 @@ std::vector<caf::actor> Server::Impl::own_actors() const {
   std::vector<caf::actor> actors{task->master,        task->worker,      task->shard,
                                  task->queues,        task->coordinator, task->rendezvous,
                                  task->checkpoint_io, task->switchboard};
-  for (const auto& input : inputs.all()) actors.push_back(input);
+  for (const auto& others : {inputs.all(), named.all()})
+    actors.insert(actors.end(), others.begin(), others.end());
   return actors;
 }
 

@@ -10,6 +10,7 @@
 
 #include "actors/core/task_context.h"
 #include "actors/input/served_inputs.h"
+#include "actors/named/named_actors.h"
 #include "actors/task/job_state.h"
 #include "actors/task/peer.h"
 #include "actors/task/server.h"
@@ -59,6 +60,7 @@ struct Server::Impl {
   JobState job;
   std::string target;
   ServedInputs inputs;
+  NamedActors named;
   // Declared last, destroyed first, so that nothing arrives at actors that have ended.
   std::unique_ptr<Listener> listener;
 };

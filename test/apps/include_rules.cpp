@@ -88,7 +88,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
      {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/models",
-      "actors/monitored", "actors/task"}},
+      "actors/monitored", "actors/named", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

@@ -123,8 +123,7 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
       bytes = bytes.subspan(piece->bytes);
     }
     if (i == answer.parts_done) break;
-    const std::uint64_t kept_as = planted(PlantedBug::wrong_part) ? i : part;
-    fetch.kept->keep_fetched(kept_as, partition_of(set), std::exchange(stream.begun, {}));
+    fetch.kept->keep_fetched(part, partition_of(set), std::exchange(stream.begun, {}));
     stream.parts.pop_front();
   }
   stream.next_chunk = answer.next_chunk;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/probes/planted_bug.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -34,6 +35,7 @@ bool KeptRecords::has(std::size_t part, std::size_t partition) const {
 }
 
 KeptRecords::Slices KeptRecords::slices(std::size_t part, std::size_t partition) const {
+  if (planted(PlantedBug::wrong_part)) part = num_parts_ - 1 - part;
   const std::lock_guard lock(mutex_);
   if (own_[part]) return {own_[part], partition};
   if (const auto found = fetched_.find({part, partition}); found != fetched_.end())

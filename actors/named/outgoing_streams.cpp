@@ -1,0 +1,158 @@
+#include "actors/named/outgoing_streams.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+// After so long without a word of an actor that has messages of ours it is named, and asked.
+constexpr auto silence = 2s;
+constexpr auto report_interval = 10s;
+
+void answer(const std::function<void(RawAnswer)>& answered, RawAnswer result) {
+  if (answered) answered(std::move(result));
+}
+
+}  // namespace
+
+void OutgoingStreams::post(const Entry& entry, MessageMark::Kind kind, const std::string& type,
+                           std::uint64_t number, Tensor payload) const {
+  const auto& [to, stream] = entry;
+  tell(*task_, to.first,
+       ActorMessage{.to = to.second,
+                    .from = own_name_,
+                    .type = MessageMark{kind, stream.first, type}.to_string(),
+                    .request = number,
+                    .content = {},
+                    .payload = std::move(payload),
+                    .status = {}});
+}
+
+void OutgoingStreams::send(OutgoingMessage message) {
+  Entry& entry = *streams_.try_emplace(message.to).first;
+  Stream& stream = entry.second;
+  const auto number = stream.last + 1;
+  if (stream.waiting.empty()) {
+    stream.heard = stream.probed = task_->clock->now();
+    stream.next_report = stream.heard + silence;
+  }
+  const auto added =
+      stream.waiting
+          .try_emplace(number, Waiting{message.ask, message.type, std::move(message.share),
+                                       message.deadline, std::move(message.answered)})
+          .first;
+  try {
+    post(entry, message.ask ? MessageMark::Kind::ask : MessageMark::Kind::tell, message.type, number,
+         std::move(message.payload));
+  } catch (...) {
+    stream.waiting.erase(added);
+    throw;
+  }
+  stream.last = number;
+}
+
+void OutgoingStreams::take(const Sender& from, const MessageMark& mark, ActorMessage& message) {
+  const auto entry = streams_.find({from.task, message.from});
+  if (entry == streams_.end() || entry->second.first != mark.stream) return;
+  Stream& stream = entry->second;
+  stream.incarnation = from.incarnation;
+  stream.heard = task_->clock->now();
+  if (mark.kind == MessageMark::Kind::done) {
+    const auto end = stream.waiting.upper_bound(message.request);
+    for (auto waiting = stream.waiting.begin(); waiting != end;)
+      waiting = waiting->second.ask ? std::next(waiting) : stream.waiting.erase(waiting);
+    return;
+  }
+  auto waiting = stream.waiting.extract(message.request);
+  if (waiting.empty()) return;
+  waiting.mapped().share.reset();
+  answer(waiting.mapped().answered, {std::move(message.status), mark.type, std::move(message.payload)});
+}
+
+// What was sent behind it is not handled either: a stream has no gaps.
+void OutgoingStreams::take_not_found(const Sender& from, const ActorMessage& message) {
+  const auto entry = streams_.find({from.task, message.from});
+  if (entry == streams_.end() || !entry->second.waiting.contains(message.request)) return;
+  give_up(*entry, message.status.code, message.status.message);
+}
+
+void OutgoingStreams::lose(const PeerLost& lost) {
+  for (auto& entry : streams_) {
+    const auto& [to, stream] = entry;
+    if (stream.waiting.empty() || !lost.concerns({to.first, stream.incarnation})) continue;
+    give_up(entry, Code::unavailable,
+            fmt::format("{}; it is unknown whether {} has handled its last messages",
+                        lost.reason.message, name_of(to)));
+  }
+}
+
+// A new stream begins with the next message.
+void OutgoingStreams::give_up(Entry& entry, Code code, const std::string& why) {
+  Stream& stream = entry.second;
+  stream.first = stream.last + 1;
+  stream.incarnation = 0;
+  for (auto& [number, waiting] : std::exchange(stream.waiting, {})) {
+    waiting.share.reset();
+    answer(waiting.answered, {{code, why}, {}, {}});
+  }
+}
+
+void OutgoingStreams::tick() {
+  for (auto& entry : streams_) {
+    if (entry.second.waiting.empty()) continue;
+    attend(entry);
+    end_late_asks(entry);
+  }
+}
+
+void OutgoingStreams::attend(Entry& entry) {
+  auto& [to, stream] = entry;
+  const auto now = task_->clock->now();
+  if (now - std::max(stream.heard, stream.probed) < silence) return;
+  if (now >= stream.next_report) {
+    stream.next_report = now + report_interval;
+    spdlog::warn("{}: waiting for {}, which has said nothing about {} message(s) for {:.0f} s",
+                 task_->self.name.to_string(), name_of(to), stream.waiting.size(),
+                 std::chrono::duration<double>(now - stream.heard).count());
+  }
+  stream.probed = now;
+  post(entry, MessageMark::Kind::probe, {}, stream.last, {});
+}
+
+void OutgoingStreams::end_late_asks(Entry& entry) {
+  const auto now = task_->clock->now();
+  std::vector<Waiting> late;
+  std::erase_if(entry.second.waiting, [&](auto& waiting) {
+    if (now < waiting.second.deadline) return false;
+    late.push_back(std::move(waiting.second));
+    return true;
+  });
+  for (auto& waiting : late) {
+    waiting.share.reset();
+    answer(waiting.answered, {{Code::deadline_exceeded, fmt::format("{} has not answered {} in time",
+                                                                    name_of(entry.first), waiting.type)},
+                              {},
+                              {}});
+  }
+}
+
+bool OutgoingStreams::idle() const {
+  return std::ranges::all_of(streams_, [](const auto& entry) { return entry.second.waiting.empty(); });
+}
+
+void OutgoingStreams::forget_answers() {
+  for (auto& [to, stream] : streams_)
+    for (auto& [number, waiting] : stream.waiting) waiting.answered = {};
+}
+
+std::string OutgoingStreams::name_of(const ActorAddress& actor) const {
+  return fmt::format("'{}' of {}", actor.second, task_->name_of(actor.first).to_string());
+}
+
+}  // namespace actorflow

@@ -1,0 +1,125 @@
+// The messages of a stream: each once, in order, whatever the link does.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/named/incoming_streams.h"
+#include "actors/named/message_mark.h"
+#include "actors/named/message_type.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+
+namespace {
+
+const ActorAddress writer{TaskId{1}, "writer"};
+
+IncomingStreams::Arrived message(std::uint64_t number, std::uint64_t stream = 1,
+                                 std::uint64_t incarnation = 7,
+                                 MessageMark::Kind kind = MessageMark::Kind::tell) {
+  ActorMessage content;
+  content.from = "writer";
+  content.request = number;
+  return {{TaskId{1}, incarnation}, {kind, stream, "Add{string}"}, std::move(content)};
+}
+
+std::vector<std::uint64_t> taken(IncomingStreams& streams) {
+  std::vector<std::uint64_t> numbers;
+  while (const auto arrived = streams.take(writer)) numbers.push_back(arrived->message.request);
+  return numbers;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+struct Pair {
+  std::string name;
+  std::vector<std::int32_t> values;
+};
+struct Nothing {};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(named_streams)
+
+BOOST_AUTO_TEST_CASE(messages_come_in_their_order_and_once) {
+  IncomingStreams streams;
+  for (const std::uint64_t number : {3, 2, 3, 2}) streams.add(message(number));
+  BOOST_TEST(taken(streams).empty());
+  streams.add(message(1));
+  BOOST_TEST(taken(streams) == (Numbers{1, 2, 3}));
+  for (const std::uint64_t number : {1, 2, 3, 5, 4}) streams.add(message(number));
+  BOOST_TEST(taken(streams) == (Numbers{4, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(a_new_stream_ends_the_old_one) {
+  IncomingStreams streams;
+  streams.add(message(1));
+  streams.add(message(3));
+  BOOST_TEST(taken(streams) == (Numbers{1}));
+  streams.add(message(4, 4));
+  streams.add(message(2, 1));
+  BOOST_TEST(taken(streams) == (Numbers{4}));
+}
+
+BOOST_AUTO_TEST_CASE(another_life_of_the_sender_begins_anew) {
+  IncomingStreams streams;
+  streams.add(message(1));
+  streams.add(message(3));
+  BOOST_TEST(taken(streams) == (Numbers{1}));
+  streams.add(message(1, 1, 8));
+  BOOST_TEST(taken(streams) == (Numbers{1}));
+}
+
+BOOST_AUTO_TEST_CASE(senders_are_told_of_tells_and_know_of_asks_by_their_answers) {
+  IncomingStreams streams;
+  streams.add(message(1, 1, 7, MessageMark::Kind::ask));
+  taken(streams);
+  BOOST_TEST(streams.untold().empty());
+  streams.add(message(2));
+  streams.add(message(3));
+  taken(streams);
+  BOOST_TEST((streams.untold() == std::vector{writer}));
+  BOOST_TEST(!streams.take_done(writer, 3));
+  const auto done = streams.take_done(writer, 2);
+  BOOST_REQUIRE(done);
+  BOOST_TEST((done->to == writer && done->stream == 1 && done->number == 3));
+  BOOST_TEST(streams.untold().empty());
+}
+
+BOOST_AUTO_TEST_CASE(marks_are_read_as_they_were_written) {
+  for (const auto kind : {MessageMark::Kind::tell, MessageMark::Kind::ask, MessageMark::Kind::reply,
+                          MessageMark::Kind::done, MessageMark::Kind::probe})
+    for (const char* type : {"", "Add{string,int64}", "A B/1 "}) {
+      const auto mark = MessageMark::parse(MessageMark{kind, ~0ULL, type}.to_string());
+      BOOST_REQUIRE(mark);
+      BOOST_TEST((mark->kind == kind && mark->stream == ~0ULL && mark->type == type));
+    }
+  for (const char* wrong : {"", "tell", "tell/1", "tell/ x", "tell/1x y", "shout/1 x", "tell/-1 x",
+                            "tell/99999999999999999999 x", "1 x/1"})
+    BOOST_TEST(!MessageMark::parse(wrong), wrong);
+}
+
+BOOST_AUTO_TEST_CASE(messages_are_named_by_struct_and_fields) {
+  BOOST_TEST(message_type<Pair>() == "Pair{string,vector<int32>}");
+  BOOST_TEST(message_type<Nothing>() == "Nothing{}");
+  const Pair pair = from_payload<Pair>(to_payload(Pair{"a", {1, -2}}));
+  BOOST_TEST((pair.name == "a" && pair.values == std::vector<std::int32_t>{1, -2}));
+  from_payload<Nothing>(to_payload(Nothing{}));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_such_message_are_refused) {
+  const auto code_of = [](const Tensor& payload) {
+    return test::status_of([&] { from_payload<Pair>(payload); }).code;
+  };
+  const auto bytes = to_payload(Pair{"abc", {1, 2}}).values<std::uint8_t>();
+  const std::vector<std::uint8_t> all(bytes.begin(), bytes.end());
+  for (std::size_t size = 0; size < all.size(); ++size)
+    BOOST_TEST((code_of(Tensor::of({static_cast<std::int64_t>(size)},
+                                   std::vector(all.begin(), all.begin() + size))) == Code::data_loss));
+  auto longer = all;
+  longer.push_back(0);
+  BOOST_TEST(
+      (code_of(Tensor::of({static_cast<std::int64_t>(longer.size())}, longer)) == Code::data_loss));
+  BOOST_TEST((code_of(Tensor::scalar(1.F)) == Code::data_loss));
+  BOOST_TEST((code_of(Tensor()) == Code::data_loss));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
