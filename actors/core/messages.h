@@ -115,8 +115,8 @@ struct PeerLost {
   Status reason;
 
   bool concerns(const Sender& other) const {
-    return other.task == task && (incarnation == 0 || other.incarnation == 0 ||
-                                  other.incarnation == incarnation);
+    return other.task == task &&
+           (incarnation == 0 || other.incarnation == 0 || other.incarnation == incarnation);
   }
 };
 // server -> master: every running step fails with this.

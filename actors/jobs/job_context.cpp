@@ -152,7 +152,8 @@ void StageNode::ensure() {
   source_.prepare();
   if (beside_) beside_->prepare();
   const std::uint64_t bytes = source_.bytes() + (beside_ ? beside_->bytes() : 0);
-  const std::size_t partitions = wanted_partitions_ > 0 ? wanted_partitions_ : job->partitions_for(bytes);
+  const std::size_t partitions =
+      wanted_partitions_ > 0 ? wanted_partitions_ : job->partitions_for(bytes);
   auto body = make_body_(*job, partitions);
   dataset_ = job->keep(id_, number_, source_, partitions, std::move(body));
 }

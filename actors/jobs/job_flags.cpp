@@ -69,11 +69,11 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out for which the job's functions fail");
   app.add_option("--compress", options.compression, "The files of the result")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Compression>{
-          {"none", Compression::none},
-          {"gzip", Compression::gzip},
-          {"zstd", Compression::zstd},
-          {"lz4", Compression::lz4}}));
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, Compression>{{"none", Compression::none},
+                                                                     {"gzip", Compression::gzip},
+                                                                     {"zstd", Compression::zstd},
+                                                                     {"lz4", Compression::lz4}}));
   app.add_flag("--overwrite", options.overwrite,
                "Replace what an earlier job has written to the output folder");
   app.add_flag("--explain", options.explain, "Print the stages instead of running them");
@@ -83,11 +83,13 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
 
 void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server) {
   const char* group = "On several machines";
-  app.add_option("--cluster", texts.cluster,
-                 "The same program's processes: host:port,host:port,..., or a cluster as JSON, or its file. "
-                 "The first one is given the job; the others learn it from there")
+  app.add_option(
+         "--cluster", texts.cluster,
+         "The same program's processes: host:port,host:port,..., or a cluster as JSON, or its file. "
+         "The first one is given the job; the others learn it from there")
       ->group(group);
-  app.add_option("--task_index", texts.task_index, "Which of them this process is, from 0 on")->group(group);
+  app.add_option("--task_index", texts.task_index, "Which of them this process is, from 0 on")
+      ->group(group);
   app.add_option("--job_name", texts.job_name, "Of which job of the cluster")
       ->capture_default_str()
       ->group(group);
@@ -103,9 +105,10 @@ void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server
                  "Folder of 'actorflow keygen': all connections are of mutual TLS then")
       ->envname("ACTORFLOW_CREDENTIALS")
       ->group(group);
-  app.add_flag("--insecure", server.insecure,
-               "Without credentials: listen even where other machines reach it. Whoever does can read and "
-               "change everything")
+  app.add_flag(
+         "--insecure", server.insecure,
+         "Without credentials: listen even where other machines reach it. Whoever does can read and "
+         "change everything")
       ->group(group);
 }
 
@@ -124,8 +127,8 @@ std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
     if (texts.task_index < 0)
       throw invalid_argument("--cluster was given: say with --task_index which of its tasks this is");
     TaskConfig config;
-    config = TaskConfig::make(cluster_of(texts.cluster, texts.job_name),
-                              {texts.job_name, texts.task_index});
+    config =
+        TaskConfig::make(cluster_of(texts.cluster, texts.job_name), {texts.job_name, texts.task_index});
     return config;
   }
   if (texts.task_index >= 0) throw invalid_argument("--task_index was given without --cluster");

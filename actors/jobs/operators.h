@@ -264,18 +264,18 @@ template <class Pipe>
 template <class Order>
 auto Collection<Pipe>::sorted(Order order, Where where) const {
   const auto op = make_operator<Record>("sort_by", where);
-  auto stage = stage_of(
-      "a shuffle by ranges of keys", 0,
-      [pipe = pipe_, order, op](JobContext& job, std::size_t partitions) {
-        auto sample = partitions > 1 ? sample_splitters(job, pipe, order, *op)
-                                     : decltype(sample_splitters(job, pipe, order, *op))();
-        const auto splitters =
-            std::make_shared<const Splitters<Order>>(order, std::move(sample), partitions);
-        return [=](Part& part) {
-          RangeSink<Record, Order> sink(part, part.index(), partitions, *splitters);
-          run_into(sink, pipe, part);
-        };
-      });
+  auto stage =
+      stage_of("a shuffle by ranges of keys", 0,
+               [pipe = pipe_, order, op](JobContext& job, std::size_t partitions) {
+                 auto sample = partitions > 1 ? sample_splitters(job, pipe, order, *op)
+                                              : decltype(sample_splitters(job, pipe, order, *op))();
+                 const auto splitters =
+                     std::make_shared<const Splitters<Order>>(order, std::move(sample), partitions);
+                 return [=](Part& part) {
+                   RangeSink<Record, Order> sink(part, part.index(), partitions, *splitters);
+                   run_into(sink, pipe, part);
+                 };
+               });
   return with(SortedPipe<Record, Order>{{stage, op}, order});
 }
 

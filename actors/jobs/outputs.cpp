@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "schema/checksum.h"
 #include "actors/probes/planted_bug.h"
+#include "schema/checksum.h"
 #include "schema/json.h"
 
 namespace actorflow {

@@ -195,9 +195,7 @@ struct StageSource {
 
   SourceFacts facts() const {
     return {[s = stage] { s->ensure(); },
-            [s = stage] {
-              return reads == StageReads::parts ? s->dataset()->parts() : s->partitions();
-            },
+            [s = stage] { return reads == StageReads::parts ? s->dataset()->parts() : s->partitions(); },
             [s = stage] { return s->dataset()->bytes(); },
             [s = stage](std::size_t part) {
               return std::vector{reads == StageReads::parts ? s->part(part) : s->partition(part)};

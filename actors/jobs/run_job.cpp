@@ -62,9 +62,9 @@ void run_coordinating(Job& job, JobFunction function) {
   engine.end();
 }
 
-std::map<std::string, std::int64_t> coordinate(std::unique_ptr<JobEngine> engine,
-                                               const JobTable& jobs, const std::string& name,
-                                               const JobOptions& options, const JobWatch& watch) {
+std::map<std::string, std::int64_t> coordinate(std::unique_ptr<JobEngine> engine, const JobTable& jobs,
+                                               const std::string& name, const JobOptions& options,
+                                               const JobWatch& watch) {
   engine->begin(encoded(terms_of(name, options)));
   Job job(options, std::move(engine));
   const auto watched = watch ? watch(job) : nullptr;
@@ -111,8 +111,7 @@ std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs
   of_engine.patience = std::chrono::milliseconds(server.connect_timeout_ms());
   while (true) {
     auto engine = std::make_unique<JobEngine>(server.runtime(), of_engine, server.context());
-    if (engine->coordinates())
-      return coordinate(std::move(engine), jobs, name, options, watch);
+    if (engine->coordinates()) return coordinate(std::move(engine), jobs, name, options, watch);
     try {
       return follow(std::move(engine), jobs, options, watch);
     } catch (const JobBeginsAnew&) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 #include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -88,6 +90,9 @@ int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
   CLI::App app("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
   std::string who = app.get_name();
   watch_signals();
+  // Standard output is the job's.
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>(who, std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   try {
     JobFlags flags = parse_job_flags(app, {argv + 1, argv + argc}, jobs);
     if (!flags.job.empty()) who = flags.job;

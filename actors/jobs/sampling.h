@@ -49,13 +49,13 @@ class SampleSink {
 template <class Pipe, class MakeOfPart>
 auto sample_parts(JobContext& job, const Pipe& pipe, const PlanOperator& op, MakeOfPart make) {
   using Make = std::invoke_result_t<const MakeOfPart&, Part&>;
-  const auto outcomes =
-      job.sample("sample for " + op.to_string(), pipe.facts(), [pipe, make = std::move(make)](Part& part) {
-        part.read_sample_only();
-        SampleSink<Make> sink(make(part));
-        pipe.sample(part, part.index(), sink);
-        set_part_result(part, sink.sample());
-      });
+  const auto outcomes = job.sample("sample for " + op.to_string(), pipe.facts(),
+                                   [pipe, make = std::move(make)](Part& part) {
+                                     part.read_sample_only();
+                                     SampleSink<Make> sink(make(part));
+                                     pipe.sample(part, part.index(), sink);
+                                     set_part_result(part, sink.sample());
+                                   });
   return results_of<PartSample<typename Make::Sampled>>(outcomes);
 }
 

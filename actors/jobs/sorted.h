@@ -101,8 +101,8 @@ template <class Pipe, class Order>
 auto sample_splitters(JobContext& job, const Pipe& pipe, const Order& order, const PlanOperator& op) {
   std::vector<Splitter<StoredRecord<typename Order::Key>>> sample;
   std::uint64_t part = 0;
-  for (auto& keys : sample_parts(job, pipe, op,
-                                 [order](Part& from) { return SplitterSample<Order>(from, order); })) {
+  for (auto& keys :
+       sample_parts(job, pipe, op, [order](Part& from) { return SplitterSample<Order>(from, order); })) {
     for (auto& [key, place] : keys.taken) {
       const std::uint64_t prefix = order.prefix_of_key(typename Order::Key(key));
       sample.push_back({prefix, std::move(key), part, place});

@@ -28,10 +28,10 @@ enum class PlantedBug {
   slice_kept_twice,     // what a task has asked another one for twice is there twice
   lost_spill,           // records for which the disk has no room are forgotten
   counted_again,        // counters of a part that is made again count again
-  made_too_early,       // a part counts as made before its file has its place
+  wrong_slice,          // a task gives the slice of another partition than it was asked for
   empty_if_missing,     // slices that another task does not have count as empty
   success_first,        // _SUCCESS is there before the files are
-  said_once,            // a task says only once that it has come to a stage
+  half_a_slice,         // what came of a slice before its task was lost counts as all of it
   kept_slot,            // the attempts of a lost task still count as running
   not_mended,           // what a lost task has held is not made again
   wrong_part,           // slices are read in another order than that of their parts

@@ -58,10 +58,8 @@ caf::behavior Peer::behavior() {
       [this](Message& message) { on_message(message); },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
-      [this](const Beat& event) { beat(event.attempt); },
-      [this](Tick) { attempt(); },
-      [this](const Met& message) { meet(message.incarnation); },
-      [this](Attend) { attend(); },
+      [this](const Beat& event) { beat(event.attempt); }, [this](Tick) { attempt(); },
+      [this](const Met& message) { meet(message.incarnation); }, [this](Attend) { attend(); },
       [this](SayAlive) {
         if (state_ == State::idle) begin();
       },
@@ -180,7 +178,8 @@ void Peer::retry_or_give_up(const Status& reason) {
   // Another program or version at that address will not go away by waiting.
   if (reason.code != Code::unavailable)
     return lose({reason.code, fmt::format("{}: {}", who(), reason.message)});
-  if (attending_ && now - attending_since_ >= std::min(attention, options_.connect_timeout)) report_left();
+  if (attending_ && now - attending_since_ >= std::min(attention, options_.connect_timeout))
+    report_left();
   const bool nothing_to_say = waiting_.empty() && !leaving_;
   if (nothing_to_say && !attending_) {  // nor is there a hurry: it will call again
     state_ = State::idle;

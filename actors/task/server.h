@@ -90,13 +90,13 @@ class Server {
   // input, and what reading throws.
   void skip_input_to(const std::string& name, std::int64_t position);
 
-  // Puts an actor on this task, where others reach it by its name (named/named_actor.h). `make` is called
-  // now, and by the actor each time that it begins anew after a failure. The actor ends with the server.
-  // Throws already_exists if the name is taken, and what `make` throws.
+  // Puts an actor on this task, where others reach it by its name (named/named_actor.h). `make` is
+  // called now, and by the actor each time that it begins anew after a failure. The actor ends with the
+  // server. Throws already_exists if the name is taken, and what `make` throws.
   void spawn(const std::string& name, std::function<std::unique_ptr<NamedActor>()> make,
              const SpawnOptions& options = {});
-  // The actor of that name on a task of the cluster, "/job:worker/task:1" (named/actor_ref.h). Whether it
-  // is there, the first message says. Throws invalid_argument if there is no such task.
+  // The actor of that name on a task of the cluster, "/job:worker/task:1" (named/actor_ref.h). Whether
+  // it is there, the first message says. Throws invalid_argument if there is no such task.
   ActorRef find(const std::string& task, const std::string& name, const ActorRefOptions& options = {});
 
   // Blocks until the job is over: the chief has called shutdown_cluster(), or stop() was called.

@@ -33,8 +33,9 @@ std::deque<std::size_t>* StageTracker::queue_for(int task, const CanRun& can_run
   for (const int home : {task, nowhere})
     if (const auto found = pending_.find(home); found != pending_.end() && ready(found->second))
       return &found->second;
-  const auto longest = std::ranges::max_element(
-      pending_, {}, [&](const auto& of_home) { return ready(of_home.second) ? of_home.second.size() : 0; });
+  const auto longest = std::ranges::max_element(pending_, {}, [&](const auto& of_home) {
+    return ready(of_home.second) ? of_home.second.size() : 0;
+  });
   if (longest == pending_.end() || longest->second.size() <= spare || !ready(longest->second))
     return nullptr;
   return &longest->second;
@@ -107,8 +108,8 @@ bool StageTracker::grant(const PartAttempt& attempt, int task) {
 }
 
 bool StageTracker::take_run(const PartAttempt& attempt, int task, Run* taken) {
-  const auto run = std::ranges::find_if(
-      runs_, [&](const Run& r) { return r.attempt == attempt && r.task == task; });
+  const auto run =
+      std::ranges::find_if(runs_, [&](const Run& r) { return r.attempt == attempt && r.task == task; });
   if (run == runs_.end()) return false;
   if (taken) *taken = *run;
   runs_.erase(run);

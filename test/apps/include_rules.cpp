@@ -305,7 +305,8 @@ BOOST_AUTO_TEST_CASE(every_actor_is_guarded) {
   BOOST_TEST(actor_mistake("x", "class A : public caf::event_based_actor {};") != "");
   BOOST_TEST(actor_mistake("x", "using A = caf::stateful_actor<int>;") != "");
   BOOST_TEST(actor_mistake("x", "system.spawn<caf::lazy_init>([](A*) {});") != "");
-  BOOST_TEST(actor_mistake("x", "caf::behavior f() {\n  return {\n      [this](Tick) {},\n  };\n}") != "");
+  BOOST_TEST(actor_mistake("x", "caf::behavior f() {\n  return {\n      [this](Tick) {},\n  };\n}") !=
+             "");
   BOOST_TEST(actor_mistake("x", "using A = caf::stateful_actor<std::unique_ptr<B>, PieceActor>;") == "");
   const fs::path top(ACTORFLOW_SOURCE_DIR);
   std::size_t behaviors = 0;

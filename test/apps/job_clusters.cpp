@@ -1,5 +1,5 @@
-// Map/reduce jobs on several processes, some of which are lost, stopped or slow: the files are those that
-// one process writes.
+// Map/reduce jobs on several processes, some of which are lost, stopped or slow: the files are those
+// that one process writes.
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
@@ -46,11 +46,19 @@ class Cluster {
 
   // `slow_us`: what a line takes there.
   void start(std::size_t task, int slow_us = 0, const std::string& program = "slow_words") {
-    std::vector<std::string> command{"/usr/bin/env", "SLOW_WORDS_US=" + std::to_string(slow_us),
+    std::vector<std::string> command{"/usr/bin/env",
+                                     "SLOW_WORDS_US=" + std::to_string(slow_us),
                                      ACTORFLOW_BIN_DIR "/" + program,
-                                     "--cluster", cluster(), "--task_index", std::to_string(task),
-                                     "--tasks", "1", "--heartbeat_timeout_ms", "1000",
-                                     "--connect_timeout_ms", "20000"};
+                                     "--cluster",
+                                     cluster(),
+                                     "--task_index",
+                                     std::to_string(task),
+                                     "--tasks",
+                                     "1",
+                                     "--heartbeat_timeout_ms",
+                                     "1000",
+                                     "--connect_timeout_ms",
+                                     "20000"};
     if (task == 0) add(command, job_flags(folder_.file("out")));
     processes_[task] = std::make_unique<Process>(std::move(command));
   }
@@ -87,7 +95,7 @@ class Cluster {
   }
   std::vector<std::string> job_flags(const std::string& output) const {
     std::vector<std::string> flags{"--input", folder_.file("text"), "--output", output, "--split_bytes",
-                                   "10000", "--partitions", "6"};
+                                   "10000",   "--partitions",       "6"};
     flags.insert(flags.end(), flags_.begin(), flags_.end());
     return flags;
   }

@@ -1,6 +1,6 @@
-// Map/reduce jobs on disks that fail, in processes that die, between tasks that lose each other: the files
-// that a job has written are the same as those of a run that nothing has disturbed, and where there is a
-// _SUCCESS all of them are there.
+// Map/reduce jobs on disks that fail, in processes that die, between tasks that lose each other: the
+// files that a job has written are the same as those of a run that nothing has disturbed, and where
+// there is a _SUCCESS all of them are there.
 #include <boost/test/unit_test.hpp>
 
 #include "actors/probes/point.h"
@@ -28,7 +28,8 @@ SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 200)) {
 }
 
 SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 200)) {
-  count_words_through({FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
+  count_words_through(
+      {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
 }
 
 // What the runs above have met.

@@ -127,7 +127,8 @@ void hold_in_vain(Server& server) {
                  {{"variable", std::string("global_step")}, {"limit_ms", std::int64_t{100}}});
   });
   Session session(server.target(), g);
-  BOOST_TEST(session.run(held).scalar<std::int64_t>() == static_cast<std::int64_t>(HoldAnswer::too_late));
+  BOOST_TEST(session.run(held).scalar<std::int64_t>() ==
+             static_cast<std::int64_t>(HoldAnswer::too_late));
 }
 
 // Fits w to 3 with two synchronous workers. Returns w.
@@ -229,10 +230,11 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
     undisturbed = train(1, executor).w;
     handlers = nothing.seen();
   }
-  // Links have no limits here. And a task that dies while it stops, when the others have left already, comes
-  // back to a cluster that is not there any more.
+  // Links have no limits here. And a task that dies while it stops, when the others have left already,
+  // comes back to a cluster that is not there any more.
   for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "switchboard/RegisterActor",
-                                "switchboard/UnregisterActor", "switchboard/ActorMessage"}) handlers.erase(elsewhere);
+                                "switchboard/UnregisterActor", "switchboard/ActorMessage"})
+    handlers.erase(elsewhere);
   std::erase_if(handlers, [&chosen](const auto& entry) { return !chosen(entry.first); });
   std::size_t runs = 0;
   for (const auto& [handler, times] : handlers) {

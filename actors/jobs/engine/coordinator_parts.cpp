@@ -28,9 +28,7 @@ Point made_again("a part of a job that was lost is made again"),
 
 // A task of several has some parts more than it runs, so that their input is on its way meanwhile.
 bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
-  const std::size_t ahead = tasks_.size() == 1     ? 0
-                            : stage.reads.empty() ? 1
-                                                  : task.slots;
+  const std::size_t ahead = tasks_.size() == 1 ? 0 : stage.reads.empty() ? 1 : task.slots;
   return task.running < task.slots + ahead;
 }
 
@@ -53,8 +51,7 @@ bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) con
 void JobCoordinator::assign() {
   for (bool given = current_ != 0; given;) {
     given = false;
-    for (std::size_t task = 0; task < tasks_.size(); ++task)
-      given |= assign_one(static_cast<int>(task));
+    for (std::size_t task = 0; task < tasks_.size(); ++task) given |= assign_one(static_cast<int>(task));
   }
 }
 
@@ -159,8 +156,8 @@ void JobCoordinator::drop_others(StageNumber number, Stage& stage, std::size_t p
 
 bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
   return stage.spec && std::ranges::any_of(stage.tracker.runs(), [&](const auto& run) {
-    return run.attempt == id.in_stage() && run.task == task;
-  });
+           return run.attempt == id.in_stage() && run.task == task;
+         });
 }
 
 void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {

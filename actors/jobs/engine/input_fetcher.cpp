@@ -108,8 +108,8 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
 void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
                                std::span<const std::byte> bytes) {
   if (hash_bytes(bytes) != answer.checksum)
-    throw Error(Code::data_loss, fmt::format("slices of {} have changed on their way",
-                                             mail_->name_of(stream.task)));
+    throw Error(Code::data_loss,
+                fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));
   fetched.hit();
   auto piece = answer.pieces.begin();
   for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {
@@ -136,6 +136,8 @@ InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool
   const auto fetch = fetches_.find(id.first);
   const Stream& stream = fetch->second.streams[id.second];
   Arrival arrival{id.first, std::move(why), {}};
+  if (is_lost && planted(PlantedBug::half_a_slice))
+    fetch->second.kept->keep_fetched(stream.parts.front(), partition_of(id.first), stream.begun);
   if (is_lost) arrival.missing = {id.first.stage, stream.parts.front(), stream.task};
   forget(id.first);
   return arrival;

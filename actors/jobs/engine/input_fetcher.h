@@ -16,8 +16,8 @@
 
 namespace actorflow {
 
-// Asks for a few slices at a time, so that what is on its way to a task is bounded, and keeps them as the
-// task's own: in memory as far as they may be, else on disk. For one actor.
+// Asks for a few slices at a time, so that what is on its way to a task is bounded, and keeps them as
+// the task's own: in memory as far as they may be, else on disk. For one actor.
 class InputFetcher {
  public:
   // `most_bytes`: of one answer, but for a slice that is larger by itself.
@@ -25,8 +25,8 @@ class InputFetcher {
 
   void set_most_bytes(std::uint64_t most_bytes) { most_bytes_ = most_bytes; }
 
-  // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the set,
-  // in their order. Throws aborted for a stage that is not kept here.
+  // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the
+  // set, in their order. Throws aborted for a stage that is not kept here.
   bool want(const SliceSet& set, std::span<const std::int32_t> holders);
 
   // A set that has come, or cannot come.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/exception_status.h"
 
@@ -94,9 +93,8 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   const auto task = static_cast<int>(from.task);
   if (letter.type == guarding::message_name<SlicesAre>()) {
     if (letter.request != mail.run()) return;
-    take_letter<SlicesAre>(letter, [&](SlicesAre answer) {
-      on_arrivals(fetcher_.take(answer, bytes_of(letter.payload)));
-    });
+    take_letter<SlicesAre>(
+        letter, [&](SlicesAre answer) { on_arrivals(fetcher_.take(answer, bytes_of(letter.payload))); });
     return;
   }
   if (task != JobMail::coordinator_task) return;
@@ -187,11 +185,10 @@ void JobAgent::run_queued() {
 void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   const Stage& stage = stages_.at(id.stage);
   attempt.state = State::runs;
-  attempt.runner = self_->spawn(
-      part_actor,
-      PartAssignment{id, stage.spec, stage.progress, tools_, &order_.clock, attempt.skips,
-                     attempt.cancel},
-      caf::actor_cast<caf::actor>(self_));
+  attempt.runner = self_->spawn(part_actor,
+                                PartAssignment{id, stage.spec, stage.progress, tools_, &order_.clock,
+                                               attempt.skips, attempt.cancel},
+                                caf::actor_cast<caf::actor>(self_));
   ++running_;
 }
 
@@ -316,7 +313,7 @@ void JobAgent::on_lost(const PeerLost& lost) {
 bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || waiting_ != 0; }
 
 void JobAgent::look_after_coordinator() {
-  if (waiting_ != 0 && !planted(PlantedBug::said_once)) say_ready();
+  if (waiting_ != 0) say_ready();
   if (order_.mail->coordinates() || !waits_for_coordinator()) return;
   if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build});
   if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{});
@@ -324,10 +321,11 @@ void JobAgent::look_after_coordinator() {
   const auto now = order_.clock.now();
   const std::string who = order_.mail->name_of(JobMail::coordinator_task);
   if (now - *lost_since_ > order_.patience)
-    return give_up({Code::unavailable,
-                    fmt::format("waited {:.0f} s for {}, which says what the job is: {}",
-                                std::chrono::duration<double>(now - *lost_since_).count(), who, lost_why_)},
-                   false);
+    return give_up(
+        {Code::unavailable,
+         fmt::format("waited {:.0f} s for {}, which says what the job is: {}",
+                     std::chrono::duration<double>(now - *lost_since_).count(), who, lost_why_)},
+        false);
   if (now - *lost_since_ < first_complaint || now - complained_ < complaint_interval) return;
   complained_ = now;
   spdlog::warn("waiting for {}, which says what the job is: {}", who, lost_why_);

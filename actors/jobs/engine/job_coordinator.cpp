@@ -89,7 +89,8 @@ void JobCoordinator::begin(const CoordinateStage& order) {
 void JobCoordinator::forget(StageNumber number) {
   const auto found = stages_.find(number);
   if (found == stages_.end()) return;
-  const auto spec = std::exchange(found->second.spec, nullptr);  // may forget others when it is destroyed
+  const auto spec =
+      std::exchange(found->second.spec, nullptr);  // may forget others when it is destroyed
 }
 
 void JobCoordinator::end(const EndJob& how) {
@@ -196,8 +197,8 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
   const auto position = static_cast<std::size_t>(lost.task);
   Task& task = tasks_[position];
   if (task.incarnation == 0 || !lost.concerns({lost.task, task.incarnation})) return;
-  spdlog::warn("{}: {}; its parts run again elsewhere",
-               order_.mail->name_of(order_.mail->own()), lost.reason.message);
+  spdlog::warn("{}: {}; its parts run again elsewhere", order_.mail->name_of(order_.mail->own()),
+               lost.reason.message);
   lose(static_cast<int>(position));
   assign();
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <caf/actor_system.hpp>
 #include <atomic>
+#include <caf/actor_system.hpp>
 #include <utility>
 
 #include "actors/core/ask.h"
@@ -67,14 +67,15 @@ bool JobEngine::coordinates() const { return mail_->coordinates(); }
 bool JobEngine::has_others() const { return mail_->tasks() > 1; }
 
 JobTools JobEngine::tools() const {
-  return {runtime_->storage(), chunks_, part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8), stopped_};
+  return {runtime_->storage(), chunks_, part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8),
+          stopped_};
 }
 
 void JobEngine::spawn_agent() {
   const SystemVisit visit;
   mail_->agent = runtime_->system().spawn(
-      job_agent_actor, AgentOrder{mail_, kept_, tools(), slots_, options_.memory_bytes, runtime_->clock(),
-                                  options_.patience});
+      job_agent_actor, AgentOrder{mail_, kept_, tools(), slots_, options_.memory_bytes,
+                                  runtime_->clock(), options_.patience});
   if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
 
@@ -95,14 +96,13 @@ void JobEngine::begin(std::vector<std::byte> contents) {
 
 std::optional<std::vector<std::byte>> JobEngine::join() {
   register_actors();
-  const auto answer =
-      ask<std::pair<Status, std::optional<JobTerms>>>(*runtime_, [this](auto reply) {
-        const SystemVisit visit;
-        const auto pass_on = [reply](Status status, std::optional<JobTerms> terms) {
-          reply({std::move(status), std::move(terms)});
-        };
-        caf::anon_send(mail_->agent, AwaitJob{program_build(), pass_on});
-      });
+  const auto answer = ask<std::pair<Status, std::optional<JobTerms>>>(*runtime_, [this](auto reply) {
+    const SystemVisit visit;
+    const auto pass_on = [reply](Status status, std::optional<JobTerms> terms) {
+      reply({std::move(status), std::move(terms)});
+    };
+    caf::anon_send(mail_->agent, AwaitJob{program_build(), pass_on});
+  });
   throw_if_error(answer ? answer->first : Status{Code::cancelled, "the task has ended"});
   if (!answer->second) return std::nullopt;
   return answer->second->contents;

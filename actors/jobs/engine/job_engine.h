@@ -52,8 +52,8 @@ struct StageResult {
 // coordinates. For one thread, but for stop().
 class JobEngine {
  public:
-  // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than the
-  // parts that run at once need.
+  // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than
+  // the parts that run at once need.
   JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
             std::shared_ptr<const TaskContext> task = nullptr);
   // Ends the job as cancelled unless end() was called.
@@ -69,11 +69,12 @@ class JobEngine {
   JobTools tools() const;
   // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().
   void begin(std::vector<std::byte> contents);
-  // Waits for the coordinator to say it; nothing if the job has ended well already. Throws unavailable if
-  // there is no coordinator. REQUIRES: !coordinates(), before the first run().
+  // Waits for the coordinator to say it; nothing if the job has ended well already. Throws unavailable
+  // if there is no coordinator. REQUIRES: !coordinates(), before the first run().
   std::optional<std::vector<std::byte>> join();
   // For the coordinator: the tasks learn that the job has ended so. For the others: waits for that, and
-  // throws how it has ended unless it was well. Other tasks may ask for what this one has kept until then.
+  // throws how it has ended unless it was well. Other tasks may ask for what this one has kept until
+  // then.
   void end(const Status& status = {});
 
   // Throws the first error that running a part again could not mend; then no part runs any more. Throws

@@ -49,8 +49,8 @@ struct StageReady {
   std::uint32_t slots = 1;  // parts that it runs at a time
 };
 
-// coordinator -> agent: run this attempt. For each set of slices that it reads, the tasks that hold them:
-// of one part, or of all.
+// coordinator -> agent: run this attempt. For each set of slices that it reads, the tasks that hold
+// them: of one part, or of all.
 struct RunPart {
   AttemptId id;
   std::vector<std::uint64_t> skips;  // numbers of the records of its source that are left out

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/probes/planted_bug.h"
 #include "actors/runtime/exception_status.h"
 #include "kernels/devices/device.h"
 #include "schema/records/key.h"
@@ -32,9 +33,8 @@ caf::behavior SliceServer::behavior() {
 
 void SliceServer::on_letter(const Sender& from, const ActorMessage& letter) {
   if (letter.request != mail_->run()) return;  // it will find out by itself
-  take_letter<FetchSlices>(letter, [&](const FetchSlices& request) {
-    answer(static_cast<int>(from.task), request);
-  });
+  take_letter<FetchSlices>(
+      letter, [&](const FetchSlices& request) { answer(static_cast<int>(from.task), request); });
 }
 
 void SliceServer::answer(int task, const FetchSlices& request) {
@@ -58,7 +58,7 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
   std::uint64_t bytes = 0;
   answer.next_chunk = request.first_chunk;
   for (const std::uint64_t part : request.parts) {
-    const auto slices = kept->slices(part, request.partition);
+    const auto slices = kept->slices(part, planted(PlantedBug::wrong_slice) ? 0 : request.partition);
     const auto& chunks = *slices.chunks;
     for (; answer.next_chunk < chunks.size() && bytes < request.most_bytes; ++answer.next_chunk) {
       const StoredChunk& chunk = *chunks[answer.next_chunk];

@@ -127,9 +127,10 @@ Dataset dataset_of(const Collection<Pipe>& records, int parallel) {
   job->add_stage(std::move(plan));
   if (job->options().explain) throw PlanIsComplete();
   if (job->engine().has_others())
-    throw Error(Code::unimplemented,
-                "a job on several tasks cannot be a dataset, since its records lie on all of them: write "
-                "them to files, and read these");
+    throw Error(
+        Code::unimplemented,
+        "a job on several tasks cannot be a dataset, since its records lie on all of them: write "
+        "them to files, and read these");
   records.pipe().facts().prepare();
   return Dataset([job, pipe = records.pipe(), parallel](const InputContext& context) -> StageRef {
     return std::make_unique<JobStage<Pipe>>(job, pipe, parallel, context.team);

@@ -29,7 +29,8 @@ Output mixture(Graph& g, Output x) {
   const Output mask = logical_and(greater(x, zeros_like(x)), less_equal(x, x * 2));
   const Output chosen = select(mask, sigmoid(x) / (exp(x) + 1), maximum(tanh(x), -x));
   const Output wide = pad(transpose(expand_dims(chosen, {0})), {0, 1, 0}, {1, 0, 0});
-  const Output narrow = concat({sum(wide, {0, 2}), reshape(cast(argmax(wide, 1), DType::float32), {-1})}, 0);
+  const Output narrow =
+      concat({sum(wide, {0, 2}), reshape(cast(argmax(wide, 1), DType::float32), {-1})}, 0);
   return mean(dropout(square(narrow), 0.5, 3, g.constant(std::int64_t{1}))) + max(narrow) * min(narrow);
 }
 
@@ -48,8 +49,8 @@ std::vector<Tensor> tensors() {
 
 void add_tensor_seeds(const AddSeed& add) {
   for (const auto& tensor : tensors())
-    add("tensor",
-        encode<wire::Tensor>([&](TensorWriter& to, wire::Tensor::Builder root) { to.write(tensor, root); }));
+    add("tensor", encode<wire::Tensor>(
+                      [&](TensorWriter& to, wire::Tensor::Builder root) { to.write(tensor, root); }));
   const auto chunk = [](std::uint64_t offset, unsigned size) {
     return encode<wire::TensorChunk>([&](TensorWriter&, wire::TensorChunk::Builder root) {
       root.setTransfer(7);
@@ -88,7 +89,8 @@ const GraphDef& training_graph() {
     minimize(g, loss, g.variables(), step, Momentum{},
              {.replica = 0, .replicas = 2, .strategy = BoundedStaleness{1}});
     histogram(loss);
-    const Queue queue = random_shuffle_queue(g, {.name = "q", .components = {{DType::int64, {}}}, .capacity = 9});
+    const Queue queue =
+        random_shuffle_queue(g, {.name = "q", .components = {{DType::int64, {}}}, .capacity = 9});
     queue.enqueue({g.constant(std::int64_t{3})});
     queue.dequeue_many(2);
     iterator_get_next(g, "input", {{DType::uint8, {2, -1}}, {DType::string, Shape::unknown_rank()}});
@@ -102,16 +104,27 @@ void add_message_seeds(const AddSeed& add) {
   const Status fine, failed{Code::aborted, "node 'x' failed"};
   const TaskTrace trace{1, 2, {{"node", "Add", "/job:ps/task:0", 1, 2, 3, "peer", 4}}};
   const std::vector<Message> messages = {
-      RegisterGraph{1, training_graph()}, GraphRegistered{1, failed, 2}, DeregisterGraph{3},
-      RunGraph{1, 2, 3, {{0, all[1]}, {1, all[7]}}, true}, StepDone{1, fine, {{0, all[3]}}, trace},
-      AbortStep{1, failed}, TensorDelivery{1, 2, all[5]}, GradientApplied{"c", "a", 1, 2}, ReplicaDone{},
-      Shutdown{"the end"}, Shutdown{"no disk", Code::disk_error}, GetStatus{1}, TaskStatus{1, {{"/cpu:0", "CPU", 1, 2}}},
-      ClearContainers{1, {"", "c"}, "s"}, ContainersCleared{1},
+      RegisterGraph{1, training_graph()},
+      GraphRegistered{1, failed, 2},
+      DeregisterGraph{3},
+      RunGraph{1, 2, 3, {{0, all[1]}, {1, all[7]}}, true},
+      StepDone{1, fine, {{0, all[3]}}, trace},
+      AbortStep{1, failed},
+      TensorDelivery{1, 2, all[5]},
+      GradientApplied{"c", "a", 1, 2},
+      ReplicaDone{},
+      Shutdown{"the end"},
+      Shutdown{"no disk", Code::disk_error},
+      GetStatus{1},
+      TaskStatus{1, {{"/cpu:0", "CPU", 1, 2}}},
+      ClearContainers{1, {"", "c"}, "s"},
+      ContainersCleared{1},
       ActorMessage{"to", "from", "Add{string}", 1, all[7], all[4], failed}};
   for (const auto& message : messages) add("message", encode_message(message));
   add_tensor_seeds(add);
   const auto encoded = [](const GraphDef& graph) {
-    return encode<wire::Graph>([&](TensorWriter& to, wire::Graph::Builder root) { write_graph(graph, to, root); });
+    return encode<wire::Graph>(
+        [&](TensorWriter& to, wire::Graph::Builder root) { write_graph(graph, to, root); });
   };
   add("graph", encoded(training_graph()));
   Graph g;

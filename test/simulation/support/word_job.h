@@ -108,11 +108,13 @@ inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks =
   options.restart_failed = 1s;
   options.longest_kernel = 4ms;
   SimCluster sim({{"local", tasks}}, options);
-  sim.apply(random_fault_plan(options.seed, sim.cluster().all_tasks(),
-                              {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+  sim.apply(random_fault_plan(
+      options.seed, sim.cluster().all_tasks(),
+      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
   auto run = sim.start(tasks == 1 ? run_alone : run_task);
   run.finish("/job:local/task:0");
-  if (output_of(sim) != expected) throw std::runtime_error("the files are not those of an undisturbed run");
+  if (output_of(sim) != expected)
+    throw std::runtime_error("the files are not those of an undisturbed run");
 }
 
 }  // namespace actorflow::test

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/program.h"
+
+namespace actorflow {
+namespace {
+
+// Programs of jobs lie beside this one. Returns only if there is none of that name.
+int run_program_of_jobs(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError("say which program of jobs: actorflow job word_count --help");
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::string path = (folder / std::filesystem::path(arguments[0]).filename()).string();
+  std::vector<char*> argv;
+  for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(path.c_str(), argv.data());
+  throw UsageError(fmt::format("'{}' cannot be run: {}; give the name of a program of jobs that lies in '{}'",
+                               path, std::strerror(errno), folder.string()));
+}
+
+}  // namespace
+
+void add_job_command(CLI::App& app, Command& command) {
+  CLI::App* job = app.add_subcommand(
+      "job", "Run a program of map/reduce jobs: job word_count --input books --output counts");
+  job->prefix_command();
+  job->set_help_flag();  // --help is the program's
+  job->callback([job, &command] {
+    command = [arguments = job->remaining()] { return run_program_of_jobs(arguments); };
+  });
+}
+
+}  // namespace actorflow
