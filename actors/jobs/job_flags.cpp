@@ -19,6 +19,14 @@ struct ClusterTexts {
   int task_index = -1;
 };
 
+const std::map<std::string, Compression>& compressions() {
+  static const std::map<std::string, Compression> by_name{{"none", Compression::none},
+                                                          {"gzip", Compression::gzip},
+                                                          {"zstd", Compression::zstd},
+                                                          {"lz4", Compression::lz4}};
+  return by_name;
+}
+
 // "--k 16" and "--k=16" of what is the job's own.
 void take_parameters(const std::vector<std::string>& rest,
                      std::map<std::string, std::string>& parameters) {
@@ -68,12 +76,13 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_option("--spill_bytes", options.spill_bytes, "How much may lie there")->transform(bytes);
   app.add_option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out for which the job's functions fail");
-  app.add_option("--compress", options.compression, "The files of the result")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, Compression>{{"none", Compression::none},
-                                                                     {"gzip", Compression::gzip},
-                                                                     {"zstd", Compression::zstd},
-                                                                     {"lz4", Compression::lz4}}));
+  app.add_option_function<std::string>(
+         "--compress",
+         [&options](const std::string& name) { options.compression = compressions().at(name); },
+         "The files of the result: none, gzip, zstd or lz4")
+      ->check([](const std::string& name) {
+        return compressions().contains(name) ? "" : "expected none, gzip, zstd or lz4, got " + name;
+      });
   app.add_flag("--overwrite", options.overwrite,
                "Replace what an earlier job has written to the output folder");
   app.add_flag("--explain", options.explain, "Print the stages instead of running them");

@@ -72,6 +72,7 @@ RawAnswer detail::take_answer(AnswerState& state) {
 
 void ActorRef::send_tell(const std::string& type, Tensor payload) const {
   auto message = message_for(*route_, type, std::move(payload));
+  route_->window->throw_failure();
   message->answered = [window = route_->window](const RawAnswer& failed) {
     window->failed(failed.status);
   };

@@ -56,19 +56,20 @@ class ActorRef {
   // is not when the time has passed.
   void wait_until_there(std::chrono::milliseconds timeout = std::chrono::seconds(60)) const;
   // Sends a message, and waits while the actor has not handled as many as ActorRefOptions lets it have.
-  // Throws resource_exhausted when that has lasted for its patience, cancelled if our server has ended.
+  // Throws resource_exhausted when that has lasted for its patience, cancelled if our server has ended;
+  // and the first error of an earlier tell() that nobody has heard of: then this message is not sent.
   template <class M>
   void tell(const M& message) const {
     send_tell(message_type<M>(), to_payload(message));
   }
-  // The same, for an answer. The time begins now.
+  // The same, for an answer, whatever became of earlier messages. The time begins now.
   template <class R, class M>
   ActorAnswer<R> ask(const M& message,
                      std::chrono::milliseconds timeout = std::chrono::seconds(60)) const {
     return ActorAnswer<R>(send_ask(message_type<M>(), to_payload(message), timeout));
   }
-  // Waits until everything that was sent has been handled. Throws the first error of a tell() since the
-  // last call, as ActorAnswer::get() does; deadline_exceeded if it takes longer.
+  // Waits until everything that was sent has been handled. Throws the first error of a tell() that
+  // nobody has heard of, as ActorAnswer::get() does; deadline_exceeded if it takes longer.
   void drain(std::chrono::milliseconds timeout = std::chrono::seconds(60)) const;
 
  private:

@@ -44,6 +44,11 @@ SendWindow::ShareRef SendWindow::wait_for(Runtime& runtime, std::size_t bytes) {
   return share;
 }
 
+void SendWindow::throw_failure() {
+  const std::scoped_lock lock(mutex_);
+  throw_if_error(std::exchange(failure_, {}));
+}
+
 void SendWindow::drain(Runtime& runtime, std::chrono::milliseconds timeout) {
   const bool empty = clients_.wait(runtime, mutex_, runtime.clock().now() + timeout,
                                    [this] { return messages_ == 0 || !closed_.ok(); });

@@ -38,9 +38,11 @@ class SendWindow : public std::enable_shared_from_this<SendWindow> {
   ShareRef take(std::size_t bytes);
   // Waits for room, for the window's patience.
   ShareRef wait_for(Runtime& runtime, std::size_t bytes);
-  // Waits until the window is empty; throws the first failure since the last call, or deadline_exceeded.
+  // Throws the first failure since it was last thrown.
+  void throw_failure();
+  // Waits until the window is empty; throws as throw_failure() does, or deadline_exceeded.
   void drain(Runtime& runtime, std::chrono::milliseconds timeout);
-  // Keeps the first one for drain().
+  // Keeps the first one for throw_failure().
   void failed(const Status& why);
   // From now on everything throws this.
   void close(const Status& why);

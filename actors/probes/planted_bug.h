@@ -31,7 +31,7 @@ enum class PlantedBug {
   wrong_slice,          // a task gives the slice of another partition than it was asked for
   empty_if_missing,     // slices that another task does not have count as empty
   success_first,        // _SUCCESS is there before the files are
-  half_a_slice,         // what came of a slice before its task was lost counts as all of it
+  ended_early,          // a stage ends before its last part is made
   kept_slot,            // the attempts of a lost task still count as running
   not_mended,           // what a lost task has held is not made again
   wrong_part,           // slices are read in another order than that of their parts

@@ -106,10 +106,11 @@ BOOST_AUTO_TEST_CASE(messages_are_named_by_struct_and_fields) {
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_such_message_are_refused) {
-  const auto code_of = [](const Tensor& payload) {
-    return test::status_of([&] { from_payload<Pair>(payload); }).code;
+  const auto code_of = [](const Tensor& of) {
+    return test::status_of([&] { from_payload<Pair>(of); }).code;
   };
-  const auto bytes = to_payload(Pair{"abc", {1, 2}}).values<std::uint8_t>();
+  const Tensor payload = to_payload(Pair{"abc", {1, 2}});
+  const auto bytes = payload.values<std::uint8_t>();
   const std::vector<std::uint8_t> all(bytes.begin(), bytes.end());
   for (std::size_t size = 0; size < all.size(); ++size)
     BOOST_TEST((code_of(Tensor::of({static_cast<std::int64_t>(size)},

@@ -136,8 +136,6 @@ InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool
   const auto fetch = fetches_.find(id.first);
   const Stream& stream = fetch->second.streams[id.second];
   Arrival arrival{id.first, std::move(why), {}};
-  if (is_lost && planted(PlantedBug::half_a_slice))
-    fetch->second.kept->keep_fetched(stream.parts.front(), partition_of(id.first), stream.begun);
   if (is_lost) arrival.missing = {id.first.stage, stream.parts.front(), stream.task};
   forget(id.first);
   return arrival;
