@@ -11,6 +11,7 @@
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
+#include "test/support/hang_limit.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -82,8 +83,8 @@ struct ServerProcess {
 
 // Whether it prints the text so many times.
 bool prints_often(Process& process, const std::string& text, int times) {
-  constexpr auto limit = std::chrono::seconds(120);  // only ends a hang
-  for (const auto end = std::chrono::steady_clock::now() + limit; std::chrono::steady_clock::now() < end;
+  for (const auto end = std::chrono::steady_clock::now() + test::hang_limit;
+       std::chrono::steady_clock::now() < end;
        std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
     const std::string output = process.output();
     int found = 0;
