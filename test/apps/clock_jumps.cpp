@@ -10,6 +10,7 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
+#include "test/support/hang_limit.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -37,7 +38,7 @@ struct JumpingClocks {
       const auto saved = read_manifest(posix_storage(), path).saved_at_s;
       return std::abs(saved - (std::time(nullptr) + ahead)) < year_s / 2;
     };
-    for (const auto end = std::chrono::steady_clock::now() + 120s;
+    for (const auto end = std::chrono::steady_clock::now() + hang_limit;
          std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(10ms)) {
       const auto newest = latest_checkpoint(posix_storage(), checkpoints());
       if (newest && is_of_then(*newest)) return;

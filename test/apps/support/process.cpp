@@ -8,7 +8,10 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+
+#include "test/support/hang_limit.h"
 
 namespace actorflow::test {
 namespace {
@@ -51,8 +54,8 @@ Process::~Process() {
   close(pipe_);
 }
 
-int Process::wait(std::chrono::seconds limit) {
-  const auto end = Clock::now() + limit;
+int Process::wait() {
+  const auto end = Clock::now() + hang_limit;
   {
     // Its end of the pipe closes when it ends.
     std::unique_lock lock(mutex_);
@@ -60,7 +63,8 @@ int Process::wait(std::chrono::seconds limit) {
   }
   while (!poll_status() && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (!status_) {
-    BOOST_ERROR(name_ << " has not ended after " << limit.count() << " s; it printed:\n" << output());
+    BOOST_ERROR(name_ << " has not ended after " << hang_limit.count() << " s; it printed:\n"
+                      << output());
     kill(id_, SIGKILL);
     while (!poll_status()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -75,10 +79,10 @@ void Process::send_signal(int signal) {
   if (signal == SIGSTOP) waitid(P_PID, static_cast<id_t>(id_), &ignored, WSTOPPED | WEXITED | WNOWAIT);
 }
 
-bool Process::prints(const std::string& text, std::chrono::seconds limit) {
+bool Process::prints(const std::string& text) {
   std::unique_lock lock(mutex_);
   const auto found = [&] { return output_.find(text) != std::string::npos; };
-  changed_.wait_for(lock, limit, [&] { return found() || output_ended_; });
+  changed_.wait_for(lock, hang_limit, [&] { return found() || output_ended_; });
   return found();
 }
 

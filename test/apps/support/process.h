@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -23,13 +22,13 @@ class Process {
   Process& operator=(const Process&) = delete;
   ~Process();
 
-  // The exit status, or 128 + the signal that ended it. A process that takes longer than `limit` is
-  // killed and counts as a failed check; `limit` only ends a hang, however slow the machine.
-  int wait(std::chrono::seconds limit = std::chrono::seconds(120));
+  // The exit status, or 128 + the signal that ended it. A process that takes longer than `hang_limit` is
+  // killed and counts as a failed check.
+  int wait();
   // Sends a signal; after SIGSTOP waits until it has stopped.
   void send_signal(int signal);
-  // Waits for the text; false if the process ends or `limit` passes before.
-  bool prints(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(120));
+  // Waits for the text; false if the process ends or `hang_limit` passes before.
+  bool prints(const std::string& text);
   // Its output so far.
   std::string output();
   pid_t id() const { return id_; }

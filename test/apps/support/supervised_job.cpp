@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "test/apps/support/ports.h"
+#include "test/support/hang_limit.h"
 
 namespace actorflow::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds limit{120};  // only ends a hang
 constexpr std::chrono::milliseconds poll_interval{10};
 
 // The only child of a process, or -1.
@@ -101,7 +101,7 @@ void SupervisedJob::start_all() {
 }
 
 void SupervisedJob::wait_for_step(std::int64_t step) {
-  const auto end = Clock::now() + limit;
+  const auto end = Clock::now() + hang_limit;
   while (saved_step() < step) {
     BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no checkpoint of step " << step);
     std::this_thread::sleep_for(poll_interval);
@@ -122,7 +122,7 @@ void SupervisedJob::signal(const std::string& job, int index, int number) {
 
 pid_t SupervisedJob::trainer(const std::string& job, int index) {
   const pid_t supervisor = find(job, index).process->id();
-  const auto end = Clock::now() + limit;
+  const auto end = Clock::now() + hang_limit;
   pid_t process = -1;
   while ((process = child_of(supervisor)) < 0 || name_of(process) != "trainer") {
     BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no trainer to send a signal to");
@@ -137,7 +137,7 @@ void SupervisedJob::kill_all() {
 
 void SupervisedJob::expect_success() {
   for (auto& task : tasks_) {
-    const int status = task.process->wait(limit);
+    const int status = task.process->wait();
     BOOST_TEST(status == 0, task.job << " " << task.index << " ended with status " << status << ":\n"
                                      << task.process->output());
   }
