@@ -126,9 +126,12 @@ class Asker final : public NamedActor {
   }
 };
 
-void ask_an_actor(Server& server) {
+ActorRef asker_of(Server& server) {
   server.spawn("asker", [] { return std::make_unique<Asker>(); });
-  const ActorRef asker = server.find(server.name().to_string(), "asker");
+  return server.find(server.name().to_string(), "asker");
+}
+
+void ask_an_actor(const ActorRef& asker) {
   BOOST_TEST(asker.ask<Said>(Ask{true}).get().value == 2);
   asker.tell(Ask{false});
   asker.drain();
@@ -156,8 +159,7 @@ void hold_in_vain(Server& server) {
                  {{"variable", std::string("global_step")}, {"limit_ms", std::int64_t{100}}});
   });
   Session session(server.target(), g);
-  BOOST_TEST(session.run(held).scalar<std::int64_t>() ==
-             static_cast<std::int64_t>(HoldAnswer::too_late));
+  BOOST_TEST(session.run(held).scalar<std::int64_t>() == static_cast<std::int64_t>(HoldAnswer::too_late));
 }
 
 // Fits w to 3 with two synchronous workers. Returns w.
@@ -166,7 +168,7 @@ float fit(SimTask& task, Executor executor) {
   if (server.name().job == "ps") return server.join(), 0.0F;
   const bool is_chief = server.name() == chief;
   if (is_chief) look_around(task);
-  if (is_chief) ask_an_actor(server);
+  const ActorRef asker = asker_of(server);
   Graph g;
   Variable w;
   TrainOp train;
@@ -193,6 +195,7 @@ float fit(SimTask& task, Executor executor) {
   server.wait_until_done({{"worker", 1}}, 60'000);
   hold_in_vain(server);
   wait_in_vain(server);
+  ask_an_actor(asker);
   session.close();
   const float result = session.session().run(w).scalar<float>();
   server.shutdown_cluster("w has been fitted");
@@ -260,10 +263,9 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
     undisturbed = train(1, executor).w;
     handlers = nothing.seen();
   }
-  // Links have no limits here. And a task that dies while it stops, when the others have left already,
-  // comes back to a cluster that is not there any more.
-  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "switchboard/UnregisterActor"})
-    handlers.erase(elsewhere);
+  // Links have no limits here. And a task that dies while it stops, when the others have left already, comes
+  // back to a cluster that is not there any more.
+  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "switchboard/UnregisterActor"}) handlers.erase(elsewhere);
   std::erase_if(handlers, [&chosen](const auto& entry) { return !chosen(entry.first); });
   std::size_t runs = 0;
   for (const auto& [handler, times] : handlers) {
