@@ -126,9 +126,12 @@ class Asker final : public NamedActor {
   }
 };
 
-void ask_an_actor(Server& server) {
+ActorRef asker_of(Server& server) {
   server.spawn("asker", [] { return std::make_unique<Asker>(); });
-  const ActorRef asker = server.find(server.name().to_string(), "asker");
+  return server.find(server.name().to_string(), "asker");
+}
+
+void ask_an_actor(const ActorRef& asker) {
   BOOST_TEST(asker.ask<Said>(Ask{true}).get().value == 2);
   asker.tell(Ask{false});
   asker.drain();
@@ -165,7 +168,7 @@ float fit(SimTask& task, Executor executor) {
   if (server.name().job == "ps") return server.join(), 0.0F;
   const bool is_chief = server.name() == chief;
   if (is_chief) look_around(task);
-  if (is_chief) ask_an_actor(server);
+  const ActorRef asker = asker_of(server);
   Graph g;
   Variable w;
   TrainOp train;
@@ -192,6 +195,7 @@ float fit(SimTask& task, Executor executor) {
   server.wait_until_done({{"worker", 1}}, 60'000);
   hold_in_vain(server);
   wait_in_vain(server);
+  ask_an_actor(asker);
   session.close();
   const float result = session.session().run(w).scalar<float>();
   server.shutdown_cluster("w has been fitted");
