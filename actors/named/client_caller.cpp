@@ -22,6 +22,7 @@ void CallerDoor::open(caf::actor caller) {
 
 void CallerDoor::close(const Status& why) {
   const std::scoped_lock lock(mutex_);
+  if (!closed_.ok()) return;
   closed_ = why;
   caller_ = {};
   for (const auto& window : windows_)

@@ -73,7 +73,12 @@ std::shared_ptr<CallerDoor> NamedActors::door(const TaskRef& task, Runtime& runt
   const auto caller = runtime.system().spawn(client_caller_actor, task, door);
   actors_.push_back(caller);
   door->open(caller);
-  caf::anon_send(task->switchboard, RegisterActor{client_caller_name, caller, {}});
+  const auto known = [door, caller](const Status& status) {
+    if (status.ok()) return;
+    door->close(status);  // nobody's answers would come
+    caf::anon_send_exit(caller, caf::exit_reason::user_shutdown);
+  };
+  caf::anon_send(task->switchboard, RegisterActor{client_caller_name, caller, known});
   return door_ = std::move(door);
 }
 

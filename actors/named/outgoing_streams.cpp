@@ -71,7 +71,8 @@ void OutgoingStreams::take(const Sender& from, const MessageMark& mark, ActorMes
   }
   auto waiting = stream.waiting.extract(message.request);
   if (waiting.empty()) return;
-  waiting.mapped().share.reset();
+  // An error of a tell is known before the window is empty (ActorRef::drain).
+  if (waiting.mapped().ask) waiting.mapped().share.reset();
   answer(waiting.mapped().answered, {std::move(message.status), mark.type, std::move(message.payload)});
 }
 
@@ -98,7 +99,7 @@ void OutgoingStreams::give_up(Entry& entry, Code code, const std::string& why) {
   stream.first = stream.last + 1;
   stream.incarnation = 0;
   for (auto& [number, waiting] : std::exchange(stream.waiting, {})) {
-    waiting.share.reset();
+    if (waiting.ask) waiting.share.reset();
     answer(waiting.answered, {{code, why}, {}, {}});
   }
 }
