@@ -57,6 +57,7 @@ std::vector<Benchmark> embedding_benchmarks();
 std::vector<Benchmark> simulation_benchmarks();
 std::vector<Benchmark> shuffle_benchmarks();
 std::vector<Benchmark> jobs_benchmarks();
+std::vector<Benchmark> job_cluster_benchmarks();
 std::vector<Benchmark> gpu_benchmarks();
 std::vector<Benchmark> recovery_benchmarks();
 

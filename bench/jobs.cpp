@@ -17,12 +17,10 @@
 #include <thread>
 #include <vector>
 
-#include "apps/cli/data_folder.h"
-#include "apps/rehearsal/temporary_folder.h"
 #include "bench/harness.h"
+#include "bench/job_files.h"
 #include "bench/plain_shuffle.h"
 #include "schema/records/key.h"
-#include "schema/text_file.h"
 
 namespace actorflow::bench {
 namespace {
@@ -30,20 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int rounds = 3;
-constexpr int threads = 2;
-
-void run_command(const std::string& command) {
-  if (std::system((command + " >/dev/null").c_str()) != 0)
-    throw std::runtime_error("failed: " + command);
-}
-
-double seconds_of_program(const std::string& name, const std::string& arguments) {
-  const std::string folder = fs::read_symlink("/proc/self/exe").parent_path().string();
-  return seconds_of([&] {
-    run_command(
-        fmt::format("{}/{} {} --tasks {} --quiet --overwrite", folder, name, arguments, threads));
-  });
-}
+constexpr int threads = job_threads;
 
 // What the peers' script prints: seconds.
 double seconds_of_peer(const std::string& peer, const std::string& job, const std::string& arguments) {
@@ -52,31 +37,13 @@ double seconds_of_peer(const std::string& peer, const std::string& job, const st
   if (std::system(fmt::format("{} -c 'import {}' >/dev/null 2>&1", python, peer).c_str()) != 0)
     throw Skipped(fmt::format("{} has no {} (ACTORFLOW_PYTHON names another)", python, peer));
   const std::string command =
-      fmt::format("{} {} {} {} {} {}", python, ACTORFLOW_BENCH_SCRIPTS "/jobs_peers.py", peer, job, threads, arguments);
+      fmt::format("{} {} {} {} {} {}", python, ACTORFLOW_BENCH_SCRIPTS "/jobs_peers.py", peer, job,
+                  threads, arguments);
   std::FILE* const pipe = popen(command.c_str(), "r");
   double seconds = 0;
   const bool read = pipe && std::fscanf(pipe, "%lf", &seconds) == 1;
   if ((pipe && pclose(pipe) != 0) || !read) throw std::runtime_error("failed: " + command);
   return seconds;
-}
-
-// Files for the whole run.
-const std::string& folder() {
-  static const TemporaryFolder files("actorflow-bench");
-  static const std::string path = files.path();
-  return path;
-}
-
-// Shakespeare, as often as fits into so many bytes.
-std::string text_of(std::uint64_t bytes) {
-  const std::string path = fmt::format("{}/text{}", folder(), bytes);
-  if (fs::exists(path)) return path;
-  const std::string data = default_data_folder("shakespeare");
-  if (data.empty()) throw Skipped("no apps/data/shakespeare");
-  const std::string once = read_text_file(data + "/shakespeare.txt").value();
-  std::ofstream file(path, std::ios::binary);
-  for (std::uint64_t written = 0; written < bytes; written += once.size()) file << once;
-  return path;
 }
 
 std::vector<char> bytes_of(const std::string& path, std::uint64_t begin, std::uint64_t end) {
@@ -117,31 +84,25 @@ double plain_word_count(const std::string& path) {
     std::map<std::string_view, std::int64_t> all;
     for (const auto& table : tables)
       table.for_each([&](std::string_view word, std::int64_t count) { all[word] += count; });
-    std::ofstream out(folder() + "/plain.csv", std::ios::binary);
+    std::ofstream out(job_folder() + "/plain.csv", std::ios::binary);
     for (const auto& [word, count] : all) out << word << ',' << count << '\n';
   });
 }
 
 double word_count(const std::string& path) {
-  return seconds_of_program("word_count", fmt::format("--input {} --output {}/counts", path, folder()));
+  return seconds_of_program("word_count",
+                            fmt::format("--input {} --output {}/counts", path, job_folder()));
 }
 
 Benchmark word_count_against(const std::string& peer, double bar) {
-  return {
-      "jobs/word_count_" + peer, "s", peer, at_most(bar), [peer](bool quick) {
-        const std::string path = text_of(quick ? 1'000'000 : 400'000'000);
-        return in_turn(
-            quick ? 1 : rounds, [&] { return word_count(path); },
-            [&] { return seconds_of_peer(peer, "word_count", path + " " + folder() + "/peer.csv"); });
-      }};
-}
-
-// Records of the sort benchmark, in a folder.
-std::string records_of(std::uint64_t count) {
-  const std::string path = fmt::format("{}/records{}", folder(), count);
-  if (!fs::exists(path))
-    seconds_of_program("gensort", fmt::format("gensort --records {} --output {}", count, path));
-  return path;
+  return {"jobs/word_count_" + peer, "s", peer, at_most(bar), [peer](bool quick) {
+            const std::string path = text_of(quick ? 1'000'000 : 400'000'000);
+            return in_turn(
+                quick ? 1 : rounds, [&] { return word_count(path); },
+                [&] {
+                  return seconds_of_peer(peer, "word_count", path + " " + job_folder() + "/peer.csv");
+                });
+          }};
 }
 
 // Two halves by the first byte of the key, each sorted by its thread: prefix and place, then the records
@@ -177,7 +138,7 @@ double plain_sort(const std::string& path) {
               std::memcmp(records.data() + a.index * size, records.data() + b.index * size, 10);
           return order != 0 ? order < 0 : a.index < b.index;
         });
-        std::ofstream out(fmt::format("{}/plain{}.bin", folder(), half), std::ios::binary);
+        std::ofstream out(fmt::format("{}/plain{}.bin", job_folder(), half), std::ios::binary);
         std::vector<char> block;
         for (const Entry& entry : entries) {
           block.insert(block.end(), records.data() + entry.index * size,
@@ -196,14 +157,14 @@ double plain_sort(const std::string& path) {
 double terasort(const std::string& path, const std::string& memory) {
   return seconds_of_program(
       "terasort", fmt::format("--input {} --output {}/sorted --memory {} --spill_folder {}", path,
-                              folder(), memory, folder()));
+                              job_folder(), memory, job_folder()));
 }
 
 // Two copies of all files, as one reads and writes once more than needed.
 double copy_twice(const std::string& path) {
   return seconds_of([&] {
     run_command(fmt::format("cp -r {0} {1}/copy1 && cp -r {0} {1}/copy2 && rm -r {1}/copy1 {1}/copy2",
-                            path, folder()));
+                            path, job_folder()));
   });
 }
 

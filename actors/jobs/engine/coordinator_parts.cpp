@@ -129,6 +129,7 @@ void JobCoordinator::on(int from, PartMade& made) {
   if (!stage.tracker.accept(made.id.in_stage(), from, now())) return;
   leave(from);
   drop_others(made.id.stage, stage, part);
+  if (!stage.spec) return;  // nobody wants it any more
   if (stage.was_made[part]) made_again.hit();
   if (stage.was_made[part] && stage.outcomes[part].checksum != made.outcome.checksum)
     return fail({Code::internal,
@@ -141,7 +142,8 @@ void JobCoordinator::on(int from, PartMade& made) {
       made.outcome.counts[i] += stage.outcomes[part].counts[i];
   stage.was_made[part] = true;
   stage.outcomes[part] = std::move(made.outcome);
-  const bool ends_early = planted(PlantedBug::ended_early) && stage.tracker.made() + 1 == stage.spec->parts;
+  const bool ends_early =
+      planted(PlantedBug::ended_early) && stage.tracker.made() + 1 == stage.spec->parts;
   if (made.id.stage == current_ && (stage.tracker.finished() || ends_early)) return end_stage({});
   assign();
 }

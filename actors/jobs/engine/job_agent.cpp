@@ -39,6 +39,7 @@ caf::behavior JobAgent::behavior() {
       [this](const ForgetStage& stage) { forget(stage.number); },
       [this](AwaitJob& question) { await(question); },
       [this](AwaitJobEnd& question) { await(question); },
+      [this](AbandonParts& order) { abandon(order); },
       [this](const Sender&, const RunPart& run) { on(run); },
       [this](const Sender&, const CancelPart& cancel) { on(cancel); },
       [this](const Sender&, const AcceptPart& accept) { on(accept); },
@@ -80,6 +81,14 @@ void JobAgent::await(AwaitJobEnd& question) {
   if (job_end_) on(JobEnded{*job_end_});
 }
 
+void JobAgent::abandon(AbandonParts& order) {
+  abandoned_ = std::move(order);
+  std::vector<AttemptId> all;
+  for (const auto& [id, attempt] : attempts_) all.push_back(id);
+  for (const auto& id : all) cancel(id);
+  if (attempts_.empty() && abandoned_) std::exchange(abandoned_, std::nullopt)->reply(true);
+}
+
 void JobAgent::say_ready() {
   const auto& stage = stages_.at(waiting_);
   order_.mail->to_coordinator(
@@ -91,6 +100,7 @@ void JobAgent::say_ready() {
 void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   JobMail& mail = *order_.mail;
   const auto task = static_cast<int>(from.task);
+  if (!letter.status.ok()) return on_undelivered(task, letter);
   if (letter.type == guarding::message_name<SlicesAre>()) {
     if (letter.request != mail.run()) return;
     take_letter<SlicesAre>(
@@ -112,6 +122,14 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
       letter, [&](auto message) { on(message); });
 }
 
+// A message that the link could not carry came without what it said: like the loss of who sent it.
+void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
+  if (letter.type == guarding::message_name<SlicesAre>())
+    on_arrivals(fetcher_.lose_task(task, letter.status));
+  else if (task == JobMail::coordinator_task && letter.request == order_.mail->run())
+    give_up(letter.status, false);
+}
+
 void JobAgent::on(const JobIs& job) {
   if (!joining_) return;
   tools_.part_bytes = job.terms.part_bytes;
@@ -128,7 +146,7 @@ void JobAgent::on(const JobIs& job) {
 }
 
 void JobAgent::on(const RunPart& run) {
-  if (attempts_.contains(run.id)) return;
+  if (attempts_.contains(run.id) || abandoned_) return;
   const auto stage = stages_.find(run.id.stage);
   if (stage == stages_.end() || !stage->second.spec)
     throw Error(Code::aborted, "this task does not run the stage");
@@ -250,6 +268,7 @@ void JobAgent::drop(const AttemptId& id) {
         }))
       fetcher_.release(set);
   end_if_done(id.stage);
+  if (abandoned_ && attempts_.empty()) std::exchange(abandoned_, std::nullopt)->reply(true);
 }
 
 // The end of a stage.

@@ -52,6 +52,11 @@ struct AwaitJobEnd {
   std::function<void(Status, bool begins_anew)> reply;
 };
 
+// The job is over: parts that still run are given up. The answer comes when none runs.
+struct AbandonParts {
+  std::function<void(bool)> reply;
+};
+
 struct AgentOrder {
   JobMailRef mail;
   std::shared_ptr<KeptStages> kept;
@@ -95,6 +100,7 @@ class JobAgent {
   void forget(StageNumber number);
   void await(AwaitJob& question);
   void await(AwaitJobEnd& question);
+  void abandon(AbandonParts& order);
   // Of the coordinator.
   void on(const JobIs& job);
   void on(const RunPart& run);
@@ -107,6 +113,7 @@ class JobAgent {
   void on(AttemptMade& made);
 
   void on_letter(const Sender& from, ActorMessage& letter);
+  void on_undelivered(int task, const ActorMessage& letter);
   void on_lost(const PeerLost& lost);
   void on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals);
   void on_tick();
@@ -136,6 +143,7 @@ class JobAgent {
   std::size_t running_ = 0;
   std::optional<AwaitJob> joining_;
   std::optional<AwaitJobEnd> leaving_;
+  std::optional<AbandonParts> abandoned_;
   std::optional<Status> job_end_;
   // The coordinator is gone since then.
   std::optional<Clock::time_point> lost_since_;
@@ -153,3 +161,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::BeginStage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::ForgetStage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AwaitJob)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AwaitJobEnd)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AbandonParts)

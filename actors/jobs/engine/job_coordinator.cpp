@@ -117,6 +117,7 @@ void JobCoordinator::reply_if_all_know() {
 
 void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   const auto task = static_cast<int>(from.task);
+  if (!letter.status.ok()) return on_undelivered(task, letter.status);
   if (letter.type == guarding::message_name<JoinJob>() || letter.request != order_.mail->run()) {
     take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(task, join); });
     // It takes part in an earlier run: so it learns that there is another.
@@ -128,6 +129,14 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   if (known.incarnation != from.incarnation) return;  // its task has been replaced since
   take_letter<StageReady, PartRan, PartNotRun, PartMade, AgentProgress>(
       letter, [&](auto message) { on(task, message); });
+}
+
+// What a task could not say is unknown, and made again elsewhere; the task itself may go on.
+void JobCoordinator::on_undelivered(int task, const Status& why) {
+  spdlog::warn("{}: a message of {} did not come: {}", order_.mail->name_of(order_.mail->own()),
+               order_.mail->name_of(task), why.message);
+  lose(task);
+  assign();
 }
 
 // A task that comes in another life has nothing of what it had.

@@ -89,6 +89,7 @@ class JobCoordinator {
   void on(int from, const AgentProgress& progress);
 
   void on_letter(const Sender& from, const ActorMessage& letter);
+  void on_undelivered(int task, const Status& why);
   void on_lost(const PeerLost& lost);
   void on_tick();
   void reply_if_all_know();

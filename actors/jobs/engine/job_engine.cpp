@@ -185,8 +185,10 @@ JobEngine::~JobEngine() {
   }
 }
 
+// Parts that were to be made again may still run, and use what the job's functions refer to.
 void JobEngine::end_actors() {
   const SystemVisit visit;
+  ask<bool>(*runtime_, [this](auto reply) { caf::anon_send(mail_->agent, AbandonParts{reply}); });
   std::vector<caf::actor> actors;
   for (const auto& actor : {mail_->agent, mail_->coordinator, mail_->slices})
     if (actor) actors.push_back(actor);

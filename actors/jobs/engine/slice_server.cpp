@@ -32,7 +32,7 @@ caf::behavior SliceServer::behavior() {
 }
 
 void SliceServer::on_letter(const Sender& from, const ActorMessage& letter) {
-  if (letter.request != mail_->run()) return;  // it will find out by itself
+  if (!letter.status.ok() || letter.request != mail_->run()) return;  // who asked asks again
   take_letter<FetchSlices>(
       letter, [&](const FetchSlices& request) { answer(static_cast<int>(from.task), request); });
 }

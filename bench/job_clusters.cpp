@@ -1,0 +1,123 @@
+// Map/reduce jobs on several processes of this machine: against one process of as many threads, and with
+// a process that is killed or slow against those that nothing disturbs.
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "bench/harness.h"
+#include "bench/job_files.h"
+
+namespace actorflow::bench {
+namespace {
+
+constexpr int rounds = 3;
+
+std::string program(const std::string& name) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
+}
+
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool bound = bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(socket);
+  if (!bound) throw std::runtime_error("there is no free port");
+  return ntohs(address.sin_port);
+}
+
+// A script that runs the program on so many processes, of one thread each, and waits for the first.
+// `disturb`: shell commands that may use $last, the process of the last task.
+double seconds_of_cluster(const std::string& name, const std::string& arguments, int tasks,
+                          const std::string& disturb = "") {
+  std::string cluster;
+  for (int task = 0; task < tasks; ++task)
+    cluster += fmt::format("{}127.0.0.1:{}", task > 0 ? "," : "", free_port());
+  const std::string base = fmt::format(
+      "{} --cluster {} --tasks 1 --memory 1GB --heartbeat_timeout_ms 1000", program(name), cluster);
+  std::string script;
+  for (int task = 1; task < tasks; ++task)
+    script += fmt::format("{} --task_index {} >/dev/null 2>&1 & last=$!\n", base, task);
+  if (!disturb.empty()) script += fmt::format("( {} ) 2>/dev/null & disturber=$!\n", disturb);
+  script += fmt::format("{} --task_index 0 --quiet --overwrite {} >/dev/null 2>&1 || exit 1\n", base,
+                        arguments);
+  if (!disturb.empty()) script += "kill $disturber 2>/dev/null; kill -CONT $last 2>/dev/null\n";
+  script += "wait; exit 0\n";
+  const std::string path = job_folder() + "/cluster.sh";
+  std::ofstream(path) << script;
+  return seconds_of([&] {
+    if (std::system(("bash " + path + " 2>/dev/null").c_str()) != 0)
+      throw std::runtime_error("failed: " + name + " on several processes");
+  });
+}
+
+double seconds_of_threads(const std::string& name, const std::string& arguments) {
+  return seconds_of([&] {
+    const std::string command = fmt::format(
+        "{} --tasks 2 --memory 2GB --quiet --overwrite {} >/dev/null 2>&1", program(name), arguments);
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
+  });
+}
+
+std::string to_words(bool quick) {
+  return fmt::format("--input {} --output {}/cluster_counts --split_bytes 8MB",
+                     text_of(quick ? 1'000'000 : 400'000'000), job_folder());
+}
+std::string to_sort(bool quick) {
+  return fmt::format("--input {} --output {}/cluster_sorted", records_of(quick ? 10'000 : 10'000'000),
+                     job_folder());
+}
+
+// 90 of 100 ms it stands still.
+constexpr const char* ten_times_slower =
+    "while kill -STOP $last; do sleep 0.09; kill -CONT $last; sleep 0.01; done";
+
+}  // namespace
+
+std::vector<Benchmark> job_cluster_benchmarks() {
+  return {
+      {"jobs/two_processes_word_count", "s", "one process of two threads", at_most(1.3),
+       [](bool quick) {
+         return in_turn(
+             quick ? 1 : rounds, [&] { return seconds_of_cluster("word_count", to_words(quick), 2); },
+             [&] { return seconds_of_threads("word_count", to_words(quick)); });
+       }},
+      {"jobs/two_processes_terasort", "s", "one process of two threads", at_most(1.3),
+       [](bool quick) {
+         return in_turn(
+             quick ? 1 : rounds, [&] { return seconds_of_cluster("terasort", to_sort(quick), 2); },
+             [&] { return seconds_of_threads("terasort", to_sort(quick)); });
+       }},
+      {"jobs/terasort_one_of_four_killed", "s", "1.4 times the undisturbed job, and 5 s", at_most(1),
+       [](bool quick) {
+         double undisturbed = 0;
+         return in_turn(
+             quick ? 1 : rounds,
+             [&] {
+               undisturbed = seconds_of_cluster("terasort", to_sort(quick), 4);
+               return seconds_of_cluster("terasort", to_sort(quick), 4,
+                                         fmt::format("sleep {:.2f}; kill -9 $last", undisturbed / 2));
+             },
+             [&] { return 1.4 * undisturbed + 5; });
+       }},
+      {"jobs/word_count_one_of_four_slow", "s", "the undisturbed job", at_most(1.3),
+       [](bool quick) {
+         return in_turn(
+             quick ? 1 : rounds,
+             [&] { return seconds_of_cluster("word_count", to_words(quick), 4, ten_times_slower); },
+             [&] { return seconds_of_cluster("word_count", to_words(quick), 4); });
+       }},
+  };
+}
+
+}  // namespace actorflow::bench
