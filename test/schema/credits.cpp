@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE(a_message_between_actors_above_the_limit_comes_without_its_
                                       .type = "what",
                                       .request = 3,
                                       .content = Tensor::zeros(DType::uint8, {3}),
-                                      .payload = Tensor::zeros(DType::uint8, {1 << 20})});
+                                      .payload = Tensor::zeros(DType::uint8, {1 << 20}),
+                                      .status = {}});
   const auto emptied = std::get<ActorMessage>(pair.next());
   BOOST_TEST((emptied.to == "there" && emptied.from == "here" && emptied.type == "what"));
   BOOST_TEST((emptied.request == 3 && !emptied.content.valid() && !emptied.payload.valid()));

@@ -228,7 +228,10 @@ BOOST_AUTO_TEST_CASE(a_message_between_actors_arrives_with_its_names_and_tensors
     BOOST_TEST((received.request == ~0ULL && received.status.ok()));
     BOOST_TEST((identical(received.content, content) && identical(received.payload, payload)), size);
   }
-  const auto failed = round_trip_as(ActorMessage{.to = "a", .status = {Code::aborted, "no"}});
+  ActorMessage refused;
+  refused.to = "a";
+  refused.status = {Code::aborted, "no"};
+  const auto failed = round_trip_as(refused);
   BOOST_TEST((!failed.content.valid() && !failed.payload.valid()));
   BOOST_TEST(failed.status.to_string() == "aborted: no");
 }
