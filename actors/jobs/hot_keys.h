@@ -13,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,12 +42,12 @@ class HotKeys {
   const HotKey* find(std::uint64_t hash, std::span<const std::byte> key) const {
     return hot_.empty() ? nullptr : find_among(hash, key);
   }
-  const std::unordered_map<std::uint64_t, HotKey>& all() const { return hot_; }
+  const std::map<std::uint64_t, HotKey>& all() const { return hot_; }
 
  private:
   const HotKey* find_among(std::uint64_t hash, std::span<const std::byte> key) const;
 
-  std::unordered_map<std::uint64_t, HotKey> hot_;
+  std::map<std::uint64_t, HotKey> hot_;
 };
 
 // How often keys come up in a sample of one side.

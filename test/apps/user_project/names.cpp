@@ -207,6 +207,10 @@ void name_jobs() {
   keep(&af::find_input, &af::pieces_of);
   // actors/jobs/job.h
   keep(&af::run_jobs);
+  // actors/jobs/run_job.h
+  keep(&af::run_job, &af::find_job, &af::run_function);
+  // actors/jobs/job_context.h
+  keep(&af::engine_options);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h
