@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "actors/runtime/threaded_runtime.h"
 #include "dataflow/cluster/task_config.h"
 #include "schema/cluster_json.h"
 
@@ -170,7 +171,9 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
     server.cluster = task->cluster;
     server.job = task->task.job;
     server.task = task->task.index;
-    server.num_threads = static_cast<int>(flags.options.threads);
+    if (flags.options.threads == 0) flags.options.threads = static_cast<std::size_t>(num_cores());
+    // One more than run parts: it gives other tasks what they ask for meanwhile.
+    server.num_threads = static_cast<int>(flags.options.threads) + 1;
     flags.server = std::move(server);
   }
   return flags;

@@ -1,5 +1,6 @@
 #include "actors/runtime/threaded_runtime.h"
 
+#include <algorithm>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <mutex>
@@ -16,11 +17,14 @@
 #include "schema/rpc/rpc_network.h"
 
 namespace actorflow {
+
+int num_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
 namespace {
 
 struct Config : caf::actor_system_config {
   explicit Config(const RuntimeOptions& options) {
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int cores = num_cores();
     set("scheduler.max-threads",
         static_cast<std::size_t>(options.num_threads > 0 ? options.num_threads : cores));
     set("scheduler.max-throughput", std::size_t{300});

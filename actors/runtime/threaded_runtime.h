@@ -13,6 +13,9 @@ namespace actorflow {
 
 class Scheduler;
 
+// Of this machine, at least 1.
+int num_cores();
+
 struct RuntimeOptions {
   int num_threads = 0;  // 0 = one per core
   // The credentials of the network; see RpcOptions.

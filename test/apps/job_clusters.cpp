@@ -150,8 +150,8 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_stopped_is_not_waited_for) {
 
 BOOST_AUTO_TEST_CASE(a_slow_process_is_helped) {
   Cluster job(3);
-  job.start(0, 100);
-  job.start(1, 100);
+  job.start(0, 1000);
+  job.start(1, 1000);
   job.start(2, 50'000);
   BOOST_TEST(job[2].prints("counting"));
   BOOST_TEST(job.coordinator().wait() == 0, job.coordinator().output());

@@ -65,7 +65,7 @@ void InputFetcher::ask() {
                                    .partition = partition_of(id.first),
                                    .parts = {stream.parts.begin(), stream.parts.end()},
                                    .first_chunk = stream.next_chunk,
-                                   .most_bytes = most_bytes_});
+                                   .most_bytes = most_bytes});
   }
 }
 

@@ -20,10 +20,7 @@ namespace actorflow {
 // the task's own: in memory as far as they may be, else on disk. For one actor.
 class InputFetcher {
  public:
-  // `most_bytes`: of one answer, but for a slice that is larger by itself.
   InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept, std::shared_ptr<ChunkStore> chunks);
-
-  void set_most_bytes(std::uint64_t most_bytes) { most_bytes_ = most_bytes; }
 
   // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the
   // set, in their order. Throws aborted for a stage that is not kept here.
@@ -43,7 +40,9 @@ class InputFetcher {
   void release(const SliceSet& set);
 
  private:
-  static constexpr std::size_t most_requests = 8;
+  // At once, and of one answer but for a slice that is larger by itself: so much is on its way.
+  static constexpr std::size_t most_requests = 4;
+  static constexpr std::uint64_t most_bytes = std::uint64_t{8} << 20;
 
   // What one task has of a set.
   struct Stream {
@@ -72,7 +71,6 @@ class InputFetcher {
   const JobMailRef mail_;
   const std::shared_ptr<KeptStages> kept_;
   const std::shared_ptr<ChunkStore> chunks_;
-  std::uint64_t most_bytes_ = std::uint64_t{4} << 20;
   std::map<SliceSet, Fetch> fetches_;
   std::deque<StreamId> to_ask_;
   std::map<std::uint64_t, StreamId> asked_;  // by request

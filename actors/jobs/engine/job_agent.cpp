@@ -134,7 +134,6 @@ void JobAgent::on(const JobIs& job) {
   if (!joining_) return;
   tools_.part_bytes = job.terms.part_bytes;
   tools_.chunk_bytes = job.terms.chunk_bytes;
-  fetcher_.set_most_bytes(std::max<std::uint64_t>(job.terms.chunk_bytes / 4, 1));
   slots_ = std::min<std::size_t>(slots_, order_.memory_bytes / 2 / tools_.part_bytes);
   Status status;
   if (slots_ == 0)
