@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
@@ -114,6 +115,8 @@ std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs
     if (engine->coordinates()) return coordinate(std::move(engine), jobs, name, options, watch);
     try {
       return follow(std::move(engine), jobs, options, watch);
+    } catch (const JobIsOver&) {
+      return {};
     } catch (const JobBeginsAnew&) {
       spdlog::info("{}: the job begins anew", server.name().to_string());
     }

@@ -311,10 +311,10 @@ void JobAgent::on(const JobEnded& ended) {
   job_end_ = ended.status;
   if (joining_) std::exchange(joining_, std::nullopt)->reply(ended.status, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
-  if (waiting_ != 0)
-    give_up(ended.status.ok() ? Status{Code::internal, "the coordinator ended the job too early"}
-                              : ended.status,
-            false);
+  if (waiting_ == 0) return;
+  StageEnd over{ended.status, false, {}, 0};
+  over.job_is_over = ended.status.ok();
+  end(waiting_, std::move(over));
 }
 
 // Loss.

@@ -28,6 +28,7 @@ struct StageEnd {
   bool begins_anew = false;  // the coordinator runs the job from its beginning
   std::vector<PartOutcome> outcomes;
   std::uint64_t skipped_records = 0;
+  bool job_is_over = false;  // all of it has ended, well
 };
 
 // From the job's thread.

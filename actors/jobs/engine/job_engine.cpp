@@ -10,6 +10,7 @@
 #include "actors/core/ask.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/engine/program_build.h"
 #include "actors/jobs/engine/slice_server.h"
 #include "actors/named/switchboard.h"
@@ -153,6 +154,7 @@ StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {
   if (!end) throw Error(Code::cancelled, "the task has ended");
   skipped_ = end->skipped_records;
   if (end->begins_anew) throw JobBeginsAnew();
+  if (end->job_is_over) throw JobIsOver();
   throw_if_error(end->status);
   result.outcomes = std::move(end->outcomes);
   return result;
