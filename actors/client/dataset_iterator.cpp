@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/ask.h"
+#include "actors/core/await_end.h"
 #include "actors/input/input_actor.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "actors/task/server.h"
@@ -21,16 +22,13 @@ struct Answer {
 
 struct DatasetIterator::Impl {
   Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset)
-      : runtime(std::move(runs_on)),
-        actor(spawn_input(dataset, *runtime)) {}
+      : runtime(std::move(runs_on)), actor(spawn_input(dataset, *runtime)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     try {
-      runtime->wait([this](Waker& waker) {
-        actor->attach_functor([&waker] { waker.wake(); });
-        caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-      });
+      await_end(*runtime, {actor},
+                [this] { caf::anon_send_exit(actor, caf::exit_reason::user_shutdown); });
     } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
     }
   }

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "actors/checkpoint/files/io_actor.h"
+#include "actors/core/await_end.h"
 #include "actors/master/incarnations.h"
 #include "actors/master/master.h"
 #include "actors/named/switchboard.h"
@@ -152,12 +153,7 @@ void Server::Impl::end_actors() {
   std::vector<caf::actor> ending = own_actors();
   std::ranges::copy_if(task->peers, std::back_inserter(ending),
                        [](const caf::actor& peer) { return bool(peer); });
-  runtime->wait([&](Waker& waker) {
-    const auto left = std::make_shared<std::atomic<std::size_t>>(ending.size());
-    for (const auto& actor : ending)
-      actor->attach_functor([left, &waker] {
-        if (--*left == 0) waker.wake();
-      });
+  await_end(*runtime, ending, [this] {
     for (const auto& peer : task->peers)
       if (peer) caf::anon_send(peer, Leave{});
     for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
