@@ -111,14 +111,12 @@ std::vector<PartOutcome> JobContext::run(std::uint32_t stage, const SourceFacts&
   return run(stage, spec_of(stage, source, std::move(body))).outcomes;
 }
 
-std::shared_ptr<const KeptRecords> JobContext::keep(std::uint32_t stage, StageNumber& number,
-                                                    const SourceFacts& source, std::size_t partitions,
-                                                    Body body) {
+StageResult JobContext::keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions,
+                             Body body) {
   StageSpec spec = spec_of(stage, source, std::move(body));
   spec.keeps = true;
   spec.partitions = partitions;
-  number = engine_->next_stage();
-  return run(stage, std::move(spec)).kept;
+  return run(stage, std::move(spec));
 }
 
 std::vector<PartOutcome> JobContext::sample(const std::string& name, const SourceFacts& source,
@@ -155,7 +153,9 @@ void StageNode::ensure() {
   const std::size_t partitions =
       wanted_partitions_ > 0 ? wanted_partitions_ : job->partitions_for(bytes);
   auto body = make_body_(*job, partitions);
-  dataset_ = job->keep(id_, number_, source_, partitions, std::move(body));
+  auto made = job->keep(id_, source_, partitions, std::move(body));
+  number_ = made.number;
+  dataset_ = std::move(made.kept);
 }
 
 }  // namespace actorflow

@@ -72,8 +72,7 @@ class JobContext {
   // explained throws PlanIsComplete.
   std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body);
   // The same for a stage whose records, divided into so many partitions, are kept.
-  std::shared_ptr<const KeptRecords> keep(std::uint32_t stage, StageNumber& number,
-                                          const SourceFacts& source, std::size_t partitions, Body body);
+  StageResult keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions, Body body);
   // Runs a stage that is none of the plan's.
   std::vector<PartOutcome> sample(const std::string& name, const SourceFacts& source, Body body);
 
@@ -128,7 +127,7 @@ class StageNode {
   const std::size_t wanted_partitions_;
   const MakeBody make_body_;
   const std::uint32_t id_;
-  StageNumber number_ = 0;
+  StageNumber number_ = 0;  // of the engine
   std::shared_ptr<const KeptRecords> dataset_;
 };
 using StageNodeRef = std::shared_ptr<StageNode>;

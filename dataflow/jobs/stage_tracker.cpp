@@ -12,9 +12,6 @@ constexpr double times_the_median = 3, least_seconds = 1;
 
 }  // namespace
 
-StageTracker::StageTracker(std::size_t parts, bool keeps)
-    : StageTracker(std::vector<int>(parts, nowhere), keeps) {}
-
 StageTracker::StageTracker(std::span<const int> homes, bool keeps)
     : keeps_(keeps),
       made_(homes.size()),

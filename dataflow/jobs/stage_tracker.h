@@ -26,9 +26,8 @@ class StageTracker {
   // Whether what the part reads is there.
   using CanRun = std::function<bool(std::size_t part)>;
 
-  // `keeps`: what a part has made stays with its task, and is lost with it.
-  StageTracker(std::size_t parts, bool keeps);
-  // `homes`: for each part the task that has its input, or nowhere.
+  // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
+  // with its task, and is lost with it.
   StageTracker(std::span<const int> homes, bool keeps);
 
   // The next part for the task, which runs there from now on. Parts that have failed come first, then

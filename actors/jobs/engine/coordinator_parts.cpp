@@ -130,18 +130,19 @@ void JobCoordinator::on(int from, PartMade& made) {
   leave(from);
   drop_others(made.id.stage, stage, part);
   if (!stage.spec) return;  // nobody wants it any more
-  if (stage.was_made[part]) made_again.hit();
-  if (stage.was_made[part] && stage.outcomes[part].checksum != made.outcome.checksum)
+  auto& checksum = stage.checksums[part];
+  if (checksum) made_again.hit();
+  if (checksum && *checksum != made.outcome.checksum)
     return fail({Code::internal,
                  fmt::format("{}: part {} of {} is not deterministic: made again after the loss of a "
                              "task, it has made something else. Functions of a job must depend on "
                              "their arguments only",
                              stage.spec->name, part, stage.spec->parts)});
-  if (planted(PlantedBug::counted_again))
+  if (planted(PlantedBug::counted_again) && made.id.stage == current_)
     for (std::size_t i = 0; i < stage.outcomes[part].counts.size(); ++i)
       made.outcome.counts[i] += stage.outcomes[part].counts[i];
-  stage.was_made[part] = true;
-  stage.outcomes[part] = std::move(made.outcome);
+  checksum = made.outcome.checksum;
+  if (made.id.stage == current_) stage.outcomes[part] = std::move(made.outcome);
   const bool ends_early =
       planted(PlantedBug::ended_early) && stage.tracker.made() + 1 == stage.spec->parts;
   if (made.id.stage == current_ && (stage.tracker.finished() || ends_early)) return end_stage({});

@@ -101,22 +101,23 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   JobMail& mail = *order_.mail;
   const auto task = static_cast<int>(from.task);
   if (!letter.status.ok()) return on_undelivered(task, letter);
-  if (letter.type == guarding::message_name<SlicesAre>()) {
+  if (says<SlicesAre>(letter)) {
     if (letter.request != mail.run()) return;
-    take_letter<SlicesAre>(
-        letter, [&](SlicesAre answer) { on_arrivals(fetcher_.take(answer, bytes_of(letter.payload))); });
+    take_letter<SlicesAre>(letter, [&](SlicesAre answer) {
+      on_arrivals(fetcher_.take(answer, detail::payload_bytes(letter.payload)));
+    });
     return;
   }
   if (task != JobMail::coordinator_task) return;
   lost_since_ = std::nullopt;
-  if (letter.type == guarding::message_name<JobIs>() && letter.request != mail.run()) {
+  if (says<JobIs>(letter) && letter.request != mail.run()) {
     if (!joining_) {
       begun_anew.hit();
       return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
     }
     mail.set_run(letter.request);
   }
-  const bool ends_before_it_began = joining_ && letter.type == guarding::message_name<JobEnded>();
+  const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
   if (letter.request != mail.run() && !ends_before_it_began) return;
   take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
       letter, [&](auto message) { on(message); });
@@ -124,7 +125,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
 
 // A message that the link could not carry came without what it said: like the loss of who sent it.
 void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
-  if (letter.type == guarding::message_name<SlicesAre>())
+  if (says<SlicesAre>(letter))
     on_arrivals(fetcher_.lose_task(task, letter.status));
   else if (task == JobMail::coordinator_task && letter.request == order_.mail->run())
     give_up(letter.status, false);

@@ -70,7 +70,7 @@ JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> 
       tracker(homes, order.spec->keeps),
       began(now),
       outcomes(order.spec->parts),
-      was_made(order.spec->parts) {
+      checksums(order.spec->parts) {
   for (std::size_t part = 0; spec->inputs && part < spec->parts; ++part)
     for (const auto& set : spec->inputs(part)) reads.insert(set.stage);
 }
@@ -118,11 +118,10 @@ void JobCoordinator::reply_if_all_know() {
 void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   const auto task = static_cast<int>(from.task);
   if (!letter.status.ok()) return on_undelivered(task, letter.status);
-  if (letter.type == guarding::message_name<JoinJob>() || letter.request != order_.mail->run()) {
+  if (says<JoinJob>(letter) || letter.request != order_.mail->run()) {
     take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(task, join); });
     // It takes part in an earlier run: so it learns that there is another.
-    if (letter.type == guarding::message_name<StageReady>())
-      order_.mail->to_agent(task, JobIs{order_.terms});
+    if (says<StageReady>(letter)) order_.mail->to_agent(task, JobIs{order_.terms});
     return;
   }
   Task& known = meet(from);
@@ -254,7 +253,7 @@ void JobCoordinator::fail(Status why) {
 void JobCoordinator::end_stage(Status status) {
   Stage& stage = stages_.at(current_);
   report(true);
-  stage.done = StageDone{current_, std::move(status), stage.outcomes, skipped_};
+  StageDone done{current_, std::move(status), std::move(stage.outcomes), skipped_};
   const StageNumber number = std::exchange(current_, 0);
   for (const auto& run : std::vector(stage.tracker.runs().begin(), stage.tracker.runs().end())) {
     stage.tracker.give_back(run.attempt, run.task);
@@ -262,7 +261,8 @@ void JobCoordinator::end_stage(Status status) {
   }
   const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
   for (std::size_t task = 0; task < tasks_.size(); ++task)
-    if (tasks_[task].ready == number) order_.mail->to_agent(static_cast<int>(task), *stage.done);
+    if (tasks_[task].ready == number) order_.mail->to_agent(static_cast<int>(task), done);
+  if (tasks_.size() > 1) stage.done = std::move(done);
 }
 
 void JobCoordinator::report(bool is_last) {

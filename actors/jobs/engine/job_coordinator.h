@@ -60,12 +60,12 @@ class JobCoordinator {
     StageTracker tracker;
     std::set<StageNumber> reads;
     double began;
-    std::vector<PartOutcome> outcomes;
-    std::vector<bool> was_made;
+    std::vector<PartOutcome> outcomes;                    // until it has ended
+    std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
     std::size_t failed = 0, backups = 0;
-    std::optional<StageDone> done;
+    std::optional<StageDone> done;  // kept for tasks that come later
   };
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here

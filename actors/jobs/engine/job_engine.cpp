@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actors/core/ask.h"
+#include "actors/core/await_end.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_coordinator.h"
 #include "actors/jobs/engine/job_over.h"
@@ -141,6 +142,7 @@ std::shared_ptr<KeptRecords> JobEngine::make_kept(StageNumber number, const Stag
 StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {
   const StageNumber number = ++stages_;
   StageResult result;
+  result.number = number;
   if (stage.keeps) {
     result.kept = make_kept(number, stage);
     kept_->add(number, result.kept);
@@ -197,12 +199,7 @@ void JobEngine::end_actors() {
   if (mail_->task())
     for (const char* name : {JobMail::slices_name, JobMail::agent_name, JobMail::coordinator_name})
       caf::anon_send(mail_->task()->switchboard, UnregisterActor{name});
-  runtime_->wait([&](Waker& waker) {
-    const auto left = std::make_shared<std::atomic<std::size_t>>(actors.size());
-    for (const auto& actor : actors)
-      actor->attach_functor([left, &waker] {
-        if (--*left == 0) waker.wake();
-      });
+  await_end(*runtime_, actors, [&actors] {
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
   });
   mail_->agent = mail_->coordinator = mail_->slices = nullptr;

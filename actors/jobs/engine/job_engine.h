@@ -46,6 +46,7 @@ struct JobBeginsAnew {};
 struct StageResult {
   std::vector<PartOutcome> outcomes;  // by part
   std::shared_ptr<KeptRecords> kept;  // null if the stage keeps nothing
+  StageNumber number = 0;
 };
 
 // All tasks of a cluster have an engine, and run the same stages in the same order; the first task's
@@ -80,8 +81,6 @@ class JobEngine {
   // Throws the first error that running a part again could not mend; then no part runs any more. Throws
   // JobBeginsAnew, and unavailable if the coordinator is gone.
   StageResult run(StageSpec stage, std::uint32_t in_plan);
-  // The number that the next run() has.
-  StageNumber next_stage() const { return stages_ + 1; }
   // Makes the stage that runs fail as cancelled once its running parts have ended. Any thread, or a
   // handler of signals.
   void stop() { *stopped_ = true; }

@@ -6,10 +6,6 @@ std::string JobMail::name_of(int task) const {
   return task_ ? task_->name_of(static_cast<TaskId>(task)).to_string() : "this process";
 }
 
-Tensor JobMail::bytes_of_size(std::size_t size) {
-  return Tensor::allocate(DType::uint8, Shape{static_cast<std::int64_t>(size)});
-}
-
 void JobMail::post(int task, const char* to, std::string type, Tensor content, Tensor payload) const {
   ActorMessage letter;
   letter.to = to;
@@ -18,11 +14,6 @@ void JobMail::post(int task, const char* to, std::string type, Tensor content, T
   letter.content = std::move(content);
   letter.payload = std::move(payload);
   tell(*task_, static_cast<TaskId>(task), std::move(letter));
-}
-
-std::span<const std::byte> bytes_of(const Tensor& bytes) {
-  if (!bytes.valid()) return {};
-  return {static_cast<const std::byte*>(bytes.data()), bytes.size_bytes()};
 }
 
 }  // namespace actorflow

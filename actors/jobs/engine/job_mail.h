@@ -14,8 +14,7 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/jobs/engine/job_messages.h"
-#include "actors/runtime/guarded_actor.h"
-#include "schema/records/record_codec.h"
+#include "actors/named/message_type.h"
 
 namespace actorflow {
 
@@ -62,33 +61,28 @@ class JobMail {
     if (task == own())
       caf::anon_send(here, sender(), std::move(message));
     else
-      post(task, name, std::string(guarding::message_name<M>()), encoded(message), std::move(payload));
+      post(task, name, message_type<M>(), to_payload(message), std::move(payload));
   }
   Sender sender() const { return task_ ? task_->as_sender() : Sender{TaskId{0}, 1}; }
   void post(int task, const char* to, std::string type, Tensor content, Tensor payload) const;
-  static Tensor bytes_of_size(std::size_t size);
-  template <class M>
-  static Tensor encoded(const M& message) {
-    Tensor bytes = bytes_of_size(encoded_size(message));
-    encode(message, static_cast<std::byte*>(bytes.mutable_data()));
-    return bytes;
-  }
 
   const TaskRef task_;
   std::atomic<std::uint64_t> run_{0};
 };
 using JobMailRef = std::shared_ptr<JobMail>;
 
-std::span<const std::byte> bytes_of(const Tensor& bytes);
+template <class M>
+bool says(const ActorMessage& letter) {
+  return letter.type == message_type<M>();
+}
 
 // Calls handler(M) for the message, whichever of Ms it is; false if it is none of them. Throws data_loss
 // if it cannot be decoded.
 template <class... Ms, class Handler>
 bool take_letter(const ActorMessage& letter, Handler&& handler) {
   const auto take = [&]<class M>(std::type_identity<M>) {
-    if (letter.type != guarding::message_name<M>()) return false;
-    RecordReader reader(bytes_of(letter.content));
-    handler(decode<M>(reader));
+    if (!says<M>(letter)) return false;
+    handler(from_payload<M>(letter.content));
     return true;
   };
   return (take(std::type_identity<Ms>()) || ...);

@@ -47,7 +47,7 @@ void SliceServer::answer(int task, const FetchSlices& request) {
     answer.status = current_exception_status();
   }
   answer.request = request.request;
-  answer.checksum = hash_bytes(bytes_of(bytes));
+  answer.checksum = hash_bytes(detail::payload_bytes(bytes));
   mail_->to_agent(task, std::move(answer), std::move(bytes));
 }
 
