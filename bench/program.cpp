@@ -16,9 +16,12 @@
 
 namespace actorflow::bench {
 
+std::string path_of_program(const std::string& name) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
+}
+
 Program::Program(const std::string& name, const std::vector<std::string>& arguments) {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::vector<std::string> words{(folder / name).string()};
+  std::vector<std::string> words{path_of_program(name)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());

@@ -22,6 +22,9 @@ class Program {
   pid_t id_ = -1;
 };
 
+// A program that lies beside this one.
+std::string path_of_program(const std::string& name);
+
 // Addresses "127.0.0.1:port" of that many free ports.
 std::vector<std::string> free_addresses(int count);
 

@@ -1,50 +1,30 @@
 // Map/reduce jobs on several processes of this machine: against one process of as many threads, and with
 // a process that is killed or slow against those that nothing disturbs.
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include "bench/harness.h"
-#include "bench/job_files.h"
+#include "bench/jobs/job_files.h"
+#include "bench/program.h"
 
 namespace actorflow::bench {
 namespace {
 
 constexpr int rounds = 3;
 
-std::string program(const std::string& name) {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
-}
-
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(socket);
-  if (!bound) throw std::runtime_error("there is no free port");
-  return ntohs(address.sin_port);
-}
-
 // A script that runs the program on so many processes, of one thread each, and waits for the first.
 // `disturb`: shell commands that may use $last, the process of the last task.
 double seconds_of_cluster(const std::string& name, const std::string& arguments, int tasks,
                           const std::string& disturb = "") {
-  std::string cluster;
-  for (int task = 0; task < tasks; ++task)
-    cluster += fmt::format("{}127.0.0.1:{}", task > 0 ? "," : "", free_port());
-  const std::string base = fmt::format(
-      "{} --cluster {} --tasks 1 --memory 1GB --heartbeat_timeout_ms 1000", program(name), cluster);
+  const std::string cluster = fmt::format("{}", fmt::join(free_addresses(tasks), ","));
+  const std::string base =
+      fmt::format("{} --cluster {} --tasks 1 --memory 1GB --heartbeat_timeout_ms 1000",
+                  path_of_program(name), cluster);
   std::string script;
   for (int task = 1; task < tasks; ++task)
     script += fmt::format("{} --task_index {} >/dev/null 2>&1 & last=$!\n", base, task);
@@ -62,11 +42,7 @@ double seconds_of_cluster(const std::string& name, const std::string& arguments,
 }
 
 double seconds_of_threads(const std::string& name, const std::string& arguments) {
-  return seconds_of([&] {
-    const std::string command = fmt::format(
-        "{} --tasks 2 --memory 2GB --quiet --overwrite {} >/dev/null 2>&1", program(name), arguments);
-    if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
-  });
+  return seconds_of_program(name, arguments + " --memory 2GB");
 }
 
 std::string to_words(bool quick) {

@@ -1,4 +1,4 @@
-#include "bench/job_files.h"
+#include "bench/jobs/job_files.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "apps/cli/data_folder.h"
 #include "apps/rehearsal/temporary_folder.h"
 #include "bench/harness.h"
+#include "bench/program.h"
 #include "schema/text_file.h"
 
 namespace actorflow::bench {
@@ -22,10 +23,9 @@ void run_command(const std::string& command) {
 }
 
 double seconds_of_program(const std::string& name, const std::string& arguments) {
-  const std::string folder = fs::read_symlink("/proc/self/exe").parent_path().string();
   return seconds_of([&] {
-    run_command(
-        fmt::format("{}/{} {} --tasks {} --quiet --overwrite", folder, name, arguments, job_threads));
+    run_command(fmt::format("{} {} --tasks {} --quiet --overwrite", path_of_program(name), arguments,
+                            job_threads));
   });
 }
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "bench/harness.h"
-#include "bench/job_files.h"
-#include "bench/plain_shuffle.h"
+#include "bench/jobs/job_files.h"
+#include "bench/jobs/plain_shuffle.h"
 #include "schema/records/key.h"
 
 namespace actorflow::bench {
@@ -37,7 +37,7 @@ double seconds_of_peer(const std::string& peer, const std::string& job, const st
   if (std::system(fmt::format("{} -c 'import {}' >/dev/null 2>&1", python, peer).c_str()) != 0)
     throw Skipped(fmt::format("{} has no {} (ACTORFLOW_PYTHON names another)", python, peer));
   const std::string command =
-      fmt::format("{} {} {} {} {} {}", python, ACTORFLOW_BENCH_SCRIPTS "/jobs_peers.py", peer, job,
+      fmt::format("{} {} {} {} {} {}", python, ACTORFLOW_BENCH_SCRIPTS "/jobs/jobs_peers.py", peer, job,
                   threads, arguments);
   std::FILE* const pipe = popen(command.c_str(), "r");
   double seconds = 0;

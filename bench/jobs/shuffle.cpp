@@ -18,7 +18,7 @@
 
 #include "apps/cli/data_folder.h"
 #include "bench/harness.h"
-#include "bench/plain_shuffle.h"
+#include "bench/jobs/plain_shuffle.h"
 #include "dataflow/values/check.h"
 #include "kernels/devices/device.h"
 #include "kernels/shuffle/group_table.h"
