@@ -6,13 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace actorflow {
 
-// Replicas come to a barrier once per round. When all but one are there, they wait for that one alone. A
-// value; not thread-safe.
+// When all replicas but one are at a barrier, they wait for that one alone, until it comes, too, or they
+// may go on. A value; not thread-safe.
 class StragglerWatch {
  public:
   using Duration = std::chrono::nanoseconds;
@@ -22,19 +21,16 @@ class StragglerWatch {
     Duration waited{0};
   };
 
-  // Notes that a replica has arrived. If it arrives again before the others, a new round begins, in
-  // which nobody has waited for them.
-  void arrived(std::int64_t replica, std::int64_t num_replicas, Time now) {
-    if (!here_.insert(replica).second) here_ = {replica};
-    if (static_cast<std::int64_t>(here_.size()) == num_replicas) {
-      if (num_replicas > 1) waited_[replica] += now - last_arrival_;
-      here_.clear();
-    }
-    last_arrival_ = now;
+  // From now on the others wait for this replica alone; none: they are on their way, or for several.
+  void wait_for(std::optional<std::int64_t> replica, Time now) {
+    if (replica_) waited_[*replica_] += now - since_;
+    replica_ = replica;
+    since_ = now;
   }
 
   // The replica for which alone the others have waited longest since the last call, if there is one.
-  std::optional<Straggler> take_worst() {
+  std::optional<Straggler> take_worst(Time now) {
+    wait_for(replica_, now);
     const auto waited = std::exchange(waited_, {});
     const auto worst = std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });
     if (worst == waited.end()) return std::nullopt;
@@ -42,8 +38,8 @@ class StragglerWatch {
   }
 
  private:
-  std::set<std::int64_t> here_;
-  Time last_arrival_{};
+  std::optional<std::int64_t> replica_;
+  Time since_{};
   std::map<std::int64_t, Duration> waited_;  // by replica
 };
 

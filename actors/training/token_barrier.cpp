@@ -63,7 +63,6 @@ void TokenBarrier::take_token(const StateCall& call) {
   if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
     task_of_replica_[replica] = std::get<std::string>(task->second);
   gone_.erase(replica);
-  watch_.arrived(replica, settings_->total_num_replicas, task_->clock->now());
   // A replica that asks anew has given up what it waited for in an earlier life.
   waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
                    {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
@@ -93,6 +92,11 @@ void TokenBarrier::on_global_step(const GlobalStepIs& message) {
 }
 
 void TokenBarrier::release() {
+  hand_out_tokens();
+  watch_.wait_for(only_missing(), task_->clock->now());
+}
+
+void TokenBarrier::hand_out_tokens() {
   if (!tokens_) return;
   while (!applied_.empty()) {
     const auto& [step, accumulators] = *applied_.begin();
@@ -133,6 +137,17 @@ bool TokenBarrier::is_waiting(std::int64_t replica) const {
   return std::ranges::find(waiting_, replica, &Waiting::replica) != waiting_.end();
 }
 
+std::optional<std::int64_t> TokenBarrier::only_missing() const {
+  if (!settings_ || waiting_.empty()) return std::nullopt;
+  std::optional<std::int64_t> only;
+  for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica) {
+    if (is_waiting(replica)) continue;
+    if (only) return std::nullopt;
+    only = replica;
+  }
+  return only;
+}
+
 std::string TokenBarrier::who(std::int64_t replica) const {
   const auto task = task_of_replica_.find(replica);
   return task == task_of_replica_.end() || task->second.empty()
@@ -148,6 +163,7 @@ std::string TokenBarrier::missing() const {
 }
 
 void TokenBarrier::report_waiting(std::chrono::seconds interval) {
+  const auto worst = watch_.take_worst(task_->clock->now());
   if (waiting_.tick()) {
     const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
     spdlog::warn(
@@ -155,14 +171,13 @@ void TokenBarrier::report_waiting(std::chrono::seconds interval) {
         task_->self.name.to_string(),
         waiting_.size() == 1 ? "a replica waits" : fmt::format("{} replicas wait", waiting_.size()),
         name_, missing(), done, settings_->accumulators);
-  }
-  const auto worst = watch_.take_worst();
-  if (worst && worst->waited > interval / 2)
+  } else if (worst && worst->waited > interval / 2) {
     spdlog::warn(
         "{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
         "for it alone",
         task_->self.name.to_string(), name_, who(worst->replica),
         std::chrono::duration<double>(worst->waited).count(), interval.count());
+  }
 }
 
 }  // namespace actorflow

@@ -106,8 +106,12 @@ class TokenBarrier : public HeldSteps {
 
   void check_settings(const Node& node);
   bool is_waiting(std::int64_t replica) const;
-  // Moves the global step on while a step is complete, then hands out tokens.
+  // Hands out what can be handed out, and notes for whom the others wait then.
   void release();
+  // Moves the global step on while a step is complete, then hands out tokens.
+  void hand_out_tokens();
+  // The one replica that does not wait, if all others do.
+  std::optional<std::int64_t> only_missing() const;
   std::string who(std::int64_t replica) const;
   std::string missing() const;
 

@@ -14,36 +14,26 @@ StragglerWatch::Time at(std::chrono::milliseconds time) { return StragglerWatch:
 
 BOOST_AUTO_TEST_SUITE(straggler_watch)
 
-BOOST_AUTO_TEST_CASE(the_one_that_comes_last_is_named_with_the_time_for_which_the_others_waited) {
+BOOST_AUTO_TEST_CASE(the_one_for_whom_the_others_waited_longest_is_named_with_the_time) {
   StragglerWatch watch;
   for (int round = 0; round < 3; ++round) {
-    watch.arrived(0, 3, at(round * 1000ms));
-    watch.arrived(2, 3, at(round * 1000ms + 100ms));
-    watch.arrived(1, 3, at(round * 1000ms + 700ms));
+    watch.wait_for(1, at(round * 1000ms + 100ms));
+    watch.wait_for(std::nullopt, at(round * 1000ms + 700ms));
+    watch.wait_for(2, at(round * 1000ms + 800ms));
+    watch.wait_for(std::nullopt, at(round * 1000ms + 900ms));
   }
-  const auto worst = watch.take_worst();
+  const auto worst = watch.take_worst(at(3000ms));
   BOOST_REQUIRE(worst);
   BOOST_TEST(worst->replica == 1);
   BOOST_TEST((worst->waited == 1800ms));
-  BOOST_TEST(!watch.take_worst());
+  BOOST_TEST(!watch.take_worst(at(4000ms)));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_has_waited_for_one_without_which_a_round_ended) {
+BOOST_AUTO_TEST_CASE(a_wait_that_goes_on_counts_up_to_now_and_only_once) {
   StragglerWatch watch;
-  watch.arrived(0, 2, at(0ms));
-  watch.arrived(0, 2, at(100ms));
-  watch.arrived(1, 2, at(150ms));
-  const auto worst = watch.take_worst();
-  BOOST_REQUIRE(worst);
-  BOOST_TEST(worst->replica == 1);
-  BOOST_TEST((worst->waited == 50ms));
-}
-
-BOOST_AUTO_TEST_CASE(one_alone_waits_for_nobody) {
-  StragglerWatch watch;
-  watch.arrived(0, 1, at(0ms));
-  watch.arrived(0, 1, at(100ms));
-  BOOST_TEST(!watch.take_worst());
+  watch.wait_for(0, at(100ms));
+  BOOST_TEST((watch.take_worst(at(150ms))->waited == 50ms));
+  BOOST_TEST((watch.take_worst(at(250ms))->waited == 100ms));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
