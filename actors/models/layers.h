@@ -1,45 +1,93 @@
-// Layers of convolutional models: each function adds a layer to the graph of its input, and its
-// variables to a LayerState. Images are [batch, height, width, channels].
+// The layers of models, with the defaults of Keras 3.
 //
-// The names of variables follow from the order of the calls, so that a second graph built alike, for
-// testing, reads the variables that the first one trains.
+//   Model model = sequential({dense(128, relu), dropout(0.2), dense(10)});
+//
+// Shapes below leave out nothing: the first dimension is the batch, which may differ from step to step.
+// Variables are float32. A layer of your own is a function: layers/layer.h.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "dataflow/graph/graph.h"
+#include "actors/models/layers/activation.h"
+#include "actors/models/layers/functional.h"
+#include "actors/models/layers/layer.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
 
-// The shared state of a model's layers.
-struct LayerState {
-  std::uint64_t seed = 1;  // of the next layer's weights
-  // True: batch normalisation uses the statistics of the batch, and adds to `updates`. False: it uses
-  // the moving averages.
-  bool training = true;
-  std::vector<Variable> variables = {};  // trained
-  std::vector<Output> updates = {};      // of the moving averages; to be run with each training step
-};
-
-struct ConvOptions {
-  Extent window = 3;
-  Extent strides = 1;
+struct DenseOptions {
   bool bias = true;
-  Padding padding = Padding::same;
+  Initializer weights = glorot_uniform();
+  Initializer biases = zeros();
+  Regularizer regularizer{};  // of the weights
 };
+// x [batch, ..., features] -> [batch, ..., units]: activation(x weights + biases).
+Layer dense(std::int64_t units, const Activation& activation = {}, const DenseOptions& options = {});
 
-// A convolution. Weights begin as He et al. 2015 propose for relu, biases as 0.
-Output conv_layer(LayerState& state, Output x, std::int64_t filters, const ConvOptions& options = {});
-// x [batch, features] -> [batch, units].
-Output dense_layer(LayerState& state, Output x, std::int64_t units);
-// Batch normalisation. Scale begins as 1, offset as 0. `relu` and `side`, which is added before the
-// relu, cost little here: see batch_norm(). Each step keeps 0.9 of a moving average.
-Output batch_norm_layer(LayerState& state, Output x, bool relu = false, Output side = {});
+struct ConvLayerOptions {
+  Extent strides = 1;
+  Padding padding = Padding::valid;
+  bool bias = true;
+  Initializer weights = glorot_uniform();
+  Initializer biases = zeros();
+  Regularizer regularizer{};  // of the filters
+};
+// Images [batch, height, width, channels] -> [batch, ., ., filters].
+Layer conv2d(std::int64_t filters, Extent window, const Activation& activation = {},
+             const ConvLayerOptions& options = {});
+
+struct PoolOptions {
+  Extent strides = 0;  // 0: as large as the windows
+  Padding padding = Padding::valid;
+};
+Layer max_pool(Extent windows = 2, const PoolOptions& options = {});
+Layer avg_pool(Extent windows = 2, const PoolOptions& options = {});
 // [batch, height, width, channels] -> [batch, channels].
-Output global_average_pool(Output x);
+Layer global_avg_pool();
+Layer global_max_pool();
+
+struct BatchNormOptions {
+  double kept = 0.99;  // of a moving average in a step (Keras' momentum)
+  double epsilon = 1e-3;
+  bool relu = false;  // of the result, in the same pass
+};
+// x [batch, ..., channels]. In training by the statistics of the batch, else by moving averages. With
+// two inputs the second is added to the result, before the relu.
+Layer batch_norm(const BatchNormOptions& options = {});
+// Over the last axis.
+Layer layer_norm(double epsilon = 1e-3);
+
+// In training each element becomes 0 with the probability `rate`, else x / (1 - rate).
+Layer dropout(double rate);
+// ids [batch, ...], int32 or int64 -> [batch, ..., width]: rows of a table of `rows`.
+Layer embedding(std::int64_t rows, std::int64_t width,
+                const Initializer& initial = uniform(-0.05, 0.05));
+// x [batch, length, width] plus a trained vector for each of the `length` positions.
+Layer position_embedding(const Initializer& initial = uniform(-0.05, 0.05));
+
+struct AttentionOptions {
+  bool causal = false;  // no position sees later ones
+  double dropout = 0;   // of the attention weights
+  bool bias = true;
+  Initializer weights = glorot_uniform();
+};
+// Vaswani et al. 2017, multi-head attention of `heads` heads of `head_width`: one input [batch, length,
+// width] attends to itself; of two the first attends to the second; of three these are query, value and
+// key. The result has the shape of the first.
+Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOptions& options = {});
+
 // [batch, ...] -> [batch, all the rest].
-Output flatten(Output x);
+Layer flatten();
+// Another shape of each example; one dimension may be -1.
+Layer reshape(const Shape& shape);
+// float32(x) * scale + offset: such as pixels of 0 to 255 to 0 to 1.
+Layer rescaling(double scale, double offset = 0);
+Layer activation(const Activation& function);
+
+// Of several inputs: their sum, product, mean; and side by side along an axis.
+Layer add();
+Layer multiply();
+Layer average();
+Layer concatenate(std::int64_t axis = -1);
 
 }  // namespace actorflow

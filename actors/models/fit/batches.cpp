@@ -1,0 +1,99 @@
+#include "actors/models/fit/batches.h"
+
+#include <fmt/format.h>
+
+#include "actors/input/rows.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// The next element; none at the end.
+std::optional<Tuple> next_of(DatasetIterator& iterator) {
+  try {
+    return iterator.next();
+  } catch (const Error& error) {
+    if (error.code() == Code::out_of_range) return std::nullopt;
+    throw;
+  }
+}
+
+}  // namespace
+
+std::vector<TensorType> types_of_example(const Dataset& elements) {
+  DatasetIterator iterator(elements.take(1));
+  const auto first = next_of(iterator);
+  if (!first) throw invalid_argument("the data have no examples");
+  std::vector<TensorType> types;
+  for (const Tensor& tensor : *first) types.push_back({tensor.dtype(), tensor.shape()});
+  return types;
+}
+
+std::int64_t check_batch_size(std::int64_t batch_size) {
+  if (batch_size < 1)
+    throw invalid_argument(fmt::format("expected a batch size of 1 or more, got {}", batch_size));
+  return batch_size;
+}
+
+Batches::Batches(const Server& server, const TrainingData& data, const BatchesOptions& options)
+    : server_(server), elements_(data.elements()), size_(data.size()), options_(options) {
+  check_batch_size(options_.batch_size);
+  if (options_.first > 0) elements_ = elements_.skip(options_.first);
+  if (options_.count >= 0) elements_ = elements_.take(options_.count);
+  if (size_) size_ = options_.count >= 0 ? options_.count : *size_ - options_.first;
+  if (size_ && options_.batch_size > *size_)
+    throw invalid_argument(
+        fmt::format("a batch of {} examples is larger than the data, which have {}; choose a batch size "
+                    "of at most that",
+                    options_.batch_size, *size_));
+}
+
+std::optional<std::int64_t> Batches::steps() const {
+  if (options_.steps_per_epoch > 0) return options_.steps_per_epoch;
+  if (!size_) return std::nullopt;
+  return (*size_ + options_.batch_size - 1) / options_.batch_size;
+}
+
+std::int64_t Batches::count_examples() const {
+  DatasetIterator iterator(server_, elements_);
+  std::int64_t count = 0;
+  while (next_of(iterator)) ++count;
+  return count;
+}
+
+// A dataset that shuffles does so in each pass of repeat() anew, so that later epochs are later passes.
+Dataset Batches::examples_of(int epoch) {
+  if (options_.shuffle && size_)
+    return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
+  if (epoch == 1) return elements_;
+  if (!size_) size_ = count_examples();
+  return elements_.repeat().skip((epoch - 1) * *size_).take(*size_);
+}
+
+void Batches::begin_epoch(int epoch, std::int64_t batch) {
+  steps_done_ = batch;
+  examples_ = batch == 0 ? 0 : -1;
+  if (options_.steps_per_epoch == 0) {
+    iterator_.emplace(server_, examples_of(epoch).batch(options_.batch_size).prefetch(2));
+    if (batch > 0) iterator_->skip_to(batch);
+  } else if (!iterator_) {
+    const Dataset shuffled =
+        options_.shuffle && size_ ? elements_.shuffle({.seed = options_.seed}) : elements_;
+    iterator_.emplace(server_, shuffled.repeat().batch(options_.batch_size).prefetch(2));
+    iterator_->skip_to((epoch - 1) * options_.steps_per_epoch + batch);
+  }
+}
+
+std::optional<Tuple> Batches::next() {
+  if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return std::nullopt;
+  auto batch = next_of(*iterator_);
+  if (batch) {
+    ++steps_done_;
+    if (examples_ >= 0) examples_ += rows_of(*batch);
+  } else if (!size_ && examples_ >= 0) {
+    size_ = examples_;
+  }
+  return batch;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,63 @@
+// Callbacks, which fit() calls around epochs and steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/models/fit/logs.h"
+
+namespace actorflow {
+
+class Model;
+
+// How far training is.
+struct FitProgress {
+  int epoch = 1;             // the number of the epoch that is trained, or will be next
+  std::int64_t batches = 0;  // of that epoch that have been trained
+
+  bool operator==(const FitProgress&) const = default;
+};
+
+// What a callback sees of the training that calls it.
+class Training {
+ public:
+  // REQUIRES: the model outlives this.
+  Training(Model& model, FitProgress first, int last_epoch)
+      : model_(model), first_(first), last_epoch_(last_epoch) {}
+
+  Model& model() const { return model_; }
+  const FitProgress& first() const { return first_; }
+  int last_epoch() const { return last_epoch_; }
+  // For on_train_begin(): what comes before need not be trained.
+  void begin_at(const FitProgress& first) { first_ = first; }
+  // Ends training after the present step.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  Model& model_;
+  FitProgress first_;
+  int last_epoch_;
+  bool stopped_ = false;
+};
+
+// A callback. An exception ends training, and fit() throws it.
+class Callback {
+ public:
+  virtual ~Callback() = default;
+  virtual void on_train_begin(Training&) {}
+  virtual void on_epoch_begin(Training&, int /*epoch*/) {}
+  // After each training step; `batch` counts from 1 in each epoch. The logs are the batch's own. A
+  // callback that looks at batches says so: reading them costs a little.
+  virtual bool looks_at_batches() const { return false; }
+  virtual void on_batch_end(Training&, std::int64_t /*batch*/, const Logs&) {}
+  // The logs are of the whole epoch; what a callback adds, later ones see, and the history keeps.
+  virtual void on_epoch_end(Training&, int /*epoch*/, Logs&) {}
+  virtual void on_train_end(Training&) {}
+};
+
+using CallbackRef = std::shared_ptr<Callback>;
+using Callbacks = std::vector<CallbackRef>;
+
+}  // namespace actorflow

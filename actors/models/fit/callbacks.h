@@ -1,0 +1,78 @@
+// The callbacks that come with fit(), by the names of Keras.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "actors/models/fit/callback.h"
+#include "actors/runtime/storage.h"
+
+namespace actorflow {
+
+// Which of two values is the better one. `automatic`: the larger of what ends with "accuracy", "auc",
+// "precision" or "recall", the smaller of all else.
+enum class Better : std::uint8_t { automatic, smaller, larger };
+
+struct EarlyStoppingOptions {
+  std::string monitor = "val_loss";
+  int patience = 0;      // epochs without an improvement before training ends
+  double min_delta = 0;  // a smaller change is none
+  Better better = Better::automatic;
+  bool restore_best_weights = false;  // at the end of fit(), however it ends
+  int start_from_epoch = 1;           // earlier epochs do not count
+};
+// Ends training when a value no longer improves. A value that was not measured is warned of.
+CallbackRef early_stopping(const EarlyStoppingOptions& options = {});
+
+struct ModelCheckpointOptions {
+  std::string monitor{};  // save only epochs in which this is the best so far; "" = every epoch
+  Better better = Better::automatic;
+};
+// Saves the model into a folder after epochs.
+CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options = {});
+
+struct BackupOptions {
+  std::int64_t every_batches = 0;  // besides the end of each epoch; 0 = not
+  bool keep = false;               // the backup, when training is complete
+};
+// Saves how far training is, and goes on from there when a program that was interrupted begins again. A
+// backup that is damaged is passed over.
+CallbackRef backup_and_restore(std::string folder, const BackupOptions& options = {});
+
+// Sets the learning rate of each epoch from its number and the rate so far.
+CallbackRef learning_rate_scheduler(std::function<double(int epoch, double rate)> schedule);
+
+struct ReduceOnPlateauOptions {
+  std::string monitor = "val_loss";
+  double factor = 0.1;
+  int patience = 10;
+  double min_delta = 1e-4;
+  Better better = Better::automatic;
+  int cooldown = 0;  // epochs after a reduction that do not count
+  double min_rate = 0;
+};
+// Multiplies the learning rate by the factor when a value no longer improves.
+CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
+
+// Writes a row with the logs of each epoch; the first epoch's names are the columns.
+CallbackRef csv_logger(std::string path, bool append = false);
+// Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
+// into the folder "validation" within.
+CallbackRef tensorboard(std::string folder);
+// Ends training after a step whose loss is NaN or infinite.
+CallbackRef terminate_on_nan();
+// Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
+// (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization).
+CallbackRef averaged_weights(int from_epoch = 1);
+
+// A callback of functions; empty ones are not called.
+struct CallbackFunctions {
+  std::function<void(Training&)> on_train_begin{};
+  std::function<void(Training&, int epoch)> on_epoch_begin{};
+  std::function<void(Training&, std::int64_t batch, const Logs&)> on_batch_end{};
+  std::function<void(Training&, int epoch, Logs&)> on_epoch_end{};
+  std::function<void(Training&)> on_train_end{};
+};
+CallbackRef callback(CallbackFunctions functions);
+
+}  // namespace actorflow

@@ -1,0 +1,137 @@
+// Callbacks that end training, or change its rate, by what was measured.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <map>
+
+#include "actors/models/fit/callbacks/monitored_value.h"
+#include "actors/models/model.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+class EarlyStopping final : public Callback {
+ public:
+  explicit EarlyStopping(const EarlyStoppingOptions& options)
+      : options_(options), value_(options.monitor, options.better, options.min_delta) {}
+
+  void on_train_begin(Training&) override {
+    value_.reset();
+    epochs_without_ = 0;
+    best_weights_.clear();
+  }
+
+  void on_epoch_end(Training& training, int epoch, Logs& logs) override {
+    const auto value = value_.find(logs);
+    if (!value || epoch < options_.start_from_epoch) return;
+    if (value_.improve(*value)) {
+      epochs_without_ = 0;
+      best_epoch_ = epoch;
+      if (options_.restore_best_weights) best_weights_ = training.model().weights();
+    } else if (++epochs_without_ >= options_.patience) {
+      spdlog::info("early stopping in epoch {}: '{}' was best in epoch {}", epoch, options_.monitor,
+                   best_epoch_);
+      training.stop();
+    }
+  }
+
+  void on_train_end(Training& training) override {
+    if (!best_weights_.empty()) training.model().set_weights(best_weights_);
+  }
+
+ private:
+  EarlyStoppingOptions options_;
+  MonitoredValue value_;
+  int epochs_without_ = 0;
+  int best_epoch_ = 0;
+  std::map<std::string, Tensor> best_weights_;
+};
+
+class ReduceOnPlateau final : public Callback {
+ public:
+  explicit ReduceOnPlateau(const ReduceOnPlateauOptions& options)
+      : options_(options), value_(options.monitor, options.better, options.min_delta) {
+    if (!(options.factor > 0 && options.factor < 1))
+      throw invalid_argument(
+          fmt::format("reduce_on_plateau: expected a factor between 0 and 1, got {}", options.factor));
+  }
+
+  void on_train_begin(Training&) override {
+    value_.reset();
+    epochs_without_ = cooling_ = 0;
+  }
+
+  void on_epoch_end(Training& training, int, Logs& logs) override {
+    logs.set("learning_rate", training.model().learning_rate());
+    const auto value = value_.find(logs);
+    if (!value) return;
+    if (cooling_ > 0) {
+      --cooling_;
+      epochs_without_ = 0;
+    }
+    if (value_.improve(*value)) {
+      epochs_without_ = 0;
+    } else if (cooling_ == 0 && ++epochs_without_ >= options_.patience) {
+      reduce(training.model());
+      cooling_ = options_.cooldown;
+      epochs_without_ = 0;
+    }
+  }
+
+ private:
+  void reduce(Model& model) const {
+    const double rate = model.learning_rate();
+    if (rate > options_.min_rate)
+      model.set_learning_rate(std::max(rate * options_.factor, options_.min_rate));
+  }
+
+  ReduceOnPlateauOptions options_;
+  MonitoredValue value_;
+  int epochs_without_ = 0, cooling_ = 0;
+};
+
+class TerminateOnNan final : public Callback {
+ public:
+  bool looks_at_batches() const override { return true; }
+  void on_batch_end(Training& training, std::int64_t batch, const Logs& logs) override {
+    if (std::isfinite(logs.at("loss"))) return;
+    spdlog::error("the loss of batch {} is {}: training ends", batch, logs.at("loss"));
+    training.stop();
+  }
+};
+
+class LearningRateScheduler final : public Callback {
+ public:
+  explicit LearningRateScheduler(std::function<double(int, double)> schedule)
+      : schedule_(std::move(schedule)) {}
+
+  void on_epoch_begin(Training& training, int epoch) override {
+    training.model().set_learning_rate(schedule_(epoch, training.model().learning_rate()));
+  }
+  void on_epoch_end(Training& training, int, Logs& logs) override {
+    logs.set("learning_rate", training.model().learning_rate());
+  }
+
+ private:
+  std::function<double(int, double)> schedule_;
+};
+
+}  // namespace
+
+CallbackRef early_stopping(const EarlyStoppingOptions& options) {
+  return std::make_shared<EarlyStopping>(options);
+}
+
+CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options) {
+  return std::make_shared<ReduceOnPlateau>(options);
+}
+
+CallbackRef terminate_on_nan() { return std::make_shared<TerminateOnNan>(); }
+
+CallbackRef learning_rate_scheduler(std::function<double(int, double)> schedule) {
+  return std::make_shared<LearningRateScheduler>(std::move(schedule));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,31 @@
+// Examples for a model.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "actors/input/dataset.h"
+
+namespace actorflow {
+
+// A dataset whose elements are examples, not batches: a tensor for each input of the model, then one for
+// each output (its label), then, if the model is told so, a float32 scalar, the example's weight.
+class TrainingData {
+ public:
+  // Elements of a dataset, in its order.
+  TrainingData(Dataset elements) : elements_(std::move(elements)) {}  // NOLINT: a dataset is data
+  // Tensors whose rows are examples. Throws invalid_argument if the numbers of rows differ.
+  TrainingData(const Tensor& x, const Tensor& y);
+  TrainingData(std::vector<Tensor> inputs, std::vector<Tensor> labels);
+
+  const Dataset& elements() const { return elements_; }
+  // The number of examples, if it is known.
+  const std::optional<std::int64_t>& size() const { return size_; }
+
+ private:
+  Dataset elements_;
+  std::optional<std::int64_t> size_;
+};
+
+}  // namespace actorflow

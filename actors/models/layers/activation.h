@@ -1,0 +1,32 @@
+// The function that a layer applies to its result.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "kernels/ops.h"
+
+namespace actorflow {
+
+// Any function of a tensor: relu, tanh, sigmoid, softmax, gelu, or one of your own. None by default.
+class Activation {
+ public:
+  using Function = std::function<Output(Output)>;
+
+  Activation() = default;
+  Activation(Output (*function)(Output)) : plain_(function), function_(function) {}  // NOLINT: see above
+  Activation(Output (*function)(Output, bool))                                       // NOLINT: gelu
+      : function_([function](Output x) { return function(x, false); }) {}
+  Activation(Function function) : function_(std::move(function)) {}  // NOLINT: see above
+
+  explicit operator bool() const { return static_cast<bool>(function_); }
+  // Relu is computed together with what comes before it.
+  bool is_relu() const { return plain_ == &relu; }
+  Output operator()(Output x) const { return function_ ? function_(x) : x; }
+
+ private:
+  Output (*plain_)(Output) = nullptr;
+  Function function_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "actors/models/layers.h"
+#include "actors/models/layers/checks.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// What one attention layer computes in one graph.
+class Attention {
+ public:
+  Attention(LayerScope& scope, std::int64_t heads, std::int64_t head_width,
+            const AttentionOptions& options)
+      : scope_(scope), heads_(heads), head_width_(head_width), options_(options) {}
+
+  Output operator()(Output query, Output value, Output key) {
+    const Output q = split(project("query", query, heads_ * head_width_));
+    const Output k = split(project("key", key, heads_ * head_width_));
+    const Output v = split(project("value", value, heads_ * head_width_));
+    Output scores = batch_matmul(q * (1 / std::sqrt(static_cast<double>(head_width_))), k, false, true);
+    if (options_.causal) scores = scores + mask(scores.shape());
+    Output weights = softmax(scores);
+    if (options_.dropout > 0 && scope_.training())
+      weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
+    const Output together = transpose(batch_matmul(weights, v), {0, 2, 1, 3});
+    const Output joined = reshape(together, {-1, query.shape()[1], heads_ * head_width_});
+    return project("output", joined, last_dimension(query));
+  }
+
+ private:
+  Output project(const char* name, Output x, std::int64_t units) {
+    const DenseOptions options{.bias = options_.bias, .weights = options_.weights};
+    return scope_.apply(dense(units, {}, options).named(name), x);
+  }
+
+  // [batch, length, heads * width] -> [batch, heads, length, width].
+  Output split(Output x) {
+    return transpose(reshape(x, {-1, x.shape()[1], heads_, head_width_}), {0, 2, 1, 3});
+  }
+
+  // 0 where a position may look, and so little elsewhere that the weight becomes 0.
+  Output mask(const Shape& scores) {
+    const std::int64_t rows = scores[2], columns = scores[3];
+    std::vector<float> values(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t column = row + 1; column < columns; ++column)
+        values[static_cast<std::size_t>(row * columns + column)] = -1e9F;
+    return scope_.graph().constant(Tensor::of<float>({rows, columns}, values), "mask");
+  }
+
+  LayerScope& scope_;
+  std::int64_t heads_, head_width_;
+  const AttentionOptions& options_;
+};
+
+}  // namespace
+
+Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOptions& options) {
+  expect_positive("attention", "heads", heads);
+  expect_positive("attention", "head width", head_width);
+  return {"attention", [=](LayerScope& scope, const std::vector<Output>& inputs) {
+            if (inputs.empty() || inputs.size() > 3)
+              throw invalid_argument(fmt::format("expected one to three inputs, got {}", inputs.size()));
+            for (const Output& x : inputs) {
+              expect_floating(x);
+              expect_rank(x, 3, "[batch, length, width]");
+              batch_of(x.shape());
+            }
+            Attention attend(scope, heads, head_width, options);
+            const Output value = inputs.size() > 1 ? inputs[1] : inputs[0];
+            return attend(inputs[0], value, inputs.size() > 2 ? inputs[2] : value);
+          }};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,56 @@
+#include "actors/models/layers/checks.h"
+
+#include <fmt/format.h>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+void expect_positive(std::string_view layer, std::string_view what, std::int64_t value) {
+  if (value < 1)
+    throw invalid_argument(fmt::format("{}: expected {} of 1 or more, got {}", layer, what, value));
+}
+
+void expect_floating(Output x) {
+  if (x.dtype() != DType::float32)
+    throw invalid_argument(
+        fmt::format("expected float32, got {}; rescaling() makes numbers of pixels, embedding() of ids",
+                    x.type().to_string()));
+}
+
+void expect_rank(Output x, int rank, std::string_view axes) {
+  if (x.shape().rank() != rank)
+    throw invalid_argument(fmt::format("expected {}, got {}", axes, x.type().to_string()));
+}
+
+void expect_rank_of_at_least(Output x, int rank) {
+  if (x.shape().rank() < rank)
+    throw invalid_argument(fmt::format("expected {} or more dimensions with the batch's, got {}", rank,
+                                       x.type().to_string()));
+}
+
+std::int64_t last_dimension(Output x) {
+  const std::int64_t last = x.shape().rank() < 1 ? Shape::unknown : x.shape()[x.shape().rank() - 1];
+  if (last == Shape::unknown)
+    throw invalid_argument(
+        fmt::format("the last dimension must be known, got {}", x.type().to_string()));
+  return last;
+}
+
+Shape with_last(const Shape& shape, std::int64_t last) {
+  Shape result = batch_of(shape);
+  result.set(shape.rank() - 1, last);
+  return result;
+}
+
+Shape batch_of(const Shape& shape) {
+  Shape result = shape;
+  for (int axis = 1; axis < shape.rank(); ++axis)
+    if (shape[axis] == Shape::unknown)
+      throw invalid_argument(
+          fmt::format("all dimensions but the batch's must be known, got {}", shape.to_string()));
+  result.set(0, -1);
+  return result;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,24 @@
+// What layers ask of their inputs and settings. Each throws invalid_argument that says what was expected
+// and what came.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "dataflow/graph/graph.h"
+
+namespace actorflow {
+
+void expect_positive(std::string_view layer, std::string_view what, std::int64_t value);
+void expect_floating(Output x);
+void expect_rank(Output x, int rank, std::string_view axes);
+void expect_rank_of_at_least(Output x, int rank);
+// The size of the last axis, which must be known.
+std::int64_t last_dimension(Output x);
+// The shape for reshape() that differs from this one in the last dimension: -1 is the batch. All other
+// dimensions must be known.
+Shape with_last(const Shape& shape, std::int64_t last);
+// The dimensions of one example, all known, behind a batch of -1.
+Shape batch_of(const Shape& example);
+
+}  // namespace actorflow

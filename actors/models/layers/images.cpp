@@ -1,0 +1,62 @@
+// Layers of images [batch, height, width, channels].
+#include "actors/models/layers.h"
+#include "actors/models/layers/checks.h"
+
+namespace actorflow {
+namespace {
+
+constexpr const char* images = "images [batch, height, width, channels]";
+
+using Pool = Output (*)(Output, Extent, Extent, Padding);
+
+Layer pool(const char* kind, Pool function, Extent windows, const PoolOptions& options) {
+  expect_positive(kind, "windows", std::min(windows.height, windows.width));
+  const Extent strides = options.strides.height == 0 ? windows : options.strides;
+  return {kind, [=](LayerScope&, Output x) {
+            expect_rank(x, 4, images);
+            return function(x, windows, strides, options.padding);
+          }};
+}
+
+}  // namespace
+
+Layer conv2d(std::int64_t filters, Extent window, const Activation& activation,
+             const ConvLayerOptions& options) {
+  expect_positive("conv2d", "filters", filters);
+  return {"conv2d", [=](LayerScope& scope, Output x) {
+            expect_floating(x);
+            expect_rank(x, 4, images);
+            const Shape shape{window.height, window.width, last_dimension(x), filters};
+            const Variable weights =
+                scope.weight("weights", shape, options.weights, options.regularizer);
+            if (!options.bias) return activation(conv2d(x, weights, options.strides, options.padding));
+            const Variable biases = scope.weight("biases", {filters}, options.biases);
+            const Output y =
+                fused_conv2d(x, weights, biases, activation.is_relu(), options.strides, options.padding);
+            return activation.is_relu() ? y : activation(y);
+          }};
+}
+
+Layer max_pool(Extent windows, const PoolOptions& options) {
+  return pool("max_pool", max_pool, windows, options);
+}
+
+Layer avg_pool(Extent windows, const PoolOptions& options) {
+  return pool("avg_pool", avg_pool, windows, options);
+}
+
+Layer global_avg_pool() {
+  return {"global_avg_pool", [](LayerScope&, Output x) {
+            expect_rank(x, 4, images);
+            return mean(x, {1, 2});
+          }};
+}
+
+Layer global_max_pool() {
+  return {"global_max_pool", [](LayerScope&, Output x) {
+            expect_rank(x, 4, images);
+            return max(x, {1, 2});
+          }};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,23 @@
+// Layers that look up trained vectors.
+#include "actors/models/layers.h"
+#include "actors/models/layers/checks.h"
+
+namespace actorflow {
+
+Layer embedding(std::int64_t rows, std::int64_t width, const Initializer& initial) {
+  expect_positive("embedding", "rows", rows);
+  expect_positive("embedding", "width", width);
+  return {"embedding", [=](LayerScope& scope, Output ids) {
+            return embedding_lookup(scope.weight("table", {rows, width}, initial), ids);
+          }};
+}
+
+Layer position_embedding(const Initializer& initial) {
+  return {"position_embedding", [initial](LayerScope& scope, Output x) {
+            expect_rank(x, 3, "[batch, length, width]");
+            const Shape all = batch_of(x.shape());
+            return x + scope.weight("table", {all[1], all[2]}, initial);
+          }};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,81 @@
+#include "actors/models/losses.h"
+
+#include <fmt/format.h>
+
+#include "actors/models/layers/checks.h"
+#include "actors/models/prediction_pairs.h"
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+
+namespace actorflow {
+namespace {
+
+// A loss of numbers and their labels of the same shape.
+template <class Function>
+Loss of_numbers(std::string name, Function function) {
+  return {std::move(name), [function](Output prediction, Output labels) {
+            const auto [p, label] = as_numbers(prediction, labels);
+            return function(p, label);
+          }};
+}
+
+// log(1 + e^-|x|) + max(x, 0): the logarithm of 1 + e^x without overflow.
+Output softplus(Output x) { return maximum(x, scalar_like(x, 0.0)) + log(exp(-abs(x)) + 1.0); }
+
+}  // namespace
+
+Loss softmax_cross_entropy(double label_smoothing) {
+  if (!(label_smoothing >= 0 && label_smoothing < 1))
+    throw invalid_argument(
+        fmt::format("label smoothing: expected 0 or more and less than 1, got {}", label_smoothing));
+  return {"softmax_cross_entropy", [label_smoothing](Output logits, Output labels) {
+            const auto [rows, classes] = as_classes(logits, labels);
+            Output loss = softmax_cross_entropy(rows, classes);
+            if (label_smoothing > 0)
+              loss = loss * (1 - label_smoothing) - mean(log_softmax(rows), {1}) * label_smoothing;
+            return labels.shape().rank() > 1 ? reshape(loss, batch_of(labels.shape())) : loss;
+          }};
+}
+
+Loss soft_label_cross_entropy() {
+  return of_numbers("soft_label_cross_entropy", [](Output logits, Output labels) {
+    return -sum(log_softmax(logits) * labels, {-1});
+  });
+}
+
+Loss sigmoid_cross_entropy() {
+  return of_numbers("sigmoid_cross_entropy",
+                    [](Output logits, Output labels) { return softplus(logits) - logits * labels; });
+}
+
+Loss mean_squared_error() {
+  return of_numbers("mean_squared_error", [](Output p, Output label) { return square(p - label); });
+}
+
+Loss mean_absolute_error() {
+  return of_numbers("mean_absolute_error", [](Output p, Output label) { return abs(p - label); });
+}
+
+Loss huber(double delta) {
+  if (!(delta > 0))
+    throw invalid_argument(fmt::format("huber: expected a delta above 0, got {}", delta));
+  return of_numbers("huber", [delta](Output p, Output label) {
+    const Output error = abs(p - label);
+    const Output inner = minimum(error, scalar_like(error, delta));
+    return square(inner) * 0.5 + (error - inner) * delta;
+  });
+}
+
+Loss hinge() {
+  return of_numbers("hinge", [](Output p, Output label) {
+    const Output zero = scalar_like(p, 0.0);
+    const Output sign = select(greater(label, zero), ones_like(label), -ones_like(label));
+    return maximum(1.0 - sign * p, zero);
+  });
+}
+
+Loss poisson() {
+  return of_numbers("poisson", [](Output p, Output label) { return p - label * log(p + 1e-7); });
+}
+
+}  // namespace actorflow

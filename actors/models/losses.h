@@ -1,0 +1,52 @@
+// What training makes small.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dataflow/graph/graph.h"
+
+namespace actorflow {
+
+// A loss, which may be a function of your own.
+struct Loss {
+  std::string name;
+  // float32 [batch, ...]: what each prediction costs. A model takes the mean over all.
+  std::function<Output(Output prediction, Output labels)> of;
+};
+
+// The losses of a model's outputs, one for each.
+class Losses {
+ public:
+  Losses() = default;
+  Losses(Loss loss) : losses_{std::move(loss)} {}  // NOLINT: a loss is a list of one
+  Losses(std::initializer_list<Loss> losses) : losses_(losses) {}
+
+  const std::vector<Loss>& list() const { return losses_; }
+
+ private:
+  std::vector<Loss> losses_;
+};
+
+// Of logits [batch, ..., classes] against class numbers [batch, ...], int32 or int64 (Keras'
+// SparseCategoricalCrossentropy(from_logits=True)). With smoothing s a label counts 1 - s, and all
+// classes together s.
+Loss softmax_cross_entropy(double label_smoothing = 0);
+// Of logits against probabilities [batch, ..., classes].
+Loss soft_label_cross_entropy();
+// Of logits [batch, ...] or [batch, 1] against 0 or 1 of any numeric dtype, [batch, ...].
+Loss sigmoid_cross_entropy();
+// Of numbers against numbers of one shape, but for a last dimension of 1 that either may lack.
+Loss mean_squared_error();
+Loss mean_absolute_error();
+// Huber 1964: quadratic up to `delta`, linear beyond.
+Loss huber(double delta = 1);
+// max(0, 1 - label prediction), for labels 0 or 1, which count as -1 and 1, or -1 or 1.
+Loss hinge();
+// prediction - label log(prediction), for positive predictions.
+Loss poisson();
+
+}  // namespace actorflow

@@ -1,0 +1,42 @@
+// What is measured of a model besides its loss.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "actors/models/losses.h"
+#include "dataflow/graph/graph.h"
+
+namespace actorflow {
+
+// A metric, which may be one of your own.
+struct Metric {
+  std::string name;
+  // Of a batch: numbers that add up over batches, float32 [k]; or, without `result`, a float32 scalar
+  // that is a mean over the batch's examples.
+  std::function<Output(Output prediction, Output labels)> of_batch;
+  // The metric's value from the sums over all batches.
+  std::function<double(std::span<const double> sums)> result{};
+  int output = 0;  // the number of the model's output that is measured
+
+  Metric of_output(int number) const;
+};
+
+// The share of the examples whose largest logit is their class's.
+Metric accuracy();
+// The share of those whose class is among the k largest logits; ties count as right.
+Metric top_k_accuracy(std::int64_t k = 5);
+// For predictions [batch] or [batch, 1] against 0 or 1: those above the threshold mean 1. Logits have
+// the threshold 0.
+Metric binary_accuracy(double threshold = 0.5);
+Metric precision(double threshold = 0.5);
+Metric recall(double threshold = 0.5);
+// The area under the receiver operating characteristic of probabilities, by 200 thresholds and
+// trapezoids, as Keras has it.
+Metric auc();
+// A loss, as the mean over all predictions.
+Metric metric_of(const Loss& loss);
+
+}  // namespace actorflow

@@ -1,0 +1,151 @@
+#include "actors/models/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "actors/export/onnx_export.h"
+#include "actors/input/rows.h"
+#include "actors/models/fit/batches.h"
+#include "actors/models/fit/fit_loop.h"
+#include "actors/models/model_engine.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+Model::Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs)
+    : Model(Network{std::move(inputs), std::move(outputs)}) {}
+Model::Model(Network network) : engine_(std::make_unique<ModelEngine>(std::move(network))) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+void Model::compile(CompileOptions options) {
+  engine_->rebuild_later();
+  engine_->learning_rate = hyperparameters(options.optimizer)[0];
+  engine_->options = std::move(options);
+}
+
+History Model::fit(const TrainingData& data, const FitOptions& options) {
+  return FitLoop(*this, *engine_, data, options).run();
+}
+
+Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
+  engine_->build_testing(types_of_example(data.elements()));
+  return actorflow::evaluate(*engine_, data, options.batch_size);
+}
+
+Tensor Model::predict(const Tensor& x, std::int64_t batch_size) {
+  if (engine_->network.outputs.size() != 1)
+    throw invalid_argument(fmt::format("the model has {} outputs; call predict() with a list of inputs",
+                                       engine_->network.outputs.size()));
+  return predict(std::vector<Tensor>{x}, batch_size)[0];
+}
+
+std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs, std::int64_t batch_size) {
+  const std::int64_t rows = rows_of(inputs);
+  const Dataset examples = Dataset::tensors(inputs);
+  engine_->build(types_of_example(examples));
+  DatasetIterator batches(*engine_->server, examples.batch(check_batch_size(batch_size)));
+  RowStacker results(rows);
+  while (results.rows() < rows) {
+    const auto values = engine_->predict->run(batches.next());
+    for (std::int64_t row = 0; row < rows_of(values); ++row) results.add_row(values, row);
+  }
+  return results.take();
+}
+
+void Model::build(const std::vector<TensorType>& inputs) { engine_->build(inputs); }
+
+std::string Model::summary() {
+  build();
+  const ModelGraph& graph = engine_->built();
+  std::string text = fmt::format("{:<28} {:<24} {:>12}\n", "layer", "result", "parameters");
+  for (const LayerRecord& layer : graph.layers) {
+    std::int64_t parameters = 0;
+    for (const auto& entry : graph.variables.entries)
+      if (entry.variable.name().starts_with(layer.name + "/"))
+        parameters += entry.variable.type().shape.elements();
+    const std::string kind = layer.name == layer.kind ? "" : fmt::format(" ({})", layer.kind);
+    text +=
+        fmt::format("{:<28} {:<24} {:>12}\n", layer.name + kind, layer.result.to_string(), parameters);
+  }
+  std::int64_t trained = 0;
+  for (const Variable& variable : graph.variables.trained()) trained += variable.type().shape.elements();
+  return text + fmt::format("{} parameters, of which {} are trained\n", count_parameters(), trained);
+}
+
+std::int64_t Model::count_parameters() {
+  build();
+  std::int64_t count = 0;
+  for (const Variable& variable : engine_->built().variables.all())
+    count += variable.type().shape.elements();
+  return count;
+}
+
+std::map<std::string, Tensor> Model::weights() {
+  build();
+  const auto variables = engine_->built().variables.all();
+  const auto values = engine_->session->run({variables.begin(), variables.end()});
+  std::map<std::string, Tensor> weights;
+  for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
+  return weights;
+}
+
+void Model::set_weights(const std::map<std::string, Tensor>& weights) {
+  build();
+  engine_->assign(weights);
+}
+
+void Model::save(const std::string& folder) {
+  build();
+  engine_->save(folder);
+}
+
+void Model::load(const std::string& folder) {
+  build();
+  if (!engine_->load(folder))
+    throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
+}
+
+FitProgress Model::progress() const { return engine_->progress; }
+
+void Model::export_onnx(const std::string& folder) {
+  build();
+  const ModelGraph& graph = engine_->built();
+  Signature signature;
+  for (const Output& input : graph.inputs) signature.inputs[input.name()] = input;
+  for (std::size_t i = 0; i < graph.predictions.size(); ++i)
+    signature.outputs[i == 0 ? "y" : fmt::format("y_{}", i)] = graph.predictions[i];
+  actorflow::export_onnx(engine_->server->runtime()->storage(), folder, {{serving_default, signature}},
+                         *engine_->session);
+}
+
+std::int64_t Model::step() {
+  build();
+  return engine_->session->run(engine_->built().global_step).scalar<std::int64_t>();
+}
+
+double Model::learning_rate() {
+  if (!engine_->compiled().learning_rate) return engine_->learning_rate;
+  if (!engine_->graph || !engine_->graph->can_train())
+    throw Error(Code::failed_precondition,
+                "the learning rate follows a schedule, which begins with fit()");
+  return engine_->session->run(engine_->graph->learning_rate).scalar<double>();
+}
+
+void Model::set_learning_rate(double rate) {
+  if (engine_->compiled().learning_rate)
+    throw Error(Code::failed_precondition,
+                "the learning rate follows the schedule of compile(); leave that out to set it");
+  engine_->learning_rate = rate;
+}
+
+Model sequential(const std::vector<Layer>& layers) { return Model(chain(layers)); }
+Model sequential(const SymbolicTensor& input, const std::vector<Layer>& layers) {
+  return Model(chain(layers, input));
+}
+
+}  // namespace actorflow

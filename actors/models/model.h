@@ -1,0 +1,125 @@
+// Models: layers that learn from examples.
+//
+//   Model model = sequential({flatten(), dense(128, relu), dense(10)});
+//   model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.001}, .metrics = {accuracy()}});
+//   model.fit({images, labels}, {.epochs = 3, .batch_size = 64});
+//   std::cout << model.evaluate({test_images, test_labels}).at("accuracy") << "\n";
+//
+// Names and behaviour follow Keras 3. fit/callbacks.h has the callbacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/client/session.h"
+#include "actors/models/fit/callback.h"
+#include "actors/models/fit/logs.h"
+#include "actors/models/fit/training_data.h"
+#include "actors/models/layers.h"
+#include "actors/models/losses.h"
+#include "actors/models/metrics.h"
+#include "dataflow/graph/precision.h"
+#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/replicate.h"
+
+namespace actorflow {
+
+// A learning rate that follows the number of the step, from 0 on: a float64 scalar, such as
+// exponential_decay(0.1, step, 1000, 0.5) of kernels/ops/learning_rate.h.
+using LearningRateSchedule = std::function<Output(Output step)>;
+
+struct CompileOptions {
+  Losses loss{};
+  std::vector<double> loss_weights{};  // of the outputs' losses; none: 1 each
+  Optimizer optimizer = Adam{};
+  LearningRateSchedule learning_rate{};  // none: the optimizer's, which callbacks may change
+  std::vector<Metric> metrics{};
+  double clip_global_norm = 0;  // of the gradients; 0 = not
+  bool sample_weights = false;  // examples end with a weight, by which their loss is multiplied
+  Precision precision = Precision::float32;  // of products; variables and sums stay float32
+  std::uint64_t seed = 1;                    // of the weights, and of dropout
+};
+
+struct ModelEngine;
+
+// What fit() prints to standard output.
+enum class Verbosity : std::uint8_t { silent, line_per_epoch };
+
+struct FitOptions {
+  int epochs = 1;                // the number of the last epoch, counted from 1
+  std::int64_t batch_size = 32;  // the last batch of an epoch may be smaller
+  std::optional<TrainingData> validation_data{};
+  // The share of the examples, the last ones, that are set apart for validation. For tensors.
+  double validation_split = 0;
+  bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
+  int initial_epoch = 0;             // epochs that were run earlier
+  std::int64_t steps_per_epoch = 0;  // 0: until the data end
+  Callbacks callbacks{};
+  Verbosity verbosity = Verbosity::line_per_epoch;
+};
+
+struct EvaluateOptions {
+  std::int64_t batch_size = 32;
+};
+
+// A model with its weights. Not thread-safe. Everything throws Error: invalid_argument for what does not
+// fit the model, failed_precondition for calls in the wrong order, and what steps throw.
+class Model {
+ public:
+  // The functional form.
+  Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs);
+  explicit Model(Network network);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  // Says how to train. A second call keeps the weights, and begins with new optimizer slots.
+  void compile(CompileOptions options);
+
+  // Trains. Calls may follow each other: weights, optimizer slots and the number of the step stay.
+  History fit(const TrainingData& data, const FitOptions& options = {});
+  // "loss" and the metrics over all examples.
+  Logs evaluate(const TrainingData& data, const EvaluateOptions& options = {});
+  // The outputs for examples in rows; of the model's only input, or of all.
+  Tensor predict(const Tensor& x, std::int64_t batch_size = 32);
+  std::vector<Tensor> predict(const std::vector<Tensor>& inputs, std::int64_t batch_size = 32);
+
+  // Makes the variables, if the inputs' types are known from input() or given here: those of one
+  // example. fit(), evaluate(), predict() and load() do that themselves.
+  void build(const std::vector<TensorType>& inputs = {});
+  // A table of the layers, with the shapes of their results and the numbers of their parameters.
+  std::string summary();
+  std::int64_t count_parameters();
+
+  // The variables by name, averages that are not trained included.
+  std::map<std::string, Tensor> weights();
+  // Throws invalid_argument, with all differences, unless these are all of the model's variables.
+  void set_weights(const std::map<std::string, Tensor>& weights);
+  // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
+  // the learning rate; the five newest stay. load() takes the newest one that is whole. Throws not_found
+  // if there is none, failed_precondition, with all differences, if it is of another model.
+  void save(const std::string& folder);
+  void load(const std::string& folder);
+  // Writes folder/model.onnx, whose inputs and outputs are called as in input(), and "y", "y_1", ...
+  void export_onnx(const std::string& folder);
+
+  std::int64_t step();  // training steps so far
+  // Where fit() is, or was when it ended or the loaded checkpoint was saved.
+  FitProgress progress() const;
+  double learning_rate();
+  void set_learning_rate(double rate);
+
+ private:
+  std::unique_ptr<ModelEngine> engine_;
+};
+
+// Layers one after the other; the first one's input is known from the data, or given.
+Model sequential(const std::vector<Layer>& layers);
+Model sequential(const SymbolicTensor& input, const std::vector<Layer>& layers);
+
+}  // namespace actorflow

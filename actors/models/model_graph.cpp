@@ -1,0 +1,141 @@
+#include "actors/models/model_graph.h"
+
+#include <fmt/format.h>
+
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+#include "kernels/ops/clipping.h"
+
+namespace actorflow {
+namespace {
+
+// The type of a batch of examples of this type.
+TensorType batched(const TensorType& example) {
+  Shape shape{Shape::unknown};
+  for (const std::int64_t dim : example.shape.dims()) shape.push_back(dim);
+  return {example.dtype, shape};
+}
+
+std::string numbered(std::string_view name, std::size_t number) {
+  return number == 0 ? std::string(name) : fmt::format("{}_{}", name, number);
+}
+
+void check_outputs(const CompileOptions& options, std::size_t outputs) {
+  const auto check = [outputs](std::string_view what, std::size_t given) {
+    if (given != outputs)
+      throw invalid_argument(fmt::format("compile: the model has {} output{}, but there are {} {}",
+                                         outputs, outputs == 1 ? "" : "s", given, what));
+  };
+  check("losses", options.loss.list().size());
+  if (!options.loss_weights.empty()) check("loss weights", options.loss_weights.size());
+  for (const Metric& metric : options.metrics)
+    if (metric.output < 0 || static_cast<std::size_t>(metric.output) >= outputs)
+      throw invalid_argument(
+          fmt::format("compile: the metric '{}' is of output {}, but the model has {}", metric.name,
+                      metric.output, outputs));
+}
+
+// The mean over each example's own elements: [batch].
+Output per_example(Output loss) {
+  std::vector<std::int64_t> axes;
+  for (int axis = 1; axis < loss.shape().rank(); ++axis) axes.push_back(axis);
+  return axes.empty() ? loss : mean(loss, axes);
+}
+
+}  // namespace
+
+ModelGraph::ModelGraph(const Network& network, std::vector<TensorType> types, std::uint64_t seed)
+    : global_step(actorflow::global_step(graph)),
+      progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
+      saved_rate(graph.variable("fit_learning_rate", graph.constant(0.0))),
+      input_types(std::move(types)),
+      network_(network),
+      seed_(seed) {
+  for (std::size_t i = 0; i < input_types.size(); ++i) {
+    const TensorType batch = batched(input_types[i]);
+    const std::string& name = network_.inputs[i].def().name;
+    inputs.push_back(
+        graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
+  }
+  ModelPass pass{.graph = graph, .variables = variables, .seed = seed_};
+  predictions = build(pass);
+  layers = std::move(pass.layers);
+  losses_ = std::move(pass.losses);
+}
+
+std::vector<Output> ModelGraph::build(ModelPass& pass) { return network_.build(pass, inputs); }
+
+void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorType> types) {
+  check_outputs(options, predictions.size());
+  label_types = std::move(types);
+  for (std::size_t i = 0; i < label_types.size(); ++i) {
+    const TensorType batch = batched(label_types[i]);
+    labels.push_back(graph.placeholder(batch.dtype, batch.shape, numbered("labels", i)));
+  }
+  if (options.sample_weights)
+    sample_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
+  test = graph.name_scope("test", [&] { return measure(options, losses_, predictions); });
+}
+
+void ModelGraph::add_training(const CompileOptions& options) {
+  graph.name_scope("train", [&] {
+    graph.precision(options.precision, [&] {
+      ModelPass pass{
+          .graph = graph, .variables = variables, .seed = seed_, .training = true, .step = global_step};
+      const auto trained = build(pass);
+      train = measure(options, pass.losses, trained);
+      updates = pass.updates;
+    });
+    rate_is_fed = !options.learning_rate;
+    learning_rate = rate_is_fed ? graph.placeholder(DType::float64, {}, "learning_rate")
+                                : options.learning_rate(global_step);
+    auto gradients = compute_gradients(train.loss, variables.trained());
+    if (options.clip_global_norm > 0)
+      gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);
+    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, {}, learning_rate);
+  });
+}
+
+Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Output>& losses,
+                             const std::vector<Output>& predicted) {
+  Measured measured;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const Loss& loss = options.loss.list()[i];
+    try {
+      Output cost = per_example(loss.of(predicted[i], labels[i]));
+      if (sample_weights) cost = cost * sample_weights;
+      cost = mean(cost);
+      if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
+      measured.loss = measured.loss ? measured.loss + cost : cost;
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("loss '{}': {}", loss.name, error.what()));
+    }
+  }
+  for (const Output& loss : losses) measured.loss = measured.loss + loss;
+  for (const auto& entry : variables.entries)
+    if (entry.regularizer) measured.loss = measured.loss + entry.regularizer(entry.variable);
+  for (const Metric& metric : options.metrics) {
+    const auto i = static_cast<std::size_t>(metric.output);
+    try {
+      measured.metrics.push_back(metric.of_batch(predicted[i], labels[i]));
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("metric '{}': {}", metric.name, error.what()));
+    }
+  }
+  return measured;
+}
+
+std::vector<Output> ModelGraph::batch_feeds() const {
+  std::vector<Output> feeds = inputs;
+  feeds.insert(feeds.end(), labels.begin(), labels.end());
+  if (sample_weights) feeds.push_back(sample_weights);
+  return feeds;
+}
+
+std::vector<Variable> ModelGraph::saved_variables() const {
+  std::vector<Variable> result = variables.all();
+  result.insert(result.end(), {global_step, progress, saved_rate});
+  return result;
+}
+
+}  // namespace actorflow

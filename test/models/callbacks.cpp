@@ -1,0 +1,174 @@
+// Callbacks of fit().
+#include "actors/models/fit/callbacks.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "actors/events/event_reader.h"
+#include "actors/models/model.h"
+#include "test/models/support/toy_data.h"
+#include "test/support/folder.h"
+#include "test/support/says.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+// A callback that makes up the values of "val_loss", one epoch after the other.
+CallbackRef made_up(std::vector<double> values) {
+  return callback({.on_epoch_end = [values = std::move(values)](Training&, int epoch, Logs& logs) {
+    logs.set("val_loss", values.at(static_cast<std::size_t>(epoch - 1)));
+  }});
+}
+
+// A model whose only weight becomes smaller by 1 in each step: the number of steps, negative.
+Model step_counter() {
+  Model model = sequential({constant_layer(0)});
+  model.compile({.loss = {{"value", [](Output p, Output) { return p; }}}, .optimizer = Sgd{1}});
+  return model;
+}
+
+float weight_of(Model& model) { return model.weights().at("constant/value").values<float>()[0]; }
+
+TrainingData examples(std::int64_t count = 1) {
+  return {Tensor::zeros(DType::float32, {count, 1}), Tensor::zeros(DType::float32, {count, 1})};
+}
+
+FitOptions with(Callbacks callbacks, int epochs) {
+  return quiet({.epochs = epochs, .batch_size = 1, .callbacks = std::move(callbacks)});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(callbacks)
+
+BOOST_AUTO_TEST_CASE(early_stopping_ends_after_its_patience_and_restores_the_best) {
+  Model model = step_counter();
+  const auto history =
+      model.fit(examples(), with({made_up({0.2, 0.15, 0.1, 0.11, 0.12, 0, 0}),
+                                  early_stopping({.patience = 2, .restore_best_weights = true})},
+                                 7));
+  BOOST_TEST(history.epochs.size() == 5U);
+  BOOST_TEST(weight_of(model) == -3.F);
+}
+
+BOOST_AUTO_TEST_CASE(the_best_weights_are_restored_also_when_fit_simply_ends) {
+  Model model = step_counter();
+  model.fit(examples(), with({made_up({0.2, 0.1, 0.3}),
+                              early_stopping({.patience = 5, .restore_best_weights = true})},
+                             3));
+  BOOST_TEST(weight_of(model) == -2.F);
+}
+
+BOOST_AUTO_TEST_CASE(accuracy_ought_to_grow) {
+  Model model = step_counter();
+  const auto made = callback({.on_epoch_end = [](Training&, int epoch, Logs& logs) {
+    logs.set("val_accuracy", epoch < 4 ? 0.1 * epoch : 0.3);
+  }});
+  const auto history =
+      model.fit(examples(), with({made, early_stopping({.monitor = "val_accuracy", .patience = 1})}, 9));
+  BOOST_TEST(history.epochs.size() == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_is_not_measured_stops_nothing) {
+  Model model = step_counter();
+  BOOST_TEST(model.fit(examples(), with({early_stopping({.monitor = "nothing"})}, 3)).epochs.size() ==
+             3U);
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_in_the_epoch_where_it_was) {
+  const Folder folder;
+  const auto backup = [&] { return backup_and_restore(folder.file("backup"), {.every_batches = 2}); };
+  const auto train = [&](Callbacks callbacks, int* epochs = nullptr) {
+    Model model = sequential({dense(4, tanh), dropout(0.3), dense(1)});
+    model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.01}});
+    const auto [x, y] = points_of_a_line(20);
+    callbacks.push_back(callback({.on_epoch_begin = [&](Training&, int) { epochs ? ++*epochs : 0; }}));
+    model.fit({x, y}, quiet({.epochs = 10, .batch_size = 4, .callbacks = std::move(callbacks)}));
+    return model.weights();
+  };
+  const auto interrupt =
+      callback({.on_batch_end = [](Training& training, std::int64_t batch, const Logs&) {
+        if (training.model().progress().epoch == 5 && batch == 3)
+          throw Error(Code::cancelled, "interrupted");
+      }});
+  BOOST_CHECK_EXCEPTION(train({backup(), interrupt}), Error, says("interrupted"));
+  int epochs = 0;
+  const auto resumed = train({backup()}, &epochs);
+  BOOST_TEST(epochs == 6);
+  BOOST_TEST(same(resumed, train({})));
+  BOOST_TEST(std::filesystem::is_empty(folder.file("backup")));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_backup_is_passed_over) {
+  const Folder folder;
+  Model model = step_counter();
+  model.fit(examples(), with({backup_and_restore(folder.path(), {.keep = true})}, 4));
+  std::ofstream(folder.file("step-4.manifest"), std::ios::binary) << "nonsense";
+  Model again = step_counter();
+  std::vector<int> epochs;
+  const auto note = callback({.on_epoch_begin = [&](Training&, int epoch) { epochs.push_back(epoch); }});
+  again.fit(examples(), with({backup_and_restore(folder.path()), note}, 5));
+  BOOST_TEST(epochs == (std::vector<int>{4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(weight_of(again) == -5.F);
+}
+
+BOOST_AUTO_TEST_CASE(the_best_model_is_saved_with_its_step) {
+  const Folder folder;
+  Model model = step_counter();
+  model.fit(
+      examples(),
+      with({made_up({0.3, 0.1, 0.2}), model_checkpoint(folder.path(), {.monitor = "val_loss"})}, 3));
+  Model loaded = step_counter();
+  loaded.fit(examples(), with({}, 1));
+  loaded.load(folder.path());
+  BOOST_TEST(weight_of(loaded) == -2.F);
+  BOOST_TEST(loaded.step() == 2);
+  BOOST_TEST(loaded.progress().epoch == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_plateau_reduces_the_rate) {
+  Model model = step_counter();
+  model.fit(examples(),
+            with({made_up({1, 1, 1, 1, 1}), reduce_on_plateau({.factor = 0.5, .patience = 2})}, 5));
+  BOOST_TEST(model.learning_rate() == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(a_scheduler_sets_the_rate_of_each_epoch) {
+  Model model = step_counter();
+  const auto history = model.fit(
+      examples(), with({learning_rate_scheduler([](int epoch, double) { return 0.1 * epoch; })}, 3));
+  BOOST_TEST(weight_of(model) == -0.6F, boost::test_tools::tolerance(1e-6F));
+  BOOST_TEST(history.of("learning_rate")[1] == 0.2);
+}
+
+BOOST_AUTO_TEST_CASE(epochs_become_rows_and_scalars) {
+  const Folder folder;
+  Model model = step_counter();
+  const std::string rows = folder.file("log.csv"), events = folder.file("events");
+  model.fit(examples(2), with({made_up({0.5, 0.25}), csv_logger(rows), tensorboard(events)}, 2));
+  BOOST_TEST(read_file(rows) == "epoch,loss,val_loss\n1,-0.5,0.5\n2,-2.5,0.25\n");
+  BOOST_TEST(!std::filesystem::is_empty(events + "/validation"));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_ends_training) {
+  Model model = sequential({constant_layer(std::numeric_limits<double>::infinity())});
+  model.compile({.loss = {{"value", [](Output p, Output) { return p - p; }}}, .optimizer = Sgd{0}});
+  std::int64_t batches = 0;
+  const auto count =
+      callback({.on_batch_end = [&](Training&, std::int64_t, const Logs&) { ++batches; }});
+  model.fit(examples(3), with({terminate_on_nan(), count}, 2));
+  BOOST_TEST(batches == 1);
+}
+
+BOOST_AUTO_TEST_CASE(averaged_weights_are_the_mean_after_each_epoch) {
+  Model model = step_counter();
+  model.fit(examples(), with({averaged_weights(2)}, 4));
+  BOOST_TEST(weight_of(model) == -3.F);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
