@@ -11,7 +11,7 @@
 #include "actors/events/summaries.h"
 #include "actors/export/onnx_export.h"
 #include "actors/models/conv_models.h"
-#include "actors/models/layers.h"
+#include "actors/layers/layers.h"
 #include "actors/models/mlp.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"

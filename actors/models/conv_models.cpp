@@ -1,6 +1,6 @@
 #include "actors/models/conv_models.h"
 
-#include "actors/models/layers.h"
+#include "actors/layers/layers.h"
 
 namespace actorflow {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/models/layers/functional.h"
+#include "actors/layers/functional.h"
 #include "dataflow/graph/graph.h"
 
 namespace actorflow {

@@ -24,7 +24,6 @@ Model::~Model() = default;
 
 void Model::compile(CompileOptions options) {
   engine_->rebuild_later();
-  engine_->learning_rate = hyperparameters(options.optimizer)[0];
   engine_->options = std::move(options);
 }
 
@@ -48,10 +47,10 @@ std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs, std::int64
   const std::int64_t rows = rows_of(inputs);
   const Dataset examples = Dataset::tensors(inputs);
   engine_->build(types_of_example(examples));
-  DatasetIterator batches(*engine_->server, examples.batch(check_batch_size(batch_size)));
+  DatasetIterator batches(engine_->local->server, examples.batch(check_batch_size(batch_size)));
   RowStacker results(rows);
   while (results.rows() < rows) {
-    const auto values = engine_->predict->run(batches.next());
+    const auto values = engine_->local->predict->run(batches.next());
     for (std::int64_t row = 0; row < rows_of(values); ++row) results.add_row(values, row);
   }
   return results.take();
@@ -61,7 +60,7 @@ void Model::build(const std::vector<TensorType>& inputs) { engine_->build(inputs
 
 std::string Model::summary() {
   build();
-  const ModelGraph& graph = engine_->built();
+  const ModelGraph& graph = engine_->session().nodes();
   std::string text = fmt::format("{:<28} {:<24} {:>12}\n", "layer", "result", "parameters");
   for (const LayerRecord& layer : graph.layers) {
     std::int64_t parameters = 0;
@@ -80,67 +79,69 @@ std::string Model::summary() {
 std::int64_t Model::count_parameters() {
   build();
   std::int64_t count = 0;
-  for (const Variable& variable : engine_->built().variables.all())
+  for (const Variable& variable : engine_->session().nodes().variables.all())
     count += variable.type().shape.elements();
   return count;
 }
 
 std::map<std::string, Tensor> Model::weights() {
   build();
-  const auto variables = engine_->built().variables.all();
-  const auto values = engine_->session->run({variables.begin(), variables.end()});
-  std::map<std::string, Tensor> weights;
-  for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
-  return weights;
+  return engine_->session().weights();
 }
 
 void Model::set_weights(const std::map<std::string, Tensor>& weights) {
   build();
-  engine_->assign(weights);
+  engine_->session().set_weights(weights);
 }
 
 void Model::save(const std::string& folder) {
   build();
-  engine_->save(folder);
+  engine_->session().save(folder, engine_->progress);
 }
 
 void Model::load(const std::string& folder) {
   build();
-  if (!engine_->load(folder))
-    throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
+  const auto progress = engine_->session().load(folder);
+  if (!progress) throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
+  engine_->progress = *progress;
 }
 
 FitProgress Model::progress() const { return engine_->progress; }
 
 void Model::export_onnx(const std::string& folder) {
   build();
-  const ModelGraph& graph = engine_->built();
+  const ModelGraph& graph = engine_->session().nodes();
   Signature signature;
   for (const Output& input : graph.inputs) signature.inputs[input.name()] = input;
   for (std::size_t i = 0; i < graph.predictions.size(); ++i)
     signature.outputs[i == 0 ? "y" : fmt::format("y_{}", i)] = graph.predictions[i];
-  actorflow::export_onnx(engine_->server->runtime()->storage(), folder, {{serving_default, signature}},
-                         *engine_->session);
+  ModelSession& model = engine_->session();
+  actorflow::export_onnx(model.storage(), folder, {{serving_default, signature}}, model.session());
 }
 
 std::int64_t Model::step() {
   build();
-  return engine_->session->run(engine_->built().global_step).scalar<std::int64_t>();
+  ModelSession& model = engine_->session();
+  return model.session().run(model.nodes().global_step).scalar<std::int64_t>();
 }
 
 double Model::learning_rate() {
-  if (!engine_->compiled().learning_rate) return engine_->learning_rate;
-  if (!engine_->graph || !engine_->graph->can_train())
+  const bool scheduled = static_cast<bool>(engine_->compiled().learning_rate);
+  if (!engine_->local && !scheduled) return engine_->first_learning_rate();
+  ModelSession& model = engine_->session();
+  const Output rate = scheduled ? model.nodes().rate : Output(model.nodes().learning_rate);
+  if (!rate)
     throw Error(Code::failed_precondition,
                 "the learning rate follows a schedule, which begins with fit()");
-  return engine_->session->run(engine_->graph->learning_rate).scalar<double>();
+  return model.session().run(rate).scalar<double>();
 }
 
 void Model::set_learning_rate(double rate) {
   if (engine_->compiled().learning_rate)
     throw Error(Code::failed_precondition,
                 "the learning rate follows the schedule of compile(); leave that out to set it");
-  engine_->learning_rate = rate;
+  if (engine_->local || engine_->of_cluster) return engine_->session().set_learning_rate(rate);
+  engine_->wanted_rate = rate;
 }
 
 Model sequential(const std::vector<Layer>& layers) { return Model(chain(layers)); }

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "actors/client/session.h"
+#include "actors/layers/layers.h"
+#include "actors/layers/losses.h"
+#include "actors/layers/metrics.h"
 #include "actors/models/fit/callback.h"
 #include "actors/models/fit/logs.h"
 #include "actors/models/fit/training_data.h"
-#include "actors/models/layers.h"
-#include "actors/models/losses.h"
-#include "actors/models/metrics.h"
 #include "dataflow/graph/precision.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/train/replicate.h"

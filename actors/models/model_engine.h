@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint/saver.h"
 #include "actors/models/model.h"
 #include "actors/models/model_graph.h"
+#include "actors/models/model_session.h"
 #include "actors/task/server.h"
 
 namespace actorflow {
@@ -20,37 +20,44 @@ struct ModelEngine {
 
   // Throws failed_precondition if the model has not been compiled.
   const CompileOptions& compiled() const;
-  // Make what is missing. Types are those of one example.
+  // Make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
   void build_training(const std::vector<TensorType>& example);
-  // Throws failed_precondition if the model was not built.
-  ModelGraph& built() const;
-  void assign(const std::map<std::string, Tensor>& values);
-  void save(const std::string& folder);
-  // Returns false if there is no checkpoint.
-  bool load(const std::string& folder);
+  // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few.
+  struct ExampleTypes {
+    std::vector<TensorType> inputs, labels;
+  };
+  ExampleTypes divided(const std::vector<TensorType>& example) const;
+  // Types that the model takes, from those of the data or, if there are none, from input().
+  std::vector<TensorType> types_of_inputs(const std::vector<TensorType>& given) const;
+
+  // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
+  // the model was not built.
+  ModelSession& session() const;
+  double first_learning_rate() const;
   // Forgets the graph, and keeps the weights for the next one.
   void rebuild_later();
 
   Network network;
   std::optional<CompileOptions> options;
-  double learning_rate = 0;  // fed to each step
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
+  std::optional<double> wanted_rate;           // that was set before there was a graph
+  ModelSession* of_cluster = nullptr;          // while one trains
 
-  // In the order in which they must end, the last one first.
-  std::unique_ptr<Server> server;
-  std::unique_ptr<ModelGraph> graph;
-  std::unique_ptr<Session> session;
-  std::optional<Saver> saver;
-  // Of all variables, in their order, then of the progress and the saved learning rate.
-  std::vector<Output> assign_values, assignments;
-  std::optional<Callable> train, test, predict;
+  // In this process.
+  struct Local {
+    Local(const Network& network, std::vector<TensorType> inputs, std::uint64_t seed, double rate);
 
- private:
-  void add_assignment(const Variable& variable);
-  std::vector<TensorType> types_of_inputs(const std::vector<TensorType>& given) const;
+    Graph graph;
+    ModelGraph nodes;
+    Server server = Server::local();
+    ModelSession in_session;
+    std::unique_ptr<Session> session;  // its graph is complete, but for testing and training
+    std::optional<Callable> train, predict;
+  };
+  std::unique_ptr<Local> local;
 };
 
 }  // namespace actorflow

@@ -44,10 +44,12 @@ Output per_example(Output loss) {
 
 }  // namespace
 
-ModelGraph::ModelGraph(const Network& network, std::vector<TensorType> types, std::uint64_t seed)
-    : global_step(actorflow::global_step(graph)),
+ModelGraph::ModelGraph(Graph& where, const Network& network, std::vector<TensorType> types,
+                       std::uint64_t seed, double first_rate)
+    : graph(where),
+      global_step(actorflow::global_step(graph)),
+      learning_rate(graph.variable("learning_rate", graph.constant(first_rate))),
       progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
-      saved_rate(graph.variable("fit_learning_rate", graph.constant(0.0))),
       input_types(std::move(types)),
       network_(network),
       seed_(seed) {
@@ -74,37 +76,45 @@ void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorTy
   }
   if (options.sample_weights)
     sample_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
-  test = graph.name_scope("test", [&] { return measure(options, losses_, predictions); });
+  test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, false); });
 }
 
-void ModelGraph::add_training(const CompileOptions& options) {
+void ModelGraph::add_training(const CompileOptions& options, const Replication& replication) {
+  const bool together = replication.replicas > 1;
   graph.name_scope("train", [&] {
+    if (together) add_replica_feeds();
     graph.precision(options.precision, [&] {
-      ModelPass pass{
-          .graph = graph, .variables = variables, .seed = seed_, .training = true, .step = global_step};
+      ModelPass pass{.graph = graph,
+                     .variables = variables,
+                     .seed = seed_ + static_cast<std::uint64_t>(replication.replica),
+                     .training = true,
+                     .step = global_step};
       const auto trained = build(pass);
-      train = measure(options, pass.losses, trained);
+      train = measure(options, pass.losses, trained, together);
       updates = pass.updates;
     });
-    rate_is_fed = !options.learning_rate;
-    learning_rate = rate_is_fed ? graph.placeholder(DType::float64, {}, "learning_rate")
-                                : options.learning_rate(global_step);
+    rate = options.learning_rate ? options.learning_rate(global_step) : Output(learning_rate);
     auto gradients = compute_gradients(train.loss, variables.trained());
     if (options.clip_global_norm > 0)
       gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);
-    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, {}, learning_rate);
+    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication, rate);
+    if (together) add_epoch_sums(options);
   });
 }
 
+// The mean over the examples of the batch, also of those that other replicas have.
+Output ModelGraph::mean_cost(Output costs, bool together) const {
+  if (sample_weights) costs = costs * sample_weights;
+  return together ? sum(costs * replica.weights) / replica.share : mean(costs);
+}
+
 Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Output>& losses,
-                             const std::vector<Output>& predicted) {
+                             const std::vector<Output>& predicted, bool together) {
   Measured measured;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const Loss& loss = options.loss.list()[i];
     try {
-      Output cost = per_example(loss.of(predicted[i], labels[i]));
-      if (sample_weights) cost = cost * sample_weights;
-      cost = mean(cost);
+      Output cost = mean_cost(per_example(loss.of(predicted[i], labels[i])), together);
       if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
       measured.loss = measured.loss ? measured.loss + cost : cost;
     } catch (const Error& error) {
@@ -125,6 +135,30 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
   return measured;
 }
 
+void ModelGraph::add_replica_feeds() {
+  replica.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
+  replica.share = graph.placeholder(DType::float32, {}, "share");
+  replica.examples = graph.placeholder(DType::float64, {}, "examples");
+  replica.row = graph.placeholder(DType::float64, {2}, "row");
+}
+
+void ModelGraph::add_epoch_sums(const CompileOptions& options) {
+  const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
+  std::vector<Output> sums{as_row(replica.examples),
+                           as_row(train.loss) * cast(replica.share, DType::float64)};
+  for (std::size_t i = 0; i < train.metrics.size(); ++i) {
+    // Sums of a batch count as they are, means by examples; nothing counts that is only padding.
+    const Output one = ones_like(replica.examples);
+    const Output times = options.metrics[i].result ? minimum(replica.examples, one) : replica.examples;
+    sums.push_back(as_row(train.metrics[i]) * times);
+  }
+  const Output row = concat(sums, 0);
+  const std::int64_t width = row.shape()[0];
+  epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
+  updates.push_back(
+      graph.assign_add(epoch_sums, reshape(replica.row, {2, 1}) * reshape(row, {1, width})));
+}
+
 std::vector<Output> ModelGraph::batch_feeds() const {
   std::vector<Output> feeds = inputs;
   feeds.insert(feeds.end(), labels.begin(), labels.end());
@@ -134,7 +168,7 @@ std::vector<Output> ModelGraph::batch_feeds() const {
 
 std::vector<Variable> ModelGraph::saved_variables() const {
   std::vector<Variable> result = variables.all();
-  result.insert(result.end(), {global_step, progress, saved_rate});
+  result.insert(result.end(), {global_step, learning_rate, progress});
   return result;
 }
 

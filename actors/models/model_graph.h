@@ -1,12 +1,12 @@
-// The graph of a model: one for predicting, testing and training.
+// The nodes of a model in a graph: for predicting, testing and training.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "actors/models/model.h"
+#include "dataflow/train/replicate.h"
 
 namespace actorflow {
 
@@ -16,48 +16,62 @@ struct Measured {
   std::vector<Output> metrics;
 };
 
+// What a replica that trains with others feeds besides its part of a batch.
+struct ReplicaFeeds {
+  Output weights;   // float32 [n]: of its examples; 0 where it has none
+  Output share;     // float32 scalar: the examples of the whole batch, divided by the replicas
+  Output examples;  // float64 scalar: those that it has
+  Output row;       // float64 [2]: 1 in the row of epoch_sums of this epoch, else 0
+};
+
 // Built in three steps: the labels' types are known later than the inputs', and a model that is only
-// tested need not be one that can be trained. Not thread-safe.
+// tested need not be one that can be trained. Not thread-safe. REQUIRES: the graph outlives this.
 class ModelGraph {
  public:
-  // `inputs` are the types of one example.
-  ModelGraph(const Network& network, std::vector<TensorType> inputs, std::uint64_t seed);
+  // `inputs` are the types of one example. `learning_rate` is the first one.
+  ModelGraph(Graph& graph, const Network& network, std::vector<TensorType> inputs, std::uint64_t seed,
+             double learning_rate);
   // Adds what testing needs. `labels` are the types of one example. REQUIRES: called once.
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
   // Adds what training needs. REQUIRES: can_test(), with the same options; called once.
-  void add_training(const CompileOptions& options);
+  void add_training(const CompileOptions& options, const Replication& replication = {});
   bool can_train() const { return static_cast<bool>(train_op.step); }
 
-  Graph graph;
+  Graph& graph;
   ModelVariables variables;
   Variable global_step;
-  // How far fit() was when a checkpoint was saved: int64 [2], see FitProgress, and the learning rate.
-  Variable progress, saved_rate;
+  // float64 scalar, which callbacks may change; and how far fit() is: int64 [2], see FitProgress.
+  Variable learning_rate, progress;
   std::vector<LayerRecord> layers;
 
   // Placeholders of batches, and their types as those of one example.
   std::vector<Output> inputs, labels;
   std::vector<TensorType> input_types, label_types;
-  Output sample_weights;     // or empty
-  Output learning_rate;      // float64 scalar
-  bool rate_is_fed = false;  // learning_rate is a placeholder
+  Output sample_weights;  // or empty
 
   std::vector<Output> predictions;
   Measured test, train;
   TrainOp train_op;
+  Output rate;                  // of the next step: the schedule's, or that of the variable
   std::vector<Output> updates;  // targets of each training step
+  // Of replicas that train together: float64 [2, k], the sums of odd and of even epochs. k: examples,
+  // then the loss and each metric, by examples.
+  Variable epoch_sums;
+  ReplicaFeeds replica;
 
-  // All placeholders that a step feeds, in the order of a batch; training also feeds the rate, if it is
-  // fed, as the last.
+  // All placeholders that a step feeds, in the order of a batch.
   std::vector<Output> batch_feeds() const;
-  // All variables, the global step and the progress.
+  // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
 
  private:
   std::vector<Output> build(ModelPass& pass);
   Measured measure(const CompileOptions& options, const std::vector<Output>& losses,
-                   const std::vector<Output>& predicted);
+                   const std::vector<Output>& predicted, bool together);
+  Output mean_cost(Output costs, bool together) const;
+  void add_replica_feeds();
+  void add_epoch_sums(const CompileOptions& options);
 
   const Network& network_;
   std::uint64_t seed_;

@@ -1,5 +1,5 @@
 // Layers: shapes, names, sharing, and numbers that a person can compute.
-#include "actors/models/layers.h"
+#include "actors/layers/layers.h"
 
 #include <boost/test/unit_test.hpp>
 #include <numeric>

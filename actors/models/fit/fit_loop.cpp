@@ -58,7 +58,7 @@ Logs test(ModelEngine& model, Batches& batches) {
   batches.begin_epoch(1, 0);
   while (auto batch = batches.next()) {
     const std::int64_t examples = rows_of(*batch);
-    totals.add(model.test->run(std::move(*batch)), examples);
+    totals.add(model.session().test(std::move(*batch)), examples);
   }
   Logs logs;
   totals.write_to(logs);
@@ -89,7 +89,7 @@ void Totals::write_to(Logs& logs) const {
 
 Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size) {
   if (data.size()) batch_size = std::min(check_batch_size(batch_size), *data.size());
-  Batches batches(*model.server, data, {.batch_size = batch_size});
+  Batches batches(model.local->server, data, {.batch_size = batch_size});
   return test(model, batches);
 }
 
@@ -98,7 +98,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   check_options(options, data);
   engine_.build_training(types_of_example(data.elements()));
   const std::int64_t training = examples_for_training(data, options);
-  batches_.emplace(*engine_.server, data,
+  batches_.emplace(engine_.local->server, data,
                    BatchesOptions{.batch_size = options.batch_size,
                                   .shuffle = options.shuffle,
                                   .seed = engine_.compiled().seed,
@@ -106,13 +106,13 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
                                   .count = training});
   if (training >= 0) {
     validation_batches_.emplace(
-        *engine_.server, data,
+        engine_.local->server, data,
         BatchesOptions{.batch_size = std::min(options.batch_size, *data.size() - training),
                        .first = training});
   } else if (const auto& validation = options.validation_data) {
     engine_.build_training(types_of_example(validation->elements()));
     const auto size = validation->size().value_or(options.batch_size);
-    validation_batches_.emplace(*engine_.server, *validation,
+    validation_batches_.emplace(engine_.local->server, *validation,
                                 BatchesOptions{.batch_size = std::min(options.batch_size, size)});
   }
   for (const auto& callback : options.callbacks) looks_at_batches_ |= callback->looks_at_batches();
@@ -146,7 +146,7 @@ Logs FitLoop::run_epoch(Training& training) {
     auto batch = batches_->next();
     if (!batch) break;
     const std::int64_t examples = rows_of(*batch);
-    const auto values = run_step(std::move(*batch));
+    const auto values = engine_.local->train->run(std::move(*batch));
     totals.add(values, examples);
     line.step();
     ++progress.batches;
@@ -172,12 +172,6 @@ void FitLoop::show_batch(Training& training, std::span<const Tensor> values, std
   own.write_to(logs);
   for (const auto& callback : options_.callbacks)
     callback->on_batch_end(training, engine_.progress.batches, logs);
-}
-
-// The values are the loss and the metrics, then the global step.
-std::vector<Tensor> FitLoop::run_step(Tuple batch) {
-  if (engine_.graph->rate_is_fed) batch.push_back(Tensor::scalar(engine_.learning_rate));
-  return engine_.train->run(std::move(batch));
 }
 
 }  // namespace actorflow

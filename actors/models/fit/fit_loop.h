@@ -41,7 +41,6 @@ class FitLoop {
  private:
   Logs run_epoch(Training& training);
   void show_batch(Training& training, std::span<const Tensor> values, std::int64_t examples);
-  std::vector<Tensor> run_step(Tuple batch);
 
   Model& model_;
   ModelEngine& engine_;

@@ -43,7 +43,7 @@ void name_library() {
   keep(&af::rows_of, &af::row_of, &af::stack, &af::stack_padded);
   // actors/models/conv_models.h
   keep(&af::make_lenet, &af::make_resnet20);
-  // actors/models/layers.h
+  // actors/layers/layers.h
   keep(&af::conv_layer, &af::dense_layer, &af::batch_norm_layer, &af::global_average_pool, &af::flatten);
   // actors/models/mlp.h
   keep(&af::make_mlp);

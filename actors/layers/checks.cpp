@@ -1,4 +1,4 @@
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/models/layers/regularizer.h"
+#include "actors/layers/regularizer.h"
 
 #include "kernels/ops.h"
 

@@ -1,8 +1,8 @@
-#include "actors/models/prediction_pairs.h"
+#include "actors/layers/prediction_pairs.h"
 
 #include <fmt/format.h>
 
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 

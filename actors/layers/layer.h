@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/models/layers/initializer.h"
-#include "actors/models/layers/regularizer.h"
+#include "actors/layers/initializer.h"
+#include "actors/layers/regularizer.h"
 #include "dataflow/graph/graph.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/models/layers/initializer.h"
+#include "actors/layers/initializer.h"
 
 #include <cmath>
 

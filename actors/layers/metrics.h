@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "actors/models/losses.h"
+#include "actors/layers/losses.h"
 #include "dataflow/graph/graph.h"
 
 namespace actorflow {

@@ -1,9 +1,9 @@
-#include "actors/models/losses.h"
+#include "actors/layers/losses.h"
 
 #include <fmt/format.h>
 
-#include "actors/models/layers/checks.h"
-#include "actors/models/prediction_pairs.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/prediction_pairs.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 

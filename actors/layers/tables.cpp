@@ -1,6 +1,6 @@
 // Layers that look up trained vectors.
-#include "actors/models/layers.h"
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/layers.h"
 
 namespace actorflow {
 

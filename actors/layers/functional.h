@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/layers/layer.h"
+#include "actors/layers/layer.h"
 
 namespace actorflow {
 

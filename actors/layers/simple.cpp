@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "actors/models/layers.h"
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/layers.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

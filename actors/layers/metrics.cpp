@@ -1,10 +1,10 @@
-#include "actors/models/metrics.h"
+#include "actors/layers/metrics.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "actors/models/prediction_pairs.h"
+#include "actors/layers/prediction_pairs.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 

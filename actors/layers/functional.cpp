@@ -1,4 +1,4 @@
-#include "actors/models/layers/functional.h"
+#include "actors/layers/functional.h"
 
 #include <fmt/format.h>
 

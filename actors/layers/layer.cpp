@@ -1,4 +1,4 @@
-#include "actors/models/layers/layer.h"
+#include "actors/layers/layer.h"
 
 #include <fmt/format.h>
 

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "actors/models/layers/activation.h"
-#include "actors/models/layers/functional.h"
-#include "actors/models/layers/layer.h"
+#include "actors/layers/activation.h"
+#include "actors/layers/functional.h"
+#include "actors/layers/layer.h"
 #include "kernels/ops.h"
 
 namespace actorflow {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "actors/models/layers.h"
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/layers.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

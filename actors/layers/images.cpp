@@ -1,6 +1,6 @@
 // Layers of images [batch, height, width, channels].
-#include "actors/models/layers.h"
-#include "actors/models/layers/checks.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/layers.h"
 
 namespace actorflow {
 namespace {

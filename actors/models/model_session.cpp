@@ -1,0 +1,102 @@
+#include "actors/models/model_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+std::vector<Output> fetches_of(const Measured& measured) {
+  std::vector<Output> fetches{measured.loss};
+  fetches.insert(fetches.end(), measured.metrics.begin(), measured.metrics.end());
+  return fetches;
+}
+
+ModelSession::ModelSession(ModelGraph& nodes, Storage& storage)
+    : nodes_(nodes), storage_(storage), saver_(nodes.graph, nodes.saved_variables(), nodes.global_step) {
+  for (const Variable& variable : nodes.variables.all()) weights_.push_back(assignment_of(variable));
+  rate_ = assignment_of(nodes.learning_rate);
+  step_ = assignment_of(nodes.global_step);
+  progress_ = assignment_of(nodes.progress);
+}
+
+ModelSession::Assignment ModelSession::assignment_of(const Variable& variable) const {
+  Graph& graph = nodes_.graph;
+  const Output value = graph.on(variable.device(), [&] {
+    return graph.placeholder(variable.type().dtype, variable.type().shape);
+  });
+  return {value, graph.assign(variable, value)};
+}
+
+void ModelSession::use(Session& session, bool for_good) {
+  if (session_ != &session) test_.reset();
+  session_ = &session;
+  for_good_ = for_good;
+}
+
+void ModelSession::assign(const Assignment& assignment, Tensor value) {
+  session_->run(std::vector<Output>{}, {{assignment.value, std::move(value)}}, {assignment.assign});
+}
+
+std::map<std::string, Tensor> ModelSession::weights() {
+  const auto variables = nodes_.variables.all();
+  const auto values = session_->run({variables.begin(), variables.end()});
+  std::map<std::string, Tensor> weights;
+  for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
+  return weights;
+}
+
+void ModelSession::set_weights(const std::map<std::string, Tensor>& values) {
+  const auto variables = nodes_.variables.all();
+  std::string differences;
+  Feeds feeds;
+  std::vector<Output> targets;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const TensorType& type = variables[i].type();
+    const auto found = values.find(variables[i].name());
+    if (found == values.end())
+      differences += fmt::format("\n  '{}' is missing", variables[i].name());
+    else if (found->second.dtype() != type.dtype || !type.shape.compatible_with(found->second.shape()))
+      differences += fmt::format("\n  '{}' is {}, got {}", variables[i].name(), type.to_string(),
+                                 found->second.describe());
+    else
+      feeds.emplace_back(weights_[i].value, found->second);
+    targets.push_back(weights_[i].assign);
+  }
+  for (const auto& [name, value] : values)
+    if (std::ranges::find(variables, name, &Variable::name) == variables.end())
+      differences += fmt::format("\n  the model has no '{}'", name);
+  if (!differences.empty()) throw invalid_argument("these weights are not the model's:" + differences);
+  session_->run(std::vector<Output>{}, feeds, targets);
+}
+
+void ModelSession::set_learning_rate(double rate) { assign(rate_, Tensor::scalar(rate)); }
+void ModelSession::set_global_step(std::int64_t step) { assign(step_, Tensor::scalar(step)); }
+
+// A session of a cluster may be replaced after each step: then a callable would be planned for one use.
+std::vector<Tensor> ModelSession::test(Tuple batch) {
+  const auto placeholders = nodes_.batch_feeds();
+  if (for_good_) {
+    if (!test_) test_.emplace(session_->make_callable(fetches_of(nodes_.test), placeholders));
+    return test_->run(std::move(batch));
+  }
+  Feeds feeds;
+  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch[i]);
+  return session_->run(fetches_of(nodes_.test), feeds);
+}
+
+void ModelSession::save(const std::string& folder, const FitProgress& progress) {
+  assign(progress_, Tensor::of<std::int64_t>({2}, {progress.epoch, progress.batches}));
+  saver_.save(*session_, storage_, folder);
+}
+
+std::optional<FitProgress> ModelSession::load(const std::string& folder) {
+  if (!saver_.restore(*session_, storage_, folder)) return std::nullopt;
+  const Tensor saved = session_->run(nodes_.progress);
+  return FitProgress{.epoch = static_cast<int>(saved.values<std::int64_t>()[0]),
+                     .batches = saved.values<std::int64_t>()[1]};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,58 @@
+// A model in a session: that of its own process, or of a cluster that trains it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/saver.h"
+#include "actors/models/model_graph.h"
+#include "actors/runtime/storage.h"
+
+namespace actorflow {
+
+// What the nodes of a model are used for besides training. Adds nodes of its own to the graph. Not
+// thread-safe. REQUIRES: nodes and storage outlive this, and so does each session.
+class ModelSession {
+ public:
+  ModelSession(ModelGraph& nodes, Storage& storage);
+
+  ModelGraph& nodes() const { return nodes_; }
+  Storage& storage() const { return storage_; }
+  // The session of all calls below, and whether it will stay the same.
+  void use(Session& session, bool for_good);
+  Session& session() const { return *session_; }
+
+  std::map<std::string, Tensor> weights();
+  // Throws invalid_argument, with all differences, unless these are all of the model's variables.
+  void set_weights(const std::map<std::string, Tensor>& weights);
+  void set_learning_rate(double rate);
+  void set_global_step(std::int64_t step);
+  // Values of a batch: the loss, then the metrics. REQUIRES: nodes().can_test().
+  std::vector<Tensor> test(Tuple batch);
+  // Saves with this progress; load() returns that of the newest whole checkpoint, none if there is none.
+  void save(const std::string& folder, const FitProgress& progress);
+  std::optional<FitProgress> load(const std::string& folder);
+
+ private:
+  struct Assignment {
+    Output value, assign;
+  };
+  Assignment assignment_of(const Variable& variable) const;
+  void assign(const Assignment& assignment, Tensor value);
+
+  ModelGraph& nodes_;
+  Storage& storage_;
+  Saver saver_;
+  std::vector<Assignment> weights_;  // in the order of the variables
+  Assignment rate_, step_, progress_;
+  Session* session_ = nullptr;
+  bool for_good_ = false;
+  std::optional<Callable> test_;
+};
+
+// The fetches of a pass: its loss, then the metrics.
+std::vector<Output> fetches_of(const Measured& measured);
+
+}  // namespace actorflow

@@ -1,0 +1,253 @@
+#include "actors/strategies/replica_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <variant>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/monitored/hooks.h"
+#include "actors/monitored/storage_error.h"
+#include "actors/monitored/training_end.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/train/replica_device_setter.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+class Replica {
+ public:
+  Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
+          const std::atomic<bool>& interrupted);
+
+  ReplicaEnd run();
+
+ private:
+  Replication replication() const;
+  MonitoredOptions monitored();
+  void greet_chief(MonitoredSession& session);
+  void train(MonitoredSession& session);
+  void leave(MonitoredSession& session);
+  ReplicaEnd end_as_chief(MonitoredSession& session);
+  void end_as_worker(MonitoredSession& session);
+  void wait_for_others();
+  bool is_interrupted() const { return task_.is_chief() && interrupted_; }
+  // Every replica makes each step: the step says which batch is next.
+  bool is_lockstep() const {
+    const auto* sync = std::get_if<Synchronous>(&options_.strategy);
+    return sync &&
+           (sync->replicas_to_aggregate == 0 || sync->replicas_to_aggregate == task_.num_replicas());
+  }
+  Storage& storage() const { return server_.runtime()->storage(); }
+
+  Server& server_;
+  ReplicaProgram& program_;
+  const ReplicaOptions& options_;
+  const std::atomic<bool>& interrupted_;
+  TaskConfig task_;
+
+  Graph graph_;
+  ReplicaNodes nodes_;
+  std::vector<Output> fetches_;  // the global step, then those of the program
+  Output greeting_;              // does nothing, on the chief
+  std::int64_t next_step_ = 0;
+  bool ended_early_ = false;
+};
+
+Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
+                 const std::atomic<bool>& interrupted)
+    : server_(server),
+      program_(program),
+      options_(options),
+      interrupted_(interrupted),
+      task_(TaskConfig::make(server.cluster(), server.name())) {
+  const int ps_tasks = task_.cluster.num_tasks(options.ps_job);
+  graph_.on(replica_device_setter(ps_tasks, options.ps_job, task_.task.to_string(),
+                                  make_ps_strategy(options.ps_strategy, ps_tasks)),
+            [&] { nodes_ = program_.build(graph_, replication()); });
+  greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
+  fetches_ = {nodes_.train.step};
+  fetches_.insert(fetches_.end(), nodes_.fetches.begin(), nodes_.fetches.end());
+}
+
+// More gradients than replicas: somebody has to make a second one before the first step can end.
+Replication Replica::replication() const {
+  Strategy strategy = options_.strategy;
+  if (auto* sync = std::get_if<Synchronous>(&strategy))
+    sync->initial_tokens = std::max(0, sync->replicas_to_aggregate - task_.num_replicas());
+  return {.replica = task_.replica,
+          .replicas = task_.num_replicas(),
+          .strategy = strategy,
+          .not_finite = options_.not_finite};
+}
+
+MonitoredOptions Replica::monitored() {
+  MonitoredOptions options;
+  options.is_chief = task_.is_chief();
+  options.chief = task_.chief();
+  options.checkpoint_dir = options_.checkpoint_folder;
+  options.strict_restore = options_.strict_restore;
+  options.save_checkpoint = options_.save_checkpoint;
+  options.log_step_count_steps = 0;  // programs say more
+  const auto begin = [this](std::int64_t step) {
+    next_step_ = step;
+    program_.begin(step);
+  };
+  options.hooks = {sync_replicas(nodes_.train),
+                   feed_fn({.begin = begin, .next = [this] { return program_.next(); }})};
+  if (options_.not_finite == NotFinite::fail) options.hooks.push_back(nan_tensor(nodes_.loss));
+  options.max_rollbacks = options_.max_rollbacks;
+  if (options_.mark_end)
+    options.last_step = options_.train_steps;
+  else
+    options.hooks.push_back(stop_at_step(options_.train_steps));
+  options.max_wait_secs = static_cast<double>(options_.connect_timeout_ms) / 1000;
+  options.connect_timeout_ms = options_.connect_timeout_ms;
+  program_.prepare(options);
+  return options;
+}
+
+ReplicaEnd Replica::run() {
+  MonitoredSession session(server_, graph_, monitored());
+  if (!session.why_over().empty()) return ReplicaEnd::left;
+  train(session);
+  check_not_replaced(server_);
+  if (task_.is_chief()) return end_as_chief(session);
+  end_as_worker(session);
+  return ReplicaEnd::left;
+}
+
+void Replica::train(MonitoredSession& session) {
+  if (!task_.is_chief()) greet_chief(session);
+  while (!session.should_stop() && !is_interrupted() && !ended_early_) {
+    const auto results = session.run(fetches_, {}, nodes_.targets);
+    if (results.empty()) break;
+    const auto step = results[0].scalar<std::int64_t>();
+    // A replica that was behind, so that its gradient did not count, goes on with the others.
+    if (++next_step_ != step && is_lockstep()) {
+      next_step_ = step;
+      program_.begin(step);
+    }
+    const bool goes_on = program_.after_step(session.session(), step, std::span(results).subspan(1));
+    ended_early_ = task_.is_chief() && !goes_on;
+  }
+  if (nodes_.train.leave && !server_.stopping()) leave(session);
+  program_.on_last_step();
+}
+
+// Nobody waits for this replica any longer; should that fail, its loss says the same.
+void Replica::leave(MonitoredSession& session) {
+  try {
+    session.session().run(std::vector<Output>{}, {}, {nodes_.train.leave});
+  } catch (const Error& error) {
+    if (!is_preemption(error.code())) throw;
+  }
+}
+
+// Makes a link to the chief, which sees it close if this replica is lost; a chief that is away just now
+// does without.
+void Replica::greet_chief(MonitoredSession& session) {
+  try {
+    session.session().run(std::vector<Output>{}, {}, {greeting_}, {.timeout_ms = 1000});
+  } catch (const Error& error) {
+    if (!server_.stopping())
+      spdlog::info("{} does not answer: {}", task_.chief().to_string(), error.what());
+  }
+}
+
+ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
+  if (is_interrupted()) {
+    session.close();
+    server_.shutdown_cluster("the chief was interrupted");
+    return ReplicaEnd::interrupted;
+  }
+  if (!ended_early_) wait_for_others();
+  session.close();
+  program_.finish(session.session());
+  if (options_.mark_end && !options_.checkpoint_folder.empty())
+    with_storage_tries(*server_.runtime(), "marking the end of training", [this] {
+      mark_complete(storage(), options_.checkpoint_folder,
+                    latest_step(storage(), options_.checkpoint_folder).value());
+    });
+  server_.shutdown_cluster("training is complete");
+  return ReplicaEnd::complete;
+}
+
+// Stays until the job is over; trains on if the chief comes back and has to restore an earlier step.
+void Replica::end_as_worker(MonitoredSession& session) {
+  constexpr std::int64_t poll_ms = 500;
+  do {
+    server_.announce_done(task_.chief());
+    if (server_.join_for(poll_ms)) break;
+    if (session.revive()) train(session);
+  } while (session.why_over().empty());
+  session.close();
+}
+
+void Replica::wait_for_others() {
+  const std::vector<TaskName> others(task_.replicas.begin() + 1, task_.replicas.end());
+  constexpr std::int64_t patience_ms = 2000;
+  for (const auto& missing : server_.wait_until_done(others, patience_ms))
+    spdlog::info("waiting for {} to finish its part", missing.to_string());
+  for (const auto& missing : server_.wait_until_done(others, options_.connect_timeout_ms))
+    spdlog::warn("{} has not finished its part; leaving without it", missing.to_string());
+}
+
+bool is_loss(Code code) { return is_derived(code) || code == Code::unavailable; }
+
+// A chief that is started again after the loss of a task finds the others waiting for it; any other
+// failure is the end of the job.
+void end_job(Server& server, const Status& why, const ReplicaOptions& options, bool interrupted) {
+  if (is_loss(why.code) && options.mark_end) return;
+  if (interrupted)
+    server.shutdown_cluster("the chief was interrupted");
+  else
+    server.fail_cluster({why.code, "the chief failed: " + why.message});
+}
+
+// What is being handled.
+Status failure_of(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return known->status();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return {Code::resource_exhausted, "out of memory"};
+  return {Code::unknown, error.what()};
+}
+
+}  // namespace
+
+ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
+                       const std::atomic<bool>& interrupted) {
+  const bool is_chief = TaskConfig::make(server.cluster(), server.name()).is_chief();
+  ReplicaEnd end = ReplicaEnd::left;
+  try {
+    end = Replica(server, program, options, interrupted).run();
+    if (end == ReplicaEnd::left && is_chief && interrupted)
+      server.shutdown_cluster("the chief was interrupted");
+  } catch (const std::exception& error) {
+    check_not_replaced(server);
+    const Status why = failure_of(error);
+    const bool told_to_leave = is_loss(why.code) && server.stopping();
+    if (is_chief) end_job(server, why, options, interrupted);
+    server.stop("the replica has failed");
+    if (!told_to_leave) throw;
+  }
+  check_not_replaced(server);
+  throw_if_failed(server);
+  server.stop("the replica has ended");
+  return end;
+}
+
+std::string serve_parameters(Server& server, const ReplicaOptions& options) {
+  constexpr std::int64_t poll_ms = 1000;
+  while (!server.join_for(poll_ms))
+    if (is_complete(server.runtime()->storage(), options.checkpoint_folder, options.train_steps))
+      return fmt::format("training is complete: {} has reached step {}", options.checkpoint_folder,
+                         options.train_steps);
+  throw_if_failed(server);
+  return server.join();
+}
+
+}  // namespace actorflow

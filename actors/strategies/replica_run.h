@@ -1,0 +1,89 @@
+// Between-graph replication: what every replica of a training cluster does around its program.
+//
+// Each replica builds the same graph, with the variables on parameter servers in turn, and trains it on
+// its share of the batches, through its own server, until the last step is reached. The chief also
+// restores or initialises the variables, saves, and ends the job. Any task may be lost and restarted:
+// training goes on from the newest checkpoint (after the loss of a worker: from where it was).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/client/session.h"
+#include "actors/monitored/monitored_session.h"
+#include "actors/monitored/step_timer.h"
+#include "actors/task/server.h"
+#include "dataflow/cluster/task_config.h"
+#include "dataflow/train/replicate.h"
+#include "dataflow/train/strategy.h"
+
+namespace actorflow {
+
+// The options, the same for every replica.
+struct ReplicaOptions {
+  Strategy strategy = Asynchronous{};  // of Synchronous, the initial tokens follow from the replicas
+  NotFinite not_finite = NotFinite::fail;
+  int max_rollbacks = 0;         // for values that are not finite, before training fails
+  std::int64_t train_steps = 0;  // the global step at which training ends
+
+  std::string ps_job = "ps";                // the tasks that hold the variables
+  std::string ps_strategy = "round_robin";  // see make_ps_strategy()
+  std::string checkpoint_folder;            // "" = none
+  bool strict_restore = false;              // see MonitoredOptions
+  Every save_checkpoint{0, 600};            // and at the end
+  // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
+  bool mark_end = false;
+  std::int64_t connect_timeout_ms = 60'000;
+};
+
+// What a replica computes in each step.
+struct ReplicaNodes {
+  TrainOp train;
+  Output loss;                  // scalar
+  std::vector<Output> fetches;  // handed to ReplicaProgram::after_step()
+  std::vector<Output> targets;
+};
+
+// A training program. Called by the thread of run_replica() only.
+class ReplicaProgram {
+ public:
+  virtual ~ReplicaProgram() = default;
+  // Adds the model and its training to the graph, once. Devices are set: variables go to parameter
+  // servers, all else to the replica.
+  virtual ReplicaNodes build(Graph& graph, const Replication& replication) = 0;
+  // Adds what the program wants besides: hooks, summaries, an initial value.
+  virtual void prepare(MonitoredOptions&) {}
+  // The next step works on this global step: at the start, after a recovery, and when a replica was
+  // behind.
+  virtual void begin(std::int64_t global_step) = 0;
+  // What to feed to the next step.
+  virtual Feeds next() = 0;
+  // After each step; `values` are those of the fetches. The chief ends the job by false.
+  virtual bool after_step(Session& session, std::int64_t global_step,
+                          std::span<const Tensor> values) = 0;
+  // The last step is done, and other replicas may still be at theirs. May come again after a recovery.
+  virtual void on_last_step() {}
+  // At the chief, when all replicas have ended and the variables are final.
+  virtual void finish(Session&) {}
+};
+
+enum class ReplicaEnd : std::uint8_t {
+  complete,     // of the chief: finish() was called
+  left,         // of other replicas, and where training was complete before it began
+  interrupted,  // `interrupted` became true, and this is the chief: it has saved and ended the job
+};
+
+// Runs the replica of `server`. Throws Error with the root cause if training fails. A chief that fails
+// for another reason than the loss of a task ends the job, and every other task fails for the same
+// reason.
+ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
+                       const std::atomic<bool>& interrupted);
+
+// Runs a parameter server until the job is over, or if it was completed while this task was away.
+// Returns the reason. Throws the error of the job if the chief reports one.
+std::string serve_parameters(Server& server, const ReplicaOptions& options);
+
+}  // namespace actorflow

@@ -1,0 +1,111 @@
+// fit() beside Keras: the same weights and examples give the same histories. keras/histories.py has made
+// the numbers of Keras.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "actors/client/dataset_iterator.h"
+#include "actors/models/model.h"
+#include "test/models/support/toy_data.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+const std::string data = ACTORFLOW_SOURCE_DIR "/apps/data/";
+
+// Element i of weight w is sin(i + w + 1) / sqrt(number of inputs); vectors begin as 0.
+void begin_as_keras(Model& model, const std::vector<std::string>& names) {
+  auto weights = model.weights();
+  for (std::size_t w = 0; w < names.size(); ++w) {
+    Tensor& value = weights.at(names[w]);
+    const Shape shape = value.shape();
+    value = Tensor::zeros(DType::float32, shape);
+    if (shape.rank() < 2) continue;
+    const double inputs = static_cast<double>(shape.elements() / shape[shape.rank() - 1]);
+    auto values = value.mutable_values<float>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(std::sin(static_cast<double>(i + w) + 1) / std::sqrt(inputs));
+  }
+  model.set_weights(weights);
+}
+
+struct Row {
+  std::string model, metric;
+  std::size_t epoch = 0;
+  double value = 0;
+};
+
+std::vector<Row> rows_of_keras(const std::string& model) {
+  std::ifstream file(ACTORFLOW_SOURCE_DIR "/test/models/keras/histories.csv");
+  std::vector<Row> rows;
+  for (std::string line; std::getline(file, line);) {
+    Row row;
+    std::string epoch, value;
+    std::istringstream fields(line);
+    std::getline(
+        std::getline(std::getline(std::getline(fields, row.model, ','), epoch, ','), row.metric, ','),
+        value);
+    row.epoch = std::stoul(epoch);
+    row.value = std::stod(value);
+    if (row.model == model) rows.push_back(row);
+  }
+  return rows;
+}
+
+void expect_same(const History& history, const std::string& model) {
+  const auto rows = rows_of_keras(model);
+  BOOST_TEST_REQUIRE(rows.size() >= 6U);
+  for (const Row& row : rows) {
+    const double ours = history.of(row.metric).at(row.epoch - 1);
+    BOOST_TEST(std::abs(ours - row.value) < 1e-5, model << " epoch " << row.epoch << " " << row.metric
+                                                        << ": " << ours << ", Keras " << row.value);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(keras)
+
+BOOST_AUTO_TEST_CASE(a_perceptron_learns_iris_as_in_keras) {
+  const Dataset flowers =
+      Dataset::csv({data + "iris.csv"}, {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}});
+  Model model = sequential(input({4}), {dense(10, tanh), dense(3)});
+  model.compile({.loss = softmax_cross_entropy(),
+                 .optimizer = Adam{.learning_rate = 0.01, .epsilon = 1e-7},
+                 .metrics = {accuracy()}});
+  begin_as_keras(model, {"dense/weights", "dense/biases", "dense_1/weights", "dense_1/biases"});
+  expect_same(model.fit(flowers, quiet({.epochs = 3, .batch_size = 32})), "mlp");
+}
+
+BOOST_AUTO_TEST_CASE(a_convolutional_net_learns_digits_as_in_keras) {
+  const auto digits = [](std::int64_t first, std::int64_t count) {
+    return Dataset::idx(
+               {data + "digits/train-images-idx3-ubyte", data + "digits/train-labels-idx1-ubyte"})
+        .skip(first)
+        .take(count)
+        .map([](Tuple example) {
+          Tensor image = Tensor::allocate(DType::float32, {8, 8, 1});
+          for (std::size_t i = 0; i < 64; ++i)
+            image.mutable_values<float>()[i] =
+                static_cast<float>(example[0].values<std::uint8_t>()[i]) / 16;
+          return Tuple{image, Tensor::scalar(std::int64_t{example[1].scalar<std::uint8_t>()})};
+        });
+  };
+  Model model =
+      sequential(input({8, 8, 1}), {conv2d(4, 3, relu), max_pool(),
+                                    conv2d(8, 3, relu, {.strides = 2, .padding = Padding::same}),
+                                    layer_norm(), flatten(), dense(10, {}, {.regularizer = l2(0.01)})});
+  model.compile(
+      {.loss = softmax_cross_entropy(), .optimizer = Momentum{0.05, 0.9}, .metrics = {accuracy()}});
+  begin_as_keras(model, {"conv2d/weights", "conv2d/biases", "conv2d_1/weights", "conv2d_1/biases",
+                         "layer_norm/scale", "layer_norm/offset", "dense/weights", "dense/biases"});
+  const auto history = model.fit(
+      digits(0, 256), quiet({.epochs = 3, .batch_size = 60, .validation_data = digits(256, 64)}));
+  expect_same(history, "cnn");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
