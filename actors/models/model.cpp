@@ -9,6 +9,7 @@
 #include "actors/input/rows.h"
 #include "actors/models/fit/batches.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/run_fit.h"
 #include "actors/models/model_engine.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
@@ -28,7 +29,7 @@ void Model::compile(CompileOptions options) {
 }
 
 History Model::fit(const TrainingData& data, const FitOptions& options) {
-  return FitLoop(*this, *engine_, data, options).run();
+  return run_fit(*this, *engine_, data, options);
 }
 
 Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
@@ -56,7 +57,9 @@ std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs, std::int64
   return results.take();
 }
 
-void Model::build(const std::vector<TensorType>& inputs) { engine_->build(inputs); }
+void Model::build(const std::vector<TensorType>& inputs) {
+  if (!engine_->of_cluster) engine_->build(inputs);
+}
 
 std::string Model::summary() {
   build();

@@ -23,6 +23,7 @@
 #include "actors/models/fit/callback.h"
 #include "actors/models/fit/logs.h"
 #include "actors/models/fit/training_data.h"
+#include "actors/strategies/distribution.h"
 #include "dataflow/graph/precision.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/train/replicate.h"
@@ -61,6 +62,11 @@ struct FitOptions {
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
   Callbacks callbacks{};
   Verbosity verbosity = Verbosity::line_per_epoch;
+  // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes
+  // one batch; of an asynchronous step it is one replica's. Callbacks are called at the chief, where
+  // alone the model has the trained weights afterwards. Variables begin as those of the model, with new
+  // slots.
+  Distribution strategy = OneDevice{};
 };
 
 struct EvaluateOptions {
@@ -81,7 +87,8 @@ class Model {
   // Says how to train. A second call keeps the weights, and begins with new optimizer slots.
   void compile(CompileOptions options);
 
-  // Trains. Calls may follow each other: weights, optimizer slots and the number of the step stay.
+  // Trains. Returns the history; of other tasks than the chief it is empty. Calls may follow each other:
+  // weights, optimizer slots and the number of the step stay.
   History fit(const TrainingData& data, const FitOptions& options = {});
   // "loss" and the metrics over all examples.
   Logs evaluate(const TrainingData& data, const EvaluateOptions& options = {});

@@ -51,7 +51,7 @@ double ModelEngine::first_learning_rate() const {
 }
 
 std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorType>& given) const {
-  std::vector<TensorType> types = given;
+  std::vector<TensorType> types = given.empty() ? learned_inputs : given;
   const auto& inputs = network.inputs;
   if (types.empty())
     for (const SymbolicTensor& input : inputs) types.push_back(input.def().type);
@@ -126,8 +126,19 @@ void ModelEngine::build_training(const std::vector<TensorType>& example) {
   local->train.emplace(local->session->make_callable(fetches, nodes.batch_feeds(), nodes.updates));
 }
 
+void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights) {
+  learned_inputs = inputs;
+  if (local)
+    local->in_session.set_weights(weights);
+  else
+    kept_weights = std::move(weights);
+}
+
 void ModelEngine::rebuild_later() {
-  if (local) kept_weights = local->in_session.weights();
+  if (local) {
+    kept_weights = local->in_session.weights();
+    learned_inputs = local->nodes.input_types;
+  }
   local.reset();
   wanted_rate.reset();
 }

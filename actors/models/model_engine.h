@@ -36,6 +36,8 @@ struct ModelEngine {
   // the model was not built.
   ModelSession& session() const;
   double first_learning_rate() const;
+  // Takes over what a cluster has trained.
+  void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights);
   // Forgets the graph, and keeps the weights for the next one.
   void rebuild_later();
 
@@ -43,6 +45,7 @@ struct ModelEngine {
   std::optional<CompileOptions> options;
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
+  std::vector<TensorType> learned_inputs;      // their types, known from data
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
 

@@ -79,8 +79,9 @@ void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorTy
   test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, false); });
 }
 
-void ModelGraph::add_training(const CompileOptions& options, const Replication& replication) {
-  const bool together = replication.replicas > 1;
+void ModelGraph::add_training(const CompileOptions& options,
+                              const std::optional<Replication>& together) {
+  const Replication replication = together.value_or(Replication{});
   graph.name_scope("train", [&] {
     if (together) add_replica_feeds();
     graph.precision(options.precision, [&] {
@@ -90,8 +91,9 @@ void ModelGraph::add_training(const CompileOptions& options, const Replication& 
                      .training = true,
                      .step = global_step};
       const auto trained = build(pass);
-      train = measure(options, pass.losses, trained, together);
-      updates = pass.updates;
+      train = measure(options, pass.losses, trained, together.has_value());
+      // Averages are of the first replica's batches: an update by each would depend on their order.
+      if (replication.replica == 0) updates = pass.updates;
     });
     rate = options.learning_rate ? options.learning_rate(global_step) : Output(learning_rate);
     auto gradients = compute_gradients(train.loss, variables.trained());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ class ModelGraph {
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
   // Adds what training needs. REQUIRES: can_test(), with the same options; called once.
-  void add_training(const CompileOptions& options, const Replication& replication = {});
+  // Without a replication the graph's only user trains.
+  void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {});
   bool can_train() const { return static_cast<bool>(train_op.step); }
 
   Graph& graph;

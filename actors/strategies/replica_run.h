@@ -31,7 +31,7 @@ struct ReplicaOptions {
 
   std::string ps_job = "ps";                // the tasks that hold the variables
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
-  std::string checkpoint_folder;            // "" = none
+  std::string checkpoint_folder{};          // "" = none
   bool strict_restore = false;              // see MonitoredOptions
   Every save_checkpoint{0, 600};            // and at the end
   // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.

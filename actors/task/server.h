@@ -122,7 +122,7 @@ class Server {
   // `timeout_ms`; returns those that are missing then. A replica that was restarted meanwhile must be
   // done again.
   std::vector<TaskName> wait_until_done(const std::vector<TaskName>& replicas, std::int64_t timeout_ms);
-  // Tells every other task that the job is over.
+  // Tells every other task that the job is over; steps that they still run fail as cancelled.
   void shutdown_cluster(const std::string& reason);
   // Tells every other task that the job has failed; each ends with this error. REQUIRES: `why` is not
   // ok.

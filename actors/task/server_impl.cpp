@@ -183,6 +183,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
           job.left(from);
         } else if constexpr (std::is_same_v<M, Shutdown>) {
           job.stop(content.reason, content.code);
+          caf::anon_send(task->master, StopSteps{{Code::cancelled, "the job is over: " + content.reason}});
         } else if constexpr (std::is_same_v<M, Heartbeat>) {
           on_heartbeat(sender);
         } else {

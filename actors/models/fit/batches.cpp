@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "actors/input/rows.h"
 #include "dataflow/values/error.h"
 
@@ -20,8 +22,9 @@ std::optional<Tuple> next_of(DatasetIterator& iterator) {
 
 }  // namespace
 
-std::vector<TensorType> types_of_example(const Dataset& elements) {
-  DatasetIterator iterator(elements.take(1));
+std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server) {
+  const Dataset one = elements.take(1);
+  DatasetIterator iterator = server ? DatasetIterator(*server, one) : DatasetIterator(one);
   const auto first = next_of(iterator);
   if (!first) throw invalid_argument("the data have no examples");
   std::vector<TensorType> types;
@@ -70,17 +73,34 @@ Dataset Batches::examples_of(int epoch) {
   return elements_.repeat().skip((epoch - 1) * *size_).take(*size_);
 }
 
+std::int64_t Batches::count_steps() {
+  if (options_.steps_per_epoch == 0 && !size_) size_ = count_examples();
+  return *steps();
+}
+
+std::int64_t Batches::examples_of_batch(std::int64_t batch) const {
+  if (options_.steps_per_epoch > 0) return options_.batch_size;
+  return std::min(options_.batch_size, *size_ - batch * options_.batch_size);
+}
+
+Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
+  const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
+  Dataset batches = own.batch(options_.batch_size / options_.shards);
+  if (first > 0) batches = batches.skip(first);
+  if (options_.stride > 1) batches = batches.shard(options_.stride, 0);
+  return batches.prefetch(2);
+}
+
 void Batches::begin_epoch(int epoch, std::int64_t batch) {
   steps_done_ = batch;
-  examples_ = batch == 0 ? 0 : -1;
+  examples_ = batch == 0 && options_.shards == 1 && options_.stride == 1 ? 0 : -1;
   if (options_.steps_per_epoch == 0) {
-    iterator_.emplace(server_, examples_of(epoch).batch(options_.batch_size).prefetch(2));
-    if (batch > 0) iterator_->skip_to(batch);
-  } else if (!iterator_) {
+    iterator_.emplace(server_, batches_of(examples_of(epoch), batch));
+  } else if (!iterator_ || options_.stride > 1 || options_.shards > 1) {
     const Dataset shuffled =
         options_.shuffle && size_ ? elements_.shuffle({.seed = options_.seed}) : elements_;
-    iterator_.emplace(server_, shuffled.repeat().batch(options_.batch_size).prefetch(2));
-    iterator_->skip_to((epoch - 1) * options_.steps_per_epoch + batch);
+    iterator_.emplace(server_,
+                      batches_of(shuffled.repeat(), (epoch - 1) * options_.steps_per_epoch + batch));
   }
 }
 

@@ -11,8 +11,9 @@
 
 namespace actorflow {
 
-// The types of one example, from the first one. Throws invalid_argument if there is none.
-std::vector<TensorType> types_of_example(const Dataset& elements);
+// The types of one example, from the first one, read on the server's threads or on threads of its own.
+// Throws invalid_argument if there is none.
+std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server = nullptr);
 
 // Throws invalid_argument unless it is 1 or more; returns it.
 std::int64_t check_batch_size(std::int64_t batch_size);
@@ -23,6 +24,10 @@ struct BatchesOptions {
   std::uint64_t seed = 1;
   std::int64_t steps_per_epoch = 0;    // 0: until the data end
   std::int64_t first = 0, count = -1;  // the part of the examples; -1: to the end
+  // Of each batch the examples of one replica: number `shard`, `shard` + `shards`, ... REQUIRES: the
+  // size is a multiple of `shards`.
+  std::int64_t shards = 1, shard = 0;
+  std::int64_t stride = 1;  // batches from one to the next
 };
 
 // Not thread-safe.
@@ -36,11 +41,17 @@ class Batches {
   void begin_epoch(int epoch, std::int64_t batch);
   // The next batch, none at the end of the epoch. Throws what reading throws.
   std::optional<Tuple> next();
-  // The number of batches of an epoch, if it is known by now.
+  // The number of batches of an epoch, whatever the stride, if it is known by now.
   std::optional<std::int64_t> steps() const;
+  // The same, known for sure: reads the data to their end if need be.
+  std::int64_t count_steps();
+  // The examples of batch number `batch` of an epoch, of all replicas together. REQUIRES: count_steps()
+  // was called.
+  std::int64_t examples_of_batch(std::int64_t batch) const;
 
  private:
   Dataset examples_of(int epoch);
+  Dataset batches_of(const Dataset& examples, std::int64_t first) const;
   std::int64_t count_examples() const;
 
   const Server& server_;

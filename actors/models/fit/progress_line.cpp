@@ -7,15 +7,17 @@
 
 namespace actorflow {
 
-ProgressLine::ProgressLine(bool silent, int epoch, int last_epoch, std::optional<std::int64_t> steps)
-    : silent_(silent),
+ProgressLine::ProgressLine(Clock& clock, bool silent, int epoch, int last_epoch,
+                           std::optional<std::int64_t> steps)
+    : clock_(clock),
+      silent_(silent),
       live_(!silent && isatty(fileno(stdout)) == 1),
       epoch_(epoch),
       last_epoch_(last_epoch),
       steps_(steps) {}
 
 double ProgressLine::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  return std::chrono::duration<double>(clock_.now() - began_).count();
 }
 
 std::string ProgressLine::begin() const { return fmt::format("epoch {}/{}", epoch_, last_epoch_); }
@@ -23,7 +25,7 @@ std::string ProgressLine::begin() const { return fmt::format("epoch {}/{}", epoc
 void ProgressLine::step() {
   ++done_;
   if (!live_) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = clock_.now();
   if (now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;
   const std::string of = steps_ ? fmt::format("/{}", *steps_) : "";

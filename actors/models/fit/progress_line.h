@@ -7,13 +7,15 @@
 #include <string>
 
 #include "actors/models/fit/logs.h"
+#include "actors/runtime/clock.h"
 
 namespace actorflow {
 
 // To standard output: on a terminal the line changes while the epoch runs. Not thread-safe.
 class ProgressLine {
  public:
-  ProgressLine(bool silent, int epoch, int last_epoch, std::optional<std::int64_t> steps);
+  // REQUIRES: the clock outlives this.
+  ProgressLine(Clock& clock, bool silent, int epoch, int last_epoch, std::optional<std::int64_t> steps);
 
   // A batch was trained.
   void step();
@@ -24,12 +26,13 @@ class ProgressLine {
   std::string begin() const;
   double seconds() const;
 
+  Clock& clock_;
   bool silent_, live_;
   int epoch_, last_epoch_;
   std::optional<std::int64_t> steps_;
   std::int64_t done_ = 0;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point shown_ = began_;
+  Clock::time_point began_ = clock_.now();
+  Clock::time_point shown_ = began_;
 };
 
 }  // namespace actorflow

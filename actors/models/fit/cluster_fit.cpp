@@ -1,0 +1,265 @@
+#include "actors/models/fit/cluster_fit.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include "actors/input/rows.h"
+#include "actors/models/fit/fit_loop.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+
+namespace actorflow {
+namespace {
+
+BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica, const TaskConfig& task,
+                        std::uint64_t seed) {
+  const int replicas = task.num_replicas();
+  BatchesOptions shape{.batch_size = options.batch_size,
+                       .shuffle = options.shuffle,
+                       .seed = seed,
+                       .steps_per_epoch = options.steps_per_epoch};
+  if (!is_synchronous(replica.strategy)) {
+    shape.stride = replicas;
+    return shape;
+  }
+  if (options.batch_size % replicas != 0)
+    throw invalid_argument(fmt::format(
+        "a batch of {} examples cannot be divided among {} replicas; choose a multiple of {}",
+        options.batch_size, replicas, replicas));
+  shape.shards = replicas;
+  shape.shard = task.replica;
+  return shape;
+}
+
+const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptions& options) {
+  const auto* sync = std::get_if<Synchronous>(&options.strategy);
+  if (sync && sync->replicas_to_aggregate != 0 && sync->replicas_to_aggregate != task.num_replicas())
+    throw invalid_argument(
+        "fit: a synchronous step takes the gradients of all replicas, which divide its batch; leave out "
+        "replicas_to_aggregate");
+  return task;
+}
+
+// Functions of layers and losses are called by one thread at a time.
+std::mutex& building() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
+                       const FitOptions& options, ReplicaOptions replica_options)
+    : model_(model),
+      engine_(engine),
+      server_(server),
+      options_(options),
+      replica_options_(std::move(replica_options)),
+      task_(expect_all_replicas(TaskConfig::make(server.cluster(), server.name()), replica_options_)),
+      types_(engine.divided(types_of_example(data.elements(), &server))),
+      data_(server, data, options, shape_of(options, replica_options_, task_, engine.compiled().seed)),
+      steps_per_epoch_(data_.training.count_steps()),
+      training_(model, {.epoch = options.initial_epoch + 1}, options.epochs) {
+  replica_options_.train_steps = options.epochs * steps_per_epoch_;
+  for (const auto& callback : options.callbacks) looks_at_batches_ |= callback->looks_at_batches();
+}
+
+ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
+  const std::lock_guard lock(building());
+  const auto& compile = engine_.compiled();
+  nodes_.emplace(graph, engine_.network, engine_.types_of_inputs(types_.inputs), compile.seed,
+                 engine_.first_learning_rate());
+  nodes_->add_testing(compile, types_.labels);
+  nodes_->add_training(compile, replication);
+  if (task_.is_chief()) {
+    in_session_.emplace(*nodes_, server_.runtime()->storage());
+    less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
+    take_ = graph.assign_add(nodes_->epoch_sums, less_);
+  }
+  return {.train = nodes_->train_op,
+          .loss = nodes_->train.loss,
+          .fetches = fetches_of(nodes_->train),
+          .targets = nodes_->updates};
+}
+
+void ClusterFit::prepare(MonitoredOptions& options) {
+  if (task_.is_chief()) options.init_fn = [this](Session& session) { initialise(session); };
+}
+
+// Where there is no checkpoint: the model's weights, if it has any, and the step of the first epoch.
+void ClusterFit::initialise(Session& session) {
+  use(session);
+  if (engine_.local)
+    in_session_->set_weights(engine_.local->in_session.weights());
+  else if (!engine_.kept_weights.empty())
+    in_session_->set_weights(engine_.kept_weights);
+  const FitProgress& first = training_.first();
+  in_session_->set_global_step((first.epoch - 1) * steps_per_epoch_ + first.batches);
+}
+
+void ClusterFit::use(Session& session) {
+  in_session_->use(session, false);
+  engine_.of_cluster = &*in_session_;
+}
+
+void ClusterFit::begin(std::int64_t global_step) {
+  next_step_ = is_sync() ? global_step : global_step + task_.replica;
+  next_batch_ = -1;
+  if (!task_.is_chief()) return;
+  const int epoch = static_cast<int>(global_step / steps_per_epoch_) + 1;
+  while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
+    history_.epochs.pop_back();
+    history_.logs.pop_back();
+  }
+  if (!line_ || engine_.progress.epoch != epoch) begin_epoch(epoch);
+  engine_.progress.batches = global_step % steps_per_epoch_;
+}
+
+void ClusterFit::begin_epoch(int epoch) {
+  engine_.progress = {.epoch = epoch};
+  if (epoch > options_.epochs) return;
+  line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
+                options_.epochs, steps_per_epoch_);
+  for (const auto& callback : options_.callbacks) callback->on_epoch_begin(training_, epoch);
+}
+
+Feeds ClusterFit::next() {
+  const std::int64_t batch = next_step_ % steps_per_epoch_;
+  const int epoch = static_cast<int>(next_step_ / steps_per_epoch_) + 1;
+  const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
+  if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
+  next_step_ += step;
+  next_batch_ = batch + step;
+  auto own = data_.training.next();
+  const std::int64_t all = is_sync() || !own ? data_.training.examples_of_batch(batch) : rows_of(*own);
+  return feeds_of(std::move(own), all, epoch);
+}
+
+// One example of zeros, where a replica has none of the last batch.
+Tuple ClusterFit::padding() const {
+  Tuple batch;
+  for (const auto* types : {&types_.inputs, &types_.labels})
+    for (const TensorType& type : *types) {
+      Shape shape{1};
+      for (const std::int64_t dim : type.shape.dims()) shape.push_back(dim);
+      batch.push_back(Tensor::zeros(type.dtype, shape));
+    }
+  if (nodes_->sample_weights) batch.push_back(Tensor::zeros(DType::float32, {1}));
+  return batch;
+}
+
+Feeds ClusterFit::feeds_of(std::optional<Tuple> own, std::int64_t all_examples, int epoch) const {
+  const std::int64_t examples = own ? rows_of(*own) : 0;
+  const Tuple batch = own ? std::move(*own) : padding();
+  Feeds feeds;
+  const auto placeholders = nodes_->batch_feeds();
+  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
+  const auto& replica = nodes_->replica;
+  const std::int64_t rows = rows_of(batch);
+  const std::vector<float> weights(static_cast<std::size_t>(rows), examples > 0 ? 1.F : 0.F);
+  const float sharers = is_sync() ? static_cast<float>(task_.num_replicas()) : 1.F;
+  feeds.insert(feeds.end(), {{replica.weights, Tensor::of<float>({rows}, weights)},
+                             {replica.share, Tensor::scalar(static_cast<float>(all_examples) / sharers)},
+                             {replica.examples, Tensor::scalar(static_cast<double>(examples))},
+                             {replica.row, Tensor::of<double>({2}, {epoch % 2 == 0 ? 1.0 : 0.0,
+                                                                    epoch % 2 == 0 ? 0.0 : 1.0})}});
+  return feeds;
+}
+
+bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) {
+  if (!task_.is_chief()) return true;
+  use(session);
+  last_values_.assign(values.begin(), values.end());
+  line_->step();
+  engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
+  if (looks_at_batches_) {
+    Totals own(engine_.compiled().metrics);
+    own.add(values, 1);
+    Logs logs;
+    own.write_to(logs);
+    for (const auto& callback : options_.callbacks)
+      callback->on_batch_end(training_, engine_.progress.batches, logs);
+  }
+  while (!training_.stopped() && global_step >= engine_.progress.epoch * steps_per_epoch_ &&
+         engine_.progress.epoch <= options_.epochs)
+    end_epoch();
+  return !training_.stopped();
+}
+
+void ClusterFit::end_epoch() {
+  const int epoch = engine_.progress.epoch;
+  Totals totals(engine_.compiled().metrics);
+  const Tensor sums = take_sums(epoch);
+  totals.add_sums(sums.values<double>(), last_values_);
+  Logs logs;
+  totals.write_to(logs);
+  if (data_.validation) {
+    const Logs validation = test(engine_, *data_.validation);
+    for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
+  }
+  line_->finish(logs);
+  engine_.progress = {.epoch = epoch + 1};
+  for (const auto& callback : options_.callbacks) callback->on_epoch_end(training_, epoch, logs);
+  history_.epochs.push_back(epoch);
+  history_.logs.push_back(std::move(logs));
+  if (!training_.stopped()) begin_epoch(epoch + 1);
+}
+
+// The sums of an epoch, float64 [k], which then begin anew. Those of a synchronous step may come a
+// little after it; after the loss of a task there may be more or fewer of them.
+Tensor ClusterFit::take_sums(int epoch) {
+  using namespace std::chrono_literals;
+  std::int64_t expected = 0;
+  if (is_sync())
+    for (std::int64_t batch = 0; batch < steps_per_epoch_; ++batch)
+      expected += data_.training.examples_of_batch(batch);
+  const auto row = static_cast<std::size_t>(epoch % 2 == 0 ? 0 : 1);
+  Session& session = in_session_->session();
+  Tensor sums;
+  for (int tries = 0; tries < 100; ++tries) {
+    sums = session.run(nodes_->epoch_sums);
+    const std::size_t width = sums.values<double>().size() / 2;
+    if (sums.values<double>()[row * width] >= static_cast<double>(expected)) break;
+    server_.runtime()->sleep(10ms);
+  }
+  const auto values = sums.values<double>();
+  const std::size_t width = values.size() / 2;
+  Tensor less = Tensor::zeros(DType::float64, sums.shape());
+  Tensor taken = Tensor::allocate(DType::float64, {static_cast<std::int64_t>(width)});
+  for (std::size_t i = 0; i < width; ++i) {
+    taken.mutable_values<double>()[i] = values[row * width + i];
+    less.mutable_values<double>()[row * width + i] = -values[row * width + i];
+  }
+  session.run(std::vector<Output>{}, {{less_, less}}, {take_});
+  return taken;
+}
+
+void ClusterFit::finish(Session& session) {
+  use(session);
+  for (const auto& callback : options_.callbacks) callback->on_train_end(training_);
+  engine_.adopt(types_.inputs, in_session_->weights());
+}
+
+History ClusterFit::run() {
+  static const std::atomic<bool> never{false};
+  if (task_.is_chief()) {
+    engine_.learned_inputs = types_.inputs;
+    for (const auto& callback : options_.callbacks) callback->on_train_begin(training_);
+  }
+  struct Restore {
+    ModelEngine* engine;
+    ~Restore() {
+      if (engine) engine->of_cluster = nullptr;
+    }
+  };
+  const Restore restore{task_.is_chief() ? &engine_ : nullptr};
+  run_replica(server_, *this, replica_options_, never);
+  return std::move(history_);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,71 @@
+// fit() by several replicas: the program of each of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actors/models/fit/fit_data.h"
+#include "actors/models/fit/progress_line.h"
+#include "actors/models/model_engine.h"
+#include "actors/strategies/replica_run.h"
+#include "dataflow/cluster/task_config.h"
+
+namespace actorflow {
+
+// Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
+// ones, of which each takes one batch of one replica. The chief calls the callbacks.
+class ClusterFit final : public ReplicaProgram {
+ public:
+  // REQUIRES: all outlive this. Throws invalid_argument for a batch that the replicas cannot divide.
+  ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
+             const FitOptions& options, ReplicaOptions replica_options);
+
+  // Runs the replica until training ends. Returns the history at the chief.
+  History run();
+
+  ReplicaNodes build(Graph& graph, const Replication& replication) override;
+  void prepare(MonitoredOptions& options) override;
+  void begin(std::int64_t global_step) override;
+  Feeds next() override;
+  bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
+  void finish(Session& session) override;
+
+ private:
+  bool is_sync() const { return is_synchronous(replica_options_.strategy); }
+  void initialise(Session& session);
+  void use(Session& session);
+  Feeds feeds_of(std::optional<Tuple> batch, std::int64_t all_examples, int epoch) const;
+  Tuple padding() const;
+  void begin_epoch(int epoch);
+  void end_epoch();
+  Tensor take_sums(int epoch);
+
+  Model& model_;
+  ModelEngine& engine_;
+  Server& server_;
+  const FitOptions& options_;
+  ReplicaOptions replica_options_;
+  TaskConfig task_;
+  ModelEngine::ExampleTypes types_;
+  FitData data_;
+  std::int64_t steps_per_epoch_;
+
+  std::optional<ModelGraph> nodes_;
+  std::optional<ModelSession> in_session_;
+  Output less_;  // fed: what is taken from epoch_sums by `take_`
+  Output take_;
+  std::int64_t next_step_ = 0;    // synchronous: of the next batch; asynchronous: its number
+  std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
+
+  // At the chief.
+  History history_;
+  Training training_;
+  std::optional<ProgressLine> line_;
+  std::vector<Tensor> last_values_;
+  bool looks_at_batches_ = false;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,60 @@
+#include "actors/models/fit/fit_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+std::int64_t examples_for_training(const TrainingData& data, const FitOptions& options) {
+  if (options.validation_split == 0) return -1;
+  const auto apart = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(*data.size()) * options.validation_split));
+  if (apart == 0 || apart == *data.size())
+    throw invalid_argument(
+        fmt::format("fit: a validation_split of {} of {} examples leaves none on one side",
+                    options.validation_split, *data.size()));
+  return *data.size() - apart;
+}
+
+}  // namespace
+
+void check_options(const FitOptions& options, const TrainingData& data) {
+  if (options.epochs < 0 || options.initial_epoch < 0 || options.steps_per_epoch < 0)
+    throw invalid_argument(
+        fmt::format("fit: epochs, initial_epoch and steps_per_epoch are 0 or more, got {}, {} and {}",
+                    options.epochs, options.initial_epoch, options.steps_per_epoch));
+  const double split = options.validation_split;
+  if (!(split >= 0 && split < 1))
+    throw invalid_argument(
+        fmt::format("fit: expected a validation_split from 0 on and below 1, got {}", split));
+  if (split > 0 && options.validation_data)
+    throw invalid_argument("fit: give validation_data or a validation_split, not both");
+  if (split > 0 && !data.size())
+    throw invalid_argument(
+        "fit: a validation_split needs tensors, whose number of examples is known; give "
+        "validation_data");
+}
+
+FitData::FitData(const Server& server, const TrainingData& data, const FitOptions& options,
+                 BatchesOptions shape)
+    : training(server, data, [&] {
+        shape.count = examples_for_training(data, options);
+        return shape;
+      }()) {
+  const TrainingData& tested = options.validation_data ? *options.validation_data : data;
+  BatchesOptions tests;
+  if (options.validation_split > 0)
+    tests.first = shape.count;
+  else if (!options.validation_data)
+    return;
+  const std::int64_t rest = tested.size() ? *tested.size() - tests.first : options.batch_size;
+  tests.batch_size = std::min(options.batch_size, rest);
+  validation.emplace(server, tested, tests);
+}
+
+}  // namespace actorflow

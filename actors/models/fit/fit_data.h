@@ -1,0 +1,24 @@
+// The examples of a fit(): for training, and for validation.
+#pragma once
+
+#include <optional>
+
+#include "actors/models/fit/batches.h"
+#include "actors/models/model.h"
+
+namespace actorflow {
+
+// Throws invalid_argument for options that make no sense.
+void check_options(const FitOptions& options, const TrainingData& data);
+
+// The examples of a fit(), divided by the options.
+struct FitData {
+  Batches training;
+  std::optional<Batches> validation;
+
+  // `shape` gives the batches of training; their part of the examples follows from the options.
+  FitData(const Server& server, const TrainingData& data, const FitOptions& options,
+          BatchesOptions shape);
+};
+
+}  // namespace actorflow

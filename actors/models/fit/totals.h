@@ -1,0 +1,35 @@
+// What batches measure, added up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/layers/metrics.h"
+#include "actors/models/fit/logs.h"
+#include "dataflow/values/tensor.h"
+
+namespace actorflow {
+
+// The loss, and metrics that are means, count by examples. REQUIRES: the metrics outlive this.
+class Totals {
+ public:
+  explicit Totals(const std::vector<Metric>& metrics) : metrics_(metrics), sums_(metrics.size()) {}
+
+  // `values`: the loss, then the metrics.
+  void add(std::span<const Tensor> values, std::int64_t examples);
+  // Sums that replicas have made: the examples, then the loss and metrics by examples. `like` has the
+  // metrics' sizes, behind the loss.
+  void add_sums(std::span<const double> sums, std::span<const Tensor> like);
+  // Writes nothing if no batch was added.
+  void write_to(Logs& logs) const;
+
+ private:
+  const std::vector<Metric>& metrics_;
+  double loss_ = 0;
+  std::vector<std::vector<double>> sums_;  // of each metric
+  double examples_ = 0;
+};
+
+}  // namespace actorflow
