@@ -152,7 +152,9 @@ struct SayAlive {};
 struct Attend {};
 
 // server -> peer: deliver earlier messages, then end.
-struct Leave {};
+struct Leave {
+  bool at_once = false;  // the task that is left ends, too: nobody hears the last words
+};
 
 // An actor to itself: time has passed.
 struct Tick {};

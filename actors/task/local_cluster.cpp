@@ -24,7 +24,9 @@ LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<R
   }
 }
 
-LocalCluster::~LocalCluster() = default;
+LocalCluster::~LocalCluster() {
+  for (const auto& server : servers_) server->impl_->all_end = true;
+}
 
 Server& LocalCluster::server(const std::string& job, int task) {
   spec_.address({job, task});  // throws

@@ -63,7 +63,7 @@ caf::behavior Peer::behavior() {
       [this](SayAlive) {
         if (state_ == State::idle) begin();
       },
-      [this](Leave) { leave(); });
+      [this](const Leave& message) { leave(message.at_once); });
 }
 
 void Peer::on_message(Message& message) {
@@ -218,8 +218,8 @@ void Peer::lose(Status reason) {
 
 void Peer::report_left() { options_.left({task_->name_of(options_.task), incarnation_}); }
 
-void Peer::leave() {
-  if (state_ != State::connecting || waiting_.empty()) return self_->quit();
+void Peer::leave(bool at_once) {
+  if (at_once || state_ != State::connecting || waiting_.empty()) return self_->quit();
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;
   options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);

@@ -74,7 +74,7 @@ class Peer {
   void retry_or_give_up(const Status& reason);
   void lose(Status reason);
   void report_left();
-  void leave();
+  void leave(bool at_once);
   void beat(std::uint64_t attempt);
   void drop_link();
   void break_connection(const Status& why);

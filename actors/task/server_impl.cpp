@@ -155,7 +155,7 @@ void Server::Impl::end_actors() {
                        [](const caf::actor& peer) { return bool(peer); });
   await_end(*runtime, ending, [this] {
     for (const auto& peer : task->peers)
-      if (peer) caf::anon_send(peer, Leave{});
+      if (peer) caf::anon_send(peer, Leave{.at_once = all_end});
     for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   });
 }

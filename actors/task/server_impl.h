@@ -45,6 +45,7 @@ struct Server::Impl {
   Network* network = nullptr;  // none for a task that is alone
   std::unique_ptr<Device> sending_device;
   // Called when the context is no longer used.
+  bool all_end = false;  // the other tasks end with this one
   std::shared_ptr<std::function<void()>> task_gone = std::make_shared<std::function<void()>>();
   std::shared_ptr<TaskContext> task{new TaskContext, [gone = task_gone](TaskContext* context) {
                                       delete context;
