@@ -88,6 +88,8 @@ std::int64_t Model::count_parameters() {
 }
 
 std::map<std::string, Tensor> Model::weights() {
+  if (!engine_->of_cluster && !engine_->local && !engine_->kept_weights.empty())
+    return engine_->kept_weights;
   build();
   return engine_->session().weights();
 }

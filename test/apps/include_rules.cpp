@@ -81,14 +81,19 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
      {"actors/input", "actors/jobs/engine", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors/jobs/tensors",
      {"actors/input", "actors/jobs", "actors/jobs/engine", "actors/runtime", "actors/task"}},
-    {"actors/models", {}},
     {"actors/monitored",
      {"actors/checkpoint", "actors/client", "actors/events", "actors/probes", "actors/runtime",
       "actors/task"}},
+    {"actors/strategies",
+     {"actors/checkpoint", "actors/client", "actors/monitored", "actors/runtime", "actors/task"}},
+    {"actors/layers", {}},
+    {"actors/models",
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/input",
+      "actors/layers", "actors/monitored", "actors/runtime", "actors/strategies", "actors/task"}},
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
-     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/models",
-      "actors/monitored", "actors/named", "actors/task"}},
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/layers",
+      "actors/models", "actors/monitored", "actors/named", "actors/strategies", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

@@ -41,6 +41,7 @@ std::int64_t check_batch_size(std::int64_t batch_size) {
 Batches::Batches(const Server& server, const TrainingData& data, const BatchesOptions& options)
     : server_(server), elements_(data.elements()), size_(data.size()), options_(options) {
   check_batch_size(options_.batch_size);
+  options_.shuffle = options_.shuffle && size_;
   if (options_.first > 0) elements_ = elements_.skip(options_.first);
   if (options_.count >= 0) elements_ = elements_.take(options_.count);
   if (size_) size_ = options_.count >= 0 ? options_.count : *size_ - options_.first;
@@ -66,7 +67,7 @@ std::int64_t Batches::count_examples() const {
 
 // A dataset that shuffles does so in each pass of repeat() anew, so that later epochs are later passes.
 Dataset Batches::examples_of(int epoch) {
-  if (options_.shuffle && size_)
+  if (options_.shuffle)
     return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
   if (epoch == 1) return elements_;
   if (!size_) size_ = count_examples();
@@ -98,7 +99,7 @@ void Batches::begin_epoch(int epoch, std::int64_t batch) {
     iterator_.emplace(server_, batches_of(examples_of(epoch), batch));
   } else if (!iterator_ || options_.stride > 1 || options_.shards > 1) {
     const Dataset shuffled =
-        options_.shuffle && size_ ? elements_.shuffle({.seed = options_.seed}) : elements_;
+        options_.shuffle ? elements_.shuffle({.seed = options_.seed}) : elements_;
     iterator_.emplace(server_,
                       batches_of(shuffled.repeat(), (epoch - 1) * options_.steps_per_epoch + batch));
   }

@@ -41,10 +41,30 @@ void name_library() {
   keep(&af::read_all);
   // actors/input/rows.h
   keep(&af::rows_of, &af::row_of, &af::stack, &af::stack_padded);
-  // actors/models/conv_models.h
-  keep(&af::make_lenet, &af::make_resnet20);
+  // actors/layers/functional.h
+  keep(&af::input, &af::chain);
+  // actors/layers/initializer.h
+  keep(&af::fans_of, &af::zeros, &af::ones, &af::filled_with, &af::uniform, &af::normal,
+       &af::glorot_uniform, &af::glorot_normal, &af::he_uniform, &af::he_normal, &af::lecun_normal);
   // actors/layers/layers.h
-  keep(&af::conv_layer, &af::dense_layer, &af::batch_norm_layer, &af::global_average_pool, &af::flatten);
+  using Merging = af::Layer (*)();
+  keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::embedding, &af::position_embedding,
+       &af::attention, &af::flatten, &af::rescaling, &af::activation, &af::average, &af::concatenate,
+       static_cast<Merging>(&af::add), static_cast<Merging>(&af::multiply));
+  // actors/layers/losses.h
+  keep(&af::soft_label_cross_entropy, &af::sigmoid_cross_entropy, &af::mean_squared_error,
+       &af::mean_absolute_error, &af::huber, &af::hinge, &af::poisson);
+  // actors/layers/metrics.h
+  keep(&af::accuracy, &af::top_k_accuracy, &af::binary_accuracy, &af::precision, &af::recall, &af::auc,
+       &af::metric_of);
+  // actors/layers/regularizer.h
+  keep(&af::l1, &af::l2, &af::l1_l2);
+  // actors/models/conv_models.h
+  keep(&af::lenet, &af::resnet20, &af::make_lenet, &af::make_resnet20);
+  // actors/models/fit/callbacks.h
+  keep(&af::early_stopping, &af::model_checkpoint, &af::backup_and_restore, &af::learning_rate_scheduler,
+       &af::reduce_on_plateau, &af::csv_logger, &af::tensorboard, &af::terminate_on_nan,
+       &af::averaged_weights, &af::callback);
   // actors/models/mlp.h
   keep(&af::make_mlp);
   // actors/monitored/hooks.h
@@ -59,6 +79,10 @@ void name_library() {
   keep(&af::system_random);
   // actors/runtime/storage.h
   keep(&af::posix_storage);
+  // actors/strategies/distribution.h
+  keep(&af::distribution_from_environment, &af::is_chief, &af::run_on_threads);
+  // actors/strategies/replica_run.h
+  keep(&af::run_replica, &af::serve_parameters);
   // actors/task/server.h
   keep(&af::check_not_replaced, &af::throw_if_failed);
   // dataflow/cluster/device_name.h
@@ -113,19 +137,27 @@ void name_library() {
   // kernels/core/crash_report.h
   keep(&af::report_crashes);
   // kernels/ops.h
-  keep(&af::add, &af::subtract, &af::multiply, &af::divide, &af::maximum, &af::minimum, &af::pow,
-       &af::negative, &af::abs, &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt,
-       &af::tanh, &af::sigmoid, &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less,
-       &af::less_equal, &af::greater, &af::greater_equal, &af::logical_and, &af::logical_or,
-       &af::logical_not, &af::select, &af::cast, &af::sum, &af::mean, &af::max, &af::min, &af::argmax,
-       &af::sum_like, &af::mean_like, &af::broadcast_like, &af::spread_like, &af::zeros_like,
-       &af::ones_like, &af::fill, &af::identity, &af::reshape, &af::expand_dims, &af::transpose,
-       &af::shape_of, &af::slice, &af::concat, &af::pad, &af::random_uniform, &af::random_normal,
-       &af::truncated_normal, &af::matmul, &af::batch_matmul, &af::bias_add, &af::conv2d,
-       &af::fused_conv2d, &af::max_pool, &af::avg_pool, &af::batch_norm, &af::batch_norm_inference,
-       &af::gelu, &af::layer_norm, &af::dropout, &af::gather, &af::scatter_add, &af::scatter_update,
-       &af::unsorted_segment_sum, &af::softmax, &af::log_softmax, &af::histogram,
-       &af::softmax_cross_entropy);
+  keep(&af::subtract, &af::divide, &af::maximum, &af::minimum, &af::pow, &af::negative, &af::abs,
+       &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt, &af::tanh, &af::sigmoid,
+       &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less, &af::less_equal, &af::greater,
+       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::cast,
+       &af::sum, &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like, &af::mean_like,
+       &af::broadcast_like, &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill, &af::identity,
+       &af::expand_dims, &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad,
+       &af::random_uniform, &af::random_normal, &af::truncated_normal, &af::matmul, &af::batch_matmul,
+       &af::bias_add, &af::fused_conv2d, &af::batch_norm_inference, &af::gelu, &af::gather,
+       &af::scatter_add, &af::scatter_update, &af::unsorted_segment_sum, &af::softmax, &af::log_softmax,
+       &af::histogram);
+  // Those that have a layer, or a loss, of their name.
+  using Binary = Output (*)(Output, Output);
+  using Pool = Output (*)(Output, af::Extent, af::Extent, af::Padding);
+  keep(static_cast<Binary>(&af::add), static_cast<Binary>(&af::multiply),
+       static_cast<Binary>(&af::softmax_cross_entropy), static_cast<Pool>(&af::max_pool),
+       static_cast<Pool>(&af::avg_pool), static_cast<Output (*)(Output, const af::Shape&)>(&af::reshape),
+       static_cast<Output (*)(Output, Output, af::Extent, af::Padding)>(&af::conv2d),
+       static_cast<af::BatchNorm (*)(Output, Output, Output, double, bool, Output)>(&af::batch_norm),
+       static_cast<Output (*)(Output, Output, Output, double)>(&af::layer_norm),
+       static_cast<Output (*)(Output, double, std::uint64_t, Output)>(&af::dropout));
   // kernels/ops/clipping.h
   keep(&af::global_norm, &af::clip_by_global_norm);
   // kernels/ops/embedding.h

@@ -1,0 +1,85 @@
+// Model::fit() in a simulated cluster whose tasks are killed, cut off and stopped.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "actors/models/model.h"
+#include "actors/simulation/seeds.h"
+#include "actors/simulation/simulation_test.h"
+#include "dataflow/values/error.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::pair<Tensor, Tensor> points_of_a_line() {
+  constexpr std::int64_t count = 30;
+  std::vector<float> x, y;
+  for (std::int64_t i = 0; i < count; ++i) {
+    x.push_back(static_cast<float>(i) / 10 - 1);
+    y.push_back(2 * x.back() + 1);
+  }
+  return {Tensor::of<float>({count, 1}, x), Tensor::of<float>({count, 1}, y)};
+}
+
+// What the chief has in the end: the weights, and what each epoch has measured.
+struct Learned {
+  std::map<std::string, Tensor> weights;
+  std::vector<double> losses, val_losses;
+};
+
+Learned learn(SimTask& task) {
+  const auto [x, y] = points_of_a_line();
+  Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
+  FitOptions options{.epochs = 8, .batch_size = 12};
+  options.validation_data = TrainingData{x, y};
+  options.verbosity = Verbosity::silent;
+  options.strategy = ParameterServer{task.server(),
+                                     {.strategy = Synchronous{},
+                                      .checkpoint_folder = "checkpoints",
+                                      .save_checkpoint = {.steps = 5},
+                                      .mark_end = true}};
+  const History history = model.fit({x, y}, options);
+  if (history.epochs.empty()) return {};
+  // The last epochs: a chief that was lost has seen no others.
+  return {task.server().name().job == "chief" ? model.weights() : std::map<std::string, Tensor>{},
+          history.of("loss"), history.of("val_loss")};
+}
+
+const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
+
+Learned undisturbed() {
+  SimCluster sim(tasks);
+  return sim.start(learn).finish("/job:chief/task:0");
+}
+
+void expect_same(const Learned& learned, const Learned& expected) {
+  BOOST_TEST_REQUIRE(learned.weights.size() == expected.weights.size());
+  for (const auto& [name, value] : expected.weights)
+    BOOST_TEST(identical(learned.weights.at(name), value), name);
+  // Validation is of the weights at the end of an epoch, to the bit.
+  BOOST_TEST_REQUIRE(!learned.val_losses.empty());
+  BOOST_TEST(learned.val_losses.back() == expected.val_losses.back());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(models)
+
+SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
+  static const Learned expected = undisturbed();
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim(tasks);
+  auto run = sim.start(learn);
+  const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
+  const std::string& task = lost[seed % 3];
+  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
+  sim.at(2s).restart(task);
+  expect_same(run.finish("/job:chief/task:0"), expected);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
