@@ -26,7 +26,7 @@ Distribution distribution_from_environment(const ReplicaOptions& replica, Server
   if (!replica.checkpoint_folder.empty())
     options.start_number = take_start_number(posix_storage(), replica.checkpoint_folder, config.task);
   auto server = std::make_shared<Server>(std::move(options));
-  if (config.cluster.num_tasks("ps") > 0) return ParameterServer{std::move(server), replica};
+  if (config.cluster.contains({"ps", 0})) return ParameterServer{std::move(server), replica};
   return MultiWorkerMirrored{std::move(server), replica};
 }
 

@@ -4,8 +4,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <new>
-#include <optional>
+#include <utility>
 #include <variant>
 
 #include "actors/checkpoint/checkpoint.h"
@@ -19,6 +21,26 @@
 namespace actorflow {
 namespace {
 
+// Calls `begin` with the global step in each new session, and feeds what `next` returns.
+class ProgramHook final : public SessionHook {
+ public:
+  using Begin = std::function<void(Session&, std::int64_t)>;
+
+  ProgramHook(Begin begin, std::function<Feeds()> next)
+      : begin_(std::move(begin)), next_(std::move(next)) {}
+
+  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
+  void after_create_session(RunContext& context) override {
+    begin_(context.session(), context.session().run(global_step_).scalar<std::int64_t>());
+  }
+  RunArgs before_run(RunContext&) override { return {{}, next_()}; }
+
+ private:
+  Begin begin_;
+  std::function<Feeds()> next_;
+  Variable global_step_;
+};
+
 class Replica {
  public:
   Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
@@ -31,6 +53,8 @@ class Replica {
   MonitoredOptions monitored();
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
+  void step(StepContext& context);
+  void begin(Session& session, std::int64_t step);
   void leave(MonitoredSession& session);
   ReplicaEnd end_as_chief(MonitoredSession& session);
   void end_as_worker(MonitoredSession& session);
@@ -54,6 +78,7 @@ class Replica {
   ReplicaNodes nodes_;
   std::vector<Output> fetches_;  // the global step, then those of the program
   Output greeting_;              // does nothing, on the chief
+  Session* session_ = nullptr;   // of the present step
   std::int64_t next_step_ = 0;
   bool ended_early_ = false;
 };
@@ -93,12 +118,10 @@ MonitoredOptions Replica::monitored() {
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
   options.log_step_count_steps = 0;  // programs say more
-  const auto begin = [this](std::int64_t step) {
-    next_step_ = step;
-    program_.begin(step);
-  };
   options.hooks = {sync_replicas(nodes_.train),
-                   feed_fn({.begin = begin, .next = [this] { return program_.next(); }})};
+                   std::make_shared<ProgramHook>(
+                       [this](Session& session, std::int64_t step) { begin(session, step); },
+                       [this] { return program_.next(); })};
   if (options_.not_finite == NotFinite::fail) options.hooks.push_back(nan_tensor(nodes_.loss));
   options.max_rollbacks = options_.max_rollbacks;
   if (options_.mark_end)
@@ -124,19 +147,24 @@ ReplicaEnd Replica::run() {
 void Replica::train(MonitoredSession& session) {
   if (!task_.is_chief()) greet_chief(session);
   while (!session.should_stop() && !is_interrupted() && !ended_early_) {
-    const auto results = session.run(fetches_, {}, nodes_.targets);
-    if (results.empty()) break;
-    const auto step = results[0].scalar<std::int64_t>();
-    // A replica that was behind, so that its gradient did not count, goes on with the others.
-    if (++next_step_ != step && is_lockstep()) {
-      next_step_ = step;
-      program_.begin(step);
-    }
-    const bool goes_on = program_.after_step(session.session(), step, std::span(results).subspan(1));
-    ended_early_ = task_.is_chief() && !goes_on;
+    if (!session.run_step([this](StepContext& context) { step(context); })) break;
   }
   if (nodes_.train.leave && !server_.stopping()) leave(session);
-  program_.on_last_step();
+  program_.on_last_step(session.session());
+}
+
+void Replica::step(StepContext& context) {
+  const auto results = context.run(fetches_, {}, nodes_.targets);
+  const auto step = results[0].scalar<std::int64_t>();
+  // A replica that was behind, so that its gradient did not count, goes on with the others.
+  if (++next_step_ != step && is_lockstep()) begin(context.session(), step);
+  const bool goes_on = program_.after_step(context.session(), step, std::span(results).subspan(1));
+  ended_early_ = task_.is_chief() && !goes_on;
+}
+
+void Replica::begin(Session& session, std::int64_t step) {
+  next_step_ = step;
+  program_.begin(session, step);
 }
 
 // Nobody waits for this replica any longer; should that fail, its loss says the same.

@@ -58,14 +58,16 @@ class ReplicaProgram {
   virtual void prepare(MonitoredOptions&) {}
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
-  virtual void begin(std::int64_t global_step) = 0;
+  virtual void begin(Session& session, std::int64_t global_step) = 0;
   // What to feed to the next step.
   virtual Feeds next() = 0;
-  // After each step; `values` are those of the fetches. The chief ends the job by false.
+  // After each step; `values` are those of the fetches. The chief ends the job by false. What is thrown
+  // here or by begin() counts as an error of the step: the loss of a task leads to a recovery, and to
+  // begin().
   virtual bool after_step(Session& session, std::int64_t global_step,
                           std::span<const Tensor> values) = 0;
   // The last step is done, and other replicas may still be at theirs. May come again after a recovery.
-  virtual void on_last_step() {}
+  virtual void on_last_step(Session&) {}
   // At the chief, when all replicas have ended and the variables are final.
   virtual void finish(Session&) {}
 };

@@ -28,10 +28,10 @@ class MnistProgram final : public ReplicaProgram {
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   void prepare(MonitoredOptions& options) override;
-  void begin(std::int64_t global_step) override;
+  void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;
   bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
-  void on_last_step() override;
+  void on_last_step(Session& session) override;
   void finish(Session& session) override;
 
   std::optional<TrainReport> report;
@@ -84,7 +84,7 @@ void MnistProgram::prepare(MonitoredOptions& options) {
 }
 
 // The replica's share of the batches, from the one on that is next after a start or a recovery.
-void MnistProgram::begin(std::int64_t step) {
+void MnistProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
     meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
                    options_.batch_size * batches_per_step());
@@ -105,7 +105,7 @@ bool MnistProgram::after_step(Session&, std::int64_t step, std::span<const Tenso
   return true;
 }
 
-void MnistProgram::on_last_step() {
+void MnistProgram::on_last_step(Session&) {
   if (progress_ && meter_) progress_->finish(*meter_);
 }
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/input/rows.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/runtime/runtime.h"
@@ -107,17 +110,25 @@ void ClusterFit::use(Session& session) {
   engine_.of_cluster = &*in_session_;
 }
 
-void ClusterFit::begin(std::int64_t global_step) {
+bool ClusterFit::is_over(int epoch, std::int64_t global_step) const {
+  return epoch <= options_.epochs && global_step >= epoch * steps_per_epoch_;
+}
+
+void ClusterFit::begin(Session& session, std::int64_t global_step) {
   next_step_ = is_sync() ? global_step : global_step + task_.replica;
   next_batch_ = -1;
   if (!task_.is_chief()) return;
+  use(session);
+  FitProgress& progress = engine_.progress;
+  // A task was lost while an epoch ended, and nothing of the model was lost with it.
+  if (line_ && global_step == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
   const int epoch = static_cast<int>(global_step / steps_per_epoch_) + 1;
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
-  if (!line_ || engine_.progress.epoch != epoch) begin_epoch(epoch);
-  engine_.progress.batches = global_step % steps_per_epoch_;
+  if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
+  progress.batches = global_step % steps_per_epoch_;
 }
 
 void ClusterFit::begin_epoch(int epoch) {
@@ -185,23 +196,30 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
     for (const auto& callback : options_.callbacks)
       callback->on_batch_end(training_, engine_.progress.batches, logs);
   }
-  while (!training_.stopped() && global_step >= engine_.progress.epoch * steps_per_epoch_ &&
-         engine_.progress.epoch <= options_.epochs)
-    end_epoch();
+  while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
   return !training_.stopped();
+}
+
+// The end of the last epoch may have been interrupted, too.
+void ClusterFit::on_last_step(Session& session) {
+  if (!task_.is_chief() || !line_ || last_values_.empty() || training_.stopped()) return;
+  use(session);
+  if (engine_.progress.epoch == options_.epochs && engine_.progress.batches == steps_per_epoch_)
+    end_epoch();
 }
 
 void ClusterFit::end_epoch() {
   const int epoch = engine_.progress.epoch;
   Totals totals(engine_.compiled().metrics);
-  const Tensor sums = take_sums(epoch);
-  totals.add_sums(sums.values<double>(), last_values_);
+  if (!sums_) sums_ = take_sums(epoch);
+  totals.add_sums(sums_->values<double>(), last_values_);
   Logs logs;
   totals.write_to(logs);
   if (data_.validation) {
     const Logs validation = test(engine_, *data_.validation);
     for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
   }
+  sums_.reset();
   line_->finish(logs);
   engine_.progress = {.epoch = epoch + 1};
   for (const auto& callback : options_.callbacks) callback->on_epoch_end(training_, epoch, logs);
@@ -258,8 +276,20 @@ History ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  run_replica(server_, *this, replica_options_, never);
+  const ReplicaEnd end = run_replica(server_, *this, replica_options_, never);
+  if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
   return std::move(history_);
+}
+
+// Training was complete before this chief came back: what it has learned is in the last checkpoint.
+void ClusterFit::adopt_saved() {
+  const auto saved =
+      load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
+  if (!saved) return;
+  std::map<std::string, Tensor> weights;
+  for (const Variable& variable : nodes_->variables.all())
+    weights[variable.name()] = saved->tensors.at(variable.name());
+  engine_.adopt(types_.inputs, std::move(weights));
 }
 
 }  // namespace actorflow

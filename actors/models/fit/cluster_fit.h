@@ -28,9 +28,10 @@ class ClusterFit final : public ReplicaProgram {
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   void prepare(MonitoredOptions& options) override;
-  void begin(std::int64_t global_step) override;
+  void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;
   bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
+  void on_last_step(Session& session) override;
   void finish(Session& session) override;
 
  private:
@@ -39,8 +40,10 @@ class ClusterFit final : public ReplicaProgram {
   void use(Session& session);
   Feeds feeds_of(std::optional<Tuple> batch, std::int64_t all_examples, int epoch) const;
   Tuple padding() const;
+  void adopt_saved();
   void begin_epoch(int epoch);
   void end_epoch();
+  bool is_over(int epoch, std::int64_t global_step) const;
   Tensor take_sums(int epoch);
 
   Model& model_;
@@ -65,6 +68,7 @@ class ClusterFit final : public ReplicaProgram {
   Training training_;
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
+  std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
   bool looks_at_batches_ = false;
 };
 

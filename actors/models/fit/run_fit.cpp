@@ -39,7 +39,7 @@ History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, co
 History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
   ReplicaOptions replica = strategy.options;
-  replica.ps_job = strategy.server->cluster().num_tasks("worker") > 0 ? "worker" : "chief";
+  replica.ps_job = strategy.server->cluster().contains({"worker", 0}) ? "worker" : "chief";
   return fit_on(*strategy.server, model, engine, data, options, replica);
 }
 
