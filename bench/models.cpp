@@ -1,0 +1,124 @@
+// Models: what fit() costs beside its steps alone, and a step of a transformer against PyTorch.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/actorflow.h"
+#include "actors/models/mlp.h"
+#include "apps/training/mnist.h"
+#include "bench/data.h"
+#include "bench/frameworks.h"
+#include "bench/harness.h"
+
+namespace actorflow::bench {
+namespace {
+
+// The training images, as fit() takes them.
+const Batch& all_images() {
+  static const Batch all = consecutive_examples(mnist().train, 0, mnist().train.count());
+  return all;
+}
+
+FitOptions epoch_of(std::int64_t steps) {
+  return {.epochs = 1, .batch_size = 64, .steps_per_epoch = steps, .verbosity = Verbosity::silent};
+}
+
+// Steps per second of fit(): with shuffled batches, a metric and the logs.
+double fit_steps_per_second(actorflow::Model& model, std::int64_t steps) {
+  const Batch& data = all_images();
+  return static_cast<double>(steps) / seconds_of([&] {
+           model.fit({data.x, data.labels}, epoch_of(steps));
+         });
+}
+
+// The same step of a session, fed with batches that are there.
+class BareStep {
+ public:
+  BareStep() : cluster_({{"local", 1}}) {
+    mlp_ = make_mlp(graph_, 784, {128}, 10, 1);
+    train_ = minimize(graph_, mlp_.loss, mlp_.variables, global_step(graph_), Sgd{});
+    session_ = std::make_unique<Session>(cluster_.server("local", 0).target(), graph_);
+    session_->initialize_variables();
+    step_.emplace(
+        session_->make_callable({train_.step, mlp_.loss, mlp_.accuracy}, {mlp_.x, mlp_.labels}));
+    for (int i = 0; i < 16; ++i) batches_.push_back(consecutive_examples(mnist().train, i * 64, 64));
+  }
+
+  double steps_per_second(std::int64_t steps) {
+    return static_cast<double>(steps) / seconds_of([&] {
+             for (std::int64_t i = 0; i < steps; ++i) {
+               const Batch& batch = batches_[static_cast<std::size_t>(i) % batches_.size()];
+               step_->run({batch.x, batch.labels});
+             }
+           });
+  }
+
+ private:
+  LocalCluster cluster_;
+  Graph graph_;
+  Mlp mlp_;
+  TrainOp train_;
+  std::unique_ptr<Session> session_;
+  std::optional<Callable> step_;
+  std::vector<Batch> batches_;
+};
+
+Measurement fit_against_step(bool quick) {
+  const std::int64_t steps = quick ? 50 : 4000;
+  actorflow::Model model = sequential({dense(128, relu), dense(10)});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{}, .metrics = {accuracy()}});
+  BareStep bare;
+  return in_turn(
+      quick ? 1 : 5, [&] { return fit_steps_per_second(model, steps); },
+      [&] { return bare.steps_per_second(steps); });
+}
+
+// A transformer of characters, as nanoGPT's small one for CPUs: 4 layers of 4 heads, width 128, 64
+// positions.
+constexpr std::int64_t characters = 65, width = 128, heads = 4, positions = 64, sequences = 12;
+
+Layer transformer_block() {
+  return {"block", [](LayerScope& scope, Output x) {
+            const Output seen = scope.apply(attention(heads, width / heads, {.causal = true}),
+                                            scope.apply(layer_norm(1e-5), x));
+            const Output y = x + seen;
+            const Output wide = scope.apply(dense(4 * width, gelu), scope.apply(layer_norm(1e-5), y));
+            return y + scope.apply(dense(width), wide);
+          }};
+}
+
+actorflow::Model transformer() {
+  actorflow::Model model = sequential(
+      input({positions}, DType::int64),
+      {embedding(characters, width), position_embedding(), transformer_block(), transformer_block(),
+       transformer_block(), transformer_block(), layer_norm(1e-5), dense(characters)});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{}});
+  return model;
+}
+
+Measurement transformer_against_pytorch(bool quick) {
+  const std::int64_t steps = quick ? 2 : 40;
+  actorflow::Model model = transformer();
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(16 * sequences * positions));
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i * 7919 % characters);
+  const Tensor x = Tensor::of<std::int64_t>({16 * sequences, positions}, ids);
+  const auto ours = [&] {
+    const FitOptions options{
+        .batch_size = sequences, .steps_per_epoch = steps, .verbosity = Verbosity::silent};
+    return static_cast<double>(steps) / seconds_of([&] { model.fit({x, x}, options); });
+  };
+  return in_turn(quick ? 1 : 3, ours, [&] { return steps_per_second(pytorch, "gpt", quick); });
+}
+
+}  // namespace
+
+std::vector<Benchmark> model_benchmarks() {
+  return {{"models/fit_mlp_784_128_10_batch_64", "step/s", "its steps alone", at_least(0.97),
+           fit_against_step},
+          {"models/transformer_4x128_vs_pytorch", "step/s", "PyTorch", at_least(1.3),
+           transformer_against_pytorch}};
+}
+
+}  // namespace actorflow::bench
