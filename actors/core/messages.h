@@ -114,6 +114,12 @@ struct PeerLost {
   std::uint64_t incarnation = 0;  // the lost one; 0 = any, the task cannot be reached
   Status reason;
 
+// server -> coordinator: the job is over, so that whoever waits for other replicas, now or later, would
+// wait for ever.
+struct JobOver {
+  Status reason;
+};
+
   bool concerns(const Sender& other) const {
     return other.task == task &&
            (incarnation == 0 || other.incarnation == 0 || other.incarnation == incarnation);
@@ -176,6 +182,7 @@ ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)
 ACTORFLOW_LOCAL_MESSAGE(PeerLost)
+ACTORFLOW_LOCAL_MESSAGE(JobOver)
 ACTORFLOW_LOCAL_MESSAGE(StopSteps)
 ACTORFLOW_LOCAL_MESSAGE(Unclaimed)
 ACTORFLOW_LOCAL_MESSAGE(Census)

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -51,6 +52,7 @@ class Replica {
  private:
   Replication replication() const;
   MonitoredOptions monitored();
+  ReplicaSettings settings() const;
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
   void step(StepContext& context);
@@ -118,10 +120,14 @@ MonitoredOptions Replica::monitored() {
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
   options.log_step_count_steps = 0;  // programs say more
-  options.hooks = {sync_replicas(nodes_.train),
-                   std::make_shared<ProgramHook>(
-                       [this](Session& session, std::int64_t step) { begin(session, step); },
-                       [this] { return program_.next(); })};
+  options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
+                                                    [this](Session& session, std::int64_t step) {
+                                                      if (!task_.is_chief())
+                                                        expect_settings_of(server_, task_.chief(),
+                                                                           settings());
+                                                      begin(session, step);
+                                                    },
+                                                    [this] { return program_.next(); })};
   if (options_.not_finite == NotFinite::fail) options.hooks.push_back(nan_tensor(nodes_.loss));
   options.max_rollbacks = options_.max_rollbacks;
   if (options_.mark_end)
@@ -134,7 +140,18 @@ MonitoredOptions Replica::monitored() {
   return options;
 }
 
+ReplicaSettings Replica::settings() const {
+  ReplicaSettings settings = program_.settings();
+  settings.insert(settings.end(),
+                  {{"strategy", describe_strategy(options_.strategy)},
+                   {"train_steps", std::to_string(options_.train_steps)},
+                   {"not_finite", options_.not_finite == NotFinite::skip ? "skip" : "fail"},
+                   {"ps_strategy", options_.ps_strategy}});
+  return settings;
+}
+
 ReplicaEnd Replica::run() {
+  if (task_.is_chief()) publish_settings(server_, settings());
   MonitoredSession session(server_, graph_, monitored());
   if (!session.why_over().empty()) return ReplicaEnd::left;
   train(session);

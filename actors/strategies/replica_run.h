@@ -15,6 +15,7 @@
 #include "actors/client/session.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/step_timer.h"
+#include "actors/strategies/replica_settings.h"
 #include "actors/task/server.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/train/replicate.h"
@@ -54,6 +55,8 @@ class ReplicaProgram {
   // Adds the model and its training to the graph, once. Devices are set: variables go to parameter
   // servers, all else to the replica.
   virtual ReplicaNodes build(Graph& graph, const Replication& replication) = 0;
+  // What all replicas must have in common, besides the ReplicaOptions.
+  virtual ReplicaSettings settings() const { return {}; }
   // Adds what the program wants besides: hooks, summaries, an initial value.
   virtual void prepare(MonitoredOptions&) {}
   // The next step works on this global step: at the start, after a recovery, and when a replica was

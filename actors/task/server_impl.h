@@ -37,6 +37,7 @@ struct Server::Impl {
   void on_replaced(const Status& reason);
   void peer_gone(const TaskIdentity& from);
   void end_job(const Shutdown& message);
+  void end_waits(const std::string& reason);
   std::vector<caf::actor> own_actors() const;
   void tell_task(TaskId to, Message message);
 

@@ -54,6 +54,7 @@ caf::behavior Coordinator::behavior() {
         for (auto& entry : clocks_) entry.second.on_peer_lost(message.task);
         holds_.settle();
       },
+      [this](const JobOver& message) { end(message.reason); },
       [this](const HoldExpired& message) { holds_.expire(message); },
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const ClearContainers& message) { clear(message); }, [this](Tick) { on_tick(); });
@@ -61,6 +62,7 @@ caf::behavior Coordinator::behavior() {
 
 void Coordinator::call(const StateCall& call) {
   const Node& node = *call.node;
+  if (over_ && (node.op == &take_token_op() || node.op == &advance_clock_op())) throw Error(*over_);
   const auto& global_step = attr<std::string>(node, "variable");
   if (node.op == &take_token_op()) return barrier(global_step).take_token(call);
   if (!call_clocks(call, global_step) && !call_holds(call))
@@ -113,6 +115,12 @@ void Coordinator::raise(FencingEpoch epoch) {
   for (auto& entry : std::exchange(clocks_, {}))
     entry.second.fail_waiting(fenced("a replica waited for slower ones", epoch, *task_));
   holds_.forget_all(fenced("a checkpoint waited for the end of a step", epoch, *task_));
+}
+
+void Coordinator::end(const Status& reason) {
+  over_ = reason;
+  for (auto& entry : barriers_) entry.second.fail_waiting(reason);
+  for (auto& entry : clocks_) entry.second.fail_waiting(reason);
 }
 
 void Coordinator::clear(const ClearContainers& message) {

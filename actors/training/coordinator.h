@@ -5,6 +5,7 @@
 #include <caf/stateful_actor.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/core/messages.h"
@@ -32,6 +33,8 @@ class Coordinator {
   StepHolds::Barriers barriers_of(const std::string& global_step);
   // Forgets every barrier and token; who waits for one fails.
   void raise(FencingEpoch epoch);
+  // Fails who waits for other replicas, and who would.
+  void end(const Status& reason);
   // Drops the barriers of the containers.
   void clear(const ClearContainers& message);
   void on_tick();
@@ -42,6 +45,7 @@ class Coordinator {
   std::map<std::string, TokenBarrier, std::less<>> barriers_;  // by global step variable
   std::map<std::string, ClockBarrier, std::less<>> clocks_;    // by global step variable
   StepHolds holds_;
+  std::optional<Status> over_;  // the job is, with this reason
 };
 
 using CoordinatorActor = caf::stateful_actor<std::unique_ptr<Coordinator>, LightActor>;

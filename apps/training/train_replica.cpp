@@ -1,5 +1,8 @@
 #include "apps/training/train_replica.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -27,6 +30,7 @@ class MnistProgram final : public ReplicaProgram {
         task_(TaskConfig::make(server.cluster(), server.name())) {}
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
+  ReplicaSettings settings() const override;
   void prepare(MonitoredOptions& options) override;
   void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;
@@ -75,6 +79,15 @@ void MnistProgram::summarise() {
   summaries_.scalar("loss", model_.loss);
   summaries_.scalar("accuracy", model_.accuracy);
   for (const auto& variable : model_.variables) summaries_.histogram(variable.name(), variable);
+}
+
+ReplicaSettings MnistProgram::settings() const {
+  return {{"hidden", fmt::format("{}", fmt::join(options_.hidden, ","))},
+          {"optimizer", describe_optimizer(options_.optimizer)},
+          {"batch_size", std::to_string(options_.batch_size)},
+          {"precision", std::string(to_string(options_.precision))},
+          {"seed", std::to_string(options_.seed)},
+          {"images", fmt::format("{} of {} pixels", data_.train.count(), data_.train.pixels())}};
 }
 
 void MnistProgram::prepare(MonitoredOptions& options) {

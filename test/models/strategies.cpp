@@ -142,6 +142,27 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_one_strategy_is_restored_under_another) {
   BOOST_TEST(same(model.weights(), trained.weights));
 }
 
+BOOST_AUTO_TEST_CASE(replicas_that_were_told_different_things_are_refused_by_name) {
+  LocalCluster cluster({{"worker", 2}});
+  const auto [x, y] = points_of_a_line(16);
+  const auto run = [&, &x = x, &y = y](int task, double rate) {
+    Model model = sequential({dense(1)});
+    model.compile({.loss = mean_squared_error(), .optimizer = Sgd{rate}});
+    model.fit({x, y},
+              quiet({.batch_size = 8, .strategy = MultiWorkerMirrored{cluster.server("worker", task)}}));
+  };
+  std::jthread chief([&] {
+    try {
+      run(0, 0.1);
+    } catch (const Error&) {  // its steps wait for the other replica until it is stopped
+    }
+  });
+  BOOST_CHECK_EXCEPTION(
+      run(1, 0.2), Error,
+      says("optimizer: /job:worker/task:1 has sgd 0.2, /job:worker/task:0 has sgd 0.1"));
+  cluster.server("worker", 0).stop("the test is over");
+}
+
 BOOST_AUTO_TEST_CASE(what_replicas_cannot_divide_is_refused) {
   BOOST_CHECK_EXCEPTION(train(options(Mirrored{3})), Error,
                         says("4 examples cannot be divided among 3 replicas; choose a multiple of 3"));

@@ -98,8 +98,7 @@ void Batches::begin_epoch(int epoch, std::int64_t batch) {
   if (options_.steps_per_epoch == 0) {
     iterator_.emplace(server_, batches_of(examples_of(epoch), batch));
   } else if (!iterator_ || options_.stride > 1 || options_.shards > 1) {
-    const Dataset shuffled =
-        options_.shuffle ? elements_.shuffle({.seed = options_.seed}) : elements_;
+    const Dataset shuffled = options_.shuffle ? elements_.shuffle({.seed = options_.seed}) : elements_;
     iterator_.emplace(server_,
                       batches_of(shuffled.repeat(), (epoch - 1) * options_.steps_per_epoch + batch));
   }

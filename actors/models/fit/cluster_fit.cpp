@@ -90,6 +90,20 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
           .targets = nodes_->updates};
 }
 
+ReplicaSettings ClusterFit::settings() const {
+  std::string variables;
+  for (const Variable& variable : nodes_->variables.all())
+    variables += fmt::format("{}{} {}", variables.empty() ? "" : ", ", variable.name(),
+                             variable.type().to_string());
+  const auto& compile = engine_.compiled();
+  return {{"variables", variables},
+          {"optimizer", describe_optimizer(compile.optimizer)},
+          {"epochs", std::to_string(options_.epochs)},
+          {"batch_size", std::to_string(options_.batch_size)},
+          {"steps of an epoch", std::to_string(steps_per_epoch_)},
+          {"seed", std::to_string(compile.seed)}};
+}
+
 void ClusterFit::prepare(MonitoredOptions& options) {
   if (task_.is_chief()) options.init_fn = [this](Session& session) { initialise(session); };
 }

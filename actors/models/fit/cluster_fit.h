@@ -27,6 +27,7 @@ class ClusterFit final : public ReplicaProgram {
   History run();
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
+  ReplicaSettings settings() const override;
   void prepare(MonitoredOptions& options) override;
   void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;

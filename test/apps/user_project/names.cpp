@@ -83,6 +83,8 @@ void name_library() {
   keep(&af::distribution_from_environment, &af::is_chief, &af::run_on_threads);
   // actors/strategies/replica_run.h
   keep(&af::run_replica, &af::serve_parameters);
+  // actors/strategies/replica_settings.h
+  keep(&af::describe_optimizer, &af::describe_strategy, &af::publish_settings, &af::expect_settings_of);
   // actors/task/server.h
   keep(&af::check_not_replaced, &af::throw_if_failed);
   // dataflow/cluster/device_name.h

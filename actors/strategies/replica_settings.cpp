@@ -1,0 +1,92 @@
+#include "actors/strategies/replica_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <variant>
+
+#include "actors/named/actor_ref.h"
+#include "actors/named/named_actor.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* actor_name = "replica settings";
+
+struct AskSettings {};
+struct SettingsAre {
+  std::vector<std::string> names, values;
+};
+
+class SettingsActor final : public NamedActor {
+ public:
+  explicit SettingsActor(const ReplicaSettings& settings) {
+    for (const auto& [name, value] : settings) {
+      answer_.names.push_back(name);
+      answer_.values.push_back(value);
+    }
+    on([this](const AskSettings&) { return answer_; });
+  }
+
+ private:
+  SettingsAre answer_;
+};
+
+std::string differences(const ReplicaSettings& own, const TaskName& self, const SettingsAre& theirs,
+                        const TaskName& chief) {
+  std::string text;
+  for (const auto& [name, value] : own) {
+    const auto found = std::ranges::find(theirs.names, name);
+    const std::string other =
+        found == theirs.names.end()
+            ? "nothing"
+            : theirs.values[static_cast<std::size_t>(found - theirs.names.begin())];
+    if (other != value)
+      text += fmt::format("\n  {}: {} has {}, {} has {}", name, self.to_string(), value,
+                          chief.to_string(), other);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_optimizer(const Optimizer& optimizer) {
+  return fmt::format("{} {}", optimizer_name(optimizer), fmt::join(hyperparameters(optimizer), ", "));
+}
+
+std::string describe_strategy(const Strategy& strategy) {
+  if (const auto* bound = std::get_if<BoundedStaleness>(&strategy))
+    return fmt::format("bounded staleness {}", bound->bound);
+  if (const auto* sync = std::get_if<Synchronous>(&strategy))
+    return sync->replicas_to_aggregate == 0
+               ? "synchronous, all gradients"
+               : fmt::format("synchronous, {} gradients", sync->replicas_to_aggregate);
+  return "asynchronous";
+}
+
+void publish_settings(Server& server, const ReplicaSettings& settings) {
+  server.spawn(actor_name, [settings] { return std::make_unique<SettingsActor>(settings); });
+}
+
+void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own) {
+  SettingsAre theirs;
+  try {
+    theirs = server.find(chief.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, 5s).get();
+  } catch (const Error&) {
+    return;
+  }
+  const std::string text = differences(own, server.name(), theirs, chief);
+  if (!text.empty())
+    throw Error(
+        Code::failed_precondition,
+        "this task was started with other settings than the chief; start all tasks with the same:" +
+            text);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,31 @@
+// What the replicas of a job must have in common. A replica with another optimizer, or another number of
+// steps, would train something else in silence, or let the others wait for ever.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/task/server.h"
+#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/replicate.h"
+
+namespace actorflow {
+
+// Names and values, as people write them: {"batch_size", "64"}.
+using ReplicaSettings = std::vector<std::pair<std::string, std::string>>;
+
+// "adam, learning_rate 0.001, beta1 0.9, ...": without names of fields, the values in their order.
+std::string describe_optimizer(const Optimizer& optimizer);
+// "synchronous, all gradients", "bounded staleness 2", ...
+std::string describe_strategy(const Strategy& strategy);
+
+// At the chief: tells the settings to whoever asks, while the server is there.
+void publish_settings(Server& server, const ReplicaSettings& settings);
+
+// At another replica. Throws failed_precondition if a setting differs from the chief's: with each name,
+// and both tasks and values. Returns without a word if the chief does not answer now: a later session
+// asks again.
+void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own);
+
+}  // namespace actorflow
