@@ -18,7 +18,7 @@
 #include "apps/training/mnist.h"
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
-#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/train/strategy.h"
 
@@ -27,9 +27,9 @@ namespace actorflow {
 // The options, the same for every replica.
 struct TrainOptions {
   std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
-  Optimizer optimizer = Adam{};
-  std::int64_t batch_size = 64;  // examples of one replica's step
-  std::int64_t train_steps = 0;  // the global step at which training ends
+  OptimizerChoice optimizer = Adam{};
+  std::int64_t batch_size = 64;        // examples of one replica's step
+  std::int64_t train_steps = 0;        // the global step at which training ends
   Strategy strategy = Asynchronous{};  // of Synchronous, the initial tokens follow from the replicas
   Precision precision = Precision::float32;  // of the products
   NotFinite not_finite = NotFinite::fail;
