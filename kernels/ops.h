@@ -55,6 +55,24 @@ Output operator-(Arithmetic auto a, Output b) { return subtract(scalar_like(b, a
 Output operator*(Arithmetic auto a, Output b) { return multiply(scalar_like(b, a), b); }
 Output operator/(Arithmetic auto a, Output b) { return divide(scalar_like(b, a), b); }
 
+// x += y is x = x + y: the handle refers to a new tensor, the old one stays as it was.
+template <class T>
+Output& operator+=(Output& x, const T& y) {
+  return x = x + y;
+}
+template <class T>
+Output& operator-=(Output& x, const T& y) {
+  return x = x - y;
+}
+template <class T>
+Output& operator*=(Output& x, const T& y) {
+  return x = x * y;
+}
+template <class T>
+Output& operator/=(Output& x, const T& y) {
+  return x = x / y;
+}
+
 // unary.cu: floating; the first four also take int32 and int64.
 Output negative(Output x);
 Output abs(Output x);
@@ -84,6 +102,29 @@ Output logical_or(Output a, Output b);
 Output logical_not(Output x);
 // a where the bool `condition` holds, else b. Broadcasts all three.
 Output select(Output condition, Output a, Output b);
+inline Output where(Output condition, Output a, Output b) { return select(condition, a, b); }
+
+// A comparison of tensors. Only a step knows its value, so `if (a < b)` does not compile: use select().
+struct Condition : Output {
+  explicit operator bool() const = delete;
+};
+
+inline Condition operator==(Output a, Output b) { return {equal(a, b)}; }
+inline Condition operator!=(Output a, Output b) { return {not_equal(a, b)}; }
+inline Condition operator<(Output a, Output b) { return {less(a, b)}; }
+inline Condition operator<=(Output a, Output b) { return {less_equal(a, b)}; }
+inline Condition operator>(Output a, Output b) { return {greater(a, b)}; }
+inline Condition operator>=(Output a, Output b) { return {greater_equal(a, b)}; }
+Condition operator==(Output a, Arithmetic auto b) { return a == scalar_like(a, b); }
+Condition operator!=(Output a, Arithmetic auto b) { return a != scalar_like(a, b); }
+Condition operator<(Output a, Arithmetic auto b) { return a < scalar_like(a, b); }
+Condition operator<=(Output a, Arithmetic auto b) { return a <= scalar_like(a, b); }
+Condition operator>(Output a, Arithmetic auto b) { return a > scalar_like(a, b); }
+Condition operator>=(Output a, Arithmetic auto b) { return a >= scalar_like(a, b); }
+Condition operator<(Arithmetic auto a, Output b) { return scalar_like(b, a) < b; }
+Condition operator<=(Arithmetic auto a, Output b) { return scalar_like(b, a) <= b; }
+Condition operator>(Arithmetic auto a, Output b) { return scalar_like(b, a) > b; }
+Condition operator>=(Arithmetic auto a, Output b) { return scalar_like(b, a) >= b; }
 
 // cast.cu: between all dtypes but string. Towards integers it truncates and saturates, and NaN becomes
 // 0. Returns x itself if it has that dtype.
@@ -215,6 +256,10 @@ Output scatter_update(Output x, Output indices, Output updates, std::int64_t axi
 // [num_segments, ...]: the sums of the parts of `data` with the same id. The ids' dimensions are the
 // leading ones of the data.
 Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_segments);
+
+// arrays.cpp: part `index` of x along an axis, which vanishes; -1 is the last part where the axis has a
+// known length. x[i] is element(x, i). More functions on arrays: kernels/ops/arrays.h.
+Output element(Output x, std::int64_t index, std::int64_t axis = 0);
 
 // softmax.cu: over the last axis, floating.
 Output softmax(Output x);

@@ -37,7 +37,7 @@ std::vector<Tensor> Callable::run(std::vector<Tensor> feeds, RunOptions options,
 Callable Session::make_callable(const std::vector<Output>& fetches, const std::vector<Output>& feeds,
                                 const std::vector<Output>& targets) {
   impl_->extend();
-  MakeCallable request{impl_->handle, impl_->names_of(feeds), impl_->names_of(fetches),
+  MakeCallable request{impl_->handle, impl_->names_of(feeds, "feed"), impl_->names_of(fetches, "fetch"),
                        impl_->targets_of(targets)};
   const auto handle = impl_->call(std::move(request)).callable;
   return Callable(std::make_unique<Callable::Impl>(impl_, handle));

@@ -19,8 +19,8 @@ Session::Session(const std::string& target, const Graph& graph, SessionOptions o
   impl_->create(std::move(options));
 }
 
-Session::Session(const Graph& graph, SessionOptions options) {
-  Server server = Server::local();
+Session::Session(const Graph& graph, SessionOptions options, const Extensions& extensions) {
+  Server server = Server::local(extensions);
   const std::string target = server.target();
   impl_ = std::make_shared<Impl>(std::move(server), target, 0, std::string(), graph);
   impl_->create(std::move(options));
@@ -52,8 +52,11 @@ std::vector<Tensor> Session::run(const std::vector<Output>& fetches, const Feeds
   impl_->extend();
   RunStep step;
   step.session = impl_->handle;
-  for (const auto& [output, value] : feeds) step.feeds.emplace_back(impl_->name_of(output), value);
-  step.fetches = impl_->names_of(fetches);
+  for (const auto& [output, value] : feeds) {
+    const std::string what = "feed " + std::to_string(step.feeds.size()) + " of the session";
+    step.feeds.emplace_back(impl_->name_of(output, what), value);
+  }
+  step.fetches = impl_->names_of(fetches, "fetch");
   step.targets = impl_->targets_of(targets);
   step.timeout_ms = options.timeout_ms;
   step.epoch = impl_->epoch;

@@ -65,8 +65,8 @@ class Session {
   // `target` is "actorflow://host:port", or Server::target() of a server in this process.
   Session(const std::string& target, const Graph& graph, SessionOptions options = {},
           std::int64_t connect_timeout_ms = 60'000);
-  // A session in a local server of its own.
-  explicit Session(const Graph& graph, SessionOptions options = {});
+  // A session in a local server of its own, which knows the program's own ops and optimizers.
+  explicit Session(const Graph& graph, SessionOptions options = {}, const Extensions& extensions = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();

@@ -78,21 +78,23 @@ void Session::Impl::send(std::vector<Node> nodes) {
   size += count;
 }
 
-std::string Session::Impl::name_of(const Output& output) const {
-  if (output.graph != &graph) throw invalid_argument("a tensor is not part of this session's graph");
+std::string Session::Impl::name_of(const Output& output, const std::string& what) const {
+  expect_in_graph(graph, output, what);
   return output.name() + ":" + std::to_string(output.edge.output);
 }
 
-std::vector<std::string> Session::Impl::names_of(const std::vector<Output>& outputs) const {
+std::vector<std::string> Session::Impl::names_of(const std::vector<Output>& outputs,
+                                                 const std::string& what) const {
   std::vector<std::string> names;
-  for (const auto& output : outputs) names.push_back(name_of(output));
+  for (const auto& output : outputs)
+    names.push_back(name_of(output, what + " " + std::to_string(names.size()) + " of the session"));
   return names;
 }
 
 std::vector<std::string> Session::Impl::targets_of(const std::vector<Output>& outputs) const {
   std::vector<std::string> names;
   for (const auto& output : outputs) {
-    name_of(output);  // throws
+    expect_in_graph(graph, output, "target " + std::to_string(names.size()) + " of the session");
     names.push_back(output.name());
   }
   return names;

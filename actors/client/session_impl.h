@@ -30,8 +30,10 @@ struct Session::Impl {
   void extend();
   void send_probes();
   void send(std::vector<Node> nodes);
-  std::string name_of(const Output& output) const;
-  std::vector<std::string> names_of(const std::vector<Output>& outputs) const;
+  // The names by which the master knows tensors of the graph. Throw invalid_argument for others; `what`
+  // says in the message what they were to be: "fetch".
+  std::string name_of(const Output& output, const std::string& what) const;
+  std::vector<std::string> names_of(const std::vector<Output>& outputs, const std::string& what) const;
   std::vector<std::string> targets_of(const std::vector<Output>& outputs) const;
 
   const std::optional<Server> server;  // for a session without a target

@@ -29,8 +29,8 @@ bool may_be_captured(const Node& node) {
 
 Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task,
                        const MayJoin& may_join)
-    : Executable(handle,
-                 may_join ? form_regions(graph, may_join) : GraphOfRegions{std::move(graph), {}}, task) {}
+    : Executable(handle, may_join ? form_regions(graph, may_join) : GraphOfRegions{std::move(graph), {}},
+                 task) {}
 
 Executable::Executable(std::uint64_t handle, GraphOfRegions graph, const TaskContext& task)
     : handle_(handle),
@@ -79,8 +79,10 @@ void Executable::compile_node(NodeId id, const std::vector<Region>& regions, con
     if (node.op == &retval_op()) ++num_retvals_;
   }
   if (node.attrs.contains("optimizer"))
-    optimizers_.emplace(id, parse_optimizer(attr<std::string>(node, "optimizer"),
-                                            attr<std::vector<double>>(node, "hyperparameters")));
+    optimizers_.emplace(
+        id, BoundOptimizer(parse_optimizer(attr<std::string>(node, "optimizer"),
+                                           attr<std::vector<double>>(node, "hyperparameters")),
+                           *task.optimizers));
   item.first_input = num_inputs_;
   item.num_inputs = static_cast<std::int32_t>(node.inputs.size());
   item.first_output = num_outputs_;

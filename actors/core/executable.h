@@ -11,9 +11,9 @@
 
 #include "actors/core/task_context.h"
 #include "dataflow/graph/graph.h"
-#include "dataflow/ops/optimizer.h"
 #include "dataflow/transform/region.h"
 #include "kernels/core/kernel.h"
+#include "kernels/update/optimizer_rule.h"
 
 namespace actorflow {
 
@@ -76,7 +76,8 @@ class Executable {
   // Throws Error if a node has no kernel for its device, names a device that this task does not have, or
   // a peer that the cluster does not have. `handle` is its number for masters. Nodes that may join
   // regions become parts of regions.
-  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task, const MayJoin& may_join = {});
+  Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task,
+             const MayJoin& may_join = {});
 
   std::uint64_t handle() const { return handle_; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
@@ -99,7 +100,7 @@ class Executable {
   Team* team() const { return team_; }
   Clock& clock() const { return *clock_; }
   // REQUIRES: the node has the attributes of an update.
-  const Optimizer& optimizer(NodeId id) const { return optimizers_.at(id); }
+  const BoundOptimizer& optimizer(NodeId id) const { return optimizers_.at(id); }
 
  private:
   Executable(std::uint64_t handle, GraphOfRegions graph, const TaskContext& task);
@@ -120,7 +121,7 @@ class Executable {
   std::vector<std::int32_t> pending_;
   std::vector<NodeId> sources_;
   std::unique_ptr<NodeCost[]> costs_;  // by node
-  std::map<NodeId, Optimizer> optimizers_;
+  std::map<NodeId, BoundOptimizer> optimizers_;
   std::int32_t num_inputs_ = 0;
   std::int32_t num_outputs_ = 0;
   std::int32_t num_retvals_ = 0;

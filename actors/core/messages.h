@@ -114,16 +114,15 @@ struct PeerLost {
   std::uint64_t incarnation = 0;  // the lost one; 0 = any, the task cannot be reached
   Status reason;
 
-// server -> coordinator: the job is over, so that whoever waits for other replicas, now or later, would
-// wait for ever.
-struct JobOver {
-  Status reason;
-};
-
   bool concerns(const Sender& other) const {
     return other.task == task &&
            (incarnation == 0 || other.incarnation == 0 || other.incarnation == incarnation);
   }
+};
+// server -> coordinator: the job is over, so that whoever waits for other replicas, now or later, would
+// wait for ever.
+struct JobOver {
+  Status reason;
 };
 // server -> master: every running step fails with this.
 struct StopSteps {

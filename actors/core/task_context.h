@@ -13,6 +13,7 @@
 #include "actors/runtime/random.h"
 #include "actors/runtime/storage.h"
 #include "kernels/core/kernel.h"
+#include "kernels/update/optimizer_rule.h"
 
 namespace actorflow {
 
@@ -26,6 +27,7 @@ struct TaskContext {
   // them.
   Device* sending_device = nullptr;
   const OpLibrary* ops = nullptr;
+  const OptimizerLibrary* optimizers = nullptr;
   Team* team = nullptr;  // threads for the parts of a kernel
   Clock* clock = nullptr;
   Random* random = nullptr;

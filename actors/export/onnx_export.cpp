@@ -61,7 +61,8 @@ void write_model(Storage& storage, const std::string& folder, const std::string&
 std::map<std::string, Output> variable_reads(const Signatures& signatures) {
   std::map<std::string, Output> reads;
   for (const auto& entry : signatures) {
-    Graph* graph = entry.second.outputs.empty() ? nullptr : entry.second.outputs.begin()->second.graph;
+    const auto& outputs = entry.second.outputs;
+    const GraphPointer graph = outputs.empty() ? GraphPointer() : outputs.begin()->second.graph;
     for (const NodeId id : needed_nodes(entry.second))
       if (const Node& node = graph->def().node(id); node.op == &read_variable_op())
         reads.emplace(attr<std::string>(node, "variable"), Output{graph, {id, 0}});

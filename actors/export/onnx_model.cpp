@@ -144,8 +144,7 @@ std::set<NodeId> needed_nodes(const Signature& signature) {
   std::set<Edge> given;
   std::vector<Edge> open;
   const auto check = [&](const std::string& key, const Output& tensor) {
-    if (tensor.graph != &graph)
-      throw invalid_argument(fmt::format("'{}' of a signature belongs to another graph", key));
+    expect_in_graph(graph, tensor, fmt::format("'{}' of a signature", key));
   };
   for (const auto& [key, input] : signature.inputs) {
     check(key, input);

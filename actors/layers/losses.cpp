@@ -6,6 +6,7 @@
 #include "actors/layers/prediction_pairs.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 namespace {
@@ -18,9 +19,6 @@ Loss of_numbers(std::string name, Function function) {
             return function(p, label);
           }};
 }
-
-// log(1 + e^-|x|) + max(x, 0): the logarithm of 1 + e^x without overflow.
-Output softplus(Output x) { return maximum(x, scalar_like(x, 0.0)) + log(exp(-abs(x)) + 1.0); }
 
 }  // namespace
 

@@ -131,13 +131,12 @@ std::int64_t Model::step() {
 }
 
 double Model::learning_rate() {
+  build();
   const bool scheduled = static_cast<bool>(engine_->compiled().learning_rate);
-  if (!engine_->local && !scheduled) return engine_->first_learning_rate();
   ModelSession& model = engine_->session();
   const Output rate = scheduled ? model.nodes().rate : Output(model.nodes().learning_rate);
   if (!rate)
-    throw Error(Code::failed_precondition,
-                "the learning rate follows a schedule, which begins with fit()");
+    throw Error(Code::failed_precondition, "the learning rate follows a schedule, which begins with fit()");
   return model.session().run(rate).scalar<double>();
 }
 

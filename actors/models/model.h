@@ -26,7 +26,9 @@
 #include "actors/strategies/distribution.h"
 #include "dataflow/graph/precision.h"
 #include "dataflow/ops/optimizer.h"
+#include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/replicate.h"
+#include "kernels/library/library.h"
 
 namespace actorflow {
 
@@ -37,13 +39,14 @@ using LearningRateSchedule = std::function<Output(Output step)>;
 struct CompileOptions {
   Losses loss{};
   std::vector<double> loss_weights{};  // of the outputs' losses; none: 1 each
-  Optimizer optimizer = Adam{};
+  OptimizerChoice optimizer = Adam{};
   LearningRateSchedule learning_rate{};  // none: the optimizer's, which callbacks may change
   std::vector<Metric> metrics{};
   double clip_global_norm = 0;  // of the gradients; 0 = not
   bool sample_weights = false;  // examples end with a weight, by which their loss is multiplied
   Precision precision = Precision::float32;  // of products; variables and sums stay float32
   std::uint64_t seed = 1;                    // of the weights, and of dropout
+  Extensions extensions{};                   // ops and optimizers of the program's own
 };
 
 struct ModelEngine;

@@ -45,11 +45,6 @@ ModelSession& ModelEngine::session() const {
   return local->in_session;
 }
 
-double ModelEngine::first_learning_rate() const {
-  if (wanted_rate) return *wanted_rate;
-  return options ? hyperparameters(options->optimizer)[0] : 0;
-}
-
 std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorType>& given) const {
   std::vector<TensorType> types = given.empty() ? learned_inputs : given;
   const auto& inputs = network.inputs;
@@ -82,9 +77,10 @@ ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& ex
           {first_label, first_label + static_cast<std::ptrdiff_t>(outputs)}};
 }
 
-ModelEngine::Local::Local(const Network& network, std::vector<TensorType> inputs, std::uint64_t seed,
-                          double rate)
-    : nodes(graph, network, std::move(inputs), seed, rate),
+ModelEngine::Local::Local(const Network& network, std::vector<TensorType> inputs,
+                          const CompileOptions* options, std::optional<double> rate)
+    : nodes(graph, network, std::move(inputs), options, rate),
+      server(Server::local(options ? options->extensions : Extensions{})),
       in_session(nodes, server.runtime()->storage()),
       session(std::make_unique<Session>(server.target(), graph)) {
   session->initialize_variables();
@@ -100,8 +96,7 @@ void ModelEngine::build(const std::vector<TensorType>& given) {
       check_type("input", i, local->nodes.input_types[i], types[i]);
     return;
   }
-  auto made =
-      std::make_unique<Local>(network, types, options ? options->seed : 1, first_learning_rate());
+  auto made = std::make_unique<Local>(network, types, options ? &*options : nullptr, wanted_rate);
   if (!kept_weights.empty()) made->in_session.set_weights(kept_weights);
   kept_weights.clear();
   local = std::move(made);

@@ -35,7 +35,6 @@ struct ModelEngine {
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
   ModelSession& session() const;
-  double first_learning_rate() const;
   // Takes over what a cluster has trained.
   void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights);
   // Forgets the graph, and keeps the weights for the next one.
@@ -46,16 +45,17 @@ struct ModelEngine {
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
   std::vector<TensorType> learned_inputs;      // their types, known from data
-  std::optional<double> wanted_rate;           // that was set before there was a graph
+  std::optional<double> wanted_rate;  // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
 
   // In this process.
   struct Local {
-    Local(const Network& network, std::vector<TensorType> inputs, std::uint64_t seed, double rate);
+    Local(const Network& network, std::vector<TensorType> inputs, const CompileOptions* options,
+          std::optional<double> rate);
 
     Graph graph;
     ModelGraph nodes;
-    Server server = Server::local();
+    Server server;
     ModelSession in_session;
     std::unique_ptr<Session> session;  // its graph is complete, but for testing and training
     std::optional<Callable> train, predict;

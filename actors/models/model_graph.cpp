@@ -45,24 +45,35 @@ Output per_example(Output loss) {
 }  // namespace
 
 ModelGraph::ModelGraph(Graph& where, const Network& network, std::vector<TensorType> types,
-                       std::uint64_t seed, double first_rate)
+                       const CompileOptions* options, std::optional<double> first_rate)
     : graph(where),
       global_step(actorflow::global_step(graph)),
-      learning_rate(graph.variable("learning_rate", graph.constant(first_rate))),
       progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
       input_types(std::move(types)),
       network_(network),
-      seed_(seed) {
+      seed_(options ? options->seed : CompileOptions{}.seed) {
   for (std::size_t i = 0; i < input_types.size(); ++i) {
     const TensorType batch = batched(input_types[i]);
     const std::string& name = network_.inputs[i].def().name;
-    inputs.push_back(
-        graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
+    inputs.push_back(graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
   }
   ModelPass pass{.graph = graph, .variables = variables, .seed = seed_};
   predictions = build(pass);
   layers = std::move(pass.layers);
   losses_ = std::move(pass.losses);
+  if (!first_rate && options) first_rate = common_rate(*options);
+  learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
+}
+
+// The learning rate of all trained variables, if they have the same.
+std::optional<double> ModelGraph::common_rate(const CompileOptions& options) const {
+  std::optional<double> common;
+  for (const Variable& variable : variables.trained()) {
+    const double rate = options.optimizer.of(variable).hyperparameters()[0];
+    if (common && *common != rate) return std::nullopt;
+    common = rate;
+  }
+  return common;
 }
 
 std::vector<Output> ModelGraph::build(ModelPass& pass) { return network_.build(pass, inputs); }
@@ -95,7 +106,10 @@ void ModelGraph::add_training(const CompileOptions& options,
       // Averages are of the first replica's batches: an update by each would depend on their order.
       if (replication.replica == 0) updates = pass.updates;
     });
-    rate = options.learning_rate ? options.learning_rate(global_step) : Output(learning_rate);
+    if (options.learning_rate)
+      rate = options.learning_rate(global_step);
+    else if (common_rate(options))
+      rate = learning_rate;
     auto gradients = compute_gradients(train.loss, variables.trained());
     if (options.clip_global_norm > 0)
       gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);

@@ -29,9 +29,10 @@ struct ReplicaFeeds {
 // tested need not be one that can be trained. Not thread-safe. REQUIRES: the graph outlives this.
 class ModelGraph {
  public:
-  // `inputs` are the types of one example. `learning_rate` is the first one.
-  ModelGraph(Graph& graph, const Network& network, std::vector<TensorType> inputs, std::uint64_t seed,
-             double learning_rate);
+  // `inputs` are the types of one example. Without options the model can only predict. `learning_rate`
+  // replaces the optimizer's at first.
+  ModelGraph(Graph& graph, const Network& network, std::vector<TensorType> inputs,
+             const CompileOptions* options, std::optional<double> learning_rate = {});
   // Adds what testing needs. `labels` are the types of one example. REQUIRES: called once.
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
@@ -55,7 +56,9 @@ class ModelGraph {
   std::vector<Output> predictions;
   Measured test, train;
   TrainOp train_op;
-  Output rate;                  // of the next step: the schedule's, or that of the variable
+  // Of the next step: the schedule's, or that of the variable. Empty if the optimizer has different ones
+  // for different variables.
+  Output rate;
   std::vector<Output> updates;  // targets of each training step
   // Of replicas that train together: float64 [2, k], the sums of odd and of even epochs. k: examples,
   // then the loss and each metric, by examples.
@@ -74,6 +77,8 @@ class ModelGraph {
   Output mean_cost(Output costs, bool together) const;
   void add_replica_feeds();
   void add_epoch_sums(const CompileOptions& options);
+
+  std::optional<double> common_rate(const CompileOptions& options) const;
 
   const Network& network_;
   std::uint64_t seed_;

@@ -76,6 +76,10 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
       server(other_server ? *other_server : *owned),
       options(std::move(given)),
       scaffold{graph, global_step(graph), options.local_init} {
+  for (const auto& output : options.local_init)
+    expect_in_graph(graph, output, "a node of MonitoredOptions::local_init");
+  if (options.init_op) expect_in_graph(graph, options.init_op, "MonitoredOptions::init_op");
+  if (options.ready_op) expect_in_graph(graph, options.ready_op, "MonitoredOptions::ready_op");
   if (options.is_chief && options.max_rollbacks > 0 && options.checkpoint_dir.empty())
     throw invalid_argument("max_rollbacks needs a checkpoint_dir to go back to");
   if (options.is_chief) hooks = options.chief_only_hooks;
@@ -164,8 +168,14 @@ bool MonitoredSession::Impl::roll_back(const Error& error) {
 const std::vector<bool>& MonitoredSession::Impl::made_for(const std::vector<Output>& fetches,
                                                           const std::vector<Output>& targets) {
   std::vector<NodeId> asked;
-  for (const auto* outputs : {&fetches, &targets})
-    for (const auto& output : *outputs) asked.push_back(output.edge.node);
+  const auto ask = [&](const std::vector<Output>& outputs, const std::string& what) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      expect_in_graph(scaffold.graph, outputs[i], what + std::to_string(i) + " of the monitored session");
+      asked.push_back(outputs[i].edge.node);
+    }
+  };
+  ask(fetches, "fetch ");
+  ask(targets, "target ");
   const auto [known, is_new] = made.try_emplace(asked);
   if (is_new) known->second = needed_by(scaffold.graph.def(), asked);
   return known->second;

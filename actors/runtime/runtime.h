@@ -7,6 +7,7 @@
 #include "actors/runtime/clock.h"
 #include "actors/runtime/random.h"
 #include "actors/runtime/storage.h"
+#include "kernels/library/library.h"
 
 namespace caf {
 class actor_system;
@@ -39,6 +40,8 @@ class Runtime {
   virtual Random& random() = 0;
   // The storage for checkpoints of its tasks.
   virtual Storage& storage() = 0;
+  // The ops and optimizers that its tasks know.
+  virtual const Library& library() const { return builtin_library(); }
   // The network between processes.
   virtual Network& rpc_network() = 0;
   // The network between the tasks of this runtime, which passes tensors by handle.

@@ -12,7 +12,6 @@
 #include "actors/runtime/scheduler_team.h"
 #include "actors/runtime/thread_unit.h"
 #include "kernels/core/crash_report.h"
-#include "kernels/core/kernel.h"
 #include "schema/local_network.h"
 #include "schema/rpc/rpc_network.h"
 
@@ -45,9 +44,14 @@ class UnitWaker final : public Waker {
 
 struct ThreadedRuntime::Impl {
   explicit Impl(const RuntimeOptions& runtime_options)
-      : options(runtime_options), config(options), system(config), local(make_local_network()) {}
+      : options(runtime_options),
+        library(options.extensions),
+        config(options),
+        system(config),
+        local(make_local_network()) {}
 
   RuntimeOptions options;
+  Library library;
   Config config;
   caf::actor_system system;
   SchedulerTeam team{static_cast<Scheduler&>(system.scheduler())};
@@ -74,6 +78,8 @@ Storage& ThreadedRuntime::storage() {
   return impl_->options.storage ? *impl_->options.storage : posix_storage();
 }
 
+const Library& ThreadedRuntime::library() const { return impl_->library; }
+
 Network& ThreadedRuntime::local_network() { return *impl_->local; }
 
 // Made when it is first needed: it has a thread, which a program in one process has no use for.
@@ -94,7 +100,7 @@ Network& ThreadedRuntime::rpc_network() {
       attendance.unit().run_ready();
     };
     options.on_warning = [](const std::string& text) { spdlog::warn("{}", text); };
-    impl_->rpc = make_rpc_network(builtin_ops().registry(), cpu_device().allocator(), options);
+    impl_->rpc = make_rpc_network(library().ops().registry(), cpu_device().allocator(), options);
   });
   return *impl_->rpc;
 }

@@ -29,6 +29,8 @@ struct RuntimeOptions {
   bool shared_memory = true;
   // The storage for checkpoints; null = real files. Must outlive the runtime.
   Storage* storage = nullptr;
+  // The ops and optimizers that tasks know beside the built-in ones.
+  Extensions extensions = {};
 };
 
 class ThreadedRuntime final : public Runtime {
@@ -42,6 +44,7 @@ class ThreadedRuntime final : public Runtime {
   Clock& clock() override { return steady_clock(); }
   Random& random() override { return system_random(); }
   Storage& storage() override;
+  const Library& library() const override;
   // Cap'n Proto RPC over TCP.
   Network& rpc_network() override;
   Network& local_network() override;

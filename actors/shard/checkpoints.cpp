@@ -10,16 +10,15 @@
 #include "actors/probes/planted_bug.h"
 #include "actors/shard/state.h"
 #include "dataflow/ops/checkpoint_ops.h"
-#include "dataflow/ops/optimizer.h"
 #include "kernels/devices/on_device.h"
 
 namespace actorflow {
 namespace {
 
-void add_slots(const VariableInCheckpoint& place, const ShardVariable& variable,
+void add_slots(const ShardState& shard, const VariableInCheckpoint& place, const ShardVariable& variable,
                std::vector<SavedTensor>& to) {
   if (variable.state.slots.empty()) return;
-  const auto names = slot_names(make_optimizer(variable.slots_of, 1));
+  const auto names = shard.task->optimizers->at(variable.slots_of).slots();
   const std::string stored = to.back().stored_name;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string suffix = fmt::format("/{}/{}", variable.slots_of, names[i]);
@@ -88,7 +87,7 @@ StateResult snapshot(ShardState& shard, StateCall& call) {
     const bool is_whole = place.full_rows < 0;
     tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
                        place.full_rows, on_device(variable.state.value, cpu_device())});
-    add_slots(place, variable, tensors);
+    add_slots(shard, place, variable, tensors);
     if (&variable != counter) updates.add(variable, global_step);
   }
   if (counter) updates.count(*counter);

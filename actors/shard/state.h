@@ -47,7 +47,7 @@ struct ShardVariable {
   std::optional<GradientRows> previous_rows;
   // The last accumulate node, its settings, and for how long gradients have waited.
   const Node* accumulate = nullptr;
-  const Optimizer* optimizer = nullptr;
+  const BoundOptimizer* optimizer = nullptr;
   std::shared_ptr<const Executable> keeps_node;
   std::int64_t waiting_ticks = 0;
 };
@@ -121,7 +121,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
                                         ShardVariable& variable, std::span<const Tensor> inputs);
 // Applies the mean of the gradients, if there are any, by the optimizer, with `learning_rate` if there
 // is one. If it throws, it has changed nothing.
-void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
+void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);
 // Sets variables to their values in a checkpoint, and answers the restoring node.
 struct TensorsLoaded;

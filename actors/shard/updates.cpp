@@ -91,7 +91,7 @@ StateResult staleness(ShardState& shard, StateCall& call) {
 }
 
 // Gives the state the slots that the optimizer starts with, and returns those that it had.
-std::vector<Tensor> new_slots(const Optimizer& optimizer, ShardVariable& variable) {
+std::vector<Tensor> new_slots(const BoundOptimizer& optimizer, ShardVariable& variable) {
   VariableState made{variable.state.value, {}};
   make_slots(optimizer, made, device_of(variable));
   return std::exchange(variable.state.slots, std::move(made.slots));
@@ -168,17 +168,21 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
   return gradient;
 }
 
-void update_variable(const ShardState& shard, const Optimizer& optimizer, ShardVariable& variable,
+void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) try {
   if (gradients.empty()) return;  // none was finite
-  const auto apply = [&] {
-    const Optimizer with =
-        learning_rate.valid() ? with_learning_rate(optimizer, scalar_value(learning_rate)) : optimizer;
+  const auto apply_by = [&](const BoundOptimizer& with) {
     apply_mean(with, variable.state, gradients,
                variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);
   };
-  std::string name(optimizer_name(optimizer));
-  if (variable.slots_of == name) return apply();
+  const auto apply = [&] {
+    if (!learning_rate.valid()) return apply_by(optimizer);
+    BoundOptimizer with = optimizer;
+    with.optimizer = with_learning_rate(optimizer.optimizer, scalar_value(learning_rate));
+    apply_by(with);
+  };
+  if (variable.slots_of == optimizer.optimizer.name()) return apply();
+  std::string name = optimizer.optimizer.name();
   auto before = new_slots(optimizer, variable);
   try {
     apply();

@@ -97,6 +97,7 @@ struct SimCluster::Impl {
 
   const SimOptions options;
   const ClusterSpec cluster;
+  Library library;
   World world;
   SimLog log;
   SimNetwork network;
@@ -114,11 +115,12 @@ struct SimCluster::Impl {
 SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
     : options(std::move(sim_options)),
       cluster(cluster_of(jobs)),
+      library(options.extensions),
       world(options.seed, make_schedule(options), options.record),
       log(world),
-      network(world, builtin_ops().registry(), cpu_device().allocator()),
+      network(world, library.ops().registry(), cpu_device().allocator()),
       storage(world),
-      runtime(world, network, storage, options.longest_kernel) {
+      runtime(world, network, storage, options.longest_kernel, library) {
   network.set_model(options.links);
   world.on_end_of_task([this](TrackId track, const std::string& reason) {
     for (const auto& machine : machines)

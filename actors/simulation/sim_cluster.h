@@ -45,6 +45,8 @@ struct SimOptions {
   bool record = false;
   // Makes the schedule; none: a random one, by the seed.
   std::function<std::unique_ptr<Schedule>()> schedule{};
+  // The program's own ops and optimizers.
+  Extensions extensions{};
   // If set, only these of the added faults happen.
   std::optional<FaultPlan> only{};
 };

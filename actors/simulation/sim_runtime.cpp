@@ -44,10 +44,8 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
  protected:
   // CAF wants a printer; nobody here prints through it.
   void start() override {
-    utility_actors_[printer_id] =
-        system().spawn<caf::hidden + caf::lazy_init>([](caf::event_based_actor*) -> caf::behavior {
-          return {[](const std::string&) {}};
-        });
+    utility_actors_[printer_id] = system().spawn<caf::hidden + caf::lazy_init>(
+        [](caf::event_based_actor*) -> caf::behavior { return {[](const std::string&) {}}; });
   }
   void stop() override {
     utility_actors_[printer_id] = nullptr;
@@ -125,10 +123,11 @@ struct SimRuntime::Impl {
 };
 
 SimRuntime::SimRuntime(World& world, Network& network, Storage& storage,
-                       std::chrono::nanoseconds longest_kernel)
+                       std::chrono::nanoseconds longest_kernel, const Library& library)
     : world_(world),
       network_(network),
       storage_(storage),
+      library_(library),
       impl_(std::make_unique<Impl>(world, longest_kernel)) {}
 
 SimRuntime::~SimRuntime() = default;

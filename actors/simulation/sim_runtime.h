@@ -14,7 +14,8 @@ class SimRuntime final : public Runtime {
  public:
   // A kernel takes up to `longest_kernel` of simulated time. REQUIRES: the other arguments outlive this.
   SimRuntime(World& world, Network& network, Storage& storage,
-             std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40));
+             std::chrono::nanoseconds longest_kernel = std::chrono::microseconds(40),
+             const Library& library = builtin_library());
   ~SimRuntime() override;
 
   caf::actor_system& system() override;
@@ -22,6 +23,7 @@ class SimRuntime final : public Runtime {
   Clock& clock() override;
   Random& random() override;
   Storage& storage() override { return storage_; }
+  const Library& library() const override { return library_; }
   Network& rpc_network() override { return network_; }
   Network& local_network() override { return network_; }
   bool wait_until(Clock::time_point end, const std::function<void(Waker&)>& begin,
@@ -34,6 +36,7 @@ class SimRuntime final : public Runtime {
   World& world_;
   Network& network_;
   Storage& storage_;
+  const Library& library_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -56,8 +56,14 @@ std::string differences(const ReplicaSettings& own, const TaskName& self, const 
 
 }  // namespace
 
-std::string describe_optimizer(const Optimizer& optimizer) {
-  return fmt::format("{} {}", optimizer_name(optimizer), fmt::join(hyperparameters(optimizer), ", "));
+std::string describe_optimizers(const OptimizerChoice& choice, const std::vector<Variable>& variables) {
+  std::vector<std::string> all;
+  for (const Variable& variable : variables) {
+    const Optimizer optimizer = choice.of(variable);
+    std::string text = fmt::format("{} {}", optimizer.name(), fmt::join(optimizer.hyperparameters(), ", "));
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::string describe_strategy(const Strategy& strategy) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/task/server.h"
-#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/replicate.h"
 
 namespace actorflow {
@@ -15,8 +15,8 @@ namespace actorflow {
 // Names and values, as people write them: {"batch_size", "64"}.
 using ReplicaSettings = std::vector<std::pair<std::string, std::string>>;
 
-// "adam, learning_rate 0.001, beta1 0.9, ...": without names of fields, the values in their order.
-std::string describe_optimizer(const Optimizer& optimizer);
+// "adam 0.001, 0.9, 0.999, 1e-08": the optimizers of these variables, each once.
+std::string describe_optimizers(const OptimizerChoice& choice, const std::vector<Variable>& variables);
 // "synchronous, all gradients", "bounded staleness 2", ...
 std::string describe_strategy(const Strategy& strategy);
 

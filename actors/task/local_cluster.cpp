@@ -3,9 +3,9 @@
 
 namespace actorflow {
 
-LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads)
-    : LocalCluster(jobs, std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = num_threads})) {
-}
+LocalCluster::LocalCluster(const std::vector<Job>& jobs, int num_threads, const Extensions& extensions)
+    : LocalCluster(jobs, std::make_shared<ThreadedRuntime>(
+                             RuntimeOptions{.num_threads = num_threads, .extensions = extensions})) {}
 
 LocalCluster::LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<Runtime>& runtime) {
   ClusterSpec::Jobs spec;

@@ -12,6 +12,8 @@ namespace actorflow {
 Server::Server(ServerOptions options) {
   if (options.runtime && (!options.credentials.empty() || options.insecure))
     throw invalid_argument("a server in a shared runtime has the credentials of that runtime");
+  if (options.runtime && !options.extensions.empty())
+    throw invalid_argument("a server in a shared runtime has the extensions of that runtime");
   if (!options.runtime)
     options.runtime = std::make_shared<ThreadedRuntime>(
         RuntimeOptions{.num_threads = options.num_threads,
@@ -19,7 +21,8 @@ Server::Server(ServerOptions options) {
                        .insecure = options.insecure,
                        .spin_us = options.spin_us,
                        .max_incoming_bytes = options.max_incoming_bytes,
-                       .full_window_timeout_ms = options.full_window_timeout_ms});
+                       .full_window_timeout_ms = options.full_window_timeout_ms,
+                       .extensions = options.extensions});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Peers::by_port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }
@@ -28,11 +31,11 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});
 }
 
-Server Server::local() {
+Server Server::local(const Extensions& extensions) {
   ServerOptions options;
   options.cluster = ClusterSpec{{"local", {"localhost:0"}}};
   options.job = "local";
-  options.runtime = std::make_shared<ThreadedRuntime>();
+  options.runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{.extensions = extensions});
   return Server(std::make_unique<Impl>(std::move(options), Impl::Peers::none));
 }
 

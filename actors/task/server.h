@@ -14,6 +14,7 @@
 #include "dataflow/cluster/cluster_spec.h"
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/values/error.h"
+#include "kernels/library/library.h"
 #include "schema/link_limits.h"
 
 namespace actorflow {
@@ -54,7 +55,9 @@ struct ServerOptions {
   // number is newer, also for a task that meets them in another order. 0 = unknown: the process that is
   // met later is newer.
   std::uint32_t start_number = 0;
-  // The runtime, whose threads and settings tasks may share; none: a runtime of its own.
+  // The program's own ops and optimizers, the same for every task of the cluster.
+  Extensions extensions = {};
+  // The runtime, whose threads, settings and extensions tasks may share; none: a runtime of its own.
   std::shared_ptr<Runtime> runtime;
 };
 
@@ -67,7 +70,7 @@ class Server {
   // machines can reach without credentials, not_found or failed_precondition for unusable credentials.
   explicit Server(ServerOptions options);
   // A cluster of one task, "/job:local/task:0", without a port.
-  static Server local();
+  static Server local(const Extensions& extensions = {});
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
   // Ends the task: its steps fail as cancelled. Messages that it sent before are still delivered.
@@ -155,7 +158,8 @@ class LocalCluster {
     std::string name;
     int tasks = 1;
   };
-  explicit LocalCluster(const std::vector<Job>& jobs, int num_threads = 0);
+  explicit LocalCluster(const std::vector<Job>& jobs, int num_threads = 0,
+                        const Extensions& extensions = {});
   LocalCluster(const std::vector<Job>& jobs, const std::shared_ptr<Runtime>& runtime);
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;

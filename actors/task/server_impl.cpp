@@ -45,7 +45,8 @@ Server::Impl::Impl(ServerOptions server_options, Peers peers)
   known.resize(task->tasks.size());
   task->self = {name, make_incarnation(options.start_number, runtime->random())};
   task->devices = devices_of_this_process();
-  task->ops = &builtin_ops();
+  task->ops = &runtime->library().ops();
+  task->optimizers = &runtime->library().optimizers();
   task->team = &runtime->team();
   task->clock = &runtime->clock();
   task->random = &runtime->random();

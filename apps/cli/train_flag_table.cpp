@@ -9,7 +9,7 @@ void add_model(Table& table) {
   table
       .value("hidden,hidden_units", &TrainFlags::hidden,
              "Sizes of the hidden layers, for example 512,128", CLI::Range(1, 1 << 16))
-      .value("optimizer", &TrainFlags::optimizer, "sgd, momentum, nesterov, adagrad, adam or rmsprop")
+      .value("optimizer", &TrainFlags::optimizer, optimizer_names())
       .value("learning-rate", &TrainFlags::learning_rate,
              "Learning rate; without it one that suits the optimizer", CLI::PositiveNumber)
       .value("batch-size", &TrainFlags::batch_size, "Examples in one worker's step",

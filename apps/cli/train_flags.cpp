@@ -14,9 +14,17 @@
 namespace actorflow {
 namespace {
 
+// Muon updates the matrices, AdamW the biases.
+OptimizerChoice choice_of(const std::string& name, double learning_rate) {
+  if (name == Muon::name) return muon_for_matrices(Muon{.learning_rate = learning_rate}, AdamW{});
+  return make_optimizer(name, learning_rate);
+}
+
 // Rates at which a small perceptron learns well.
 double default_learning_rate(const std::string& optimizer) {
   if (optimizer == "sgd") return 0.2;
+  if (optimizer == "muon") return 0.02;
+  if (optimizer == "lion") return 0.0001;
   if (optimizer == "momentum" || optimizer == "nesterov" || optimizer == "adagrad") return 0.05;
   return 0.001;
 }
@@ -71,8 +79,7 @@ TrainOptions TrainFlags::options() const {
   TrainOptions options;
   options.hidden = hidden;
   check_usage([&] {
-    options.optimizer =
-        make_optimizer(optimizer, learning_rate.value_or(default_learning_rate(optimizer)));
+    options.optimizer = choice_of(optimizer, learning_rate.value_or(default_learning_rate(optimizer)));
     make_ps_strategy(ps_strategy, 1);
     options.ps_strategy = ps_strategy;
   });

@@ -83,7 +83,7 @@ void MnistProgram::summarise() {
 
 ReplicaSettings MnistProgram::settings() const {
   return {{"hidden", fmt::format("{}", fmt::join(options_.hidden, ","))},
-          {"optimizer", describe_optimizer(options_.optimizer)},
+          {"optimizer", describe_optimizers(options_.optimizer, model_.variables)},
           {"batch_size", std::to_string(options_.batch_size)},
           {"precision", std::string(to_string(options_.precision))},
           {"seed", std::to_string(options_.seed)},

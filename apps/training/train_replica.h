@@ -14,7 +14,7 @@
 #include "apps/training/mnist.h"
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
-#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/train/strategy.h"
 
@@ -23,7 +23,7 @@ namespace actorflow {
 // The options, the same for every replica.
 struct TrainOptions : ReplicaOptions {
   std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
-  Optimizer optimizer = Adam{};
+  OptimizerChoice optimizer = Adam{};
   std::int64_t batch_size = 64;              // examples of one replica's step
   Precision precision = Precision::float32;  // of the products
   std::uint64_t seed = 1;

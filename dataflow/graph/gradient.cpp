@@ -10,7 +10,10 @@ namespace actorflow {
 namespace {
 
 void check_loss(const Output& loss) {
-  if (!loss) throw invalid_argument("gradients() was given an empty Output as the loss");
+  if (!loss)
+    throw invalid_argument(
+        "gradients() was given an empty Output as the loss; give it a scalar tensor, such as the "
+        "result of mean()");
   if (!is_floating(loss.dtype()) || !loss.shape().has_rank() || loss.shape().rank() != 0)
     throw invalid_argument("the loss '" + loss.name() +
                            "' must be a scalar of a floating type, but is " + loss.type().to_string() +
@@ -124,10 +127,9 @@ std::vector<IndexedSlices> indexed_slices(Output gradient) {
 
 std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to) {
   check_loss(loss);
-  for (const auto& target : with_respect_to)
-    if (target.graph != loss.graph)
-      throw invalid_argument("gradients() of '" + loss.name() +
-                             "': every target must be a tensor of the same graph");
+  for (std::size_t i = 0; i < with_respect_to.size(); ++i)
+    expect_in_graph(*loss.graph, with_respect_to[i],
+                    "gradients() of '" + loss.name() + "': target " + std::to_string(i));
   Backpropagation backpropagation(loss, with_respect_to);
   loss.graph->name_scope("gradients", [&] { backpropagation.run(); });
   std::vector<Output> results;

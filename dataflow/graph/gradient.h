@@ -1,6 +1,7 @@
 // Reverse-mode differentiation, graph to graph.
 #pragma once
 
+#include <concepts>
 #include <vector>
 
 #include "dataflow/graph/graph.h"
@@ -14,6 +15,11 @@ namespace actorflow {
 // invalid_argument unless the loss is a scalar of a floating type. Source: reverse accumulation,
 // Griewank and Walther, Evaluating Derivatives (2008), section 3.2.
 std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to);
+
+// The same by variables: gradients(loss, graph.variables()).
+std::vector<Output> gradients(Output loss, const std::same_as<std::vector<Variable>> auto& variables) {
+  return gradients(loss, std::vector<Output>(variables.begin(), variables.end()));
+}
 
 // A tensor that is zero except in some rows: values [n, ...] for the rows `indices` [n], int64. Rows of
 // equal indices add up. (TensorFlow's IndexedSlices.)

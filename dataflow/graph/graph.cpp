@@ -15,7 +15,39 @@ namespace {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+constexpr std::string_view what_is_empty =
+    "an empty Output: a default-constructed one, or what a function left empty; it is no tensor of any "
+    "graph. Give it the result of a function that adds to the graph, such as constant() or "
+    "placeholder()";
+
+// "cast()" of "actorflow::Output actorflow::cast(actorflow::Output, actorflow::DType)".
+std::string short_name(std::string_view function) {
+  const auto arguments = function.find('(');
+  if (arguments == function.npos) return std::string(function);
+  const auto begin = function.find_last_of(": ", arguments);
+  const auto first = begin == function.npos ? 0 : begin + 1;
+  return std::string(function.substr(first, arguments - first)) + "()";
+}
+
+// "node 'x' (MatMul): input 0 of 2".
+std::string input_name(const OpDef& op, std::string_view name, std::size_t input, std::size_t inputs) {
+  return "node " + quoted(name.empty() ? op.name : name) + " (" + std::string(op.name) + "): input " +
+         std::to_string(input) + " of " + std::to_string(inputs);
+}
+
+void expect_inputs(const Graph& graph, const OpDef& op, const std::vector<Output>& inputs,
+                   std::string_view name) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].graph != &graph || !inputs[i].exists())
+      expect_in_graph(graph, inputs[i], input_name(op, name, i, inputs.size()));
+}
+
 }  // namespace
+
+Graph& GraphPointer::graph() const {
+  if (!graph_) throw invalid_argument("a function was given " + std::string(what_is_empty));
+  return *graph_;
+}
 
 NodeId GraphDef::find(std::string_view name) const {
   std::vector<std::string_view> known;
@@ -26,14 +58,47 @@ NodeId GraphDef::find(std::string_view name) const {
   throw Error(Code::not_found, "the graph has no node " + quoted(name) + did_you_mean(name, known));
 }
 
-const Node& Output::node() const { return graph->def().node(edge.node); }
+bool Output::exists() const {
+  return graph && edge.node >= 0 && edge.node < graph->def().size() && edge.output >= 0;
+}
 
-const TensorType& Output::type() const {
-  const auto& outputs = node().outputs;
-  if (edge.output < 0 || edge.output >= static_cast<int>(outputs.size()))
+const Node& Output::node(Where where) const {
+  if (!graph)
+    throw invalid_argument(short_name(where.function_name()) + " was given " +
+                           std::string(what_is_empty));
+  if (!exists())
+    throw invalid_argument(short_name(where.function_name()) + " was given output " +
+                           std::to_string(edge.output) + " of node number " + std::to_string(edge.node) +
+                           ", but the graph has " + std::to_string(graph->def().size()) + " nodes");
+  return graph->def().node(edge.node);
+}
+
+const TensorType& Output::type(Where where) const {
+  const auto& outputs = node(where).outputs;
+  if (edge.output >= static_cast<int>(outputs.size()))
     throw invalid_argument("node " + quoted(name()) + " has " + std::to_string(outputs.size()) +
                            " outputs; there is no output " + std::to_string(edge.output));
   return outputs[static_cast<std::size_t>(edge.output)];
+}
+
+void expect_in_graph(const Graph& graph, const Output& output, std::string_view what) {
+  const std::string named(what);
+  if (!output) throw invalid_argument(named + " is " + std::string(what_is_empty));
+  if (output.graph != &graph)
+    throw invalid_argument(named + " is the tensor " + quoted(output.name()) +
+                           " of another graph; a tensor can be used only in the graph that it was "
+                           "added to");
+  if (!output.exists()) output.node();  // throws
+}
+
+Output add_node(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs, std::string_view name) {
+  const auto any = std::ranges::find_if(inputs, &Output::operator bool);
+  if (any == inputs.end())
+    throw invalid_argument(
+        inputs.empty() ? "node " + quoted(name.empty() ? op.name : name) + " (" + std::string(op.name) +
+                             "): expected one or more inputs, got none"
+                       : input_name(op, name, 0, inputs.size()) + " is " + std::string(what_is_empty));
+  return any->graph->add(op, inputs, std::move(attrs), name);
 }
 
 const std::string& Variable::name() const { return attr<std::string>(read_.node(), "variable"); }
@@ -44,8 +109,8 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   node.op = &op;
   node.name = scoped(name.empty() ? op.name : name);
   std::vector<TensorType> types;
+  expect_inputs(*this, op, inputs, name);
   for (const auto& input : inputs) {
-    check_mine(input);
     node.inputs.push_back(input.edge);
     types.push_back(input.type());
   }
@@ -69,6 +134,7 @@ Output Graph::placeholder(DType dtype, const Shape& shape, std::string_view name
 }
 
 Variable Graph::variable(std::string_view name, Output initial, const VariableSlice& slice) {
+  expect_in_graph(*this, initial, "the initial value of variable " + quoted(name));
   if (!initial.shape().fully_known())
     throw invalid_argument("variable '" + std::string(name) +
                            "' needs an initial value of known shape, but '" + initial.name() + "' is " +
@@ -104,8 +170,8 @@ Output Graph::assign_add(const Variable& variable, Output delta, std::string_vie
 }
 
 Output Graph::update(const OpDef& op, const Variable& variable, Output input, std::string_view name) {
-  check_mine(variable);
-  check_mine(input);
+  expect_in_graph(*this, variable, "the variable to " + std::string(op.name));
+  expect_in_graph(*this, input, "the value for variable " + quoted(variable.name()));
   if (input.dtype() != variable.type().dtype || !input.shape().compatible_with(variable.type().shape))
     throw invalid_argument("variable " + quoted(variable.name()) + " is " + variable.type().to_string() +
                            ", but '" + input.name() + "' is " + input.type().to_string());
@@ -113,8 +179,8 @@ Output Graph::update(const OpDef& op, const Variable& variable, Output input, st
 }
 
 void Graph::add_control(Output before, Output after) {
-  check_mine(before);
-  check_mine(after);
+  expect_in_graph(*this, before, "the node before a control edge");
+  expect_in_graph(*this, after, "the node behind a control edge");
   if (before.edge.node >= after.edge.node)
     throw invalid_argument("a control edge must lead forward, but " + quoted(before.name()) +
                            " was not added before " + quoted(after.name()));
@@ -143,12 +209,6 @@ std::string Graph::unique_name(std::string name) {
 }
 
 void Graph::check_container(std::string_view name) { actorflow::check_container(name); }
-
-void Graph::check_mine(const Output& output) const {
-  if (output.graph != this)
-    throw invalid_argument(output ? "the tensor '" + output.name() + "' belongs to another graph"
-                                  : "an empty Output was used as an input");
-}
 
 void Graph::choose_precision(Node& node) const {
   if (precisions_.empty()) return;

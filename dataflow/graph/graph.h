@@ -1,8 +1,10 @@
 // Graphs: the append-only builder that programs write with, and the plain value that travels.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -65,21 +67,55 @@ void infer_graph(GraphDef& graph);
 // the graph as it was.
 void extend_graph(GraphDef& graph, std::vector<Node> nodes);
 
+// The graph of an Output, null in an empty one. Looking into a graph that is not there throws
+// invalid_argument.
+class GraphPointer {
+ public:
+  GraphPointer(Graph* graph = nullptr) : graph_(graph) {}  // NOLINT: implicit: it stands for a pointer
+  Graph* operator->() const { return &graph(); }
+  Graph& operator*() const { return graph(); }
+  explicit operator bool() const { return graph_ != nullptr; }
+  friend bool operator==(GraphPointer, GraphPointer) = default;
+  friend bool operator==(GraphPointer a, const Graph* b) { return a.graph_ == b; }
+
+ private:
+  Graph& graph() const;
+
+  Graph* graph_;
+};
+
 // A handle on a tensor of a graph under construction; empty by default. The functions of kernels/ops.h
-// compute with it.
+// compute with it. Questions to an empty one throw invalid_argument, naming the function that asked.
 struct Output {
-  Graph* graph = nullptr;
+  using Where = std::source_location;
+
+  GraphPointer graph;
   Edge edge;
 
-  explicit operator bool() const { return graph != nullptr; }
-  const Node& node() const;
-  const std::string& name() const { return node().name; }
-  const TensorType& type() const;
-  DType dtype() const { return type().dtype; }
-  const Shape& shape() const { return type().shape; }
+  explicit operator bool() const { return bool(graph); }
+  // False also where the graph has no such node.
+  bool exists() const;
+  const Node& node(Where where = Where::current()) const;
+  const std::string& name(Where where = Where::current()) const { return node(where).name; }
+  const TensorType& type(Where where = Where::current()) const;
+  DType dtype(Where where = Where::current()) const { return type(where).dtype; }
+  const Shape& shape(Where where = Where::current()) const { return type(where).shape; }
   // Another output of the same node.
   Output output(int index) const { return {graph, {edge.node, index}}; }
+  // Part `index` along the first axis, as element() of kernels/ops.h gives it; -1 is the last one.
+  template <std::integral Index>
+  Output operator[](Index index) const {
+    return element(*this, index);
+  }
 };
+
+// Appends a node to the graph of its inputs, as Graph::add() does. Throws invalid_argument that names
+// the op and the input if one is empty or of another graph, or if there are none.
+Output add_node(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs = {},
+                std::string_view name = {});
+// Throws invalid_argument unless the output is a tensor of the graph. `what` names it in the message:
+// "fetch 0".
+void expect_in_graph(const Graph& graph, const Output& output, std::string_view what);
 
 // A named, mutable tensor that lives in the parameter shard of a task, beyond any step or session.
 class Variable {
@@ -187,6 +223,7 @@ class Graph {
   // Makes everything that `body` adds run after `before`.
   template <class Body>
   auto after(const std::vector<Output>& before, Body&& body) {
+    for (const auto& output : before) expect_in_graph(*this, output, "a node to run after");
     const Scope scope(controls_, before);
     return std::forward<Body>(body)();
   }
@@ -206,7 +243,6 @@ class Graph {
   Output update(const OpDef& op, const Variable& variable, Output input, std::string_view name);
   std::string scoped(std::string_view name) const;
   std::string unique_name(std::string name);
-  void check_mine(const Output& output) const;
   void choose_device(Node& node) const;
   void choose_precision(Node& node) const;
 

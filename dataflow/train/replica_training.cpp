@@ -14,9 +14,10 @@ namespace {
 constexpr const char* scope = "train";
 
 Attrs update_attrs(const Training& t, const Variable& variable) {
+  const Optimizer optimizer = t.optimizer.of(variable);
   return {{"variable", variable.name()},
-          {"optimizer", std::string(optimizer_name(t.optimizer))},
-          {"hyperparameters", hyperparameters(t.optimizer)},
+          {"optimizer", optimizer.name()},
+          {"hyperparameters", optimizer.hyperparameters()},
           {"skip_not_finite", t.replication.not_finite == NotFinite::skip}};
 }
 

@@ -13,7 +13,7 @@ struct Training {
   const std::vector<GradientAndVariable>& updates;
   std::string worker;  // the device of the replica's own state
   Variable global_step;
-  const Optimizer& optimizer;
+  const OptimizerChoice& optimizer;
   const Replication& replication;
   Output learning_rate;  // or empty
 };

@@ -52,7 +52,7 @@ Variable global_step(Graph& graph) {
 }
 
 std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vector<Variable>& variables) {
-  const auto computed = gradients(loss, {variables.begin(), variables.end()});
+  const auto computed = gradients(loss, variables);
   std::vector<GradientAndVariable> updates;
   for (std::size_t i = 0; i < variables.size(); ++i)
     if (computed[i]) updates.push_back({computed[i], variables[i]});
@@ -64,15 +64,20 @@ std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vecto
 }
 
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
-                        Variable global_step, const Optimizer& optimizer, const Replication& replication,
-                        Output learning_rate) {
+                        Variable global_step, const OptimizerChoice& optimizer,
+                        const Replication& replication, Output learning_rate) {
   if (gradients.empty()) throw invalid_argument("there are no gradients to apply");
+  for (const auto& [gradient, variable] : gradients) {
+    expect_in_graph(graph, variable, "a variable to apply a gradient to");
+    expect_in_graph(graph, gradient, "the gradient of variable '" + variable.name() + "'");
+  }
   return train({graph, gradients, gradients.front().gradient.node().device, global_step, optimizer,
                 replication, learning_rate});
 }
 
 TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variables, Variable global_step,
-                 const Optimizer& optimizer, const Replication& replication, Output learning_rate) {
+                 const OptimizerChoice& optimizer, const Replication& replication,
+                 Output learning_rate) {
   const auto updates = compute_gradients(loss, variables);
   return train({graph, updates, loss.node().device, global_step, optimizer, replication, learning_rate});
 }

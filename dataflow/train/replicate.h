@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataflow/graph/graph.h"
-#include "dataflow/ops/optimizer.h"
+#include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/strategy.h"
 
 namespace actorflow {
@@ -85,13 +85,13 @@ std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vecto
 // gradients. In a synchronous step that of the lowest replica counts. Throws invalid_argument if there
 // is no gradient, or if the replication makes no sense.
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
-                        Variable global_step, const Optimizer& optimizer,
+                        Variable global_step, const OptimizerChoice& optimizer,
                         const Replication& replication = {}, Output learning_rate = {});
 
 // compute_gradients() and apply_gradients() together. The replica's own state is on the device of the
 // loss.
 TrainOp minimize(Graph& graph, Output loss, const std::vector<Variable>& variables, Variable global_step,
-                 const Optimizer& optimizer, const Replication& replication = {},
+                 const OptimizerChoice& optimizer, const Replication& replication = {},
                  Output learning_rate = {});
 
 }  // namespace actorflow

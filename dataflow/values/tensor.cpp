@@ -101,6 +101,28 @@ void Tensor::check_count(std::size_t values) const {
                            std::to_string(values));
 }
 
+Tensor Tensor::stacked(const std::vector<Tensor>& parts) {
+  Shape shape{static_cast<std::int64_t>(parts.size())};
+  for (const auto dim : parts[0].shape().dims()) shape.push_back(dim);
+  Tensor result = allocate(parts[0].dtype(), shape);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Tensor& part = parts[i];
+    if (part.shape() != parts[0].shape())
+      throw invalid_argument("the rows of a tensor in braces must have one length, but part 0 is " +
+                             parts[0].shape().to_string() + " and part " + std::to_string(i) + " is " +
+                             part.shape().to_string());
+    const auto place = static_cast<std::int64_t>(i) * part.elements();
+    if (part.dtype() == DType::string)
+      std::ranges::copy(part.values<std::string>(),
+                        result.mutable_values<std::string>().begin() + place);
+    else if (part.elements() > 0)
+      std::memcpy(static_cast<std::byte*>(result.mutable_data()) +
+                      place * static_cast<std::int64_t>(size_of(part.dtype())),
+                  part.data(), part.size_bytes());
+  }
+  return result;
+}
+
 bool identical(const Tensor& a, const Tensor& b) {
   ACTORFLOW_CHECK(a.on_host() && b.on_host(), a.describe(), b.describe());
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;

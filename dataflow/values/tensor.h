@@ -17,7 +17,23 @@ namespace actorflow {
 // gaps. Copies may be used from several threads.
 class Tensor {
  public:
+  template <Element T>
+  using Row = std::initializer_list<T>;
+  template <Element T>
+  using Matrix = std::initializer_list<Row<T>>;
+  template <Element T>
+  using Cube = std::initializer_list<Matrix<T>>;
+
   Tensor() = default;  // No tensor: dtype invalid.
+  // The elements in braces: Tensor{{1, 2}, {3, 4}} is an int32[2,2], Tensor{1.0F, 2.0F} a float32[2].
+  // The literals, all of one C++ type, decide the dtype. Throws invalid_argument where rows differ in
+  // length.
+  template <Element T>
+  Tensor(Row<T> values) : Tensor(of_list(values)) {}
+  template <Element T>
+  Tensor(Matrix<T> rows) : Tensor(of_lists<T>(rows)) {}
+  template <Element T>
+  Tensor(Cube<T> matrices) : Tensor(of_lists<T>(matrices)) {}
   // `buffer` holds at least shape.elements() elements, constructed.
   Tensor(DType dtype, const Shape& shape, BufferRef buffer);
 
@@ -31,6 +47,15 @@ class Tensor {
   // Throws invalid_argument unless there is one value per element.
   template <Element T>
   static Tensor of(const Shape& shape, const std::vector<T>& values);
+  // The same of nested braces, converted to T: Tensor::of<float>({{1, 2}, {3, 4}}).
+  template <Element T>
+  static Tensor of(Matrix<T> rows) {
+    return Tensor(rows);
+  }
+  template <Element T>
+  static Tensor of(Cube<T> matrices) {
+    return Tensor(matrices);
+  }
 
   bool valid() const { return dtype_ != DType::invalid; }
   DType dtype() const { return dtype_; }
@@ -76,6 +101,12 @@ class Tensor {
   void check_access(DType wanted) const;
   void check_scalar(DType wanted) const;
   void check_count(std::size_t values) const;
+  // Tensors of one type as the parts of a tensor with one more dimension.
+  static Tensor stacked(const std::vector<Tensor>& parts);
+  template <Element T>
+  static Tensor of_list(Row<T> values);
+  template <Element T, class Lists>
+  static Tensor of_lists(const Lists& lists);
 
   DType dtype_ = DType::invalid;
   Shape shape_;
@@ -91,6 +122,16 @@ Tensor Tensor::scalar(T value) {
   Tensor tensor = allocate(dtype_of<T>, {});
   tensor.mutable_values<T>()[0] = std::move(value);
   return tensor;
+}
+
+template <Element T>
+Tensor Tensor::of_list(Row<T> values) {
+  return of<T>({static_cast<std::int64_t>(values.size())}, std::vector<T>(values));
+}
+
+template <Element T, class Lists>
+Tensor Tensor::of_lists(const Lists& lists) {
+  return stacked({lists.begin(), lists.end()});
 }
 
 template <Element T>

@@ -35,6 +35,12 @@ std::vector<Op> batch_matmul_ops();  // batch_matmul.cu
 std::vector<Op> dropout_ops();       // dropout.cu
 std::vector<Op> histogram_ops();     // histogram.cu
 
+std::vector<Op> special_function_ops();  // special_functions.cu
+std::vector<Op> tile_ops();              // tile.cu
+std::vector<Op> cumsum_ops();            // cumsum.cu
+std::vector<Op> along_axis_ops();        // along_axis.cu
+std::vector<Op> top_k_ops();             // top_k.cu
+
 // All of them.
 std::vector<Op> list_builtin_ops();
 

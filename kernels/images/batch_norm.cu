@@ -195,7 +195,7 @@ void compute_batch_norm_grad(OpContext& c) {
 BatchNorm batch_norm(Output x, Output scale, Output offset, double epsilon, bool relu, Output side) {
   std::vector<Output> inputs{x, scale, offset};
   if (side) inputs.push_back(side);
-  const Output y = x.graph->add(batch_norm_op(), inputs, {{"epsilon", epsilon}, {"relu", relu}});
+  const Output y = add_node(batch_norm_op(), inputs, {{"epsilon", epsilon}, {"relu", relu}});
   return {y, y.output(1), y.output(2)};
 }
 

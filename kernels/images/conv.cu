@@ -269,14 +269,14 @@ Op with_kernel(const OpDef& def) {
 }  // namespace
 
 Output conv2d(Output images, Output filter, Extent strides, Padding padding) {
-  return images.graph->add(conv2d_op(), {images, filter}, sliding_values(strides, padding));
+  return add_node(conv2d_op(), {images, filter}, sliding_values(strides, padding));
 }
 
 Output fused_conv2d(Output images, Output filter, Output bias, bool relu, Extent strides,
                     Padding padding) {
   Attrs attrs = sliding_values(strides, padding);
   attrs["relu"] = relu;
-  return images.graph->add(fused_conv2d_op(), {images, filter, bias}, attrs);
+  return add_node(fused_conv2d_op(), {images, filter, bias}, attrs);
 }
 
 std::vector<Op> conv_ops() {

@@ -292,7 +292,7 @@ void compute_avg_pool_grad(OpContext& c) {
 Output pool(const OpDef& op, Output images, Extent windows, Extent strides, Padding padding) {
   Attrs attrs = sliding_values(strides, padding);
   attrs["ksize"] = extent_value(windows);
-  return images.graph->add(op, {images}, attrs);
+  return add_node(op, {images}, attrs);
 }
 
 }  // namespace

@@ -186,13 +186,13 @@ void divide_kernel(OpContext& c) {
 
 }  // namespace
 
-Output add(Output a, Output b) { return a.graph->add(add_op(), {a, b}); }
-Output subtract(Output a, Output b) { return a.graph->add(sub_op(), {a, b}); }
-Output multiply(Output a, Output b) { return a.graph->add(mul_op(), {a, b}); }
-Output divide(Output a, Output b) { return a.graph->add(div_op(), {a, b}); }
-Output maximum(Output a, Output b) { return a.graph->add(maximum_op(), {a, b}); }
-Output minimum(Output a, Output b) { return a.graph->add(minimum_op(), {a, b}); }
-Output pow(Output base, Output exponent) { return base.graph->add(pow_op(), {base, exponent}); }
+Output add(Output a, Output b) { return add_node(add_op(), {a, b}); }
+Output subtract(Output a, Output b) { return add_node(sub_op(), {a, b}); }
+Output multiply(Output a, Output b) { return add_node(mul_op(), {a, b}); }
+Output divide(Output a, Output b) { return add_node(div_op(), {a, b}); }
+Output maximum(Output a, Output b) { return add_node(maximum_op(), {a, b}); }
+Output minimum(Output a, Output b) { return add_node(minimum_op(), {a, b}); }
+Output pow(Output base, Output exponent) { return add_node(pow_op(), {base, exponent}); }
 
 std::vector<Op> binary_ops() {
   return {on_all_devices<binary<Add, NumericTypes>>(add_op()),

@@ -205,8 +205,8 @@ void fill_kernel(OpContext& c) {
 
 // `op` where it has something to do, else x.
 Output unless_same_shape(const OpDef& op, Output x, Output like) {
-  const bool same = x.shape().fully_known() && x.shape() == like.shape();
-  return same ? x : x.graph->add(op, {x, like});
+  const bool same = x && like && x.shape().fully_known() && x.shape() == like.shape();
+  return same ? x : add_node(op, {x, like});
 }
 
 }  // namespace
@@ -215,8 +215,8 @@ Output sum_like(Output x, Output like) { return unless_same_shape(sum_like_op(),
 Output mean_like(Output x, Output like) { return unless_same_shape(mean_like_op(), x, like); }
 Output broadcast_like(Output x, Output like) { return unless_same_shape(broadcast_like_op(), x, like); }
 Output spread_like(Output x, Output like) { return unless_same_shape(spread_like_op(), x, like); }
-Output zeros_like(Output x) { return x.graph->add(zeros_like_op(), {x}); }
-Output ones_like(Output x) { return x.graph->add(ones_like_op(), {x}); }
+Output zeros_like(Output x) { return add_node(zeros_like_op(), {x}); }
+Output ones_like(Output x) { return add_node(ones_like_op(), {x}); }
 Output fill(Graph& graph, const Shape& shape, double value, DType dtype) {
   return graph.add(fill_op(), {}, {{"dtype", dtype}, {"shape", shape}, {"value", value}});
 }

@@ -74,7 +74,7 @@ void cast_kernel(OpContext& c) {
 }  // namespace
 
 Output cast(Output x, DType dtype) {
-  return x.dtype() == dtype ? x : x.graph->add(cast_op(), {x}, {{"dtype", dtype}});
+  return x.dtype() == dtype ? x : add_node(cast_op(), {x}, {{"dtype", dtype}});
 }
 
 std::vector<Op> cast_ops() { return {on_all_devices<cast_kernel>(cast_op())}; }

@@ -5,6 +5,7 @@
 
 #include "dataflow/graph/core_ops.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 
@@ -12,7 +13,7 @@ Output global_norm(const std::vector<Output>& tensors) {
   if (tensors.empty()) throw invalid_argument("the global norm of no tensors was asked for");
   std::vector<Output> squares;
   for (const auto& tensor : tensors) squares.push_back(cast(sum(square(tensor)), DType::float64));
-  return sqrt(tensors.front().graph->add(add_n_op(), squares));
+  return sqrt(add_node(add_n_op(), squares));
 }
 
 std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVariable> gradients,
@@ -24,6 +25,12 @@ std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVari
   const Output norm = global_norm(tensors);
   const Output scale = max_norm / maximum(norm, scalar_like(norm, max_norm));
   for (auto& item : gradients) item.gradient = item.gradient * cast(scale, item.gradient.dtype());
+  return gradients;
+}
+
+std::vector<GradientAndVariable> clip_by_value(std::vector<GradientAndVariable> gradients, double low,
+                                               double high) {
+  for (auto& item : gradients) item.gradient = clip(item.gradient, low, high);
   return gradients;
 }
 

@@ -18,4 +18,8 @@ Output global_norm(const std::vector<Output>& tensors);
 std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVariable> gradients,
                                                      double max_norm);
 
+// Every element of every gradient kept within [low, high]. Throws invalid_argument if low > high.
+std::vector<GradientAndVariable> clip_by_value(std::vector<GradientAndVariable> gradients, double low,
+                                               double high);
+
 }  // namespace actorflow

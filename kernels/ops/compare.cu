@@ -217,18 +217,16 @@ void select_kernel(OpContext& c) {
 
 }  // namespace
 
-Output equal(Output a, Output b) { return a.graph->add(equal_op(), {a, b}); }
-Output not_equal(Output a, Output b) { return a.graph->add(not_equal_op(), {a, b}); }
-Output less(Output a, Output b) { return a.graph->add(less_op(), {a, b}); }
-Output less_equal(Output a, Output b) { return a.graph->add(less_equal_op(), {a, b}); }
-Output greater(Output a, Output b) { return a.graph->add(greater_op(), {a, b}); }
-Output greater_equal(Output a, Output b) { return a.graph->add(greater_equal_op(), {a, b}); }
-Output logical_and(Output a, Output b) { return a.graph->add(logical_and_op(), {a, b}); }
-Output logical_or(Output a, Output b) { return a.graph->add(logical_or_op(), {a, b}); }
-Output logical_not(Output x) { return x.graph->add(logical_not_op(), {x}); }
-Output select(Output condition, Output a, Output b) {
-  return condition.graph->add(select_op(), {condition, a, b});
-}
+Output equal(Output a, Output b) { return add_node(equal_op(), {a, b}); }
+Output not_equal(Output a, Output b) { return add_node(not_equal_op(), {a, b}); }
+Output less(Output a, Output b) { return add_node(less_op(), {a, b}); }
+Output less_equal(Output a, Output b) { return add_node(less_equal_op(), {a, b}); }
+Output greater(Output a, Output b) { return add_node(greater_op(), {a, b}); }
+Output greater_equal(Output a, Output b) { return add_node(greater_equal_op(), {a, b}); }
+Output logical_and(Output a, Output b) { return add_node(logical_and_op(), {a, b}); }
+Output logical_or(Output a, Output b) { return add_node(logical_or_op(), {a, b}); }
+Output logical_not(Output x) { return add_node(logical_not_op(), {x}); }
+Output select(Output condition, Output a, Output b) { return add_node(select_op(), {condition, a, b}); }
 
 std::vector<Op> compare_ops() {
   return {on_all_devices<binary<Equal, PlainTypes>>(equal_op()),

@@ -110,7 +110,7 @@ void add_n_kernel(OpContext& c) {
 
 }  // namespace
 
-Output identity(Output x) { return x.graph->add(identity_op(), {x}); }
+Output identity(Output x) { return add_node(identity_op(), {x}); }
 
 std::vector<Op> core_op_kernels() {
   std::vector<Op> ops;

@@ -205,7 +205,7 @@ void compute_mean_cross_entropy(OpContext& c) {
 }  // namespace
 
 Output softmax_cross_entropy(Output logits, Output labels) {
-  return logits.graph->add(cross_entropy_op(), {logits, labels});
+  return add_node(cross_entropy_op(), {logits, labels});
 }
 
 std::vector<Op> cross_entropy_ops() {

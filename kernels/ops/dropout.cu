@@ -135,8 +135,8 @@ void dropout_kernel(OpContext& c) {
 }  // namespace
 
 Output dropout(Output x, double rate, std::uint64_t seed, Output counter) {
-  return x.graph->add(dropout_op(), {x, counter},
-                      {{"rate", rate}, {"seed", static_cast<std::int64_t>(seed)}});
+  return add_node(dropout_op(), {x, counter},
+                  {{"rate", rate}, {"seed", static_cast<std::int64_t>(seed)}});
 }
 
 std::vector<Op> dropout_ops() { return {on_all_devices<dropout_kernel>(dropout_op())}; }

@@ -183,7 +183,8 @@ void check_for_mod(const PartitionedVariable& table) {
 }  // namespace
 
 Output embedding_lookup(Output table, Output ids) {
-  return table.graph->on(table.node().device, [&] { return gather(table, ids); });
+  const std::string device = table.node().device;
+  return table.graph->on(device, [&] { return gather(table, ids); });
 }
 
 Output embedding_lookup(const PartitionedVariable& table, Output ids, PartitionStrategy strategy) {

@@ -99,7 +99,7 @@ void gather_kernel(OpContext& c) {
 }  // namespace
 
 Output gather(Output x, Output indices, std::int64_t axis) {
-  return x.graph->add(gather_op(), {x, indices}, {{"axis", axis}});
+  return add_node(gather_op(), {x, indices}, {{"axis", axis}});
 }
 
 std::vector<Op> gather_ops() { return {on_all_devices<gather_kernel>(gather_op())}; }

@@ -99,7 +99,7 @@ void gelu_grad_kernel(OpContext& c) {
 }  // namespace
 
 Output gelu(Output x, bool approximate) {
-  return x.graph->add(gelu_op(), {x}, {{"approximate", approximate}});
+  return add_node(gelu_op(), {x}, {{"approximate", approximate}});
 }
 
 std::vector<Op> gelu_ops() {

@@ -264,7 +264,7 @@ std::span<const double> histogram_limits() {
 }
 
 Histogram histogram(Output x) {
-  const Output node = x.graph->add(histogram_op(), {x});
+  const Output node = add_node(histogram_op(), {x});
   return {node, node.output(1)};
 }
 

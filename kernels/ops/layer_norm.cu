@@ -368,7 +368,7 @@ void layer_norm_grad_kernel(OpContext& c) {
 }  // namespace
 
 Output layer_norm(Output x, Output gamma, Output beta, double epsilon) {
-  return x.graph->add(layer_norm_op(), {x, gamma, beta}, {{"epsilon", epsilon}});
+  return add_node(layer_norm_op(), {x, gamma, beta}, {{"epsilon", epsilon}});
 }
 
 std::vector<Op> layer_norm_ops() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 namespace {
@@ -39,6 +40,25 @@ Output polynomial_decay(double initial, Output step, std::int64_t decay_steps, d
   const Output passed = periods(minimum(step, scalar_like(step, decay_steps)), decay_steps, false);
   const Output left = 1.0 - passed;
   return (initial - end) * pow(left, scalar_like(left, power)) + end;
+}
+
+Output cosine_decay(double initial, Output step, std::int64_t decay_steps, double alpha) {
+  constexpr double pi = 3.14159265358979323846;
+  const Output passed = periods(minimum(step, scalar_like(step, decay_steps)), decay_steps, false);
+  return initial * (alpha + (1 - alpha) * 0.5 * (1.0 + cos(passed * pi)));
+}
+
+Output linear_warmup(Output rate, Output step, std::int64_t warmup_steps, double from) {
+  if (warmup_steps < 1 || !(from >= 0 && from <= 1))
+    throw invalid_argument("a warm-up needs 1 or more steps and a beginning from 0 to 1, got " +
+                           std::to_string(warmup_steps) + " and " + std::to_string(from));
+  const Output passed = periods(minimum(step, scalar_like(step, warmup_steps)), warmup_steps, false);
+  return cast(rate, DType::float64) * (from + (1 - from) * passed);
+}
+
+Output linear_warmup(double rate, Output step, std::int64_t warmup_steps, double from) {
+  expect_in_graph(*step.graph, step, "the step of linear_warmup()");
+  return linear_warmup(step.graph->constant(rate), step, warmup_steps, from);
 }
 
 Output piecewise_constant(Output step, const std::vector<std::int64_t>& boundaries,

@@ -24,6 +24,14 @@ Output inverse_time_decay(double initial, Output step, std::int64_t decay_steps,
 Output polynomial_decay(double initial, Output step, std::int64_t decay_steps, double end = 1e-4,
                         double power = 1);
 
+// initial * (alpha + (1 - alpha) * (1 + cos(pi * min(step, decay_steps) / decay_steps)) / 2).
+Output cosine_decay(double initial, Output step, std::int64_t decay_steps, double alpha = 0);
+
+// A rate that begins as `from` times itself and grows evenly over the first steps: rate * (from + (1 -
+// from) * min(step, warmup_steps) / warmup_steps). Goyal et al., Accurate, Large Minibatch SGD, 2017.
+Output linear_warmup(Output rate, Output step, std::int64_t warmup_steps, double from = 0);
+Output linear_warmup(double rate, Output step, std::int64_t warmup_steps, double from = 0);
+
 // values[0] up to and including step boundaries[0], values[1] up to boundaries[1], ..., then the last.
 // There is one value more than boundaries, which must ascend.
 Output piecewise_constant(Output step, const std::vector<std::int64_t>& boundaries,

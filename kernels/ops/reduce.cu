@@ -184,7 +184,7 @@ void argmax_kernel(OpContext& c) {
 }
 
 Output add_reduce(const OpDef& op, Output x, const Axes& axes, bool keep_dims) {
-  return x.graph->add(op, {x}, {{"axes", axes}, {"keep_dims", keep_dims}});
+  return add_node(op, {x}, {{"axes", axes}, {"keep_dims", keep_dims}});
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ Output max(Output x, const Axes& axes, bool keep_dims) {
 Output min(Output x, const Axes& axes, bool keep_dims) {
   return add_reduce(min_op(), x, axes, keep_dims);
 }
-Output argmax(Output x, std::int64_t axis) { return x.graph->add(argmax_op(), {x}, {{"axis", axis}}); }
+Output argmax(Output x, std::int64_t axis) { return add_node(argmax_op(), {x}, {{"axis", axis}}); }
 
 std::vector<Op> reduce_ops() {
   return {on_all_devices<reduce_kernel<SumReducer, NumericTypes>>(sum_op()),

@@ -224,13 +224,13 @@ void segment_sum_kernel(OpContext& c) {
 }  // namespace
 
 Output scatter_add(Output x, Output indices, Output updates, std::int64_t axis) {
-  return x.graph->add(scatter_add_op(), {x, indices, updates}, {{"axis", axis}});
+  return add_node(scatter_add_op(), {x, indices, updates}, {{"axis", axis}});
 }
 Output scatter_update(Output x, Output indices, Output updates, std::int64_t axis) {
-  return x.graph->add(scatter_update_op(), {x, indices, updates}, {{"axis", axis}});
+  return add_node(scatter_update_op(), {x, indices, updates}, {{"axis", axis}});
 }
 Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_segments) {
-  return data.graph->add(segment_sum_op(), {data, segment_ids}, {{"num_segments", num_segments}});
+  return add_node(segment_sum_op(), {data, segment_ids}, {{"num_segments", num_segments}});
 }
 
 std::vector<Op> scatter_ops() {

@@ -161,11 +161,8 @@ const OpDef& transpose_op() {
 }
 
 const OpDef& shape_of_op() {
-  static const OpDef op{.name = "ShapeOf",
-                        .min_inputs = 1,
-                        .max_inputs = 1,
-                        .infer = infer_shape_of,
-                        .needs_host = true};
+  static const OpDef op{
+      .name = "ShapeOf", .min_inputs = 1, .max_inputs = 1, .infer = infer_shape_of, .needs_host = true};
   return op;
 }
 
@@ -203,16 +200,15 @@ void shape_of_kernel(OpContext& c) {
 }  // namespace
 
 Output reshape(Output x, const Shape& shape) {
-  return x.shape() == shape && shape.fully_known() ? x
-                                                   : x.graph->add(reshape_op(), {x}, {{"shape", shape}});
+  return x.shape() == shape && shape.fully_known() ? x : add_node(reshape_op(), {x}, {{"shape", shape}});
 }
 Output expand_dims(Output x, const List& axes) {
-  return x.graph->add(expand_dims_op(), {x}, {{"axes", axes}});
+  return add_node(expand_dims_op(), {x}, {{"axes", axes}});
 }
 Output transpose(Output x, const List& permutation) {
-  return x.graph->add(transpose_op(), {x}, {{"permutation", permutation}});
+  return add_node(transpose_op(), {x}, {{"permutation", permutation}});
 }
-Output shape_of(Output x) { return x.graph->add(shape_of_op(), {x}); }
+Output shape_of(Output x) { return add_node(shape_of_op(), {x}); }
 
 std::vector<Op> shape_ops() {
   return {on_all_devices<reshape_kernel>(reshape_op()),

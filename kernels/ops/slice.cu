@@ -311,16 +311,16 @@ void concat_grad_kernel(OpContext& c) {
 }  // namespace
 
 Output slice(Output x, const List& begin, const List& size) {
-  return x.graph->add(slice_op(), {x}, {{"begin", begin}, {"size", size}});
+  return add_node(slice_op(), {x}, {{"begin", begin}, {"size", size}});
 }
 
 Output concat(const std::vector<Output>& parts, std::int64_t axis) {
   if (parts.empty()) throw invalid_argument("concat() needs at least one tensor, but got none");
-  return parts[0].graph->add(concat_op(), parts, {{"axis", axis}});
+  return add_node(concat_op(), parts, {{"axis", axis}});
 }
 
 Output pad(Output x, const List& before, const List& after) {
-  return x.graph->add(pad_op(), {x}, {{"before", before}, {"after", after}});
+  return add_node(pad_op(), {x}, {{"before", before}, {"after", after}});
 }
 
 std::vector<Op> slice_ops() {

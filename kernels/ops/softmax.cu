@@ -162,9 +162,9 @@ void compute_softmax(OpContext& c) {
 
 }  // namespace
 
-Output softmax(Output x) { return x.graph->add(softmax_op(), {x}); }
+Output softmax(Output x) { return add_node(softmax_op(), {x}); }
 
-Output log_softmax(Output x) { return x.graph->add(log_softmax_op(), {x}); }
+Output log_softmax(Output x) { return add_node(log_softmax_op(), {x}); }
 
 std::vector<Op> softmax_ops() {
   return {on_all_devices<compute_softmax<false>>(softmax_op()),

@@ -232,18 +232,18 @@ const OpDef& relu_grad_op() {
 
 }  // namespace
 
-Output negative(Output x) { return x.graph->add(neg_op(), {x}); }
-Output abs(Output x) { return x.graph->add(abs_op(), {x}); }
-Output sign(Output x) { return x.graph->add(sign_op(), {x}); }
-Output square(Output x) { return x.graph->add(square_op(), {x}); }
-Output exp(Output x) { return x.graph->add(exp_op(), {x}); }
-Output log(Output x) { return x.graph->add(log_op(), {x}); }
-Output sqrt(Output x) { return x.graph->add(sqrt_op(), {x}); }
-Output rsqrt(Output x) { return x.graph->add(rsqrt_op(), {x}); }
-Output tanh(Output x) { return x.graph->add(tanh_op(), {x}); }
-Output sigmoid(Output x) { return x.graph->add(sigmoid_op(), {x}); }
-Output relu(Output x) { return x.graph->add(relu_op(), {x}); }
-Output relu_grad(Output g, Output y) { return g.graph->add(relu_grad_op(), {g, y}); }
+Output negative(Output x) { return add_node(neg_op(), {x}); }
+Output abs(Output x) { return add_node(abs_op(), {x}); }
+Output sign(Output x) { return add_node(sign_op(), {x}); }
+Output square(Output x) { return add_node(square_op(), {x}); }
+Output exp(Output x) { return add_node(exp_op(), {x}); }
+Output log(Output x) { return add_node(log_op(), {x}); }
+Output sqrt(Output x) { return add_node(sqrt_op(), {x}); }
+Output rsqrt(Output x) { return add_node(rsqrt_op(), {x}); }
+Output tanh(Output x) { return add_node(tanh_op(), {x}); }
+Output sigmoid(Output x) { return add_node(sigmoid_op(), {x}); }
+Output relu(Output x) { return add_node(relu_op(), {x}); }
+Output relu_grad(Output g, Output y) { return add_node(relu_grad_op(), {g, y}); }
 
 std::vector<Op> unary_ops() {
   return {on_all_devices<unary<Neg, NumericTypes>>(neg_op()),

@@ -228,8 +228,8 @@ constexpr KernelMaker make_cuda = nullptr;
 }  // namespace
 
 Output batch_matmul(Output a, Output b, bool transpose_a, bool transpose_b) {
-  return a.graph->add(batch_matmul_op(), {a, b},
-                      {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+  return add_node(batch_matmul_op(), {a, b},
+                  {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
 }
 
 std::vector<Op> batch_matmul_ops() { return {{&batch_matmul_op(), make<CpuBatchMatMul>, make_cuda}}; }

@@ -124,7 +124,7 @@ void compute_bias_add_grad(OpContext& c) {
 
 }  // namespace
 
-Output bias_add(Output x, Output bias) { return x.graph->add(bias_add_op(), {x, bias}); }
+Output bias_add(Output x, Output bias) { return add_node(bias_add_op(), {x, bias}); }
 
 std::vector<Op> bias_ops() {
   return {on_all_devices<compute_bias_add>(bias_add_op()),

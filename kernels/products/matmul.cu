@@ -279,7 +279,7 @@ std::unique_ptr<Kernel> make_cuda_matmul(const Node& node) { return std::make_un
 #endif
 
 Output matmul(Output a, Output b, bool transpose_a, bool transpose_b) {
-  return a.graph->add(matmul_op(), {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+  return add_node(matmul_op(), {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
 }
 
 std::vector<Op> matmul_ops() { return {{&matmul_op(), make_cpu_matmul, make_cuda_matmul}}; }

@@ -1,10 +1,12 @@
 // Optimizer updates by row-sparse gradients, such as those of embeddings: the cost depends on the rows
 // of the gradient, not on the size of the variable.
 //
-// Only the rows of the gradient and their slots change, by the formulas of optimizer_update.h. That is
+// Of optimizers that compute each element by itself, only the rows of the gradient and their slots
+// change, by the formulas of optimizer_update.h. That is
 // what TensorFlow's sparse kernels do for SGD, Momentum, Adagrad and RMSProp, and its LazyAdamOptimizer
 // for Adam: its plain Adam also moves every other row by its decaying momentum, at the cost of the whole
-// table. Adam's step counts updates of the variable, not of the row.
+// table. A step counts updates of the variable, not of the row. Lamb and Muon need the whole variable:
+// for them the gradient becomes dense.
 #pragma once
 
 #include <span>
@@ -15,14 +17,6 @@
 #include "kernels/update/optimizer_update.h"
 
 namespace actorflow {
-
-// Rows of a gradient: values [n, ...] for the rows `indices` [n], int64, of the variable [rows, ...].
-struct GradientRows {
-  Tensor values;
-  Tensor indices;
-};
-// A gradient that is the sum of these; rows of equal indices add up.
-using SparseGradient = std::vector<GradientRows>;
 
 // A gradient of either kind.
 struct Gradient {
@@ -42,18 +36,18 @@ void check_sparse_gradient(const TensorType& variable, const SparseGradient& gra
 // formula is applied, so that the same calls give the same bits on any number of threads. State with
 // other holders is copied first, as in apply_gradient(). Throws what apply_gradient() and
 // check_sparse_gradient() throw; the state is then unchanged.
-void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
+void apply_sparse_gradient(const BoundOptimizer& optimizer, VariableState& state,
                            const SparseGradient& gradient, Device& device, Team* team = nullptr);
 
 // Applies the mean of several replicas' gradients: each row's sum divided by the number of the gradients
 // that have the row, as TensorFlow's SparseConditionalAccumulator divides. Throws invalid_argument also
 // if there is no gradient.
-void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
+void apply_sparse_mean(const BoundOptimizer& optimizer, VariableState& state,
                        std::span<const SparseGradient> gradients, Device& device, Team* team = nullptr);
 
 // Applies the mean of dense or of sparse gradients. Throws invalid_argument also if some are dense and
 // some are sparse.
-void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Gradient> gradients,
-                Device& device, Team* team = nullptr);
+void apply_mean(const BoundOptimizer& optimizer, VariableState& state,
+                std::span<const Gradient> gradients, Device& device, Team* team = nullptr);
 
 }  // namespace actorflow

@@ -19,6 +19,7 @@ struct Task {
     context.devices = {&cpu_device()};
     context.sending_device = &cpu_device();
     context.ops = &builtin_ops();
+    context.optimizers = &builtin_optimizers();
     context.clock = &steady_clock();
   }
   TaskContext context;

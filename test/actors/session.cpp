@@ -205,4 +205,24 @@ BOOST_AUTO_TEST_CASE(an_unknown_target_says_what_a_target_is) {
   BOOST_TEST(message.find("actorflow://host:port") != std::string::npos, message);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_no_tensor_of_the_graph_is_refused) {
+  Graph g, other;
+  const Output x = g.constant(1), far = other.constant(2, "far");
+  Session s(g);
+  const auto refused = [](const std::string& what, const std::string& why) {
+    return [=](const Error& error) {
+      const std::string text = error.what();
+      return error.code() == Code::invalid_argument && text.find(what) != text.npos &&
+             text.find(why) != text.npos;
+    };
+  };
+  BOOST_CHECK_EXCEPTION(s.run(Output()), Error, refused("fetch 0", "empty Output"));
+  BOOST_CHECK_EXCEPTION(s.run({x, far}), Error, refused("fetch 1", "'far' of another graph"));
+  BOOST_CHECK_EXCEPTION(s.run(x, {{Output(), Tensor{1}}}), Error, refused("feed 0", "empty Output"));
+  BOOST_CHECK_EXCEPTION(s.run({x}, {}, {Output()}), Error, refused("target 0", "empty Output"));
+  BOOST_CHECK_EXCEPTION(s.make_callable({x}, {far}), Error, refused("feed 0", "another graph"));
+  BOOST_CHECK_EXCEPTION(s.run(Output{&g, {9, 0}}), Error, refused("node number 9", "the graph has"));
+  BOOST_TEST(s.run(x).scalar<int>() == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,6 +42,10 @@ BOOST_AUTO_TEST_CASE(every_program_says_its_version) {
   BOOST_TEST(programs > 5u);
 }
 
+BOOST_AUTO_TEST_CASE(own_op_trains_with_an_op_and_an_optimizer_of_its_own) {
+  BOOST_TEST(output_of({"own_op"}) == "5\n5\n");
+}
+
 BOOST_AUTO_TEST_CASE(iris_is_learned) {
   const std::string output = output_of({"iris", "--epochs", "40"});
   BOOST_TEST(contains(output, "epoch 40/40"), output);

@@ -102,4 +102,23 @@ BOOST_AUTO_TEST_CASE(running_out_of_memory_names_the_size) {
 }
 #endif
 
+BOOST_AUTO_TEST_CASE(braces_hold_the_elements) {
+  const Tensor row{1, 2, 3};
+  BOOST_TEST(row.describe() == "int32[3]");
+  const Tensor matrix{{1.5F, 2.0F}, {3.0F, 4.0F}, {5.0F, 6.0F}};
+  BOOST_TEST(matrix.describe() == "float32[3,2]");
+  BOOST_TEST(matrix.values<float>()[3] == 4);
+  const Tensor cube{{{1.0}, {2.0}}, {{3.0}, {4.0}}};
+  BOOST_TEST(cube.describe() == "float64[2,2,1]");
+  BOOST_TEST(cube.values<double>()[2] == 3);
+  BOOST_TEST(Tensor::of<float>({{1, 2}, {3, 4}}).describe() == "float32[2,2]");
+  const Tensor texts{{std::string("a"), std::string("b")}, {std::string("c"), std::string("d")}};
+  BOOST_TEST(texts.values<std::string>()[2] == "c");
+  BOOST_TEST((Tensor{true, false}.dtype() == DType::boolean));
+  const Tensor copy{row}, none{};
+  BOOST_TEST(copy.data() == row.data());
+  BOOST_TEST(!none.valid());
+  BOOST_CHECK_EXCEPTION((Tensor{{1, 2}, {3}}), Error, invalid_with({"one length", "[2]", "[1]"}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(updates_are_checked) {
   BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {g.constant(1), serial}, at_once), Error,
                         invalid_with({"floating", "int32[]"}));
   BOOST_CHECK_EXCEPTION(
-      g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", "sgdd"}})), Error,
-      invalid_with({"(ApplyGradient)", "unknown optimizer 'sgdd'", "did you mean 'sgd'?"}));
+      g.add(apply_gradient_op(), {gradient, serial}, with(at_once, {{"optimizer", ""}})), Error,
+      invalid_with({"(ApplyGradient)", "needs a name"}));
   BOOST_CHECK_EXCEPTION(g.add(apply_gradient_op(), {gradient, gradient}, at_once), Error,
                         invalid_with({"input 1 of int64"}));
   BOOST_CHECK_EXCEPTION(

@@ -76,4 +76,12 @@ BOOST_AUTO_TEST_CASE(a_norm_that_is_not_above_0_is_refused) {
   BOOST_CHECK_THROW(clip_by_global_norm({}, 1), Error);
 }
 
+BOOST_AUTO_TEST_CASE(each_element_is_clipped_by_value) {
+  Gradients gradients;
+  const auto clipped = clip_by_value(gradients.items, -1, 2);
+  BOOST_TEST(value(clipped[0].gradient).values<float>()[0] == 2);
+  BOOST_TEST(value(clipped[1].gradient).scalar<double>() == 2);
+  BOOST_CHECK_THROW(clip_by_value(gradients.items, 2, -1), Error);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 #include "kernels/ops/learning_rate.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <functional>
 
 #include "test/kernels/support/interpreter.h"
@@ -64,6 +65,32 @@ BOOST_AUTO_TEST_CASE(senseless_schedules_are_refused) {
   BOOST_CHECK_THROW(exponential_decay(1, step, 0, 0.5), Error);
   BOOST_CHECK_THROW(piecewise_constant(step, {1}, {1}), Error);
   BOOST_CHECK_THROW(piecewise_constant(step, {2, 2}, {1, 2, 3}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(cosine_decay_follows_half_a_wave) {
+  const auto rate = [](Output step) { return cosine_decay(2, step, 8, 0.1); };
+  check(0, rate, 2);
+  check(4, rate, 2 * (0.1 + 0.9 * 0.5));
+  check(2, rate, 2 * (0.1 + 0.9 * 0.5 * (1 + std::sqrt(0.5))));
+  check(8, rate, 0.2);
+  check(100, rate, 0.2);
+}
+
+BOOST_AUTO_TEST_CASE(a_warm_up_leads_to_the_rate) {
+  const auto rate = [](Output step) { return linear_warmup(0.8, step, 4, 0.25); };
+  check(0, rate, 0.2);
+  check(2, rate, 0.8 * 0.625);
+  check(4, rate, 0.8);
+  check(9, rate, 0.8);
+  const auto decaying = [](Output step) {
+    return linear_warmup(exponential_decay(1, step, 1, 0.5), step, 2);
+  };
+  check(1, decaying, 0.25);
+  check(3, decaying, 0.125);
+  Graph g;
+  const Output step = g.constant(std::int64_t{0});
+  BOOST_CHECK_THROW(linear_warmup(1.0, step, 0), Error);
+  BOOST_CHECK_THROW(linear_warmup(1.0, step, 5, 2), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -98,15 +98,17 @@ BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu, op_table(), row) {
 
 BOOST_AUTO_TEST_CASE(optimizers_train_alike) {
   for (const Optimizer& optimizer :
-       std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{}, Adam{}, RmsProp{}})
-    BOOST_TEST_CONTEXT(optimizer_name(optimizer))
+       std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{}, Adam{}, RmsProp{}, AdamW{},
+                              Lion{}, Ftrl{}, Lamb{}})
+    BOOST_TEST_CONTEXT(optimizer.name())
   check_same(train(optimizer, cpu_device()), train(optimizer, cuda_device(0)), 1e-5);
 }
 
 BOOST_AUTO_TEST_CASE(optimizers_update_rows_alike) {
   for (const Optimizer& optimizer :
-       std::vector<Optimizer>{Sgd{}, Momentum{}, Adagrad{}, Adam{}, RmsProp{}})
-    BOOST_TEST_CONTEXT(optimizer_name(optimizer))
+       std::vector<Optimizer>{Sgd{}, Momentum{}, Adagrad{}, Adam{}, RmsProp{}, AdamW{}, Lion{}, Ftrl{},
+                              Lamb{}, Muon{}})
+    BOOST_TEST_CONTEXT(optimizer.name())
   check_same(train_rows(optimizer, cpu_device()), train_rows(optimizer, cuda_device(0)), 1e-5);
 }
 

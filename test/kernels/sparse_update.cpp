@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_SUITE(sparse_update)
 
 // All rows are given, the formulas are the same: dense updates are the oracle.
 BOOST_AUTO_TEST_CASE(with_all_rows_it_is_the_dense_update) {
-  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer_name(optimizer)) {
+  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer.name()) {
       auto sparse = state_of(optimizer, waves({5, 7})), whole = state_of(optimizer, waves({5, 7}));
       for (const double phase : {1.0, 2.0, 3.0}) {
         const SparseGradient gradient{{waves({5, 7}, phase), indices_of({3, 0, 4, 1, 2})}};
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(with_all_rows_it_is_the_dense_update) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_are_not_given_stay_as_they_are) {
-  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer_name(optimizer)) {
+  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer.name()) {
       auto state = state_of(optimizer, waves({4, 3}));
       const SparseGradient all{{waves({4, 3}, 1), indices_of({0, 1, 2, 3})}},
           one{{waves({1, 3}, 2), indices_of({2})}};
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(rows_that_are_not_given_stay_as_they_are) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_indices_add_up_before_the_formula_sees_them) {
-  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer_name(optimizer)) {
+  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer.name()) {
       const SparseGradient twice{{waves({3, 2}, 1), indices_of({1, 0, 1})},
                                  {waves({2, 2}, 5), indices_of({2, 1})}};
       auto sparse = state_of(optimizer, waves({3, 2})), whole = state_of(optimizer, waves({3, 2}));
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(state_that_nobody_else_holds_is_updated_in_place) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_keeps_what_it_has_read) {
-  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer_name(optimizer)) {
+  for (const auto& optimizer : all_optimizers) BOOST_TEST_CONTEXT(optimizer.name()) {
       auto state = state_of(optimizer, waves({3, 2})), undisturbed = state_of(optimizer, waves({3, 2}));
       const VariableState held = state;
       const SparseGradient gradient{{waves({1, 2}, 4), indices_of({1})}};

@@ -220,8 +220,8 @@ BOOST_DATA_TEST_CASE(long_tensors_with_special_values_too, long_rows(), row) {
 
 BOOST_AUTO_TEST_CASE(optimizers_give_the_same_bits) {
   const auto inputs = make_inputs({"AddN", "", {{f32, {1037}}, {f32, {1037}}, {f32, {1037}}}, {}, {}});
-  for (const Optimizer& optimizer :
-       std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{}, Adam{}, RmsProp{}})
+  for (const Optimizer& optimizer : std::vector<Optimizer>{Sgd{}, Momentum{}, Nesterov{}, Adagrad{},
+                                                           Adam{}, RmsProp{}, AdamW{}, Lion{}, Ftrl{}})
     check_instruction_sets([&] {
       VariableState state{inputs[0].clone(), {}};
       make_slots(optimizer, state, cpu_device());

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "dataflow/ops/optimizer.h"
 
 namespace actorflow {
 namespace {
@@ -38,10 +37,11 @@ std::vector<CheckpointIo::Wanted> wanted_of(const Manifest& manifest,
 }
 
 // Puts a slot, "<optimizer>/<slot>", where the optimizer expects it.
-void put_slot(LoadedVariable& variable, std::string_view slot, Tensor tensor) {
+void put_slot(const OptimizerLibrary& optimizers, LoadedVariable& variable, std::string_view slot,
+              Tensor tensor) {
   const auto slash = slot.find('/');
   variable.optimizer = slot.substr(0, slash);
-  const auto names = slot_names(make_optimizer(variable.optimizer, 1));
+  const auto names = optimizers.at(variable.optimizer).slots();
   variable.state.slots.resize(names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
     if (slash != slot.npos && names[i] == slot.substr(slash + 1))
@@ -132,7 +132,7 @@ std::vector<LoadedVariable> CheckpointIo::take_loaded(const LoadTensors& job) {
     if (wanted_[i].slot.empty())
       variable.state.value = std::move(tensors[i]);
     else
-      put_slot(variable, wanted_[i].slot, std::move(tensors[i]));
+      put_slot(*task_->optimizers, variable, wanted_[i].slot, std::move(tensors[i]));
   }
   for (const auto& variable : loaded) check_slots(variable);
   return loaded;

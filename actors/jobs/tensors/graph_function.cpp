@@ -11,6 +11,7 @@
 #include "dataflow/transform/optimise.h"
 #include "dataflow/transform/step_graph.h"
 #include "dataflow/values/error.h"
+#include "kernels/core/function_region.h"
 #include "kernels/core/region.h"
 
 namespace actorflow {
@@ -59,45 +60,6 @@ Tensor value_of(const Node& read, std::map<std::string, Tensor>& variables) {
   return value;
 }
 
-std::int64_t index_of(const Node& node) { return attr<std::int64_t>(node, "index"); }
-
-// The Args first, in their order, and what the Retvals take as outputs.
-Region region_of(const GraphDef& step) {
-  std::vector<NodeId> order, retvals;
-  for (NodeId id = 0; id < static_cast<NodeId>(step.nodes.size()); ++id) {
-    const Node& node = step.node(id);
-    if (node.op == &retval_op())
-      retvals.push_back(id);
-    else if (!node.op->is_pure() && node.op != &arg_op())
-      throw invalid_argument(
-          fmt::format("node '{}' ({}) has an effect or needs a session: it is no part of a function",
-                      node.name, node.op->name));
-    else
-      order.push_back(id);
-  }
-  const auto place = [&step](NodeId id) {
-    const Node& node = step.node(id);
-    return node.op == &arg_op() ? index_of(node) : std::int64_t{1} << 40;
-  };
-  std::ranges::stable_sort(order, {}, place);
-  std::ranges::sort(retvals, {}, [&step](NodeId id) { return index_of(step.node(id)); });
-
-  std::vector<NodeId> new_id(step.nodes.size(), -1);
-  Region region;
-  const auto moved = [&new_id](Edge edge) {
-    return Edge{new_id[static_cast<std::size_t>(edge.node)], edge.output};
-  };
-  for (const NodeId id : order) {
-    new_id[static_cast<std::size_t>(id)] = static_cast<NodeId>(region.body.nodes.size());
-    Node node = step.node(id);
-    node.controls.clear();
-    std::ranges::transform(node.inputs, node.inputs.begin(), moved);
-    region.body.nodes.push_back(std::move(node));
-  }
-  for (const NodeId id : retvals) region.outputs.push_back(moved(step.node(id).inputs[0]));
-  return region;
-}
-
 }  // namespace
 
 GraphFunction::GraphFunction(const std::vector<Output>& inputs, const std::vector<Output>& outputs,
@@ -105,14 +67,18 @@ GraphFunction::GraphFunction(const std::vector<Output>& inputs, const std::vecto
     : inputs_(inputs.size()) {
   if (outputs.empty()) throw invalid_argument("a graph as a function has one output at least");
   const GraphDef& graph = outputs[0].graph->def();
+  for (const auto& input : inputs)
+    expect_in_graph(*outputs[0].graph, input, "an input of a graph as a function");
+  for (const auto& output : outputs)
+    expect_in_graph(*outputs[0].graph, output, "an output of a graph as a function");
   auto feeds = edges_of(inputs);
   for (const Edge read : variable_reads(graph, feeds, edges_of(outputs))) {
     feeds.push_back(read);
     variables_.push_back(value_of(graph.node(read.node), variables));
   }
-  const StepGraph step = make_step(graph, feeds, edges_of(outputs), {});
-  const GraphDef pruned = prune(step.graph, step.roots).graph;
-  body_ = std::make_shared<const RegionBody>(region_of(pruned), builtin_ops(), DeviceType::cpu);
+  auto function = function_region(graph, feeds, edges_of(outputs));
+  used_ = std::move(function.inputs);
+  body_ = std::make_shared<const RegionBody>(std::move(function.region), builtin_ops(), DeviceType::cpu);
 }
 
 std::vector<Tensor> GraphFunction::operator()(std::vector<Tensor> inputs) const {
@@ -120,7 +86,9 @@ std::vector<Tensor> GraphFunction::operator()(std::vector<Tensor> inputs) const 
     throw invalid_argument(
         fmt::format("the graph takes {} tensors, but the record gives {}", inputs_, inputs.size()));
   inputs.insert(inputs.end(), variables_.begin(), variables_.end());
-  return body_->run(inputs, cpu_device());
+  std::vector<Tensor> needed;
+  for (const auto i : used_) needed.push_back(std::move(inputs[i]));
+  return body_->run(needed, cpu_device());
 }
 
 }  // namespace actorflow

@@ -30,6 +30,7 @@ class GraphFunction {
  private:
   std::size_t inputs_;
   std::vector<Tensor> variables_;  // further inputs of the body
+  std::vector<std::size_t> used_;  // of the inputs and variables: what the outputs need
   std::shared_ptr<const RegionBody> body_;
 };
 

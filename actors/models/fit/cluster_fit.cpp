@@ -75,8 +75,8 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
 ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   const std::lock_guard lock(building());
   const auto& compile = engine_.compiled();
-  nodes_.emplace(graph, engine_.network, engine_.types_of_inputs(types_.inputs), compile.seed,
-                 engine_.first_learning_rate());
+  nodes_.emplace(graph, engine_.network, engine_.types_of_inputs(types_.inputs), &compile,
+                 engine_.wanted_rate);
   nodes_->add_testing(compile, types_.labels);
   nodes_->add_training(compile, replication);
   if (task_.is_chief()) {
@@ -97,7 +97,7 @@ ReplicaSettings ClusterFit::settings() const {
                              variable.type().to_string());
   const auto& compile = engine_.compiled();
   return {{"variables", variables},
-          {"optimizer", describe_optimizer(compile.optimizer)},
+          {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
           {"epochs", std::to_string(options_.epochs)},
           {"batch_size", std::to_string(options_.batch_size)},
           {"steps of an epoch", std::to_string(steps_per_epoch_)},

@@ -6,6 +6,8 @@
 #include "actors/jobs/tensors/batches.h"
 #include "actors/simulation/simulation_test.h"
 #include "kernels/shuffle/group_table.h"
+#include "kernels/update/elementwise_optimizer.h"
+#include "kernels/update/graph_optimizer.h"
 #include "schema/crc32.h"
 #include "schema/formats/array_header.h"
 #include "schema/formats/data_writer.h"
@@ -40,7 +42,7 @@ void name_library() {
   // actors/input/dataset.h
   keep(&af::read_all);
   // actors/input/rows.h
-  keep(&af::rows_of, &af::row_of, &af::stack, &af::stack_padded);
+  keep(&af::rows_of, &af::row_of, &af::stack_padded);
   // actors/layers/functional.h
   keep(&af::input, &af::chain);
   // actors/layers/initializer.h
@@ -84,7 +86,7 @@ void name_library() {
   // actors/strategies/replica_run.h
   keep(&af::run_replica, &af::serve_parameters);
   // actors/strategies/replica_settings.h
-  keep(&af::describe_optimizer, &af::describe_strategy, &af::publish_settings, &af::expect_settings_of);
+  keep(&af::describe_optimizers, &af::describe_strategy, &af::publish_settings, &af::expect_settings_of);
   // actors/task/server.h
   keep(&af::check_not_replaced, &af::throw_if_failed);
   // dataflow/cluster/device_name.h
@@ -92,9 +94,11 @@ void name_library() {
   // dataflow/cluster/task_config.h
   keep(&af::role_mistakes);
   // dataflow/graph/gradient.h
-  keep(&af::gradients, &af::indexed_slices);
+  keep(&af::indexed_slices);
+  keep<std::vector<Output>(Output, const std::vector<Output>&)>(&af::gradients);
   // dataflow/graph/graph.h
-  keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph);
+  keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph, &af::add_node,
+       &af::expect_in_graph);
   // dataflow/graph/op.h
   keep(&af::kind_of, &af::find_attr);
   // dataflow/graph/precision.h
@@ -111,13 +115,15 @@ void name_library() {
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
        &af::accumulator_ops);
   // dataflow/ops/optimizer.h
-  keep(&af::optimizer_name, &af::hyperparameters, &af::slot_names, &af::make_optimizer,
-       &af::with_learning_rate, &af::parse_optimizer);
+  keep(&af::make_optimizer, &af::optimizer_names, &af::with_learning_rate, &af::parse_optimizer,
+       &af::expect_hyperparameters);
   // dataflow/ops/queue_ops.h
   keep(&af::fifo_queue, &af::random_shuffle_queue, &af::padding_fifo_queue, &af::iterator_get_next,
        &af::queue_enqueue_op, &af::queue_enqueue_many_op, &af::queue_dequeue_op,
        &af::queue_dequeue_many_op, &af::queue_dequeue_up_to_op, &af::queue_close_op, &af::queue_size_op,
        &af::queue_is_closed_op, &af::iterator_get_next_op, &af::queue_ops);
+  // dataflow/train/optimizer_choice.h
+  keep(&af::name_contains, &af::muon_for_matrices, &af::decay_except<af::AdamW>);
   // dataflow/train/partitioned_variable.h
   keep(&af::fixed_size_partitioner, &af::variable_axis_size_partitioner);
   // dataflow/train/replica_device_setter.h
@@ -138,11 +144,19 @@ void name_library() {
   keep(&af::identical);
   // kernels/core/crash_report.h
   keep(&af::report_crashes);
+  // kernels/core/kernel.h
+  keep(&af::builtin_ops);
+  // kernels/devices/device.h
+  keep(&af::cpu_device, &af::make_cpu_device, &af::cuda_device_count, &af::cuda_device);
+  // kernels/library/library.h
+  keep(&af::builtin_library);
+  // kernels/loops/vectorised.h
+  keep(&af::available_instruction_sets, &af::instruction_set, &af::use_instruction_set);
   // kernels/ops.h
   keep(&af::subtract, &af::divide, &af::maximum, &af::minimum, &af::pow, &af::negative, &af::abs,
        &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt, &af::tanh, &af::sigmoid,
        &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less, &af::less_equal, &af::greater,
-       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::cast,
+       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::where, &af::element, &af::cast,
        &af::sum, &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like, &af::mean_like,
        &af::broadcast_like, &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill, &af::identity,
        &af::expand_dims, &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad,
@@ -160,14 +174,25 @@ void name_library() {
        static_cast<af::BatchNorm (*)(Output, Output, Output, double, bool, Output)>(&af::batch_norm),
        static_cast<Output (*)(Output, Output, Output, double)>(&af::layer_norm),
        static_cast<Output (*)(Output, double, std::uint64_t, Output)>(&af::dropout));
+  // kernels/ops/arrays.h
+  keep(&af::unstack, &af::squeeze, &af::range, &af::one_hot, &af::clip, &af::variance, &af::any,
+       &af::all, &af::tile, &af::cumsum, &af::take_along_axis, &af::add_along_axis, &af::top_k, &af::erf,
+       &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round, &af::stop_gradient,
+       &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
-  keep(&af::global_norm, &af::clip_by_global_norm);
+  keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_value);
   // kernels/ops/embedding.h
   keep(&af::whole);
   // kernels/ops/histogram.h
   keep(&af::histogram_limits);
   // kernels/ops/learning_rate.h
-  keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::piecewise_constant);
+  keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::cosine_decay,
+       &af::piecewise_constant);
+  // kernels/update/optimizer_rule.h
+  keep(&af::builtin_optimizer_rules, &af::builtin_optimizers, &af::update_by_way_of_host,
+       &af::update_rows_by_way_of_host);
+  // kernels/update/graph_optimizer.h
+  keep(&af::lamb_optimizer, &af::muon_optimizer);
   // kernels/shuffle/key_sort.h
   using Entries = std::span<const af::SortEntry>;
   using Bytes = std::span<const std::byte>;
@@ -207,6 +232,14 @@ void name_library() {
 // Functions of one name: each is chosen by its type.
 void name_overloads() {
   keep<Output(Output, double), Output(Output, std::int64_t)>(&af::scalar_like, &af::scalar_like);
+  using Outputs = std::vector<Output>;
+  keep<Output(const Outputs&, std::int64_t), af::Tuple(std::span<const af::Tuple>)>(&af::stack,
+                                                                                    &af::stack);
+  keep<Outputs(Output, const std::vector<std::int64_t>&, std::int64_t),
+       Outputs(Output, std::int64_t, std::int64_t)>(&af::split, &af::split);
+  keep<Output(Output, Output, std::int64_t, double), Output(double, Output, std::int64_t, double)>(
+      &af::linear_warmup, &af::linear_warmup);
+  keep<std::string_view(af::InstructionSet)>(&af::to_string);
   keep<Output(Output, Output)>(&af::embedding_lookup);
   keep<Output(const af::PartitionedVariable&, Output, af::PartitionStrategy)>(&af::embedding_lookup);
   keep<af::PartitionedVariable(af::Graph&, std::string_view, Output, const af::Partitioner&)>(

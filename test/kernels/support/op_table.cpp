@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "test/kernels/support/array_rows.h"
 #include "test/kernels/support/conv_rows.h"
 #include "test/kernels/support/model_rows.h"
 #include "test/kernels/support/reference.h"
@@ -419,7 +420,7 @@ const std::vector<OpRow>& op_table() {
     Rows all;
     for (const auto family :
          {core_rows, unary_rows, binary_rows, compare_rows, reduce_rows, broadcast_rows, shape_rows,
-          matrix_rows, fused_rows, random_rows, conv_rows, model_rows})
+          matrix_rows, fused_rows, random_rows, conv_rows, model_rows, array_rows})
       for (auto& row : family()) all.push_back(std::move(row));
     return all;
   }();

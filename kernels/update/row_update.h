@@ -1,23 +1,13 @@
-#include "kernels/update/sparse_update.h"
+// Updates of some rows of a variable, for elementwise_optimizer.h.
+#pragma once
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "kernels/loops/vectorised.h"
-#include "kernels/update/optimizer_rules.h"
-#ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
-#endif
+#include "kernels/update/state_change.h"
 
-namespace actorflow {
-namespace {
-
-std::int64_t row_elements(const Shape& shape) {
-  std::int64_t elements = 1;
-  for (int i = 1; i < shape.rank(); ++i) elements *= shape[i];
-  return elements;
-}
+namespace actorflow::detail {
 
 // A row of one of the gradients.
 struct Part {
@@ -27,24 +17,10 @@ struct Part {
   const std::byte* values;
 };
 
-std::vector<Part> parts_of(std::span<const SparseGradient> gradients, Device& device) {
-  std::vector<Part> parts;
-  for (std::size_t source = 0; source < gradients.size(); ++source)
-    for (const auto& rows : gradients[source]) {
-      const Tensor indices = device.to_host(rows.indices);
-      const auto* values = static_cast<const std::byte*>(rows.values.data());
-      const auto stride =
-          row_elements(rows.values.shape()) * static_cast<std::int64_t>(size_of(rows.values.dtype()));
-      for (const std::int64_t row : indices.values<std::int64_t>()) {
-        parts.push_back({row, std::ssize(parts), static_cast<std::int64_t>(source), values});
-        values += stride;
-      }
-    }
-  std::ranges::sort(parts, [](const Part& a, const Part& b) {
-    return a.row != b.row ? a.row < b.row : a.order < b.order;
-  });
-  return parts;
-}
+// All rows of all gradients, by row; rows of one index in the order in which they add up.
+std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients, Device& device);
+// The elements of a row of a tensor of this shape.
+std::int64_t row_elements(const Shape& shape);
 
 // The rows to be updated, in ascending order, and what each one's gradient is the mean of.
 template <class T>
@@ -86,12 +62,12 @@ struct GroupsView {
   }
 };
 
-// So many elements of a row are summed and applied at a time: they lie on the stack, since an update that has
-// begun to change rows in place must not run out of memory.
+// So many elements of a row are summed and applied at a time: they lie on the stack, since an update
+// that has begun to change rows in place must not run out of memory.
 constexpr std::int64_t block = 1024;
 
-// Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts in
-// `sum`.
+// Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts
+// in `sum`.
 template <class T>
 const T* row_gradient(const GroupsView<T>& groups, std::int64_t group, std::int64_t first,
                       std::int64_t count, T* sum) {
@@ -135,7 +111,7 @@ void update_rows_on_cpu(Rule rule, GroupsView<T> groups, std::int64_t first, std
   });
 }
 
-#ifdef ACTORFLOW_CUDA
+#ifdef __CUDACC__
 
 template <class T>
 Tensor on_gpu(Device& device, const std::vector<T>& values) {
@@ -183,7 +159,7 @@ void update_groups_on_cuda(Device& device, const Rule& rule, const Groups<T>& gr
 template <class T>
 T* carried_over([[maybe_unused]] Device& device, Place<T> place, std::int64_t elements) {
   if (place.from == place.to) return place.to;
-#ifdef ACTORFLOW_CUDA
+#ifdef __CUDACC__
   if (device.type() == DeviceType::cuda) {
     launch(device, elements, [=] __device__(std::int64_t i) { place.to[i] = place.from[i]; });
     return place.to;
@@ -196,88 +172,21 @@ T* carried_over([[maybe_unused]] Device& device, Place<T> place, std::int64_t el
 // Each row is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
 void update_groups([[maybe_unused]] Device& device, Team* team, const Rule& rule,
-                   const Groups<T>& groups, std::int64_t row_elements,
-                   const std::array<T*, count>& state, Parts parts) {
-#ifdef ACTORFLOW_CUDA
+                   const Groups<T>& groups, const Shape& shape, const Places<T, count>& places,
+                   Parts parts) {
+  const std::int64_t row = row_elements(shape);
+  std::array<T*, count> changed;
+  for (std::size_t i = 0; i < count; ++i) changed[i] = carried_over(device, places[i], shape.elements());
+#ifdef __CUDACC__
   if (device.type() == DeviceType::cuda)
-    return update_groups_on_cuda<T>(device, rule, groups, row_elements, state, parts);
+    return update_groups_on_cuda<T>(device, rule, groups, row, changed, parts);
 #endif
   const GroupsView<T> view{groups.rows.data(), groups.ends.data(), groups.divisors.data(),
-                           groups.parts.data(), row_elements};
-  const auto shares = update_shares(groups.count(), std::ssize(groups.parts) * row_elements);
+                           groups.parts.data(), row};
+  const auto shares = update_shares(groups.count(), std::ssize(groups.parts) * row);
   share_out(team, shares, [&](std::int64_t first, std::int64_t last) {
-    update_rows_on_cpu<T>(rule, view, first, last, state, parts);
+    update_rows_on_cpu<T>(rule, view, first, last, changed, parts);
   });
 }
 
-[[noreturn]] void refuse(const std::string& expected, const std::string& actual) {
-  throw invalid_argument("expected " + expected + ", got " + actual);
-}
-
-TensorType type_of(const Tensor& tensor) { return {tensor.dtype(), tensor.shape()}; }
-
-void check_rows(const TensorType& variable, const GradientRows& rows, Device& device) {
-  const Shape& shape = variable.shape;
-  if (shape.rank() == 0) refuse("a variable with rows for a row-sparse gradient", variable.to_string());
-  if (rows.indices.dtype() != DType::int64 || rows.indices.shape().rank() != 1)
-    refuse("indices int64[n]", rows.indices.describe());
-  Shape expected{rows.indices.elements()};
-  for (int i = 1; i < shape.rank(); ++i) expected.push_back(shape[i]);
-  if (type_of(rows.values) != TensorType{variable.dtype, expected})
-    refuse("rows of a gradient as " + TensorType{variable.dtype, expected}.to_string(),
-           rows.values.describe());
-  const Tensor host = device.to_host(rows.indices);
-  const auto indices = host.values<std::int64_t>();
-  const auto bad =
-      std::ranges::find_if(indices, [&](std::int64_t index) { return index < 0 || index >= shape[0]; });
-  if (bad != indices.end())
-    refuse("indices from 0 to " + std::to_string(shape[0] - 1),
-           "the index " + std::to_string(*bad) + " at place " + std::to_string(bad - indices.begin()));
-}
-
-}  // namespace
-
-void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device) {
-  for (const auto& rows : gradient) check_rows(variable, rows, device);
-}
-
-void apply_sparse_gradient(const Optimizer& optimizer, VariableState& state,
-                           const SparseGradient& gradient, Device& device, Team* team) {
-  apply_sparse_mean(optimizer, state, {&gradient, 1}, device, team);
-}
-
-void apply_sparse_mean(const Optimizer& optimizer, VariableState& state,
-                       std::span<const SparseGradient> gradients, Device& device, Team* team) {
-  check_state(optimizer, state);
-  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
-  for (const auto& gradient : gradients) check_sparse_gradient(type_of(state.value), gradient, device);
-  const std::vector<Part> sorted = parts_of(gradients, device);
-  const std::int64_t elements = state.value.elements(), row = row_elements(state.value.shape());
-  with_optimizer(optimizer, state.value.dtype(), [&]<class T>(const auto& o) {
-    const Groups<T> groups(sorted);
-    change_state<T>(o, state, device, [&](const auto& rule, const auto& places, auto parts) {
-      std::array<T*, parts.size()> changed;
-      for (std::size_t i = 0; i < places.size(); ++i)
-        changed[i] = carried_over(device, places[i], elements);
-      update_groups<T>(device, team, rule, groups, row, changed, parts);
-    });
-  });
-}
-
-void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Gradient> gradients,
-                Device& device, Team* team) {
-  std::vector<Tensor> dense;
-  std::vector<SparseGradient> sparse;
-  for (const auto& gradient : gradients)
-    if (gradient.is_dense())
-      dense.push_back(gradient.dense);
-    else
-      sparse.push_back(gradient.rows);
-  if (!dense.empty() && !sparse.empty())
-    refuse("gradients of one kind", std::to_string(dense.size()) + " dense and " +
-                                        std::to_string(sparse.size()) + " row-sparse ones");
-  if (sparse.empty()) return apply_mean(optimizer, state, std::span<const Tensor>(dense), device, team);
-  apply_sparse_mean(optimizer, state, sparse, device, team);
-}
-
-}  // namespace actorflow
+}  // namespace actorflow::detail

@@ -1,23 +1,12 @@
-#include "kernels/update/optimizer_update.h"
+// Updates of whole variables, element by element, for elementwise_optimizer.h.
+#pragma once
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
-#include "dataflow/values/error.h"
 #include "kernels/loops/vectorised.h"
-#include "kernels/update/optimizer_rules.h"
-#ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
-#endif
+#include "kernels/update/state_change.h"
 
-namespace actorflow {
-namespace {
-
-double initial_slot(const Optimizer& optimizer, std::string_view slot) {
-  if (const auto* adagrad = std::get_if<Adagrad>(&optimizer)) return adagrad->initial_accumulator;
-  return slot == "mean_square" ? 1 : 0;
-}
+namespace actorflow::detail {
 
 template <class T, class Rule, std::size_t... part>
 void update_on_cpu(Rule rule, std::int64_t elements, const T* gradient,
@@ -67,7 +56,7 @@ void update_range_on_cpu(const Rule& rule, std::span<const Tensor> gradients, st
   }
 }
 
-#ifdef ACTORFLOW_CUDA
+#ifdef __CUDACC__
 
 template <class T>
 __device__ T& carry(Place<T> place, std::int64_t i) {
@@ -102,17 +91,11 @@ void update_on_cuda(Device& device, const Rule& rule, std::span<const Tensor> gr
 
 #endif
 
-void check_same_type(const Tensor& expected, const Tensor& actual, const std::string& what) {
-  if (actual.dtype() != expected.dtype() || actual.shape() != expected.shape())
-    throw invalid_argument(what + " must be " + expected.describe() + ", but it is " +
-                           actual.describe());
-}
-
 // Each element is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
 void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule,
                    std::span<const Tensor> gradients, const Places<T, count>& places, Parts parts) {
-#ifdef ACTORFLOW_CUDA
+#ifdef __CUDACC__
   if (device.type() == DeviceType::cuda)
     return update_on_cuda<T>(device, rule, gradients, places, parts);
 #endif
@@ -122,43 +105,4 @@ void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule
   });
 }
 
-Tensor filled(const Tensor& like, double value) {
-  Tensor tensor = Tensor::allocate(like.dtype(), like.shape());
-  if (like.dtype() == DType::float32)
-    std::ranges::fill(tensor.mutable_values<float>(), static_cast<float>(value));
-  else
-    std::ranges::fill(tensor.mutable_values<double>(), value);
-  return tensor;
-}
-
-}  // namespace
-
-void make_slots(const Optimizer& optimizer, VariableState& state, Device& device) {
-  check_floating(state.value);
-  state.slots.clear();
-  for (const auto name : slot_names(optimizer))
-    if (name == "step")
-      state.slots.push_back(Tensor::scalar<std::int64_t>(0));
-    else
-      state.slots.push_back(device.to_device(filled(state.value, initial_slot(optimizer, name))));
-}
-
-void apply_gradient(const Optimizer& optimizer, VariableState& state, const Tensor& gradient,
-                    Device& device, Team* team) {
-  apply_mean(optimizer, state, {&gradient, 1}, device, team);
-}
-
-void apply_mean(const Optimizer& optimizer, VariableState& state, std::span<const Tensor> gradients,
-                Device& device, Team* team) {
-  check_state(optimizer, state);
-  if (gradients.empty()) throw invalid_argument("the mean of no gradients was to be applied");
-  for (const auto& gradient : gradients)
-    check_same_type(state.value, gradient, "every gradient of this variable");
-  with_optimizer(optimizer, state.value.dtype(), [&]<class T>(const auto& o) {
-    change_state<T>(o, state, device, [&](const auto& rule, const auto& places, auto parts) {
-      update_places<T>(device, team, rule, gradients, places, parts);
-    });
-  });
-}
-
-}  // namespace actorflow
+}  // namespace actorflow::detail

@@ -1,0 +1,65 @@
+#include "kernels/core/function_region.h"
+
+#include <algorithm>
+#include <string>
+
+#include "dataflow/graph/core_ops.h"
+#include "dataflow/transform/optimise.h"
+#include "dataflow/transform/step_graph.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+std::int64_t index_of(const Node& node) { return attr<std::int64_t>(node, "index"); }
+
+void expect_pure(const Node& node) {
+  if (!node.op->is_pure() && node.op != &arg_op())
+    throw invalid_argument("node '" + node.name + "' (" + std::string(node.op->name) +
+                           ") has an effect or needs a session: it is no part of a function");
+}
+
+// The nodes of the body, the Args first and in their order; and the Retvals in theirs.
+struct Order {
+  std::vector<NodeId> body, retvals;
+
+  explicit Order(const GraphDef& step) {
+    for (NodeId id = 0; id < step.size(); ++id) {
+      if (step.node(id).op != &retval_op()) expect_pure(step.node(id));
+      (step.node(id).op == &retval_op() ? retvals : body).push_back(id);
+    }
+    const auto place = [&step](NodeId id) {
+      const Node& node = step.node(id);
+      return node.op == &arg_op() ? index_of(node) : std::int64_t{1} << 40;
+    };
+    std::ranges::stable_sort(body, {}, place);
+    std::ranges::sort(retvals, {}, [&step](NodeId id) { return index_of(step.node(id)); });
+  }
+};
+
+}  // namespace
+
+FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
+                               const std::vector<Edge>& outputs) {
+  const StepGraph whole = make_step(graph, inputs, outputs, {});
+  const GraphDef step = prune(whole.graph, whole.roots).graph;
+  const Order order(step);
+  std::vector<NodeId> new_id(step.nodes.size(), -1);
+  FunctionRegion result;
+  auto& body = result.region.body;
+  const auto moved = [&new_id](Edge edge) {
+    return Edge{new_id[static_cast<std::size_t>(edge.node)], edge.output};
+  };
+  for (const NodeId id : order.body) {
+    new_id[static_cast<std::size_t>(id)] = body.size();
+    Node node = step.node(id);
+    node.controls.clear();
+    std::ranges::transform(node.inputs, node.inputs.begin(), moved);
+    if (node.op == &arg_op()) result.inputs.push_back(static_cast<std::size_t>(index_of(node)));
+    body.nodes.push_back(std::move(node));
+  }
+  for (const NodeId id : order.retvals) result.region.outputs.push_back(moved(step.node(id).inputs[0]));
+  return result;
+}
+
+}  // namespace actorflow
