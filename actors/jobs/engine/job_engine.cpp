@@ -83,10 +83,11 @@ JobEngine::Sizes JobEngine::sizes() const {
   const auto part_bytes = static_cast<std::size_t>(history_->job->part_bytes);
   const std::size_t room = options_.memory_bytes / 2 / part_bytes;
   if (room == 0)
-    throw invalid_argument(fmt::format(
-        "--memory of {} MiB is too little: the job has begun with parts of {} MiB, and as much "
-        "is kept for what they hand over",
-        options_.memory_bytes / mib, part_bytes / mib));
+    throw invalid_argument(
+        fmt::format("--memory of {} MiB is too little: the job has begun with parts of {} MiB, and as "
+                    "much is kept for "
+                    "what they hand over; give at least {} MiB",
+                    options_.memory_bytes / mib, part_bytes / mib, 2 * part_bytes / mib));
   return {std::min(slots, room), part_bytes, static_cast<std::size_t>(history_->job->chunk_bytes)};
 }
 
