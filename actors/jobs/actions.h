@@ -148,7 +148,7 @@ template <class Format>
 void Collection<Pipe>::write(const std::string& folder, Format format, FileOutput options,
                              const char* action, Where where) const {
   const bool is_ours = !job_->options().explain && job_->engine().coordinates();
-  if (is_ours) prepare_output(job_->storage(), folder, job_->options().overwrite);
+  if (is_ours) prepare_output(*job_, folder);
   const SourceFacts facts = pipe_.facts();
   const Compression compression = options.compression.value_or(job_->options().compression);
   const auto outcomes =

@@ -28,6 +28,8 @@ std::string line(const StageReport& report) {
       fmt::format("stage {} ({}): {} of {} parts", report.stage, report.name, report.done, report.parts);
   if (!report.is_last) text += fmt::format(", {} running", report.running);
   if (report.tasks > 1) text += fmt::format(" on {} tasks", report.tasks);
+  if (report.resumed > 0) text += fmt::format(", {} of an earlier run", report.resumed);
+  if (report.not_whole > 0) text += fmt::format(", {} damaged and made again", report.not_whole);
   if (report.failed > 0) text += fmt::format(", {} failed", report.failed);
   if (report.backups > 0) text += fmt::format(", {} run twice", report.backups);
   text += fmt::format("; {} records, {:.0f} MiB in {:.1f} s", report.records_read,
@@ -51,6 +53,8 @@ std::string json(const StageReport& report) {
                                   {"running", number(report.running)},
                                   {"failed", number(report.failed)},
                                   {"backups", number(report.backups)},
+                                  {"resumed", number(report.resumed)},
+                                  {"not_whole", number(report.not_whole)},
                                   {"tasks", number(report.tasks)},
                                   {"slowest", report.slowest},
                                   {"records_read", number(report.records_read)},

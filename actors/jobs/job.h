@@ -124,6 +124,9 @@ class Job {
   // Whether this task says what the job is: always, in a process that runs it alone. Functions of a job
   // run on all tasks; print only here.
   bool coordinates() const { return state_->engine().coordinates(); }
+  // The job has ended well: nothing of its work folder is needed any more. Without this call it has not.
+  // Not for jobs that run_job() or run_jobs() runs.
+  void end() const { state_->engine().end(); }
   // The stage that runs fails as cancelled. Any thread.
   void stop() const { state_->engine().stop(); }
   const JobRef& state() const { return state_; }

@@ -18,6 +18,20 @@ std::string name_of(const PlanStage& plan) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
+// On which what an earlier run has made depends.
+std::vector<std::string> terms_of(const JobOptions& options) {
+  std::vector<std::string> terms{"job " + options.name};
+  for (const auto& [name, value] : options.parameters)
+    terms.push_back(fmt::format("--{} {}", name, value));
+  terms.push_back(fmt::format("--split_bytes {}", options.split_bytes));
+  terms.push_back(fmt::format("--partition_bytes {}", options.partition_bytes));
+  terms.push_back(fmt::format("--partitions {}", options.partitions));
+  terms.push_back(fmt::format("--compress {}", options.compression == Compression::none
+                                                   ? "none"
+                                                   : extension_of(options.compression)));
+  return terms;
+}
+
 }  // namespace
 
 JobEngineOptions engine_options(const JobOptions& options) {
@@ -32,6 +46,10 @@ JobEngineOptions engine_options(const JobOptions& options) {
   engine.slots = options.threads;
   engine.skip_bad_records = options.skip_bad_records;
   engine.reporter = options.reporter;
+  engine.work_folder = options.explain ? "" : options.work_folder;
+  engine.resume = options.resume;
+  engine.overwrite = options.overwrite;
+  engine.terms = terms_of(options);
   return engine;
 }
 

@@ -75,6 +75,12 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_option("--spill_folder", options.spill_folder,
                  "Where goes what does not fit into memory; TMPDIR or /tmp");
   app.add_option("--spill_bytes", options.spill_bytes, "How much may lie there")->transform(bytes);
+  app.add_option(
+      "--work_folder", options.work_folder,
+      "Keeps what finished parts have made, in a folder that all processes see: for --resume, "
+      "until the job has ended");
+  app.add_flag("--resume", options.resume,
+               "Go on where the job with this --work_folder was lost; begin if there is none");
   app.add_option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out for which the job's functions fail");
   app.add_option_function<std::string>(
@@ -84,8 +90,10 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
       ->check([](const std::string& name) {
         return compressions().contains(name) ? "" : "expected none, gzip, zstd or lz4, got " + name;
       });
-  app.add_flag("--overwrite", options.overwrite,
-               "Replace what an earlier job has written to the output folder");
+  app.add_flag(
+      "--overwrite", options.overwrite,
+      "Replace what an earlier job has written to the output folder; without --resume, forget the "
+      "one in the work folder");
   app.add_flag("--explain", options.explain, "Print the stages instead of running them");
   app.add_flag("--json", flags.json, "Progress as JSON, an object per line");
   app.add_flag("--quiet", flags.quiet, "No progress");
@@ -165,6 +173,9 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
       "--name value.");
   app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 begins at the end
   take_parameters(app.remaining(), flags.options.parameters);
+  if (flags.options.resume && flags.options.work_folder.empty())
+    throw invalid_argument("--resume: say with --work_folder where the job has kept what it has done");
+  flags.options.name = flags.job;
   if (!input.empty()) flags.options.parameters["input"] = input;
   if (!output.empty()) flags.options.parameters["output"] = output;
   if (const auto task = task_of(texts)) {

@@ -13,6 +13,7 @@ namespace actorflow {
 class JobReporter;
 
 struct JobOptions {
+  std::string name = {};  // of the job, among those of its program
   // What the job asks for with Job::param: "input", "output" and its own.
   std::map<std::string, std::string> parameters;
   // What tables, buffers and records between stages may take together; the rest goes to disk.
@@ -29,8 +30,14 @@ struct JobOptions {
   std::uint64_t spill_bytes = ~std::uint64_t{0};
   // Records between stages go to disk at once, as if there was no memory for them: for tests.
   bool records_on_disk = false;
-  // An output folder that is not empty is emptied first, instead of refused.
+  // An output folder that is not empty is emptied first, and a journal that is not resumed is removed,
+  // instead of refused.
   bool overwrite = false;
+  // Where a journal says what has been done, beside what parts have handed over: until the job has ended
+  // well. All tasks see this folder; no other job uses it meanwhile. "" = nowhere.
+  std::string work_folder = {};
+  // Does not do again what a job with this journal has done. Output and counters are those of one run.
+  bool resume = false;
   // How the files of the job's output are compressed, unless it says so itself.
   Compression compression = Compression::none;
   // Records for which a function of the job throws are left out and counted, up to so many.

@@ -44,9 +44,8 @@ class PartFile::OnDisk final : public ByteSink {
 
 PartFile::PartFile(Part& part, const std::string& folder, std::string name, Compression compression)
     : part_(part) {
-  made_.name = std::move(name) + extension_of(compression);
-  sink_ =
-      compressed(std::make_unique<OnDisk>(part.create(folder + "/" + made_.name), made_), compression);
+  made_.path = folder + "/" + std::move(name) + extension_of(compression);
+  sink_ = compressed(std::make_unique<OnDisk>(part.create(made_.path), made_), compression);
 }
 
 void PartFile::write(std::span<const char> bytes, std::uint64_t records) {
@@ -59,8 +58,9 @@ void PartFile::finish() {
   part_.made(std::move(made_));
 }
 
-void prepare_output(Storage& storage, const std::string& folder, bool overwrite) {
+void prepare_output(JobContext& job, const std::string& folder) {
   if (folder.empty()) throw invalid_argument("the job writes files: give --output");
+  Storage& storage = job.storage();
   const auto names = storage.list(folder);
   const auto foreign = std::ranges::find_if_not(names, is_of_a_job);
   if (foreign != names.end())
@@ -68,12 +68,15 @@ void prepare_output(Storage& storage, const std::string& folder, bool overwrite)
         Code::already_exists,
         fmt::format("the output folder '{}' has a file that is of no job, '{}': give a new folder",
                     folder, *foreign));
-  if (!names.empty() && !overwrite)
+  const auto made = job.engine().earlier_files(folder);
+  if (!names.empty() && !made && !job.options().overwrite)
     throw Error(
         Code::already_exists,
         fmt::format("the output folder '{}' is not empty: give a new one, or --overwrite", folder));
+  if (!made) job.engine().begin_output(folder);
   storage.remove(folder + "/" + success);  // first: what is left is no whole result
-  for (const auto& name : names) storage.remove(folder + "/" + name);
+  for (const auto& name : names)
+    if (!made || !made->contains(folder + "/" + name)) storage.remove(folder + "/" + name);
   if (planted(PlantedBug::success_first)) storage.write_atomically(folder + "/" + success, {});
 }
 
@@ -83,7 +86,7 @@ void finish_output(Storage& storage, const std::string& folder, const std::vecto
   std::string names;
   for (const auto& outcome : outcomes)
     for (const auto& file : outcome.files) {
-      names += (names.empty() ? "" : " ") + file.name;
+      names += (names.empty() ? "" : " ") + file.path.substr(file.path.find_last_of('/') + 1);
       records.push_back(static_cast<std::int64_t>(file.records));
       bytes.push_back(static_cast<std::int64_t>(file.bytes));
       checksums.push_back(static_cast<std::int64_t>(file.checksum));

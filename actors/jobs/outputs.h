@@ -120,8 +120,9 @@ class FileSink {
 };
 
 // Before a stage writes there: an empty folder is as good as none. Throws already_exists for one that is
-// not empty, unless `overwrite`, which removes the files of an earlier job and nothing else.
-void prepare_output(Storage& storage, const std::string& folder, bool overwrite);
+// not empty, unless JobOptions::overwrite, which removes the files of an earlier job and nothing else.
+// Of a job that goes on, the files that count stay.
+void prepare_output(JobContext& job, const std::string& folder);
 // Afterwards: _SUCCESS, with the files' records, bytes and checksums.
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
                    const std::map<std::string, std::int64_t>& counters);

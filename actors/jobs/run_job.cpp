@@ -108,7 +108,9 @@ void run_function(Job& job, JobFunction function) {
 std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs,
                                             const std::string& name, const JobOptions& options,
                                             const JobWatch& watch) {
-  JobEngineOptions of_engine = engine_options(options);
+  JobOptions named = options;
+  named.name = name;
+  JobEngineOptions of_engine = engine_options(named);
   of_engine.patience = std::chrono::milliseconds(server.connect_timeout_ms());
   while (true) {
     auto engine = std::make_unique<JobEngine>(server.runtime(), of_engine, server.context());

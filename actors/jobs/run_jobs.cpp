@@ -62,6 +62,7 @@ int run_alone(const JobFlags& flags, const JobTable& jobs) {
   const Stoppable stoppable(job.state()->engine());
   run_function(job, function);
   if (flags.options.explain) return explain(job);
+  job.end();
   print(job.counters());
   return success;
 }

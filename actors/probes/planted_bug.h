@@ -34,6 +34,9 @@ enum class PlantedBug {
   ended_early,          // a stage ends before its last part is made
   kept_slot,            // the attempts of a lost task still count as running
   not_mended,           // what a lost task has held is not made again
+  unverified_chunks,    // chunks in files are taken over unseen
+  unsynced_chunks,      // and are not synced before the journal says that they are there
+  trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
 };
 

@@ -12,10 +12,10 @@ namespace actorflow {
 
 enum class OpenMode : std::uint8_t {
   read,
-  create,  // for writing, empty
-  append,  // made if it is missing
+  create,   // for writing, empty
+  append,   // made if it is missing
   scratch,  // for writing and reading, made anew: EEXIST if it is there
-  folder,  // for sync()
+  folder,   // for sync()
 };
 enum class PathKind : std::uint8_t { nothing, file, folder, other };
 
@@ -42,7 +42,8 @@ class FileCalls {
   virtual int look(const std::string& path, PathKind& kind) = 0;
   // Adds the names of a folder's files.
   virtual int list(const std::string& folder, std::vector<std::string>& names) = 0;
-  // A name of this process, different from those of all other living processes of its machine.
+  // A name of this process that no other process has, of whichever machine or container: files that
+  // several of them share are named after it.
   virtual std::string process() = 0;
   // As Storage::wall_time_s().
   virtual double wall_time_s() = 0;

@@ -204,6 +204,12 @@ void FileStorage::append(const std::string& path, std::span<const std::byte> byt
   Handle(calls_, path, OpenMode::append, "open").write_all(bytes);
 }
 
+void FileStorage::append_synced(const std::string& path, std::span<const std::byte> bytes) {
+  Handle file(calls_, path, OpenMode::append, "open");
+  file.write_all(bytes);
+  file.sync();
+}
+
 bool FileStorage::exists(const std::string& path) {
   PathKind kind = PathKind::nothing;
   checked(calls_.look(path, kind), "look at", path);

@@ -22,6 +22,7 @@ class FileStorage : public Storage {
   std::unique_ptr<OpenFile> open(const std::string& path) override;
   std::unique_ptr<ScratchFile> scratch(const std::string& folder) override;
   void append(const std::string& path, std::span<const std::byte> bytes) override;
+  void append_synced(const std::string& path, std::span<const std::byte> bytes) override;
   bool exists(const std::string& path) override;
   std::vector<std::string> list(const std::string& folder) override;
   void remove(const std::string& path) override;
@@ -36,8 +37,8 @@ class FileStorage : public Storage {
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
   std::mutex mutex_;
-  // Folders that are being made here, or were made, and whose names are not synced yet, or because the disk
-  // has answered with an error.
+  // Folders that are being made here, or were made, and whose names are not synced yet, or because the
+  // disk has answered with an error.
   std::set<std::string> unsynced_;
 };
 

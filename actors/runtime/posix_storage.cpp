@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <chrono>
 
 #include "actors/runtime/file_storage.h"
+#include "actors/runtime/random.h"
 
 namespace actorflow {
 namespace {
@@ -86,7 +88,11 @@ class PosixCalls final : public FileCalls {
     return -error;
   }
 
-  std::string process() override { return std::to_string(getpid()); }
+  // Processes of two containers may have the same number.
+  std::string process() override {
+    static const std::uint64_t number = system_random().next();
+    return fmt::format("{}-{:016x}", getpid(), number);
+  }
   double wall_time_s() override {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   }

@@ -12,7 +12,12 @@ std::vector<std::byte> Storage::read(const std::string& path) {
 }
 
 std::unique_ptr<ScratchFile> Storage::scratch(const std::string& folder) {
-  throw Error(Code::unimplemented, "this storage has no scratch files; one was wanted in '" + folder + "'");
+  throw Error(Code::unimplemented,
+              "this storage has no scratch files; one was wanted in '" + folder + "'");
+}
+
+void Storage::append_synced(const std::string& path, std::span<const std::byte>) {
+  throw Error(Code::unimplemented, "this storage cannot sync what was appended to '" + path + "'");
 }
 
 void Storage::write_atomically(const std::string& path, std::span<const std::byte> bytes) {

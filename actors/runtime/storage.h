@@ -21,7 +21,7 @@ class NewFile {
   virtual void commit() = 0;
 };
 
-// An open file, which stays readable when it is removed or replaced.
+// An open file, which stays readable when it is removed or replaced. Thread-safe.
 class OpenFile {
  public:
   virtual ~OpenFile() = default;
@@ -30,8 +30,8 @@ class OpenFile {
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-// Bytes that are put aside for a while, in a file without a name: it is gone with this object, or with its
-// process. Thread-safe.
+// Bytes that are put aside for a while, in a file without a name: it is gone with this object, or with
+// its process. Thread-safe.
 class ScratchFile {
  public:
   virtual ~ScratchFile() = default;
@@ -41,8 +41,9 @@ class ScratchFile {
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-// A disk. Errors throw Error (resource_exhausted for a full disk, not_found, permission_denied, disk_error
-// for other failures) that name path and bytes. Thread-safe; of its files one at a time.
+// A disk. Errors throw Error (resource_exhausted for a full disk, not_found, permission_denied,
+// disk_error for other failures) that name path and bytes. Thread-safe; new files for one thread at a
+// time.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -54,6 +55,9 @@ class Storage {
   // Adds bytes to the end of a file, which is made with its folders if it is missing. A crash may leave
   // some of the bytes.
   virtual void append(const std::string& path, std::span<const std::byte> bytes) = 0;
+  // The same for a file that is there; when it returns, the bytes survive any crash. If it throws, any
+  // part of them may be there. Throws unimplemented where files cannot be synced.
+  virtual void append_synced(const std::string& path, std::span<const std::byte> bytes);
   virtual bool exists(const std::string& path) = 0;
   // Names (not paths) of the files in a folder; empty if there is no such folder.
   virtual std::vector<std::string> list(const std::string& folder) = 0;

@@ -164,8 +164,27 @@ void StageTracker::lose_part(std::size_t part, int task) {
 }
 
 void StageTracker::remake_lost() {
-  for (const std::size_t part : lost_) put_back(part);
-  lost_.clear();
+  remake_lost([](std::size_t) { return true; });
+}
+
+void StageTracker::remake_lost(const std::function<bool(std::size_t part)>& wanted) {
+  const auto is_left = [&](std::size_t part) { return !wanted(part); };
+  const auto remade = std::ranges::stable_partition(lost_, is_left);
+  for (const std::size_t part : remade) put_back(part);
+  lost_.erase(remade.begin(), remade.end());
+}
+
+void StageTracker::skip(std::size_t part) {
+  for (auto& [home, queue] : pending_) {
+    const auto found = std::ranges::find(queue, part);
+    if (found == queue.end()) continue;
+    queue.erase(found);
+    --num_pending_;
+    if (keeps_) return lost_.push_back(part);
+    made_[part] = true;
+    ++num_made_;
+    return;
+  }
 }
 
 }  // namespace actorflow

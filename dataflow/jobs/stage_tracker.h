@@ -61,13 +61,18 @@ class StageTracker {
   std::size_t lose_task(int task);
   // What the task held of the part is gone.
   void lose_part(std::size_t part, int task);
-  // Lost parts are to run again.
+  // Lost parts are to run again; or those of them of which `wanted` says so.
   void remake_lost();
+  void remake_lost(const std::function<bool(std::size_t part)>& wanted);
+  // The part was made in an earlier run of the job and needs not run; what it has handed over counts as
+  // lost. REQUIRES: it has not begun.
+  void skip(std::size_t part);
 
   std::size_t parts() const { return made_.size(); }
   std::size_t made() const { return num_made_; }
   bool is_made(std::size_t part) const { return made_[part]; }
   bool finished() const { return num_made_ == parts(); }
+  std::size_t lost() const { return lost_.size(); }
   // That made the part.
   int holder(std::size_t part) const { return holders_[part]; }
   bool has_pending() const { return num_pending_ > 0; }

@@ -4,10 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/probes/point.h"
+#include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/word_job.h"
 
 using namespace actorflow;
-using test::count_words_through;
+using test::count_words_through, test::resume_words_through;
 
 BOOST_AUTO_TEST_SUITE(jobs)
 
@@ -30,6 +31,31 @@ SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 200)) {
 SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 200)) {
   count_words_through(
       {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
+}
+
+SIMULATION_TEST(a_job_goes_on_after_the_loss_of_everything, seeds(1, 300)) {
+  resume_words_through({FaultKind::power, FaultKind::kill, FaultKind::pause}, 1);
+}
+
+SIMULATION_TEST(tasks_go_on_after_the_loss_of_everything, seeds(1, 300)) {
+  resume_words_through({FaultKind::power, FaultKind::kill, FaultKind::partition}, 3);
+}
+
+SIMULATION_TEST(a_job_goes_on_on_disks_that_fail, seeds(1, 300)) {
+  resume_words_through({FaultKind::power, FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill},
+                       2);
+}
+
+SIMULATION_TEST(a_damaged_file_costs_a_part_and_no_byte, seeds(1, 100)) {
+  resume_words_through({FaultKind::power}, 2, "stage-");
+}
+
+SIMULATION_TEST(a_damaged_journal_costs_parts_and_no_byte, seeds(1, 100)) {
+  resume_words_through({FaultKind::power}, 1, "journal-");
+}
+
+SIMULATION_TEST(what_the_journal_says_is_not_done_again, seeds(1, 20)) {
+  BOOST_TEST(test::parts_saved_by_the_journal() > 0u);
 }
 
 // What the runs above have met.

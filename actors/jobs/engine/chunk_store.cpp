@@ -9,11 +9,12 @@
 #include "schema/records/key.h"
 
 namespace actorflow {
-namespace {
 
 std::span<const std::byte> bytes_of(const Chunk& chunk) {
   return {static_cast<const std::byte*>(chunk.bytes->data()), chunk.offsets.back()};
 }
+
+namespace {
 
 std::vector<std::uint64_t> checksums_of(const Chunk& chunk) {
   std::vector<std::uint64_t> sums;
@@ -25,11 +26,11 @@ std::vector<std::uint64_t> checksums_of(const Chunk& chunk) {
 
 }  // namespace
 
-StoredChunk::StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk,
+StoredChunk::StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, bool in_memory,
                          std::shared_ptr<ScratchFile> file, std::uint64_t at)
     : store_(std::move(store)),
-      bytes_(file ? BufferRef{} : chunk.bytes),
-      size_bytes_(file ? chunk.offsets.back() : chunk.bytes->size_bytes()),
+      bytes_(in_memory ? chunk.bytes : BufferRef{}),
+      size_bytes_(in_memory ? chunk.bytes->size_bytes() : chunk.offsets.back()),
       offsets_(chunk.offsets),
       records_(chunk.records),
       checksums_(checksums_of(chunk)),
@@ -80,22 +81,42 @@ void ChunkStore::count_spill(std::uint64_t bytes) {
 
 std::unique_ptr<ScratchFile> ChunkStore::scratch() { return storage_.scratch(options_.spill_folder); }
 
-StoredChunkRef ChunkStore::keep(Chunk chunk, std::shared_ptr<ScratchFile>& file) {
-  if (const std::size_t size = chunk.bytes->size_bytes(); reserve(size)) try {
-      return std::make_shared<const StoredChunk>(shared_from_this(), std::move(chunk), nullptr, 0);
-    } catch (...) {
-      in_memory_ -= size;
-      throw;
-    }
-  count_spill(chunk.offsets.back());
+// What it counts in memory or on disk is counted already.
+StoredChunkRef ChunkStore::make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file,
+                                std::uint64_t at) {
+  const std::size_t size = in_memory ? chunk.bytes->size_bytes() : chunk.offsets.back();
   try {
-    if (!file) file = scratch();
-    const std::uint64_t at = file->append(bytes_of(chunk));
-    return std::make_shared<const StoredChunk>(shared_from_this(), std::move(chunk), file, at);
+    return std::make_shared<const StoredChunk>(shared_from_this(), std::move(chunk), in_memory,
+                                               std::move(file), at);
   } catch (...) {
-    count_unspill(chunk.offsets.back());
+    if (in_memory)
+      in_memory_ -= size;
+    else
+      count_unspill(size);
     throw;
   }
+}
+
+StoredChunkRef ChunkStore::keep(Chunk chunk, std::shared_ptr<ScratchFile>& file) {
+  if (reserve(chunk.bytes->size_bytes())) return make(std::move(chunk), true, nullptr, 0);
+  const std::uint64_t size = chunk.offsets.back();
+  count_spill(size);
+  std::uint64_t at = 0;
+  try {
+    if (!file) file = scratch();
+    at = file->append(bytes_of(chunk));
+  } catch (...) {
+    count_unspill(size);
+    throw;
+  }
+  return make(std::move(chunk), false, file, at);
+}
+
+StoredChunkRef ChunkStore::keep_written(Chunk chunk, std::shared_ptr<ScratchFile> file,
+                                        std::uint64_t at) {
+  const bool in_memory = reserve(chunk.bytes->size_bytes());
+  if (!in_memory) count_spill(chunk.offsets.back());
+  return make(std::move(chunk), in_memory, std::move(file), at);
 }
 
 }  // namespace actorflow

@@ -17,11 +17,21 @@ namespace actorflow {
 
 class ChunkStore;
 
+// All of its slices.
+std::span<const std::byte> bytes_of(const Chunk& chunk);
+
+// A chunk in a file: slice p lies from at + offsets[p] to at + offsets[p + 1].
+struct ChunkEntry {
+  std::uint64_t at = 0;
+  std::vector<std::uint64_t> offsets, records, checksums;
+};
+
 // A chunk that is kept. The slice of a partition is its records, one behind the other. Thread-safe.
 class StoredChunk {
  public:
-  StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, std::shared_ptr<ScratchFile> file,
-              std::uint64_t at);
+  // Its bytes lie in the file from `at` on; or in memory, and perhaps there, too.
+  StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, bool in_memory,
+              std::shared_ptr<ScratchFile> file, std::uint64_t at);
   ~StoredChunk();
   StoredChunk(const StoredChunk&) = delete;
   StoredChunk& operator=(const StoredChunk&) = delete;
@@ -38,6 +48,8 @@ class StoredChunk {
   std::span<const std::byte> slice(std::size_t partition) const;
   // From disk. Throws data_loss if the disk gives back something else than it got.
   void read(std::size_t partition, std::span<std::byte> into) const;
+  // Where its bytes lie in its file, and what they are.
+  ChunkEntry entry() const { return {at_, offsets_, records_, checksums_}; }
 
  private:
   const std::shared_ptr<ChunkStore> store_;
@@ -65,6 +77,8 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   // Above the memory that is allowed the chunk goes to `file`, which is made when it is first needed.
   // Throws what the disk answers, and resource_exhausted above the quota.
   StoredChunkRef keep(Chunk chunk, std::shared_ptr<ScratchFile>& file);
+  // The bytes of the chunk lie in the file from `at` on, and in memory, too, as far as that is allowed.
+  StoredChunkRef keep_written(Chunk chunk, std::shared_ptr<ScratchFile> file, std::uint64_t at);
   // A file for what a part itself puts aside.
   std::unique_ptr<ScratchFile> scratch();
   // Counts what is written to disk; throws resource_exhausted above the quota.
@@ -80,6 +94,7 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
  private:
   friend class StoredChunk;
   bool reserve(std::size_t bytes);
+  StoredChunkRef make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file, std::uint64_t at);
 
   Storage& storage_;
   const ChunkStoreOptions options_;

@@ -40,7 +40,7 @@ bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) con
     return other.ready >= current_ && other.ready != 0 && !bad->second.contains(position);
   };
   if (failed_here && std::ranges::any_of(tasks_, is_fresh)) return false;
-  if (!stage.spec->inputs || stage.reads.empty()) return true;
+  if (!stage.spec->inputs || stage.reads.empty() || stage.on_disk.contains(part)) return true;
   return std::ranges::all_of(stage.spec->inputs(part), [&](const SliceSet& set) {
     const auto& tracker = stages_.at(set.stage).tracker;
     return set.of_one_part ? tracker.is_made(set.index) : tracker.finished();
@@ -89,8 +89,11 @@ bool JobCoordinator::assign_backup(int position) {
 void JobCoordinator::run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task) {
   ++tasks_[static_cast<std::size_t>(task)].running;
   const auto& skips = stage.skips[attempt.part];
-  RunPart order{{number, attempt.part, attempt.attempt}, {skips.begin(), skips.end()}, {}};
-  if (stage.spec->inputs)
+  RunPart order{{number, attempt.part, attempt.attempt}, {skips.begin(), skips.end()}, {}, {}};
+  if (const auto on_disk = stage.on_disk.find(attempt.part); on_disk != stage.on_disk.end()) {
+    order.made = on_disk->second;
+    stage.takes_over.emplace(attempt.part, attempt.attempt);
+  } else if (stage.spec->inputs) {
     for (const auto& set : stage.spec->inputs(attempt.part)) {
       const auto& tracker = stages_.at(set.stage).tracker;
       std::vector<std::int32_t> holders;
@@ -101,6 +104,7 @@ void JobCoordinator::run(StageNumber number, Stage& stage, const PartAttempt& at
           holders.push_back(tracker.holder(part));
       order.inputs.emplace_back(set, std::move(holders));
     }
+  }
   order_.mail->to_agent(task, std::move(order));
 }
 
@@ -134,18 +138,19 @@ void JobCoordinator::on(int from, PartMade& made) {
   if (checksum) made_again.hit();
   if (checksum && *checksum != made.outcome.checksum)
     return fail({Code::internal,
-                 fmt::format("{}: part {} of {} is not deterministic: made again after the loss of a "
-                             "task, it has made something else. Functions of a job must depend on "
-                             "their arguments only",
+                 fmt::format("{}: part {} of {} is not deterministic: made again after a loss, it has "
+                             "made something else. Functions of a job must depend on their arguments "
+                             "only",
                              stage.spec->name, part, stage.spec->parts)});
   if (planted(PlantedBug::counted_again) && made.id.stage == current_)
     for (std::size_t i = 0; i < stage.outcomes[part].counts.size(); ++i)
       made.outcome.counts[i] += stage.outcomes[part].counts[i];
   checksum = made.outcome.checksum;
+  note(made.id, stage, made.outcome);
   if (made.id.stage == current_) stage.outcomes[part] = std::move(made.outcome);
   const bool ends_early =
       planted(PlantedBug::ended_early) && stage.tracker.made() + 1 == stage.spec->parts;
-  if (made.id.stage == current_ && (stage.tracker.finished() || ends_early)) return end_stage({});
+  if (made.id.stage == current_ && (is_complete(stage) || ends_early)) return end_stage({});
   assign();
 }
 
@@ -167,8 +172,10 @@ bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
 void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   if (!runs(stage, ran.id, from)) return;
   leave(from);
-  ++stage.failed;
   const auto part = static_cast<std::size_t>(ran.id.part);
+  if (stage.takes_over.contains({part, ran.id.attempt}))
+    return on_not_whole(stage, ran.id, from, ran.status);
+  ++stage.failed;
   stage.failed_on[part].insert(from);
   const unsigned failures = stage.tracker.fail(ran.id.in_stage(), from);
   auto& skips = stage.skips[part];

@@ -1,11 +1,11 @@
 #include "actors/jobs/engine/job_agent.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "actors/jobs/engine/job_journal.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/exception_status.h"
 
@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 500ms;
-constexpr auto first_complaint = 2s, complaint_interval = 10s;
 
 Point begun_anew("a task begins a job anew after its coordinator"),
     cancelled_running("an attempt is cancelled while it runs");
@@ -27,8 +26,7 @@ JobAgent::JobAgent(GuardedActor* self, AgentOrder order)
       order_(std::move(order)),
       tools_(order_.tools),
       slots_(order_.slots),
-      fetcher_(order_.mail, order_.kept, order_.tools.chunks),
-      complained_(order_.clock.now() - complaint_interval) {}
+      fetcher_(order_.mail, order_.kept, order_.tools.chunks) {}
 
 caf::behavior JobAgent::behavior() {
   self_->introduce("job-agent", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
@@ -123,18 +121,11 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
       letter, [&](auto message) { on(message); });
 }
 
-// A message that the link could not carry came without what it said: like the loss of who sent it.
-void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
-  if (says<SlicesAre>(letter))
-    on_arrivals(fetcher_.lose_task(task, letter.status));
-  else if (task == JobMail::coordinator_task && letter.request == order_.mail->run())
-    give_up(letter.status, false);
-}
-
 void JobAgent::on(const JobIs& job) {
   if (!joining_) return;
   tools_.part_bytes = job.terms.part_bytes;
   tools_.chunk_bytes = job.terms.chunk_bytes;
+  tools_.work_folder = job.terms.work_folder;
   slots_ = std::min<std::size_t>(slots_, order_.memory_bytes / 2 / tools_.part_bytes);
   Status status;
   if (slots_ == 0)
@@ -152,6 +143,7 @@ void JobAgent::on(const RunPart& run) {
     throw Error(Code::aborted, "this task does not run the stage");
   Attempt attempt;
   attempt.skips = {run.skips.begin(), run.skips.end()};
+  attempt.made = run.made;
   for (const auto& [set, holders] : run.inputs) {
     attempt.inputs.push_back(set);
     if (!fetcher_.want(set, holders)) attempt.missing.insert(set);
@@ -203,10 +195,14 @@ void JobAgent::run_queued() {
 void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   const Stage& stage = stages_.at(id.stage);
   attempt.state = State::runs;
-  attempt.runner = self_->spawn(part_actor,
-                                PartAssignment{id, stage.spec, stage.progress, tools_, &order_.clock,
-                                               attempt.skips, attempt.cancel},
-                                caf::actor_cast<caf::actor>(self_));
+  const bool writes_chunks = stage.kept && !tools_.work_folder.empty();
+  attempt.runner = self_->spawn(
+      part_actor,
+      PartAssignment{
+          id, stage.spec, stage.progress, tools_, &order_.clock, attempt.skips, attempt.cancel,
+          writes_chunks ? chunk_file_name(id.stage, id.part, order_.mail->run(), id.attempt) : "",
+          attempt.made},
+      caf::actor_cast<caf::actor>(self_));
   ++running_;
 }
 
@@ -316,45 +312,6 @@ void JobAgent::on(const JobEnded& ended) {
   StageEnd over{ended.status, false, {}, 0};
   over.job_is_over = ended.status.ok();
   end(waiting_, std::move(over));
-}
-
-// Loss.
-
-void JobAgent::on_lost(const PeerLost& lost) {
-  const auto task = static_cast<int>(lost.task);
-  if (task == JobMail::coordinator_task && !lost_since_) {
-    lost_since_ = order_.clock.now();
-    lost_why_ = lost.reason.message;
-  }
-  on_arrivals(fetcher_.lose_task(task, {Code::unavailable, lost.reason.message}));
-}
-
-bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || waiting_ != 0; }
-
-void JobAgent::look_after_coordinator() {
-  if (waiting_ != 0) say_ready();
-  if (order_.mail->coordinates() || !waits_for_coordinator()) return;
-  if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build});
-  if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{});
-  if (!lost_since_) return;
-  const auto now = order_.clock.now();
-  const std::string who = order_.mail->name_of(JobMail::coordinator_task);
-  if (now - *lost_since_ > order_.patience)
-    return give_up(
-        {Code::unavailable,
-         fmt::format("waited {:.0f} s for {}, which says what the job is: {}",
-                     std::chrono::duration<double>(now - *lost_since_).count(), who, lost_why_)},
-        false);
-  if (now - *lost_since_ < first_complaint || now - complained_ < complaint_interval) return;
-  complained_ = now;
-  spdlog::warn("waiting for {}, which says what the job is: {}", who, lost_why_);
-}
-
-// The job's thread gets this for whatever it waits.
-void JobAgent::give_up(const Status& why, bool begins_anew) {
-  if (joining_) std::exchange(joining_, std::nullopt)->reply(why, {});
-  if (leaving_) std::exchange(leaving_, std::nullopt)->reply(why, begins_anew);
-  if (waiting_ != 0) end(waiting_, {why, begins_anew, {}, 0});
 }
 
 void JobAgent::on_tick() {

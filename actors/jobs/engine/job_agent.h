@@ -91,6 +91,7 @@ class JobAgent {
     std::set<std::uint64_t> skips;
     std::vector<SliceSet> inputs;
     std::set<SliceSet> missing;
+    std::optional<PartOutcome> made;
     bool cancelled = false;
     std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
     caf::actor runner;
@@ -149,7 +150,7 @@ class JobAgent {
   // The coordinator is gone since then.
   std::optional<Clock::time_point> lost_since_;
   std::string lost_why_;
-  Clock::time_point complained_;
+  std::optional<Clock::time_point> complained_;
 };
 
 // It copies what comes from other tasks: not for the network's thread.

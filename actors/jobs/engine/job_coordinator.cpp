@@ -28,7 +28,10 @@ std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
 }  // namespace
 
 JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
-    : self_(self), order_(std::move(order)), tasks_(static_cast<std::size_t>(order_.mail->tasks())) {
+    : self_(self),
+      history_(std::move(order.history)),
+      order_(std::move(order)),
+      tasks_(static_cast<std::size_t>(order_.mail->tasks())) {
   tasks_[JobMail::coordinator_task].has_come = true;
 }
 
@@ -79,11 +82,12 @@ void JobCoordinator::begin(const CoordinateStage& order) {
   current_ = order.number;
   const auto homes = homes_of(*order.spec, stages_);
   Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
+  if (!recall(order.number, stage)) return;
   mend(stage);
   for (std::size_t task = 0; task < tasks_.size(); ++task) check_fingerprint(static_cast<int>(task));
   if (*order_.stopped) return fail({Code::cancelled, "the job was stopped"});
   assign();
-  if (current_ != 0 && stage.tracker.finished()) end_stage({});
+  if (current_ != 0 && is_complete(stage)) end_stage({});
 }
 
 void JobCoordinator::forget(StageNumber number) {
@@ -188,15 +192,11 @@ void JobCoordinator::check_fingerprint(int from) {
   const Task& task = tasks_[static_cast<std::size_t>(from)];
   const Stage* stage = running_stage();
   if (!stage || task.ready != current_ || task.fingerprint == stage->spec->fingerprint) return;
-  const auto& ours = stage->spec->fingerprint;
-  const auto& theirs = task.fingerprint;
-  std::size_t line = 0;
-  while (line < ours.size() && line < theirs.size() && ours[line] == theirs[line]) ++line;
-  const auto text = [&](const auto& lines) { return line < lines.size() ? lines[line] : "nothing"; };
-  fail({Code::failed_precondition,
-        fmt::format("{} does not run the same job: where {} has '{}', it has '{}'",
-                    order_.mail->name_of(from), order_.mail->name_of(order_.mail->own()), text(ours),
-                    text(theirs))});
+  const auto [ours, theirs] = first_difference(stage->spec->fingerprint, task.fingerprint);
+  fail(
+      {Code::failed_precondition,
+       fmt::format("{} does not run the same job: where {} has '{}', it has '{}'",
+                   order_.mail->name_of(from), order_.mail->name_of(order_.mail->own()), ours, theirs)});
 }
 
 // Loss.
@@ -218,14 +218,14 @@ void JobCoordinator::lose(int from) {
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (Stage* stage = running_stage()) {
-    stage->tracker.remake_lost();
+    stage->tracker.remake_lost([stage](std::size_t part) { return !stage->on_disk.contains(part); });
     mend(*stage);
   }
 }
 
 // What the stage reads, and what that was made of, is made again as far as it is lost.
 void JobCoordinator::mend(Stage& stage) {
-  if (planted(PlantedBug::not_mended)) return;
+  if (planted(PlantedBug::not_mended) || !makes_parts(stage)) return;
   for (const StageNumber number : stage.reads) {
     Stage& input = stages_.at(number);
     if (input.tracker.finished()) continue;
@@ -262,7 +262,7 @@ void JobCoordinator::end_stage(Status status) {
   const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
   for (std::size_t task = 0; task < tasks_.size(); ++task)
     if (tasks_[task].ready == number) order_.mail->to_agent(static_cast<int>(task), done);
-  if (tasks_.size() > 1) stage.done = std::move(done);
+  if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
 }
 
 void JobCoordinator::report(bool is_last) {
@@ -272,10 +272,12 @@ void JobCoordinator::report(bool is_last) {
   report.stage = stage.in_plan;
   report.name = stage.spec->name;
   report.parts = stage.tracker.parts();
-  report.done = stage.tracker.made();
+  report.done = stage.tracker.made() + stage.tracker.lost();  // what is lost still counts, or runs again
   report.running = stage.tracker.runs().size();
   report.failed = stage.failed;
   report.backups = stage.backups;
+  report.resumed = stage.resumed;
+  report.not_whole = not_whole_;
   report.tasks = 0;
   for (const auto& task : tasks_) {
     report.tasks += task.incarnation != 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/job_journal.h"
 #include "actors/jobs/engine/job_mail.h"
 #include "actors/jobs/engine/job_report.h"
 #include "actors/runtime/clock.h"
@@ -36,6 +37,7 @@ struct EndJob {
 
 struct CoordinatorOrder {
   JobMailRef mail;
+  std::map<StageNumber, JobHistory::Stage> history;  // of earlier runs
   JobTerms terms;
   std::string build;
   std::shared_ptr<const std::atomic<bool>> stopped;
@@ -64,7 +66,10 @@ class JobCoordinator {
     std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
-    std::size_t failed = 0, backups = 0;
+    // What is in files, by part: a part of it that is wanted is taken over instead of made.
+    std::map<std::size_t, PartOutcome> on_disk;
+    std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
+    std::size_t failed = 0, backups = 0, resumed = 0;
     std::optional<StageDone> done;  // kept for tasks that come later
   };
   struct Task {
@@ -97,6 +102,14 @@ class JobCoordinator {
   void lose(int task);
   void mend(Stage& stage);
 
+  // Of the journal.
+  bool recall(StageNumber number, Stage& stage);
+  void recall_part(Stage& stage, const JournaledPart& part);
+  void note(const AttemptId& id, Stage& stage, const PartOutcome& outcome);
+  void on_not_whole(Stage& stage, const AttemptId& id, int from, const Status& why);
+  static bool makes_parts(const Stage& stage);
+  static bool is_complete(const Stage& stage);
+
   void check_fingerprint(int task);
   void assign();
   bool assign_one(int task);
@@ -115,11 +128,13 @@ class JobCoordinator {
   Stage* running_stage();
 
   GuardedActor* self_;
+  std::map<StageNumber, JobHistory::Stage> history_;  // of stages that have not begun
   const CoordinatorOrder order_;
   std::vector<Task> tasks_;
   std::map<StageNumber, Stage> stages_;
   StageNumber current_ = 0;  // the stage that runs
   std::uint64_t skipped_ = 0;
+  std::size_t not_whole_ = 0;  // files that could not be taken over
   std::optional<EndJob> end_;
   double ended_ = 0;
 };

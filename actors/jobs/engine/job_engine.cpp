@@ -1,6 +1,7 @@
 #include "actors/jobs/engine/job_engine.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +12,9 @@
 #include "actors/core/await_end.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/job_history.h"
 #include "actors/jobs/engine/job_over.h"
+#include "actors/jobs/engine/journal_actor.h"
 #include "actors/jobs/engine/program_build.h"
 #include "actors/jobs/engine/slice_server.h"
 #include "actors/named/switchboard.h"
@@ -54,12 +57,14 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
                      std::shared_ptr<const TaskContext> task)
     : runtime_(std::move(runtime)),
       options_(options),
-      slots_(slots_of(*runtime_, options.slots)),
-      part_bytes_(part_bytes_of(options.memory_bytes, slots_)),
+      mail_(std::make_shared<JobMail>(std::move(task))),
+      history_(options.work_folder.empty() || !mail_->coordinates()
+                   ? nullptr
+                   : std::make_unique<JobHistory>(open_history(runtime_->storage(), options))),
+      sizes_(sizes()),
       chunks_(std::make_shared<ChunkStore>(
           runtime_->storage(), ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2,
-                                                 options.spill_folder, options.spill_bytes})),
-      mail_(std::make_shared<JobMail>(std::move(task))) {
+                                                 options.spill_folder, options.spill_bytes})) {
   spawn_agent();
   if (!mail_->task()) begin({});
 }
@@ -68,15 +73,33 @@ bool JobEngine::coordinates() const { return mail_->coordinates(); }
 
 bool JobEngine::has_others() const { return mail_->tasks() > 1; }
 
+// A job that goes on has the sizes with which it has begun: its chunks depend on them.
+JobEngine::Sizes JobEngine::sizes() const {
+  const std::size_t slots = slots_of(*runtime_, options_.slots);
+  if (!history_ || !history_->job) {
+    const std::size_t part_bytes = part_bytes_of(options_.memory_bytes, slots);
+    return {slots, part_bytes, std::min(most_chunk_bytes, part_bytes / 8)};
+  }
+  const auto part_bytes = static_cast<std::size_t>(history_->job->part_bytes);
+  const std::size_t room = options_.memory_bytes / 2 / part_bytes;
+  if (room == 0)
+    throw invalid_argument(
+        fmt::format("--memory of {} MiB is too little: the job has begun with parts of {} MiB, and as "
+                    "much is kept for "
+                    "what they hand over; give at least {} MiB",
+                    options_.memory_bytes / mib, part_bytes / mib, 2 * part_bytes / mib));
+  return {std::min(slots, room), part_bytes, static_cast<std::size_t>(history_->job->chunk_bytes)};
+}
+
 JobTools JobEngine::tools() const {
-  return {runtime_->storage(), chunks_, part_bytes_, std::min(most_chunk_bytes, part_bytes_ / 8),
-          stopped_};
+  return {runtime_->storage(), chunks_,  sizes_.part_bytes,
+          sizes_.chunk_bytes,  stopped_, mail_->coordinates() ? options_.work_folder : ""};
 }
 
 void JobEngine::spawn_agent() {
   const SystemVisit visit;
   mail_->agent = runtime_->system().spawn(
-      job_agent_actor, AgentOrder{mail_, kept_, tools(), slots_, options_.memory_bytes,
+      job_agent_actor, AgentOrder{mail_, kept_, tools(), sizes_.slots, options_.memory_bytes,
                                   runtime_->clock(), options_.patience});
   if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
@@ -84,16 +107,40 @@ void JobEngine::spawn_agent() {
 void JobEngine::begin(std::vector<std::byte> contents) {
   const SystemVisit visit;
   mail_->set_run(runtime_->random().next() | 1U);
+  if (history_) open_journal();
   mail_->coordinator = runtime_->system().spawn(
       job_coordinator_actor,
-      CoordinatorOrder{.mail = mail_,
-                       .terms = {part_bytes_, tools().chunk_bytes, std::move(contents)},
-                       .build = has_others() ? program_build() : "",
-                       .stopped = stopped_,
-                       .clock = runtime_->clock(),
-                       .reporter = options_.reporter,
-                       .skip_bad_records = options_.skip_bad_records});
+      CoordinatorOrder{
+          .mail = mail_,
+          .history = history_ ? std::move(history_->stages) : std::map<StageNumber, JobHistory::Stage>(),
+          .terms = {sizes_.part_bytes, sizes_.chunk_bytes, tools().work_folder, std::move(contents)},
+          .build = has_others() ? program_build() : "",
+          .stopped = stopped_,
+          .clock = runtime_->clock(),
+          .reporter = options_.reporter,
+          .skip_bad_records = options_.skip_bad_records});
   register_actors();
+}
+
+void JobEngine::open_journal() {
+  const JournaledJob job{terms_of(options_), sizes_.part_bytes, sizes_.chunk_bytes};
+  auto journal = std::make_shared<JobJournal>(runtime_->storage(), options_.work_folder, mail_->run(),
+                                              history_->last_file, job);
+  journal->write();
+  mail_->journal = runtime_->system().spawn(journal_actor, std::move(journal));
+}
+
+std::optional<std::set<std::string>> JobEngine::earlier_files(const std::string& folder) const {
+  if (!history_ || !history_->outputs.contains(folder)) return std::nullopt;
+  return history_->files;
+}
+
+void JobEngine::begin_output(const std::string& folder) {
+  if (!mail_->journal) return;
+  ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
+    const SystemVisit visit;
+    caf::anon_send(mail_->journal, WriteOutput{{folder}, std::move(reply)});
+  });
 }
 
 std::optional<std::vector<std::byte>> JobEngine::join() {
@@ -170,6 +217,7 @@ void JobEngine::end(const Status& status) {
       ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
         caf::anon_send(mail_->coordinator, EndJob{status, [reply] { reply(true); }});
       });
+    if (mail_->journal) close_journal(status.ok());
     return;
   }
   const auto how = ask<std::pair<Status, bool>>(*runtime_, [&](auto reply) {
@@ -179,6 +227,15 @@ void JobEngine::end(const Status& status) {
   });
   if (how && how->second) throw JobBeginsAnew();
   throw_if_error(how ? how->first : Status{Code::cancelled, "the task has ended"});
+}
+
+void JobEngine::close_journal(bool ended_well) {
+  const auto is_left = ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
+    caf::anon_send(mail_->journal, CloseJournal{ended_well, std::move(reply)});
+  });
+  if (is_left && *is_left)
+    spdlog::info("what the job has done so far is in '{}': --resume goes on from there",
+                 options_.work_folder);
 }
 
 JobEngine::~JobEngine() {
@@ -194,7 +251,7 @@ void JobEngine::end_actors() {
   const SystemVisit visit;
   ask<bool>(*runtime_, [this](auto reply) { caf::anon_send(mail_->agent, AbandonParts{reply}); });
   std::vector<caf::actor> actors;
-  for (const auto& actor : {mail_->agent, mail_->coordinator, mail_->slices})
+  for (const auto& actor : {mail_->agent, mail_->coordinator, mail_->slices, mail_->journal})
     if (actor) actors.push_back(actor);
   if (mail_->task())
     for (const char* name : {JobMail::slices_name, JobMail::agent_name, JobMail::coordinator_name})
@@ -202,7 +259,7 @@ void JobEngine::end_actors() {
   await_end(*runtime_, actors, [&actors] {
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
   });
-  mail_->agent = mail_->coordinator = mail_->slices = nullptr;
+  mail_->agent = mail_->coordinator = mail_->slices = mail_->journal = nullptr;
 }
 
 Storage& JobEngine::storage() { return runtime_->storage(); }

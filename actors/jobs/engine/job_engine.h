@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace actorflow {
 
 class JobMail;
 class Runtime;
+struct JobHistory;
 struct TaskContext;
 
 struct JobEngineOptions {
@@ -34,6 +36,14 @@ struct JobEngineOptions {
   // Records for which a user's function throws are left out, up to so many of the job.
   std::uint64_t skip_bad_records = 0;
   JobReporter* reporter = nullptr;
+  // Where the task that coordinates keeps a journal, and all tasks keep what parts have handed over,
+  // until the job has ended well; empty: nowhere. All tasks see this folder.
+  std::string work_folder;
+  // Goes on with the job whose journal is there. Without it, or without a journal, the job begins at its
+  // beginning; a journal that is there is removed if `overwrite`, else refused.
+  bool resume = false, overwrite = false;
+  // What an earlier run must agree with: lines for people.
+  std::vector<std::string> terms;
   // How long the task that coordinates is waited for, where it is another one.
   std::chrono::milliseconds patience{60'000};
 };
@@ -54,7 +64,8 @@ struct StageResult {
 class JobEngine {
  public:
   // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than
-  // the parts that run at once need.
+  // the parts that run at once need; already_exists and failed_precondition for a journal that is not to
+  // be there, or is of another job.
   JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
             std::shared_ptr<const TaskContext> task = nullptr);
   // Ends the job as cancelled unless end() was called.
@@ -78,6 +89,11 @@ class JobEngine {
   // then.
   void end(const Status& status = {});
 
+  // Paths of the files that earlier runs of the job have made, if they have written into this folder.
+  std::optional<std::set<std::string>> earlier_files(const std::string& folder) const;
+  // The job writes into the folder, so the next run of it may. REQUIRES: coordinates().
+  void begin_output(const std::string& folder);
+
   // Throws the first error that running a part again could not mend; then no part runs any more. Throws
   // JobBeginsAnew, and unavailable if the coordinator is gone.
   StageResult run(StageSpec stage, std::uint32_t in_plan);
@@ -90,6 +106,12 @@ class JobEngine {
   std::uint64_t spilled_bytes() const { return chunks_->spilled_bytes(); }
 
  private:
+  struct Sizes {
+    std::size_t slots, part_bytes, chunk_bytes;
+  };
+  Sizes sizes() const;
+  void open_journal();
+  void close_journal(bool ended_well);
   void spawn_agent();
   void register_actors();
   std::shared_ptr<KeptRecords> make_kept(StageNumber number, const StageSpec& stage) const;
@@ -97,12 +119,12 @@ class JobEngine {
 
   const std::shared_ptr<Runtime> runtime_;
   const JobEngineOptions options_;
-  const std::size_t slots_;
-  const std::size_t part_bytes_;
+  const std::shared_ptr<JobMail> mail_;
+  const std::unique_ptr<JobHistory> history_;  // null: no work folder, or not this task's
+  const Sizes sizes_;
   const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<ChunkStore> chunks_;
   const std::shared_ptr<KeptStages> kept_ = std::make_shared<KeptStages>();
-  const std::shared_ptr<JobMail> mail_;
   StageNumber stages_ = 0;  // that have run
   std::uint64_t skipped_ = 0;
   bool ended_ = false;

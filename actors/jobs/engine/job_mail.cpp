@@ -2,6 +2,14 @@
 
 namespace actorflow {
 
+std::pair<std::string, std::string> first_difference(const std::vector<std::string>& ours,
+                                                     const std::vector<std::string>& theirs) {
+  std::size_t line = 0;
+  while (line < ours.size() && line < theirs.size() && ours[line] == theirs[line]) ++line;
+  const auto text = [line](const auto& lines) { return line < lines.size() ? lines[line] : "nothing"; };
+  return {text(ours), text(theirs)};
+}
+
 std::string JobMail::name_of(int task) const {
   return task_ ? task_->name_of(static_cast<TaskId>(task)).to_string() : "this process";
 }

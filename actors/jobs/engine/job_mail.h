@@ -52,8 +52,8 @@ class JobMail {
     send(task, slices, slices_name, std::move(message), {});
   }
 
-  // Of this task. The coordinator only on the first one.
-  caf::actor coordinator, agent, slices;
+  // Of this task. The coordinator and the journal only on the first one, and that only if there is one.
+  caf::actor coordinator, agent, slices, journal;
 
  private:
   template <class M>

@@ -20,8 +20,13 @@ namespace actorflow {
 struct JobTerms {
   std::uint64_t part_bytes = 0;   // what a part may hold while it runs
   std::uint64_t chunk_bytes = 0;  // of the chunks that it hands over
+  std::string work_folder;        // for chunks that outlive the processes; empty: none
   std::vector<std::byte> contents;
 };
+
+// The first lines in which two descriptions of a job differ; "nothing" for one that has ended before.
+std::pair<std::string, std::string> first_difference(const std::vector<std::string>& ours,
+                                                     const std::vector<std::string>& theirs);
 
 // An attempt of a part, as messages name it.
 struct AttemptId {
@@ -55,6 +60,7 @@ struct RunPart {
   AttemptId id;
   std::vector<std::uint64_t> skips;  // numbers of the records of its source that are left out
   std::vector<std::pair<SliceSet, std::vector<std::int32_t>>> inputs;
+  std::optional<PartOutcome> made;  // by an earlier attempt, whose files are taken over
 };
 // coordinator -> agent: of no use any more.
 struct CancelPart {

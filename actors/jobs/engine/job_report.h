@@ -12,7 +12,11 @@ struct StageReport {
   std::string name;
   std::size_t parts = 0, done = 0, running = 0, failed = 0;
   std::size_t backups = 0;  // second attempts of slow parts so far
-  std::size_t tasks = 1;    // that take part
+  std::size_t resumed = 0;  // parts that an earlier run has made
+  // Parts of the job so far that are made again since what they had left in files was damaged or
+  // missing.
+  std::size_t not_whole = 0;
+  std::size_t tasks = 1;  // that take part
   std::uint64_t records_read = 0, bytes_read = 0, input_bytes = 0;
   std::uint64_t bytes_spilled = 0;  // of the job so far
   std::size_t bytes_in_memory = 0;

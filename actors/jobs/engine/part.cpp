@@ -1,9 +1,14 @@
 #include "actors/jobs/engine/part.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "actors/jobs/engine/chunk_file.h"
 #include "actors/probes/planted_bug.h"
 #include "dataflow/values/error.h"
+#include "schema/checksum.h"
 #include "schema/records/key.h"
 
 namespace actorflow {
@@ -14,12 +19,14 @@ thread_local Part* running = nullptr;
 }  // namespace
 
 Part::Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips,
-           StageProgress& progress, std::shared_ptr<const std::atomic<bool>> cancelled)
+           StageProgress& progress, std::shared_ptr<const std::atomic<bool>> cancelled,
+           std::string chunk_file)
     : tools_(tools),
       index_(index),
       skips_(std::move(skips)),
       progress_(progress),
-      cancelled_(std::move(cancelled)) {}
+      cancelled_(std::move(cancelled)),
+      chunk_file_(std::move(chunk_file)) {}
 
 Part::~Part() { forget_put_aside(); }
 
@@ -48,23 +55,60 @@ void Part::has_read(std::uint64_t bytes, std::uint64_t records) {
 
 void Part::hand_over(Chunk chunk) {
   try {
-    chunks_.push_back(tools_.chunks->keep(std::move(chunk), chunk_file_));
+    if (chunk_file_.empty())
+      return chunks_.push_back(tools_.chunks->keep(std::move(chunk), spilled_chunks_));
+    if (!kept_chunks_)
+      kept_chunks_ = ChunkFile::create(tools_.storage, tools_.work_folder + "/" + chunk_file_);
+    const std::uint64_t at = kept_chunks_->append(bytes_of(chunk));
+    chunks_.push_back(tools_.chunks->keep_written(std::move(chunk), kept_chunks_, at));
   } catch (const Error&) {
     if (!planted(PlantedBug::lost_spill)) throw;
   }
 }
 
+void Part::take_over(const PartOutcome& made) {
+  for (const auto& file : made.files) expect_whole(file);
+  if (!made.chunk_file.empty())
+    chunks_ =
+        ChunkFile::load(tools_.storage, tools_.work_folder + "/" + made.chunk_file, *tools_.chunks);
+  outcome_ = made;
+  if (checksum() != made.checksum && !planted(PlantedBug::unverified_chunks))
+    throw Error(Code::data_loss,
+                fmt::format("'{}' has other chunks than were accepted", made.chunk_file));
+}
+
+// A file that has taken its place.
+void Part::expect_whole(const FileMade& file) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20;
+  const auto opened = tools_.storage.open(file.path);
+  Checksum sum;
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(most_bytes, file.bytes));
+  for (std::uint64_t at = 0; at < file.bytes; at += buffer.size()) {
+    buffer.resize(std::min<std::uint64_t>(most_bytes, file.bytes - at));
+    opened->read(at, buffer);
+    sum.update(buffer);
+  }
+  if (opened->size_bytes() != file.bytes || sum.value() != file.checksum)
+    throw Error(Code::data_loss, fmt::format("'{}' is not what was written", file.path));
+}
+
 // Chunks are cut at the same places on all tasks, so that their slices can be compared one by one.
-PartProduct Part::take_product() {
+std::uint64_t Part::checksum() const {
   std::vector<std::uint64_t> sums{hash_bytes(outcome_.result)};
   for (const auto& file : outcome_.files) sums.push_back(file.checksum);
+  for (const auto& chunk : chunks_)
+    for (std::size_t p = 0; p < chunk->partitions(); ++p) sums.push_back(chunk->checksum(p));
+  return hash_bytes(std::as_bytes(std::span(sums)));
+}
+
+PartProduct Part::take_product() {
+  outcome_.kept_records = outcome_.kept_bytes = 0;
   for (const auto& chunk : chunks_)
     for (std::size_t p = 0; p < chunk->partitions(); ++p) {
       outcome_.kept_records += chunk->records(p);
       outcome_.kept_bytes += chunk->slice_bytes(p);
-      sums.push_back(chunk->checksum(p));
     }
-  outcome_.checksum = hash_bytes(std::as_bytes(std::span(sums)));
+  outcome_.checksum = checksum();
   return {std::move(chunks_), std::move(outcome_)};
 }
 
@@ -86,6 +130,9 @@ std::uint64_t Part::put_aside(std::span<const std::byte> bytes) {
 
 void Part::commit() {
   for (const auto& file : files_) file->commit();
+  if (!kept_chunks_) return;
+  kept_chunks_->commit(chunks_);
+  outcome_.chunk_file = chunk_file_;
 }
 
 }  // namespace actorflow

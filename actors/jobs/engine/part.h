@@ -20,6 +20,8 @@
 
 namespace actorflow {
 
+class ChunkFile;
+
 // What all parts of a job share.
 struct JobTools {
   Storage& storage;
@@ -27,6 +29,8 @@ struct JobTools {
   std::size_t part_bytes = 0;   // what a part may hold while it runs
   std::size_t chunk_bytes = 0;  // of the chunks that it hands over
   std::shared_ptr<const std::atomic<bool>> stopped;
+  // Where chunks lie in files that outlive the job's processes; empty: nowhere.
+  std::string work_folder = {};
 };
 
 // What an attempt has made: chunks for its task to keep, and the rest.
@@ -39,15 +43,19 @@ struct PartProduct {
 class Part {
  public:
   // `skips`: numbers of the records of its source that are left out. `cancelled`: set when the attempt
-  // is of no use any more.
+  // is of no use any more. `chunk_file`: the name of the file in the work folder for what it hands over;
+  // empty: none.
   Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips, StageProgress& progress,
-       std::shared_ptr<const std::atomic<bool>> cancelled);
+       std::shared_ptr<const std::atomic<bool>> cancelled, std::string chunk_file = {});
   ~Part();
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
   // Calls the stage's function, at most once.
   void run(const std::function<void(Part&)>& body);
+  // Instead of that: takes over what an earlier attempt has left in files. Throws data_loss, or what the
+  // disk answers, where they are not whole.
+  void take_over(const PartOutcome& made);
   // The one whose function this thread is in; null outside of a stage.
   static Part* current();
 
@@ -113,6 +121,8 @@ class Part {
     }
   }
   void forget_put_aside();
+  void expect_whole(const FileMade& file);
+  std::uint64_t checksum() const;
 
   const JobTools tools_;
   const std::size_t index_;
@@ -126,7 +136,9 @@ class Part {
   PartOutcome outcome_;
   StoredChunks chunks_;
   std::vector<std::unique_ptr<NewFile>> files_;
-  std::shared_ptr<ScratchFile> chunk_file_;
+  std::shared_ptr<ScratchFile> spilled_chunks_;
+  const std::string chunk_file_;
+  std::shared_ptr<ChunkFile> kept_chunks_;  // once there is one
   std::unique_ptr<ScratchFile> scratch_;
   std::uint64_t put_aside_ = 0;
 };

@@ -13,7 +13,7 @@ PartRunner::PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor
       assignment_(std::move(assignment)),
       agent_(std::move(agent)),
       part_(assignment_.tools, assignment_.id.part, assignment_.skips, *assignment_.progress,
-            assignment_.cancelled) {}
+            assignment_.cancelled, assignment_.chunk_file) {}
 
 caf::behavior PartRunner::behavior() {
   self_->introduce("part", nullptr);
@@ -27,7 +27,10 @@ void PartRunner::run() {
   AttemptRan ran{assignment_.id, {}, {}};
   const auto began = assignment_.clock->now();
   try {
-    part_.run(assignment_.stage->body);
+    if (assignment_.made)
+      part_.take_over(*assignment_.made);
+    else
+      part_.run(assignment_.stage->body);
   } catch (const OperatorFailure& failure) {
     ran.status = failure.status();
     ran.bad_record = part_.bad_record();

@@ -26,6 +26,8 @@ struct PartAssignment {
   Clock* clock = nullptr;
   std::set<std::uint64_t> skips;
   std::shared_ptr<const std::atomic<bool>> cancelled;
+  std::string chunk_file;           // as Part has it
+  std::optional<PartOutcome> made;  // to be taken over instead of made
 };
 
 // part -> agent: the function has returned, or thrown. Its files have not taken their places yet.

@@ -44,7 +44,7 @@ struct StageSpec {
 
 // A file that a part has made.
 struct FileMade {
-  std::string name;
+  std::string path;
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
   std::uint64_t checksum = 0;  // XXH64 of its bytes
@@ -58,6 +58,8 @@ struct PartOutcome {
   std::vector<FileMade> files;
   std::uint64_t kept_records = 0, kept_bytes = 0;
   std::uint64_t checksum = 0;  // of all that it has made: each attempt gives the same
+  // Of jobs with a work folder: the file there that has its chunks; empty if there are none.
+  std::string chunk_file;
 };
 
 // How far the parts that are running have come. Thread-safe.

@@ -8,19 +8,17 @@
 // follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew when the file
 // changes.
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
+
+#include "test/apps/support/preloaded_open.h"
 
 namespace {
 
@@ -32,12 +30,12 @@ std::map<std::string, long> calls;  // by rule
 std::string read_rules() {
   std::string text;
   const char* const path = getenv("BROKEN_DISK");
-  const long file = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0) : -1;
+  const int file = path ? really_open(path, O_RDONLY, 0) : -1;
   if (file < 0) return text;
   char buffer[4096];
-  for (ssize_t got; (got = read(static_cast<int>(file), buffer, sizeof buffer)) > 0;)
+  for (ssize_t got; (got = read(file, buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(got));
-  close(static_cast<int>(file));
+  close(file);
   return text;
 }
 
@@ -80,29 +78,14 @@ std::string path_of(int file) {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
-int open_unless_broken(const char* path, int flags, mode_t mode) {
-  if (fails("open", path)) return -1;
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
-}
-
 }  // namespace
+
+int open_file(const char* path, int flags, mode_t mode) {
+  return fails("open", path) ? -1 : really_open(path, flags, mode);
+}
 
 extern "C" {
 
-int open(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
-  va_end(arguments);
-  return open_unless_broken(path, flags, mode);
-}
-int open64(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
-  va_end(arguments);
-  return open_unless_broken(path, flags, mode);
-}
 int fsync(int file) { return fails("fsync", path_of(file)) ? -1 : next<int(int)>("fsync")(file); }
 int rename(const char* from, const char* to) noexcept {
   return fails("rename", to) ? -1 : next<int(const char*, const char*)>("rename")(from, to);

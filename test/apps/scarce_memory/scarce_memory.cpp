@@ -3,15 +3,12 @@
 // opened for writing until it is renamed, one allocation of the thread that opened it fails, of the
 // first such file the 1st, of the third the 2nd, of the fifth the 4th, and so on; those between are
 // written in peace.
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
-#include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+
+#include "test/apps/support/preloaded_open.h"
 
 extern "C" void* __libc_malloc(std::size_t size);  // NOLINT: of the C library
 
@@ -35,30 +32,16 @@ void begin_file() {
 
 bool allocation_fails() { return writer != 0 && writer == syscall(SYS_gettid) && --left == 0; }
 
+}  // namespace
+
 int open_file(const char* path, int flags, mode_t mode) {
-  const auto file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+  const int file = really_open(path, flags, mode);
   if (file >= 0 && (flags & O_CREAT) != 0 && is_scarce(path)) begin_file();
   return file;
 }
 
-}  // namespace
-
 extern "C" {
 
-int open(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
-  va_end(arguments);
-  return open_file(path, flags, mode);
-}
-int open64(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = static_cast<mode_t>(flags & O_CREAT ? va_arg(arguments, int) : 0);
-  va_end(arguments);
-  return open_file(path, flags, mode);
-}
 int rename(const char* from, const char* to) noexcept {
   if (is_scarce(to)) writer = 0;
   return static_cast<int>(syscall(SYS_rename, from, to));

@@ -1,4 +1,4 @@
-// Twenty-nine mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Thirty-two mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources with an `if (planted(...))` are compiled again for it, with
 // ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "actors/probes/planted_bug.h"
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
+#include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/saving_job.h"
 #include "test/simulation/support/watched_job.h"
 #include "test/simulation/support/word_job.h"
@@ -77,6 +78,12 @@ void check_found_by_jobs(PlantedBug bug) {
   check_found_by([&] { test::count_words_through(kinds, 3); }, bug);
 }
 
+void check_found_by_resumed_jobs(PlantedBug bug, const std::vector<FaultKind>& kinds,
+                                 const std::string& damaged = {}) {
+  test::undisturbed_words();
+  check_found_by([&] { test::resume_words_through(kinds, 1, damaged); }, bug);
+}
+
 void check_found_by_checkpoints(PlantedBug bug) {
   for (const auto* name : {"watched_backup", "watched_staleness"}) {
     const test::WatchedJob job(name, {});
@@ -92,7 +99,8 @@ void plant(PlantedBug bug) { the_bug = bug; }
 }  // namespace actorflow
 
 using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by_checkpoints,
-    actorflow::check_found_by_disk, actorflow::check_found_by_jobs;
+    actorflow::check_found_by_disk, actorflow::check_found_by_jobs,
+    actorflow::check_found_by_resumed_jobs, actorflow::FaultKind;
 
 BOOST_AUTO_TEST_SUITE(planted_bugs)
 
@@ -142,5 +150,15 @@ JOBS_FIND(kept_slot)
 JOBS_FIND(not_mended)
 JOBS_FIND(wrong_part)
 JOBS_FIND(wrong_slice)
+
+BOOST_AUTO_TEST_CASE(finds_unsynced_chunks) {
+  check_found_by_resumed_jobs(PlantedBug::unsynced_chunks, {FaultKind::power});
+}
+BOOST_AUTO_TEST_CASE(finds_unverified_chunks) {
+  check_found_by_resumed_jobs(PlantedBug::unverified_chunks, {FaultKind::power}, "stage-");
+}
+BOOST_AUTO_TEST_CASE(finds_trusted_journal) {
+  check_found_by_resumed_jobs(PlantedBug::trusted_journal, {FaultKind::power}, "journal-");
+}
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,55 @@
+// The actor that writes a job's journal, so that nobody else waits for its disk. What comes while it
+// writes is written together.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/stateful_actor.hpp>
+#include <functional>
+#include <memory>
+
+#include "actors/core/messages.h"
+#include "actors/jobs/engine/job_journal.h"
+#include "actors/runtime/thread_affinity.h"
+
+namespace actorflow {
+
+// The answer comes when it is written, or cannot be.
+struct WriteOutput {
+  JournaledOutput output;
+  std::function<void(bool)> reply;
+};
+// The last message. Where the job has ended well, nothing of it is left; else it may go on later. The
+// answer: whether there is anything to go on with.
+struct CloseJournal {
+  bool ended_well = false;
+  std::function<void(bool)> reply;
+};
+
+class JournalWriter {
+ public:
+  JournalWriter(GuardedActor* self, std::shared_ptr<JobJournal> journal)
+      : self_(self), journal_(std::move(journal)) {}
+
+  caf::behavior behavior();
+
+ private:
+  void on(const CloseJournal& order);
+  void write_soon();
+  // A disk that refuses costs no more than that parts run again after a loss; it is asked again.
+  void write();
+
+  GuardedActor* self_;
+  const std::shared_ptr<JobJournal> journal_;
+  bool due_ = false, refused_ = false, closed_ = false;
+};
+
+using JournalActor = caf::stateful_actor<std::unique_ptr<JournalWriter>, PieceActor>;
+caf::behavior journal_actor(JournalActor* self, std::shared_ptr<JobJournal> journal);
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JournaledStage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JournaledPart)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::WriteOutput)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseJournal)
