@@ -172,7 +172,9 @@ struct ValuesPipe {
   void run(Part& part, std::size_t index, Next&& next) const {
     const std::size_t first = values->size() * index / parts,
                       last = values->size() * (index + 1) / parts;
-    for (std::size_t i = first; i < last; ++i) part.feed([&] { next(T((*values)[i])); });
+    std::size_t i = first;
+    part.feed(
+        last - first, [&] { return T((*values)[i++]); }, next);
     part.has_read(0, last - first);
   }
   template <class Next>
@@ -257,7 +259,8 @@ struct KeptPipe : PartsSource {
   template <class Next>
   static void read(Part& part, const SliceReader::Slice& slice, Next& next) {
     RecordReader reader(slice.bytes);
-    for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
+    part.feed(
+        slice.records, [&] { return decode<T>(reader); }, next);
     part.has_read(slice.bytes.size(), slice.records);
     part.advance(slice.bytes.size());
   }
@@ -288,7 +291,8 @@ struct PartitionPipe : PartitionsSource {
     auto slices = SliceReader::of_partition(stage->dataset(), index);
     for (SliceReader::Slice slice; slices.next(slice);) {
       RecordReader reader(slice.bytes);
-      for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
+      part.feed(
+          slice.records, [&] { return decode<T>(reader); }, next);
       part.has_read(slice.bytes.size(), slice.records);
     }
   }
