@@ -73,7 +73,8 @@ struct ReducePipe : PartitionsSource {
   template <class Next>
   void merge(Part& part, std::vector<Run> runs, Fold& own, Next& next) const {
     const HashOrder<K, Stored> order;
-    MergedRuns<Record, HashOrder<K, Stored>> merged(part, std::move(runs), order);
+    MergedRuns<Record, HashOrder<K, Stored>> merged(
+        part, fewer_runs<Record>(part, std::move(runs), order, part.memory_bytes() / 4), order);
     std::optional<std::pair<StoredRecord<K>, Stored>> folded;
     std::uint64_t prefix = 0;
     const auto give = [&] {

@@ -34,7 +34,7 @@ class Best {
     std::uint64_t prefix, added;
     T record;
   };
-  void insert(Entry entry) {
+  [[gnu::noinline]] void insert(Entry entry) {
     if (n_ == 0) return;
     if (heap_.size() == n_) {
       if (!before(entry, heap_.front())) return;
