@@ -11,20 +11,17 @@ namespace {
 
 using Point = std::array<double, 20>;
 
+// The points nearest to a centre: their sum, and how many they are.
 struct Mean {
   Point sum{};
   std::int64_t n = 0;
+
+  void operator+=(const Mean& other) {
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += other.sum[d];
+    n += other.n;
+  }
 };
-
-void add(Mean& mean, const Point& p) {
-  for (std::size_t d = 0; d < p.size(); ++d) mean.sum[d] += p[d];
-  ++mean.n;
-}
-
-void merge(Mean& mean, const Mean& other) {
-  for (std::size_t d = 0; d < other.sum.size(); ++d) mean.sum[d] += other.sum[d];
-  mean.n += other.n;
-}
+using Means = std::vector<Mean>;  // by centre
 
 double distance(const Point& a, const Point& b) {
   double sum = 0;
@@ -50,13 +47,17 @@ void k_means(Job& job) {
   std::vector<Point> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<Point>(start).collect();
   for (int round = 0; round < job.param("rounds", 10); ++round) {
-    auto means = points.map([centres](const Point& p) {
-                         return std::pair{nearest(centres, p), p};
-                       })
-                     .fold_by_key(Mean(), add, merge);
-    for (auto& [i, mean] : means.collect())
-      for (std::size_t d = 0; d < mean.sum.size(); ++d)
-        centres[i][d] = mean.sum[d] / static_cast<double>(mean.n);
+    const Means means = points.fold(
+        Means(centres.size()),
+        [centres](Means& sums, const Point& p) {
+          sums[nearest(centres, p)] += {p, 1};
+        },
+        [](Means& sums, const Means& others) {
+          for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
+        });
+    for (std::size_t i = 0; i < centres.size(); ++i)
+      for (std::size_t d = 0; d < centres[i].size() && means[i].n > 0; ++d)
+        centres[i][d] = means[i].sum[d] / static_cast<double>(means[i].n);
   }
   job.from(centres).write_csv(job.param("output"));
 }
