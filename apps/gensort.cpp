@@ -2,7 +2,9 @@
 // ones as its valsort has.
 //
 //   gensort gensort --records 1000000 --output unsorted
+//   gensort gensort --records 1000000 --output unsorted --keys skewed       or equal
 //   gensort valsort --input unsorted        checksum 7a27e2d0d55de for a million records
+#include <cmath>
 #include <iostream>
 
 #include "actors/jobs/job.h"
@@ -47,16 +49,39 @@ Row row(std::uint64_t number, Wide random) {
   return row;
 }
 
+// Replaces the key by one of 16 million, of which the most frequent comes in every fifth row.
+void skew_key(Row& row, Wide random) {
+  const double share = static_cast<double>(random >> 75U) / std::exp2(53);
+  const auto rank = static_cast<std::uint32_t>(std::exp2(24 * share * share));
+  std::fill_n(row.begin(), 10, std::uint8_t{0});
+  for (unsigned i = 0; i < 4; ++i) row[i] = static_cast<std::uint8_t>(rank >> (24 - 8 * i));
+}
+
+using MakeRow = Row (*)(std::uint64_t number, Wide random);
+
+MakeRow rows_with(const std::string& keys) {
+  if (keys == "uniform") return row;
+  if (keys == "skewed")
+    return [](std::uint64_t number, Wide random) {
+      Row made = row(number, random);
+      skew_key(made, random);
+      return made;
+    };
+  if (keys == "equal") return [](std::uint64_t number, Wide) { return row(number, 0); };
+  throw invalid_argument("--keys is '" + keys + "'; expected uniform, skewed or equal");
+}
+
 void gensort(Job& job) {
   const auto records = job.param<std::int64_t>("records", 1'000'000);
+  const MakeRow make = rows_with(job.param("keys", "uniform"));
   std::vector<std::int64_t> begins;
   for (std::int64_t begin = 0; begin < records; begin += block) begins.push_back(begin);
   job.from(begins, begins.size() / 100 + 1)
-      .flat_map([records](std::int64_t begin) {
+      .flat_map([records, make](std::int64_t begin) {
         std::vector<Row> rows;
         for (std::int64_t i = begin; i < std::min(records, begin + block); ++i)
           rows.push_back(
-              row(static_cast<std::uint64_t>(i), random_number(static_cast<std::uint64_t>(i))));
+              make(static_cast<std::uint64_t>(i), random_number(static_cast<std::uint64_t>(i))));
         return rows;
       })
       .write_records(job.param("output"));

@@ -1,36 +1,46 @@
 // Which files each word occurs in: rows "word,number of files,files", by word.
 //
 //   inverted_index --input books --output index
+#include <algorithm>
+
 #include "actors/jobs/job.h"
 
 using namespace actorflow;
 
 namespace {
 
-struct Entry {
-  std::string word;
-  std::int64_t count = 0;
-  std::vector<std::string> files;
-};
+using Files = std::vector<std::uint32_t>;  // their numbers, in order
 
-auto words_with_file(const std::pair<std::string_view, std::string_view>& line) {
+auto words_with_file(const std::pair<std::uint32_t, std::string_view>& line) {
   return words(line.second) | std::views::transform([file = line.first](auto word) {
            return std::pair{word, file};
          });
 }
 
+// Files come in their order: the last one tells whether this one is new.
+void add(Files& files, std::uint32_t file) {
+  if (files.empty() || files.back() != file) files.push_back(file);
+}
+
+// Of two parts, which may share a file that was cut.
+void append(Files& files, const Files& later) {
+  const bool shared = !files.empty() && !later.empty() && files.back() == later.front();
+  files.insert(files.end(), later.begin() + shared, later.end());
+}
+
 void inverted_index(Job& job) {
-  job.read_named_text(job.param("input"))
+  const std::string& input = job.param("input");
+  const auto paths = std::make_shared<const std::vector<std::string>>(job.input_files(input));
+  job.read_numbered_text(input)
       .flat_map(words_with_file)
-      .distinct()
-      .group_by_key([](auto word, auto& files) {
-        Entry entry{std::string(word), 0, {}};
-        for (auto file : files) entry.files.emplace_back(file);
-        std::ranges::sort(entry.files);
-        entry.count = static_cast<std::int64_t>(entry.files.size());
-        return entry;
+      .fold_by_key(Files(), add, append)
+      .sort_by([](const auto& entry) -> const auto& { return entry.first; })
+      .map([paths](const auto& entry) {
+        const auto& [word, files] = entry;
+        std::vector<std::string> names;
+        for (const std::uint32_t file : files) names.push_back((*paths)[file]);
+        return std::tuple{word, static_cast<std::int64_t>(files.size()), std::move(names)};
       })
-      .sort_by(&Entry::word)
       .write_csv(job.param("output"));
 }
 

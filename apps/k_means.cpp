@@ -1,6 +1,8 @@
 // Lloyd's k-means of points of 20 doubles: rows of the centres' coordinates.
 //
 //   k_means --input points.bin --output centres --k 16 --rounds 10 [--start centres.bin]
+#include <limits>
+
 #include "actors/jobs/job.h"
 
 using namespace actorflow;
@@ -9,16 +11,17 @@ namespace {
 
 using Point = std::array<double, 20>;
 
+// The points nearest to a centre: their sum, and how many they are.
 struct Mean {
-  Point sum;
-  std::int64_t n;
+  Point sum{};
+  std::int64_t n = 0;
 
-  friend Mean operator+(Mean a, const Mean& b) {
-    for (std::size_t d = 0; d < a.sum.size(); ++d) a.sum[d] += b.sum[d];
-    a.n += b.n;
-    return a;
+  void operator+=(const Mean& other) {
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += other.sum[d];
+    n += other.n;
   }
 };
+using Means = std::vector<Mean>;  // by centre
 
 double distance(const Point& a, const Point& b) {
   double sum = 0;
@@ -27,9 +30,14 @@ double distance(const Point& a, const Point& b) {
 }
 
 std::size_t nearest(const std::vector<Point>& centres, const Point& p) {
-  return static_cast<std::size_t>(
-      std::ranges::min_element(centres, {}, [&](const Point& c) { return distance(c, p); }) -
-      centres.begin());
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < centres.size(); ++i)
+    if (const double d = distance(centres[i], p); d < least) {
+      least = d;
+      nearest = i;
+    }
+  return nearest;
 }
 
 void k_means(Job& job) {
@@ -39,14 +47,17 @@ void k_means(Job& job) {
   std::vector<Point> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<Point>(start).collect();
   for (int round = 0; round < job.param("rounds", 10); ++round) {
-    auto means =
-        points.map([centres](const Point& p) {
-                return std::pair{nearest(centres, p), Mean{p, 1}};
-              })
-            .reduce_by_key(std::plus<>{});
-    for (auto& [i, mean] : means.collect())
-      for (std::size_t d = 0; d < mean.sum.size(); ++d)
-        centres[i][d] = mean.sum[d] / static_cast<double>(mean.n);
+    const Means means = points.fold(
+        Means(centres.size()),
+        [centres](Means& sums, const Point& p) {
+          sums[nearest(centres, p)] += {p, 1};
+        },
+        [](Means& sums, const Means& others) {
+          for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
+        });
+    for (std::size_t i = 0; i < centres.size(); ++i)
+      for (std::size_t d = 0; d < centres[i].size() && means[i].n > 0; ++d)
+        centres[i][d] = means[i].sum[d] / static_cast<double>(means[i].n);
   }
   job.from(centres).write_csv(job.param("output"));
 }

@@ -31,14 +31,13 @@ void logistic_regression(Job& job) {
   const double rate = job.param("rate", 0.5);
   std::array<double, 21> w{};
   for (int round = 0; round < job.param("rounds", 50); ++round) {
-    const auto add = [w](Gradient g, const Example& e) {
+    const auto add = [w](Gradient& g, const Example& e) {
       double z = w[20];
       for (std::size_t i = 0; i < 20; ++i) z += w[i] * e.x[i];
       const double error = 1 / (1 + std::exp(-z)) - e.label;
       for (std::size_t i = 0; i < 20; ++i) g.sum[i] += error * e.x[i];
       g.sum[20] += error;
       ++g.count;
-      return g;
     };
     const Gradient g = examples.fold(Gradient(), add, std::plus<>());
     for (std::size_t i = 0; i < w.size(); ++i) w[i] -= rate * g.sum[i] / static_cast<double>(g.count);

@@ -22,7 +22,7 @@ class FileSource final : public ByteSource {
   std::size_t read(std::span<std::byte> to) override {
     std::size_t done = 0;
     while (done < to.size()) {
-      if (at_ == block_.size() && to.size() - done >= block_bytes)
+      if (at_ == block_.size() && to.size() - done >= next_block_bytes())
         return done + read_past_block(to.subspan(done));
       if (!fill()) break;
       const std::size_t part = std::min(to.size() - done, block_.size() - at_);
@@ -45,7 +45,10 @@ class FileSource final : public ByteSource {
   const std::string& name() const override { return name_; }
 
  private:
-  // For who takes a block or more at a time; ours is empty.
+  std::size_t next_block_bytes() const {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, size_ - next_block_));
+  }
+  // For who takes a block or more at a time, or all that is left; ours is empty.
   std::size_t read_past_block(std::span<std::byte> to) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), size_ - next_block_));
     if (part > 0) file_->read(next_block_, to.first(part));
@@ -56,7 +59,7 @@ class FileSource final : public ByteSource {
   // Makes sure that there are bytes in the block; false at the end of the file.
   bool fill() {
     if (at_ < block_.size()) return true;
-    block_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, size_ - next_block_)));
+    block_.resize(next_block_bytes());
     at_ = 0;
     if (block_.empty()) return false;
     file_->read(next_block_, block_);

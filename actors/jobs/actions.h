@@ -68,15 +68,20 @@ auto Collection<Pipe>::reduce(F f, Where where) const {
     F own = f;
     pipe.run(part, part.index(), [&](Record&& record) {
       if (folded)
-        folded = call_user(*op, own, std::move(*folded), std::move(record));
+        fold_value(*op, own, *folded, std::move(record));
       else
         folded = stored(record);
     });
     set_part_result(part, folded);
   });
   std::optional<Stored> folded;
-  for (const auto& part : results_of<std::optional<Stored>>(outcomes))
-    if (part) folded = folded ? Stored(f(std::move(*folded), Record(*part))) : *part;
+  for (const auto& part : results_of<std::optional<Stored>>(outcomes)) {
+    if (!part) continue;
+    if (folded)
+      fold_value(f, *folded, Record(*part));
+    else
+      folded = *part;
+  }
   return folded;
 }
 
@@ -88,12 +93,12 @@ State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const
     State state = initial;
     F own = f;
     pipe.run(part, part.index(),
-             [&](Record&& record) { state = call_user(*op, own, std::move(state), std::move(record)); });
+             [&](Record&& record) { fold_value(*op, own, state, std::move(record)); });
     set_part_result(part, state);
   });
   auto states = results_of<State>(outcomes);
   State state = states.empty() ? std::move(initial) : std::move(states[0]);
-  for (std::size_t i = 1; i < states.size(); ++i) state = merge(std::move(state), std::move(states[i]));
+  for (std::size_t i = 1; i < states.size(); ++i) fold_value(merge, state, std::move(states[i]));
   return state;
 }
 

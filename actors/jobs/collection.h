@@ -47,8 +47,9 @@ class Batches;
 // Functions are copied to the parts, which run at once on several threads: they share nothing but what
 // they only read. What is large, such as a table to look up in, they capture by a
 // std::shared_ptr<const T>, which all parts share. What they throw ends the job, naming operator, file,
-// byte and record. A record may be, or hold, a std::string_view: it is valid within the loop, and what
-// is kept becomes a std::string.
+// byte and record. A function f(state, value) that folds gives the new state, or it takes State& and
+// changes it, which is quicker for a large one. A record may be, or hold, a std::string_view: it is
+// valid within the loop, and what is kept becomes a std::string.
 template <class Pipe>
 class Collection {
  public:

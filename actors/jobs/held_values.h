@@ -21,7 +21,8 @@ class ValueTable {
   explicit ValueTable(std::size_t max_bytes)
       : rows_(has_heap<V> ? max_bytes / 2 : max_bytes), most_held_(max_bytes / 2) {}
 
-  // The value of a new key becomes first(), that of another fold(value). REQUIRES: !full().
+  // The value of a new key becomes first(), that of another is changed by fold(value). REQUIRES:
+  // !full().
   template <class First, class Fold>
   void set(std::uint64_t hash, std::span<const std::byte> key, First first, Fold fold) {
     const auto found = rows_.find_or_insert(hash, key);
@@ -29,7 +30,7 @@ class ValueTable {
       *found.value = first();
     } else {
       held_ -= heap_bytes(*found.value);
-      *found.value = fold(std::move(*found.value));
+      fold(*found.value);
     }
     held_ += heap_bytes(*found.value);
   }

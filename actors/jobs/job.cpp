@@ -24,6 +24,13 @@ const std::string& Job::param(const std::string& name) const {
   throw invalid_argument(fmt::format("the job wants --{}", name));
 }
 
+std::vector<std::string> Job::input_files(const std::string& pattern) const {
+  const auto input = find_input(state_->storage(), pattern, state_->options().split_bytes);
+  std::vector<std::string> paths;
+  for (const auto& file : input->files) paths.push_back(file.path);
+  return paths;
+}
+
 void Job::throw_bad_parameter(const std::string& name, const std::string& expected,
                               const std::string& text) {
   throw invalid_argument(fmt::format("--{}: expected {}, got '{}'", name, expected, text));

@@ -76,6 +76,10 @@ class Job {
   auto read_text(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, TextFormat(), "read_text", where);
   }
+  // The same in pairs with the number of their file, its place in input_files(pattern).
+  auto read_numbered_text(const std::string& pattern, Where where = Where::current()) const {
+    return files(pattern, NumberedTextFormat(), "read_numbered_text", where);
+  }
   // The same in pairs with the path of their file.
   auto read_named_text(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, NamedTextFormat(), "read_named_text", where);
@@ -107,6 +111,8 @@ class Job {
   auto read_tfrecords(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, TfRecordFormat(), "read_tfrecords", where);
   }
+  // The paths of the files that a pattern stands for, in the order in which they are read.
+  std::vector<std::string> input_files(const std::string& pattern) const;
   // Records of the program's own.
   template <class T>
   auto from(std::vector<T> records, std::size_t parts = 1, Where where = Where::current()) const {

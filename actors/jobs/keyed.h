@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/folds.h"
 #include "actors/jobs/held_values.h"
 #include "actors/jobs/pipes.h"
 #include "actors/jobs/record_order.h"
@@ -56,7 +57,7 @@ struct ReducePipe : PartitionsSource {
     const auto key = key_bytes(record.first, scratch);
     table.set(
         hash_bytes(key), key, [&] { return stored(record.second); },
-        [&](Stored&& value) { return call_user(*op, own, std::move(value), std::move(record.second)); });
+        [&](Stored& value) { fold_value(*op, own, value, std::move(record.second)); });
   }
 
   static Run put_aside(Part& part, ValueTable<Stored>& table) {
@@ -72,7 +73,8 @@ struct ReducePipe : PartitionsSource {
   template <class Next>
   void merge(Part& part, std::vector<Run> runs, Fold& own, Next& next) const {
     const HashOrder<K, Stored> order;
-    MergedRuns<Record, HashOrder<K, Stored>> merged(part, std::move(runs), order);
+    MergedRuns<Record, HashOrder<K, Stored>> merged(
+        part, fewer_runs<Record>(part, std::move(runs), order, part.memory_bytes() / 4), order);
     std::optional<std::pair<StoredRecord<K>, Stored>> folded;
     std::uint64_t prefix = 0;
     const auto give = [&] {
@@ -81,7 +83,7 @@ struct ReducePipe : PartitionsSource {
     while (const Record* record = merged.next()) {
       if (folded && merged.prefix() == prefix &&
           order.compare_keys(K(folded->first), record->first) == 0) {
-        folded->second = call_user(*op, own, std::move(folded->second), V(record->second));
+        fold_value(*op, own, folded->second, V(record->second));
         expect_to_fit(*op, heap_bytes(folded->second), part.memory_bytes());
         continue;
       }

@@ -142,7 +142,9 @@ template <class State, class F, class Merge>
 auto Collection<Pipe>::fold_by_key(State initial, F f, Merge merge, Where where) const {
   static_assert(require_record<State>());
   auto begin = [initial = std::move(initial), f](Value value) mutable -> State {
-    return f(State(initial), std::move(value));
+    State state = initial;
+    fold_value(f, state, std::move(value));
+    return state;
   };
   return combined<State>("fold_by_key", std::move(begin), f, std::move(merge), where);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <ranges>
@@ -172,7 +173,9 @@ struct ValuesPipe {
   void run(Part& part, std::size_t index, Next&& next) const {
     const std::size_t first = values->size() * index / parts,
                       last = values->size() * (index + 1) / parts;
-    for (std::size_t i = first; i < last; ++i) part.feed([&] { next(T((*values)[i])); });
+    std::size_t i = first;
+    part.feed(
+        last - first, [&] { return T((*values)[i++]); }, next);
     part.has_read(0, last - first);
   }
   template <class Next>
@@ -232,6 +235,28 @@ struct TwoPartitionsSource {
   }
 };
 
+// The records of a slice. Flat ones lie there as they are: a loop with nothing but their address.
+template <class T, class Next>
+void feed_slice(Part& part, const SliceReader::Slice& slice, Next& next) {
+  bool is_fed = false;
+  if constexpr (is_flat_record<T>) {
+    const std::byte* at = slice.bytes.data();
+    const auto take = [&at] {
+      T record;
+      std::memcpy(&record, std::exchange(at, at + sizeof(T)), sizeof(T));
+      return record;
+    };
+    is_fed = slice.bytes.size() >= slice.records * sizeof(T);
+    if (is_fed) part.feed(slice.records, take, next);
+  }
+  if (!is_fed) {
+    RecordReader reader(slice.bytes);
+    part.feed(
+        slice.records, [&] { return decode<T>(reader); }, next);
+  }
+  part.has_read(slice.bytes.size(), slice.records);
+}
+
 // The records that an earlier stage has kept, part by part.
 template <class T>
 struct KeptPipe : PartsSource {
@@ -256,9 +281,7 @@ struct KeptPipe : PartsSource {
  private:
   template <class Next>
   static void read(Part& part, const SliceReader::Slice& slice, Next& next) {
-    RecordReader reader(slice.bytes);
-    for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
-    part.has_read(slice.bytes.size(), slice.records);
+    feed_slice<T>(part, slice, next);
     part.advance(slice.bytes.size());
   }
 };
@@ -286,11 +309,7 @@ struct PartitionPipe : PartitionsSource {
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
     auto slices = SliceReader::of_partition(stage->dataset(), index);
-    for (SliceReader::Slice slice; slices.next(slice);) {
-      RecordReader reader(slice.bytes);
-      for (std::uint64_t i = 0; i < slice.records; ++i) part.feed([&] { next(decode<T>(reader)); });
-      part.has_read(slice.bytes.size(), slice.records);
-    }
+    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, next);
   }
 };
 

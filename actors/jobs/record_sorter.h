@@ -107,7 +107,7 @@ class RecordSorter {
     put_run_aside();
     entries_ = {};
     copies_.clear();
-    merged_.emplace(part_, std::move(runs_), order_);
+    merged_.emplace(part_, fewer_runs<T>(part_, std::move(runs_), order_, memory_bytes_ / 2), order_);
   }
 
   Part& part_;

@@ -1,8 +1,10 @@
 // Sorted runs that a part has put aside, and their merge.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -152,5 +154,35 @@ class MergedRuns {
   LoserTree<Cursor, Less> tree_;
   bool begun_ = false;
 };
+
+template <class T, class Order>
+Run merged_run(Part& part, std::vector<Run> runs, const Order& order) {
+  MergedRuns<T, Order> records(part, std::move(runs), order);
+  RunWriter writer(part);
+  while (const T* record = records.next()) encode(*record, writer.append(encoded_size(*record)));
+  return writer.finish();
+}
+
+// Merges neighbouring runs, as few as it takes, until a block of each fits into so much memory: then all
+// that are left can be merged at once.
+template <class T, class Order>
+std::vector<Run> fewer_runs(Part& part, std::vector<Run> runs, const Order& order,
+                            std::size_t memory_bytes) {
+  const std::size_t most = std::max<std::size_t>(2, memory_bytes / RunWriter::block_bytes);
+  while (runs.size() > most) {
+    std::vector<Run> fewer;
+    for (auto first = runs.begin(); first != runs.end();) {
+      const auto left = static_cast<std::size_t>(runs.end() - first);
+      const std::size_t wanted = std::max(fewer.size() + left, most) - most + 1;
+      const auto last = first + static_cast<std::ptrdiff_t>(std::min({wanted, left, most}));
+      std::vector<Run> some(std::make_move_iterator(first), std::make_move_iterator(last));
+      fewer.push_back(some.size() == 1 ? std::move(some[0])
+                                       : merged_run<T>(part, std::move(some), order));
+      first = last;
+    }
+    runs = std::move(fewer);
+  }
+  return runs;
+}
 
 }  // namespace actorflow

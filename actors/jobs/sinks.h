@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/part.h"
+#include "actors/jobs/folds.h"
 #include "actors/jobs/held_values.h"
 #include "actors/jobs/job_context.h"
 #include "dataflow/values/error.h"
@@ -122,8 +123,8 @@ class DealSink {
 };
 
 // Divides pairs as HashSink, folding the values of a key into states as far as they meet here: the first
-// becomes begin(value), others add(state, value). The table's size is a constant, so that what meets
-// depends on the records only.
+// becomes begin(value), others are folded into it by add. The table's size is a constant, so that what
+// meets depends on the records only.
 template <class K, class V, class State, class Begin, class Add>
 class CombineSink {
  public:
@@ -141,9 +142,7 @@ class CombineSink {
     const auto key = key_bytes(record.first, scratch_);
     table_.set(
         hash_bytes(key), key, [&] { return call_user(*op_, begin_, std::move(record.second)); },
-        [&](State&& state) {
-          return call_user(*op_, add_, std::move(state), std::move(record.second));
-        });
+        [&](State& state) { fold_value(*op_, add_, state, std::move(record.second)); });
     if (table_.full()) drain();
   }
   void finish() {

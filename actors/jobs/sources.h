@@ -78,6 +78,18 @@ struct NamedTextFormat {
   }
 };
 
+// Lines with the number of their file.
+struct NumberedTextFormat {
+  using Record = std::pair<std::uint32_t, std::string_view>;
+
+  template <class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    const auto file = static_cast<std::uint32_t>(from.split.file);
+    auto numbered = [&](std::string_view line) { next(Record(file, line)); };
+    TextFormat().read(from, numbered);
+  }
+};
+
 // Rows of CSV as records.
 template <class T>
 struct CsvFormat {
@@ -130,12 +142,15 @@ struct FixedFormat {
                       Next& next) {
     std::size_t at = 0;
     try {
-      for (; at < block.size(); at += sizeof(T)) {
+      const auto take = [&] {
         T record;
         std::memcpy(&record, block.data() + at, sizeof(T));
-        from.part.feed([&] { next(std::move(record)); });
-      }
+        at += sizeof(T);
+        return record;
+      };
+      from.part.feed(block.size() / sizeof(T), take, next);
     } catch (const OperatorFailure& failure) {
+      at -= sizeof(T);
       from.fail(failure, offset + at,
                 std::string_view(reinterpret_cast<const char*>(block.data()) + at, sizeof(T)));
     }

@@ -18,15 +18,8 @@ class Best {
   Best(std::size_t n, const Order& order) : n_(n), order_(order) {}
 
   void add(T record) {
-    if (n_ == 0) return;
-    Entry entry{order_.prefix(record), added_++, std::move(record)};
-    if (heap_.size() == n_) {
-      if (!before(entry, heap_.front())) return;
-      std::ranges::pop_heap(heap_, less());
-      heap_.pop_back();
-    }
-    heap_.push_back(std::move(entry));
-    std::ranges::push_heap(heap_, less());
+    const std::uint64_t prefix = order_.prefix(record);
+    if (prefix <= last_prefix_) insert({prefix, added_++, std::move(record)});
   }
   // In order.
   std::vector<T> take() {
@@ -41,6 +34,17 @@ class Best {
     std::uint64_t prefix, added;
     T record;
   };
+  [[gnu::noinline]] void insert(Entry entry) {
+    if (n_ == 0) return;
+    if (heap_.size() == n_) {
+      if (!before(entry, heap_.front())) return;
+      std::ranges::pop_heap(heap_, less());
+      heap_.pop_back();
+    }
+    heap_.push_back(std::move(entry));
+    std::ranges::push_heap(heap_, less());
+    if (heap_.size() == n_) last_prefix_ = heap_.front().prefix;
+  }
   bool before(const Entry& a, const Entry& b) const {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
     const int order = order_.compare(a.record, b.record);
@@ -53,7 +57,8 @@ class Best {
   const std::size_t n_;
   const Order order_;
   std::uint64_t added_ = 0;
-  std::vector<Entry> heap_;  // the last in order on top
+  std::uint64_t last_prefix_ = ~std::uint64_t{0};  // what is above it is none of the best
+  std::vector<Entry> heap_;                        // the last in order on top
 };
 
 // Scrambles a number (the finalizer of SplitMix64, Steele, Lea and Flood 2014).

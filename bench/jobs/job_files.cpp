@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +22,14 @@ namespace fs = std::filesystem;
 void run_command(const std::string& command) {
   if (std::system((command + " >/dev/null").c_str()) != 0)
     throw std::runtime_error("failed: " + command);
+}
+
+std::string output_of(const std::string& command) {
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  std::string output;
+  for (int c = 0; pipe && (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  if (!pipe || pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
+  return output;
 }
 
 double seconds_of_program(const std::string& name, const std::string& arguments) {
@@ -46,11 +56,45 @@ std::string text_of(std::uint64_t bytes) {
   return path;
 }
 
-std::string records_of(std::uint64_t count) {
-  const std::string path = fmt::format("{}/records{}", job_folder(), count);
-  if (!fs::exists(path))
-    seconds_of_program("gensort", fmt::format("gensort --records {} --output {}", count, path));
+std::string text_in_files(std::uint64_t bytes, int files) {
+  const std::string path = fmt::format("{}/text{}in{}", job_folder(), bytes, files);
+  if (fs::exists(path)) return path;
+  fs::create_directory(path);
+  const std::string text = read_text_file(text_of(bytes)).value();
+  const auto count = static_cast<std::size_t>(files);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t line_end = text.find('\n', std::max(begin, text.size() * (i + 1) / count));
+    const std::size_t end = std::min(line_end, text.size() - 1) + 1;
+    std::ofstream(fmt::format("{}/{:04}.txt", path, i), std::ios::binary)
+        << std::string_view(text).substr(begin, end - begin);
+    begin = end;
+  }
   return path;
+}
+
+std::string records_of(std::uint64_t count, const std::string& keys) {
+  const std::string path = fmt::format("{}/records{}{}", job_folder(), count, keys);
+  if (!fs::exists(path))
+    seconds_of_program("gensort",
+                       fmt::format("gensort --records {} --output {} --keys {}", count, path, keys));
+  return path;
+}
+
+std::vector<std::string> sorted_lines(const std::string& folder) {
+  std::vector<std::string> lines;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("part-")) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+void expect_lines(const std::string& folder, const std::string& expected) {
+  if (sorted_lines(folder) != sorted_lines(expected))
+    throw std::runtime_error(fmt::format("{} and {} differ", folder, expected));
 }
 
 }  // namespace actorflow::bench

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace actorflow::bench {
 
@@ -12,12 +13,19 @@ inline constexpr int job_threads = 2;
 const std::string& job_folder();
 // Shakespeare, as often as fits into so many bytes: a file.
 std::string text_of(std::uint64_t bytes);
-// Records of the sort benchmark: a folder.
-std::string records_of(std::uint64_t count);
+// The same text in files of about one size, cut between lines: a folder.
+std::string text_in_files(std::uint64_t bytes, int files);
+// Records of the sort benchmark, with keys that are "uniform", "skewed" or "equal": a folder.
+std::string records_of(std::uint64_t count, const std::string& keys = "uniform");
 
-// Throws if it fails.
+// Throw if it fails.
 void run_command(const std::string& command);
-// Of a program of apps/ on job_threads threads.
+std::string output_of(const std::string& command);
+// Of a program of apps/ or bench/ on job_threads threads.
 double seconds_of_program(const std::string& name, const std::string& arguments);
+// The lines of a job's part files, sorted.
+std::vector<std::string> sorted_lines(const std::string& folder);
+// Throws runtime_error if they are not those of the other folder.
+void expect_lines(const std::string& folder, const std::string& expected);
 
 }  // namespace actorflow::bench

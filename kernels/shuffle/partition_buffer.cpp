@@ -15,7 +15,9 @@ PartitionBuffer::PartitionBuffer(std::uint32_t partitions, std::size_t capacity_
     : partitions_(partitions),
       capacity_bytes_(capacity_bytes),
       record_bytes_(record_bytes),
-      entry_bytes_(record_bytes == 0 ? 2 * sizeof(std::uint32_t) : sizeof(std::uint32_t)),
+      entry_bytes_(partitions == 1     ? 0
+                   : record_bytes == 0 ? 2 * sizeof(std::uint32_t)
+                                       : sizeof(std::uint32_t)),
       memory_(Pages::of(capacity_bytes)) {
   ACTORFLOW_CHECK(capacity_bytes <= most_bytes + 1, "a capacity of", capacity_bytes, "bytes");
   use(memory_, capacity_bytes);
@@ -48,19 +50,28 @@ void PartitionBuffer::for_each(Visit visit) const {
 }
 
 Chunk PartitionBuffer::take(Allocator& allocator) {
-  Chunk chunk{{},
-              std::vector<std::uint64_t>(partitions_ + std::size_t{1}),
+  const auto bytes = static_cast<std::size_t>(next_ - begin_);
+  Chunk chunk{allocator.allocate(bytes), std::vector<std::uint64_t>(partitions_ + std::size_t{1}),
               std::vector<std::uint64_t>(partitions_)};
+  if (partitions_ == 1) {
+    chunk.offsets[1] = bytes;
+    chunk.records[0] = records_;
+    if (bytes > 0) std::memcpy(chunk.bytes->data(), begin_, bytes);
+  } else {
+    count(chunk);
+    detail::with_constant_size(record_bytes_, [&](auto size) { lay_out(chunk, size); });
+  }
+  large_ = {};
+  use(memory_, capacity_bytes_);
+  return chunk;
+}
+
+void PartitionBuffer::count(Chunk& chunk) const {
   for_each([&](std::uint32_t partition, std::size_t size) {
     chunk.offsets[partition + std::size_t{1}] += size;
     ++chunk.records[partition];
   });
   for (std::size_t i = 0; i < partitions_; ++i) chunk.offsets[i + 1] += chunk.offsets[i];
-  chunk.bytes = allocator.allocate(static_cast<std::size_t>(next_ - begin_));
-  detail::with_constant_size(record_bytes_, [&](auto size) { lay_out(chunk, size); });
-  large_ = {};
-  use(memory_, capacity_bytes_);
-  return chunk;
 }
 
 // `size`: of each record, or 0.

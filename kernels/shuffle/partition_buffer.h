@@ -27,7 +27,7 @@ class PartitionBuffer {
   static constexpr std::size_t default_capacity = std::size_t{16} << 20U;
 
   // The capacity, at most 4 GiB, includes 8 bytes for each record, or 4 where all have one size:
-  // `record_bytes`, unless that is 0.
+  // `record_bytes`, unless that is 0; none where there is one partition.
   explicit PartitionBuffer(std::uint32_t partitions, std::size_t capacity_bytes = default_capacity,
                            std::size_t record_bytes = 0);
 
@@ -45,11 +45,8 @@ class PartitionBuffer {
       grow_for(size);
     std::byte* record = next_;
     next_ += size;
-    entries_ -= entry_bytes_;
-    std::memcpy(entries_, &partition, sizeof(partition));
-    const auto size_32 = static_cast<std::uint32_t>(size);
-    if (record_bytes_ == 0) std::memcpy(entries_ + sizeof(partition), &size_32, sizeof(size_32));
     ++records_;
+    if (entry_bytes_ > 0) add_entry(partition, static_cast<std::uint32_t>(size));
     return record;
   }
   // All records, which the buffer then has no longer. Throws resource_exhausted if `allocator` has no
@@ -68,19 +65,25 @@ class PartitionBuffer {
     ACTORFLOW_CHECK(record_bytes_ == 0 || size == record_bytes_, "a record of", size, "not",
                     record_bytes_);
   }
+  void add_entry(std::uint32_t partition, std::uint32_t size) {
+    entries_ -= entry_bytes_;
+    std::memcpy(entries_, &partition, sizeof(partition));
+    if (record_bytes_ == 0) std::memcpy(entries_ + sizeof(partition), &size, sizeof(size));
+  }
   void grow_for(std::size_t size);
   void use(const Pages& memory, std::size_t bytes);
   template <class Visit>
   void for_each(Visit visit) const;
   template <class Size>
   void lay_out(Chunk& chunk, Size size) const;
+  void count(Chunk& chunk) const;
 
   const std::uint32_t partitions_;
   const std::size_t capacity_bytes_, record_bytes_, entry_bytes_;
   Pages memory_;
   Pages large_;  // in its place, for a record beyond the capacity
   // Records grow from the beginning, and entries, the partition of each and its size unless all have
-  // one, from the end.
+  // one, from the end. One partition needs no entries.
   std::byte *begin_ = nullptr, *next_ = nullptr, *entries_ = nullptr, *end_ = nullptr;
   std::size_t records_ = 0;
 };

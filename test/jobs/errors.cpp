@@ -82,6 +82,22 @@ BOOST_AUTO_TEST_CASE(bad_records_are_skipped_up_to_their_number_and_leave_nothin
   BOOST_TEST(has(status, "no number"), status.message);
 }
 
+BOOST_AUTO_TEST_CASE(bad_records_are_skipped_where_they_were_kept_and_shuffled) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1000; ++i) texts.push_back(i % 250 == 7 ? "bad" : std::to_string(i));
+  JobOptions options = small_parts();
+  options.skip_bad_records = 8;
+  Job job(options);
+  const auto sum = [](const auto& of) {
+    return of.map(number).fold(std::int64_t{0}, std::plus<>(), std::plus<>());
+  };
+  const std::int64_t expected = 999 * 500 - (7 + 257 + 507 + 757);
+  const auto input = job.from(texts, 3);
+  BOOST_TEST(sum(input.cache()) == expected);
+  BOOST_TEST(sum(input.partition_by(5)) == expected);
+  BOOST_TEST(job.counters()["skipped records"] == 8);
+}
+
 BOOST_AUTO_TEST_CASE(a_row_that_does_not_fit_names_its_column) {
   const test::Folder folder;
   test::write_file(folder.file("in.csv"), "a,1\nb,x\n");

@@ -84,6 +84,14 @@ BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
   BOOST_TEST(lines.size() == 3u);
   BOOST_TEST((lines[0] == std::pair<std::string, std::string>(folder.file("a.txt"), "one")));
   BOOST_TEST((lines[2] == std::pair<std::string, std::string>(folder.file("b.txt"), "three")));
+
+  const auto paths = job.input_files(folder.file("*.txt"));
+  const auto numbered = job.read_numbered_text(folder.file("*.txt")).collect();
+  BOOST_TEST(numbered.size() == lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    BOOST_TEST(paths.at(numbered[i].first) == lines[i].first);
+    BOOST_TEST(numbered[i].second == lines[i].second);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(rows_of_idx_files_are_records) {

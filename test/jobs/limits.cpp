@@ -63,6 +63,37 @@ BOOST_AUTO_TEST_CASE(the_output_is_the_same_for_any_number_of_threads) {
   }
 }
 
+// Each run has every tenth number, with its own in the second place; equal keys keep the runs' order.
+BOOST_AUTO_TEST_CASE(more_runs_than_can_be_read_at_once_are_merged_by_and_by) {
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  const auto merge_runs = [](std::int64_t count) {
+    const KeyOrder<Pair, std::int64_t Pair::*> order(&Pair::first, SortOrder::ascending);
+    Part& part = *Part::current();
+    std::vector<Run> runs;
+    for (std::int64_t run = 0; run < count; ++run) {
+      RunWriter writer(part);
+      for (std::int64_t n = run % 2; n < 100; n += 10) {
+        const Pair pair(n, run);
+        encode(pair, writer.append(encoded_size(pair)));
+      }
+      runs.push_back(writer.finish());
+    }
+    runs = fewer_runs<Pair>(part, std::move(runs), order, 4 * RunWriter::block_bytes);
+    if (runs.size() > 4) return std::string("too many runs are left");
+    MergedRuns<Pair, decltype(order)> merged(part, std::move(runs), order);
+    std::int64_t seen = 0;
+    Pair before(-1, 0);
+    for (const Pair* pair; (pair = merged.next()); ++seen, before = *pair)
+      if (*pair <= before) return std::string("not in order");
+    return std::string(seen == 10 * count ? "merged" : "records are missing");
+  };
+  for (const std::int64_t count : {1, 4, 5, 7, 8, 17, 100}) {
+    Job job(small_parts());
+    const auto told = job.from(std::vector<std::int64_t>{count}).map(merge_runs).collect();
+    BOOST_TEST(told.at(0) == "merged", count << " runs: " << told.at(0));
+  }
+}
+
 // A million keys of 8 bytes take about 40 MiB, three times what a part of this job may hold.
 BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_goes_to_disk_and_comes_back) {
   constexpr std::int64_t count = 1'000'000;

@@ -289,6 +289,27 @@ BOOST_AUTO_TEST_CASE(folds_go_through_the_parts_in_their_order) {
   BOOST_TEST(texts.fold(std::string(), std::plus<>(), std::plus<>()) == expected);
 }
 
+BOOST_AUTO_TEST_CASE(a_fold_may_change_its_state_in_place) {
+  Job job(small_parts());
+  using Numbers = std::vector<std::int64_t>;
+  const auto add = [](Numbers& all, std::int64_t n) { all.push_back(n); };
+  const auto append = [](Numbers& all, const Numbers& later) {
+    all.insert(all.end(), later.begin(), later.end());
+  };
+  const auto input = job.from(numbers(1000), 7);
+  BOOST_TEST(input.fold(Numbers(), add, append) == numbers(1000), boost::test_tools::per_element());
+
+  const auto by_key = input.key_by([](std::int64_t n) { return n % 3; });
+  for (const auto& [key, all] : by_key.fold_by_key(Numbers(), add, append).collect()) {
+    Numbers expected;
+    for (std::int64_t n = key; n < 1000; n += 3) expected.push_back(n);
+    BOOST_TEST(all == expected, boost::test_tools::per_element());
+  }
+  const auto sum = [](std::int64_t& a, std::int64_t b) { a += b; };
+  BOOST_TEST(by_key.reduce_by_key(sum).count() == 3u);
+  BOOST_TEST(input.reduce(sum).value() == 499'500);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_kept_is_computed_once) {
   Job job(small_parts());
   const Counter computed = job.counter("computed");

@@ -89,12 +89,14 @@ BOOST_AUTO_TEST_CASE(empty_partitions_records_and_buffers) {
 }
 
 BOOST_AUTO_TEST_CASE(the_capacity_bounds_records_and_what_is_kept_of_each) {
-  PartitionBuffer of_any_size(4, 1000), of_one_size(4, 1000, 16);
-  std::size_t any = 0, one = 0;
+  PartitionBuffer of_any_size(4, 1000), of_one_size(4, 1000, 16), undivided(1, 1000);
+  std::size_t any = 0, one = 0, whole = 0;
   for (; of_any_size.fits(16); ++any) append(of_any_size, 3, std::string(16, 'x'));
   for (; of_one_size.fits(16); ++one) append(of_one_size, 3, std::string(16, 'x'));
   BOOST_TEST(any == 1000u / 24);
+  for (; undivided.fits(16); ++whole) append(undivided, 0, std::string(16, 'x'));
   BOOST_TEST(one == 1000u / 20);
+  BOOST_TEST(whole == 1000u / 16);
 }
 
 BOOST_AUTO_TEST_CASE(a_record_beyond_the_capacity_makes_the_buffer_grow_for_it_alone) {

@@ -70,12 +70,29 @@ class Part {
   // Gives the records that are not to be skipped their way: pass() is called for the next one.
   template <class Pass>
   void feed(const Pass& pass) {
-    if (skips_.empty() || !skips_.contains(record_)) [[likely]] {
-      on_its_way_ = true;
-      is_sample_ ? try_pass(pass) : pass();
-      on_its_way_ = false;
-    }
+    if (skips_.empty() || !skips_.contains(record_)) [[likely]]
+      is_sample_ ? try_pass(pass) : pass_one(pass);
     ++record_;
+  }
+  // The same for so many records: next(take()), where take() is called for those that are skipped, too.
+  template <class Take, class Next>
+  void feed(std::uint64_t count, const Take& take, Next& next) {
+    if (!skips_.empty() || is_sample_) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        auto record = take();
+        feed([&] { next(std::move(record)); });
+      }
+      return;
+    }
+    std::uint64_t i = 0;
+    try {
+      for (; i < count; ++i) next(take());
+    } catch (...) {
+      record_ += i;
+      is_bad_ = true;
+      throw;
+    }
+    record_ += count;
   }
   // Records for which a user's function throws are of no interest: who reads all of them will say so.
   void read_sample_only() { is_sample_ = true; }
@@ -85,7 +102,7 @@ class Part {
   std::uint64_t place() const { return place_; }
   // The number of the record that was on its way when the function threw; none if it was none's fault.
   std::optional<std::uint64_t> bad_record() const {
-    return on_its_way_ ? std::optional(record_) : std::nullopt;
+    return is_bad_ ? std::optional(record_) : std::nullopt;
   }
   // Counts what the source has read; now and then, since here a job that was stopped ends, as cancelled.
   void has_read(std::uint64_t bytes, std::uint64_t records);
@@ -114,6 +131,15 @@ class Part {
 
  private:
   template <class Pass>
+  void pass_one(const Pass& pass) {
+    try {
+      pass();
+    } catch (...) {
+      is_bad_ = true;
+      throw;
+    }
+  }
+  template <class Pass>
   static void try_pass(const Pass& pass) {
     try {
       pass();
@@ -131,7 +157,7 @@ class Part {
   const std::shared_ptr<const std::atomic<bool>> cancelled_;
   std::uint64_t record_ = 0;
   std::uint64_t place_ = 0;
-  bool on_its_way_ = false;
+  bool is_bad_ = false;
   bool is_sample_ = false;
   PartOutcome outcome_;
   StoredChunks chunks_;

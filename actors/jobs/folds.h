@@ -1,0 +1,32 @@
+// Functions that fold values into a state: f(state, value) gives the new state or, if it gives nothing,
+// changes the state that it is given, which takes no copy of a large one.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "actors/jobs/engine/operator_failure.h"
+
+namespace actorflow {
+
+template <class F, class State, class Value>
+concept FoldsInPlace = requires(F& f, State& state, Value&& value) {
+  { f(state, std::forward<Value>(value)) } -> std::same_as<void>;
+};
+
+template <class State, class F, class Value>
+void fold_value(F& f, State& state, Value&& value) {
+  if constexpr (FoldsInPlace<F, State, Value>)
+    f(state, std::forward<Value>(value));
+  else
+    state = f(std::move(state), std::forward<Value>(value));
+}
+
+// On behalf of the operator whose function the user wrote.
+template <class State, class F, class Value>
+void fold_value(const PlanOperator& op, F& f, State& state, Value&& value) {
+  call_user(op, [&] { fold_value(f, state, std::forward<Value>(value)); });
+}
+
+}  // namespace actorflow

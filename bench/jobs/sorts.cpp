@@ -1,0 +1,191 @@
+// Sorting the sort benchmark's records: against a plain sort in this process on as many threads, against
+// copying the files, and keys that repeat against keys that do not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/harness.h"
+#include "bench/jobs/job_files.h"
+#include "bench/program.h"
+
+namespace actorflow::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int rounds = 3;
+constexpr int threads = job_threads;
+
+std::vector<char> read_all(const fs::path& path) {
+  std::vector<char> bytes(fs::file_size(path));
+  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+// Two halves by the first byte of the key, each sorted by its thread: prefix and place, then the records
+// gathered.
+double plain_sort(const std::string& path) {
+  constexpr std::size_t size = 100;
+  struct Entry {
+    std::uint64_t prefix, index;
+  };
+  return seconds_of([&] {
+    std::vector<char> records;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(path))
+      if (entry.path().extension() == ".bin") files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (const auto& file : files) {
+      const auto bytes = read_all(file);
+      records.insert(records.end(), bytes.begin(), bytes.end());
+    }
+    std::vector<std::thread> team;
+    for (int half = 0; half < threads; ++half)
+      team.emplace_back([&, half] {
+        std::vector<Entry> entries;
+        for (std::size_t i = 0; i < records.size() / size; ++i) {
+          std::uint64_t prefix = 0;
+          std::memcpy(&prefix, records.data() + i * size, sizeof prefix);
+          prefix = __builtin_bswap64(prefix);
+          if (static_cast<int>(prefix >> 63U) == half) entries.push_back({prefix, i});
+        }
+        std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
+          if (a.prefix != b.prefix) return a.prefix < b.prefix;
+          const int order =
+              std::memcmp(records.data() + a.index * size, records.data() + b.index * size, 10);
+          return order != 0 ? order < 0 : a.index < b.index;
+        });
+        std::ofstream out(fmt::format("{}/plain{}.bin", job_folder(), half), std::ios::binary);
+        std::vector<char> block;
+        for (const Entry& entry : entries) {
+          block.insert(block.end(), records.data() + entry.index * size,
+                       records.data() + (entry.index + 1) * size);
+          if (block.size() >= std::size_t{1} << 20U) {
+            out.write(block.data(), static_cast<std::streamsize>(block.size()));
+            block.clear();
+          }
+        }
+        out.write(block.data(), static_cast<std::streamsize>(block.size()));
+      });
+    for (auto& thread : team) thread.join();
+  });
+}
+
+std::string sorted_folder() { return job_folder() + "/sorted"; }
+
+double terasort(const std::string& path, const std::string& memory) {
+  return seconds_of_program("terasort",
+                            fmt::format("--input {} --output {} --memory {} --spill_folder {}", path,
+                                        sorted_folder(), memory, job_folder()));
+}
+
+// Two copies of all files, as one reads and writes once more than needed.
+double copy_twice(const std::string& path) {
+  const double seconds = seconds_of([&] {
+    run_command(fmt::format("cp -r {0} {1}/copy1 && cp -r {0} {1}/copy2", path, job_folder()));
+  });
+  run_command(fmt::format("rm -r {0}/copy1 {0}/copy2", job_folder()));
+  return seconds;
+}
+
+// What valsort says of records, sorted or not: how many, their checksum, how many are out of order.
+std::string summary_of(const std::string& path, const std::string& line) {
+  std::istringstream lines(output_of(fmt::format("{} valsort --input {} --tasks {} --quiet || true",
+                                                 path_of_program("gensort"), path, threads)));
+  for (std::string text; std::getline(lines, text);)
+    if (text.starts_with(line)) return text;
+  throw std::runtime_error("valsort does not say " + line);
+}
+
+// Throws runtime_error if the sorted records are not those of the input, in order.
+void expect_sorted(const std::string& input) {
+  static std::map<std::string, std::string> checksums;
+  std::string& expected = checksums[input];
+  if (expected.empty()) expected = summary_of(input, "records") + summary_of(input, "checksum");
+  if (summary_of(sorted_folder(), "records") + summary_of(sorted_folder(), "checksum") != expected ||
+      summary_of(sorted_folder(), "out of order") != "out of order 0")
+    throw std::runtime_error("the records of " + input + " were not sorted");
+}
+
+Benchmark sort_against(const std::string& name, const std::string& memory, const std::string& against,
+                       double (*baseline)(const std::string& path)) {
+  return {"jobs/terasort_" + name, "s", against, at_most(1.5), [=](bool quick) {
+            const std::string path = records_of(quick ? 10'000 : 10'000'000);
+            const Measurement measured = in_turn(
+                quick ? 1 : rounds, [&] { return terasort(path, memory); },
+                [&] { return baseline(path); });
+            expect_sorted(path);
+            return measured;
+          }};
+}
+
+// Ten times the memory, which does not stay in the page cache either; once, since it takes minutes.
+Measurement sort_much(bool quick) {
+  const std::uint64_t records = quick ? 1'000'000 : 100'000'000;
+  const double wanted = 4.5e2 * static_cast<double>(records);
+  if (static_cast<double>(fs::space(job_folder()).available) < wanted)
+    throw Skipped(fmt::format("{:.0f} GB of disk are not free in {}", wanted / 1e9, job_folder()));
+  const std::string path = records_of(records);
+  run_command("sync");
+  Measurement measured;
+  measured.ours = terasort(path, quick ? "100MiB" : "1GiB");
+  expect_sorted(path);
+  fs::remove_all(sorted_folder());
+  run_command("sync");
+  measured.baseline = copy_twice(path);
+  if (!quick) fs::remove_all(path);
+  return measured;
+}
+
+Benchmark sort_with_keys(const std::string& keys) {
+  return {"jobs/terasort_" + keys + "_keys", "s", "uniform keys", at_most(1.3), [keys](bool quick) {
+            const std::uint64_t records = quick ? 10'000 : 10'000'000;
+            const std::string path = records_of(records, keys), uniform = records_of(records);
+            const Measurement measured = in_turn(
+                quick ? 1 : rounds, [&] { return terasort(path, "4GB"); },
+                [&] { return terasort(uniform, "4GB"); });
+            terasort(path, "4GB");
+            expect_sorted(path);
+            return measured;
+          }};
+}
+
+Benchmark largest_partition(const std::string& keys) {
+  return {"jobs/largest_partition_" + keys + "_keys", "MB", "the mean of all", at_most(1.2),
+          [keys](bool quick) {
+            terasort(records_of(quick ? 1'000'000 : 10'000'000, keys), "4GB --partition_bytes 32MB");
+            std::vector<double> sizes;
+            for (const auto& entry : fs::directory_iterator(sorted_folder()))
+              if (entry.path().extension() == ".bin")
+                sizes.push_back(static_cast<double>(entry.file_size()) / 1e6);
+            return Measurement{
+                std::ranges::max(sizes),
+                std::accumulate(sizes.begin(), sizes.end(), 0.0) / static_cast<double>(sizes.size())};
+          }};
+}
+
+}  // namespace
+
+std::vector<Benchmark> sort_job_benchmarks() {
+  return {
+      sort_against("in_memory", "4GB", "key sort and gather on two threads", plain_sort),
+      sort_against("with_a_tenth_of_memory", "100MiB", "cp of the input twice", copy_twice),
+      {"jobs/terasort_10_GB_in_1_GiB", "s", "cp of the input twice", at_most(1.5), sort_much},
+      sort_with_keys("skewed"),
+      sort_with_keys("equal"),
+      largest_partition("skewed"),
+      largest_partition("equal"),
+  };
+}
+
+}  // namespace actorflow::bench
