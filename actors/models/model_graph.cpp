@@ -69,9 +69,9 @@ ModelGraph::ModelGraph(Graph& where, const Network& network, std::vector<TensorT
 std::optional<double> ModelGraph::common_rate(const CompileOptions& options) const {
   std::optional<double> common;
   for (const Variable& variable : variables.trained()) {
-    const double rate = options.optimizer.of(variable).hyperparameters()[0];
-    if (common && *common != rate) return std::nullopt;
-    common = rate;
+    const double own = options.optimizer.of(variable).hyperparameters()[0];
+    if (common && *common != own) return std::nullopt;
+    common = own;
   }
   return common;
 }
