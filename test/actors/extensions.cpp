@@ -3,8 +3,10 @@
 
 #include "actors/actorflow.h"
 #include "kernels/update/elementwise_optimizer.h"
+#include "test/actors/support/real_servers.h"
 
 using namespace actorflow;
+using namespace actorflow::test;
 
 namespace {
 
@@ -83,10 +85,10 @@ struct Program {
 // Two tasks behind ports, each with a runtime of its own.
 struct Ports {
   explicit Ports(const Extensions& of_both) {
+    const ClusterSpec cluster{{"ps", {nobodys_address()}}, {"worker", {nobodys_address()}}};
     for (const char* job : {"ps", "worker"}) {
       ServerOptions options;
-      options.cluster = ClusterSpec{{"ps", {"localhost:" + std::to_string(first_port)}},
-                                    {"worker", {"localhost:" + std::to_string(first_port + 1)}}};
+      options.cluster = cluster;
       options.job = job;
       options.num_threads = 1;
       options.extensions = of_both;
@@ -94,7 +96,6 @@ struct Ports {
     }
   }
 
-  static constexpr int first_port = 28461;
   std::vector<std::unique_ptr<Server>> servers;
 };
 
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(they_run_in_one_process) {
 BOOST_AUTO_TEST_CASE(they_travel_by_name_to_servers_behind_ports) {
   const Ports tasks(own_extensions());
   const Program program;
-  program.check(Session(tasks.servers[1]->target(), program.g));
+  program.check(Session(through_port(*tasks.servers[1]), program.g));
 }
 
 BOOST_AUTO_TEST_CASE(a_session_of_its_own_knows_them) {
