@@ -1,22 +1,8 @@
-// The words that occur most often: rows "word,count", the most frequent first.
+// Finds the most frequent words.
 //
 //   top_k --input 'books/*.txt' --output top --k 20
-#include "actors/jobs/job.h"
+#include "apps/jobs/top_k.h"
 
-using namespace actorflow;
-
-namespace {
-
-void top_k(Job& job) {
-  job.read_text(job.param("input"))
-      .flat_map(words)
-      .key_by(std::identity())
-      .count_by_key()
-      .top(job.param<std::size_t>("k", 10),
-           [](const auto& word) { return std::pair(word.second, word.first); })
-      .write_csv(job.param("output"));
+int main(int argc, char** argv) {
+  return actorflow::run_jobs(argc, argv, {{"top_k", actorflow::top_k}});
 }
-
-}  // namespace
-
-int main(int argc, char** argv) { return run_jobs(argc, argv, {{"top_k", top_k}}); }

@@ -1,22 +1,8 @@
-// How often each word occurs in some texts: rows "word,count".
+// Counts words.
 //
 //   word_count --input 'books/*.txt' --output counts
-#include "actors/jobs/job.h"
+#include "apps/jobs/word_count.h"
 
-using namespace actorflow;
-
-namespace {
-
-void word_count(Job& job) {
-  job.read_text(job.param("input"))
-      .flat_map(words)
-      .map([](auto word) {
-        return std::pair{word, std::int64_t{1}};
-      })
-      .reduce_by_key(std::plus<>{})
-      .write_csv(job.param("output"));
+int main(int argc, char** argv) {
+  return actorflow::run_jobs(argc, argv, {{"word_count", actorflow::word_count}});
 }
-
-}  // namespace
-
-int main(int argc, char** argv) { return run_jobs(argc, argv, {{"word_count", word_count}}); }

@@ -53,7 +53,8 @@ SeedRange parse_seeds(const std::string& text) {
                               ? SeedRange{number(text), number(text)}
                               : SeedRange{number(text.substr(0, dots)), number(text.substr(dots + 2))};
   if (range.first > range.last)
-    throw UsageError(fmt::format("--seeds: the first, {}, is after the last, {}", range.first, range.last));
+    throw UsageError(
+        fmt::format("--seeds: the first, {}, is after the last, {}", range.first, range.last));
   return range;
 }
 
@@ -93,11 +94,11 @@ void print_counts(const char* title, const std::map<std::string, std::uint64_t>&
 
 void print_summary(const Scenario& scenario, const SeedSummary& sum, double seconds) {
   const double simulated = std::chrono::duration<double>(sum.simulated).count();
-  fmt::print("{}: {} seeds, {} failed; {:.1f} s ({:.1f} seeds/s), {:.2f} simulated hours ({:.0f} x real time), "
-             "{:.1f} million messages\n",
-             scenario.name(), sum.seeds, sum.failures.size(), seconds,
-             static_cast<double>(sum.seeds) / seconds, simulated / 3600, simulated / seconds,
-             static_cast<double>(sum.messages) / 1e6);
+  fmt::print(
+      "{}: {} seeds, {} failed; {:.1f} s ({:.1f} seeds/s), {:.2f} simulated hours ({:.0f} x real time), "
+      "{:.1f} million messages\n",
+      scenario.name(), sum.seeds, sum.failures.size(), seconds, static_cast<double>(sum.seeds) / seconds,
+      simulated / 3600, simulated / seconds, static_cast<double>(sum.messages) / 1e6);
   print_counts("faults", sum.faults);
   print_counts("points", sum.points);
 }
@@ -179,6 +180,13 @@ int rehearse_all(const std::vector<std::string>& files, SeedRange range,
   return well ? success : failed_run;
 }
 
+// Those that can be real.
+std::vector<std::string> training_ones(std::vector<std::string> files,
+                                       const std::vector<std::string>& settings) {
+  std::erase_if(files, [&](const auto& file) { return !Scenario::read(file, settings).is_training(); });
+  return files;
+}
+
 int run(const SimulateCommand& command) {
   const auto files = command.files.empty() ? own_scenarios() : command.files;
   if (command.list) {
@@ -188,7 +196,9 @@ int run(const SimulateCommand& command) {
   const std::string few = command.real ? "1..5" : "1..100";
   const SeedRange given = parse_seeds(command.seeds.empty() ? few : command.seeds);
   const SeedRange range = seeds(given.first, given.last);
-  if (command.real) return rehearse_all(files, range, command);
+  if (command.real)
+    return rehearse_all(command.files.empty() ? training_ones(files, command.settings) : files, range,
+                        command);
   bool well = true;
   for (const auto& file : files)
     well &= simulate_seeds(Scenario::read(file, command.settings), file, range, command);
@@ -209,7 +219,8 @@ std::string scenario_options() {
 void add_simulate_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<SimulateCommand>();
   CLI::App* simulate = app.add_subcommand(
-      "simulate", "Train on simulated clusters with faults, for a range of seeds, and check what comes out");
+      "simulate",
+      "Run jobs on simulated clusters with faults, for a range of seeds, and check what comes out");
   simulate->add_flag(
       "--real", command->real,
       "Train with real processes in real time instead, with the same faults, and check what comes out "

@@ -7,8 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "actors/runtime/storage.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "apps/scenario/simulate_records.h"
 
 namespace actorflow {
 namespace {
@@ -23,13 +25,44 @@ void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const
       ->transform(CLI::AsNumberWithUnit(time_units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
 }
 
+std::map<std::string, std::vector<std::byte>> read_input(const std::string& given) {
+  std::map<std::string, std::vector<std::byte>> files;
+  if (const fs::path path = data_folder(given); fs::is_directory(path))
+    for (const auto& entry : fs::directory_iterator(path))
+      files[entry.path().filename().string()] = posix_storage().read(entry.path().string());
+  if (files.empty()) throw UsageError("input: there is no folder of files '" + given + "'");
+  return files;
+}
+
+void check_job(const std::string& job) {
+  const auto& jobs = scenario_jobs();
+  if (jobs.contains(job)) return;
+  std::string names;
+  for (const auto& [name, function] : jobs) names += (names.empty() ? "" : ", ") + name;
+  throw UsageError(fmt::format("job: expected one of {}, got '{}'", names, job));
+}
+
 }  // namespace
 
 void ScenarioFlags::add_to(CLI::App& app) {
+  app.add_option("--job", job, "A map/reduce job instead of training: word_count or top_k");
+  app.add_option("--tasks", tasks, "Of a map/reduce job")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--input", input,
+                 "Of a map/reduce job: a folder of texts, or the name of one of the project's");
+  app.add_option(both_spellings("split-bytes"), split_bytes, "Of which its files are cut into parts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--partitions", partitions, "Into which its records are divided")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_flag("--resume", resume, "It goes on where it was when all of its tasks are lost");
   app.add_option("--ps", ps, "Parameter servers")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--workers", workers, "Workers")->check(CLI::Range(1, 1000))->capture_default_str();
   train.add_to(app);
-  app.add_option("--fault,--faults", faults, "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
+  app.add_option("--fault,--faults", faults,
+                 "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
   app.add_option(both_spellings("random-faults"), random_faults,
                  "So many faults more, which heal, drawn from the seed")
       ->check(CLI::Range(0, 1000))
@@ -56,6 +89,7 @@ void ScenarioFlags::add_to(CLI::App& app) {
 
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)
     : name_(std::move(name)), flags_(flags), train_(flags.train.options()) {
+  if (!is_training()) check_job(flags.job);
   if (flags.same_weights && !is_synchronous(train_.strategy))
     throw UsageError("--same_weights is for synchronous training: every run differs without --sync");
   check_usage([&] {
@@ -65,8 +99,9 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
     for (const auto& fault : fixed_)
       for (const auto& task : {fault.task, fault.other})
         if (!task.job.empty() && std::ranges::find(known, task) == known.end())
-          throw invalid_argument(fmt::format("the fault '{}' is about {}, but there are {} ps and {} workers",
-                                             fault.to_string(), task.to_string(), flags.ps, flags.workers));
+          throw invalid_argument(
+              fmt::format("the fault '{}' is about {}, which is not there; the last of {} tasks is {}",
+                          fault.to_string(), task.to_string(), known.size(), known.back().to_string()));
     random_ = {.count = flags.random_faults,
                .until = std::chrono::nanoseconds(flags.faults_until),
                .longest = std::chrono::nanoseconds(flags.longest_fault)};
@@ -75,7 +110,10 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
   });
   train_.checkpoint_folder.clear();
   train_.mark_end = true;
-  data_ = flags.train.load(train_, flags.workers);
+  if (is_training())
+    data_ = flags.train.load(train_, flags.workers);
+  else
+    input_ = read_input(flags.input);
 }
 
 Scenario Scenario::read(const std::string& path, const std::vector<std::string>& settings) {
@@ -105,6 +143,7 @@ Scenario Scenario::on_real_processes() const {
 }
 
 std::vector<SimCluster::Job> Scenario::jobs() const {
+  if (!is_training()) return {{"worker", flags_.tasks}};
   return {{"ps", flags_.ps}, {"worker", flags_.workers}};
 }
 
@@ -117,7 +156,8 @@ std::vector<TaskName> Scenario::tasks() const {
 
 FaultPlan Scenario::faults(std::uint64_t seed) const {
   FaultPlan plan = fixed_;
-  if (random_.count > 0) std::ranges::move(random_fault_plan(seed, tasks(), random_), std::back_inserter(plan));
+  if (random_.count > 0)
+    std::ranges::move(random_fault_plan(seed, tasks(), random_), std::back_inserter(plan));
   std::ranges::stable_sort(plan, {}, &Fault::at);
   return plan;
 }

@@ -1,10 +1,12 @@
-// Scenarios: a training job, its faults, and the result that must come out all the same; in a file, as
-// the options of `actorflow simulate`.
+// Scenarios: a training job or a map/reduce job, its faults, and the result that must come out all the
+// same; in a file, as the options of `actorflow simulate`.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,13 @@ struct ScenarioFlags {
   int ps = 2;
   int workers = 4;
   TrainFlags train{.save_checkpoint_steps = 20};
+
+  std::string job;  // map/reduce, in place of training; "": training
+  int tasks = 3;
+  std::string input;
+  std::int64_t split_bytes = 65'536;
+  std::int64_t partitions = 4;
+  bool resume = false;  // with a work folder, from which each life of the job goes on
 
   std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"
   int random_faults = 0;            // this many more, drawn from the seed
@@ -53,6 +62,10 @@ class Scenario {
 
   const std::string& name() const { return name_; }
   const ScenarioFlags& flags() const { return flags_; }
+  // The rest of what a scenario has is that of training, or of a map/reduce job.
+  bool is_training() const { return flags_.job.empty(); }
+  // The files that a map/reduce job reads, by name.
+  const std::map<std::string, std::vector<std::byte>>& input() const { return input_; }
   const Mnist& data() const { return data_; }
   // The training options, without a folder for checkpoints, which the runner of the scenario chooses.
   const TrainOptions& train() const { return train_; }
@@ -69,6 +82,7 @@ class Scenario {
   ScenarioFlags flags_;
   TrainOptions train_;
   Mnist data_;
+  std::map<std::string, std::vector<std::byte>> input_;
   FaultPlan fixed_;
   RandomFaults random_;
 };

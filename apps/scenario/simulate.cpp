@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/simulation/seeds.h"
+#include "apps/scenario/simulate_records.h"
 #include "apps/training/train_replica.h"
 #include "dataflow/values/error.h"
 
@@ -21,7 +22,7 @@ SimOptions options_of(const Scenario& scenario) {
   return options;
 }
 
-SimulatedJob run(const Scenario& scenario, const SimOptions& options, const FaultPlan& faults) {
+SimulatedJob train(const Scenario& scenario, const SimOptions& options, const FaultPlan& faults) {
   static const std::atomic<bool> never{false};
   TrainOptions train = scenario.train();
   train.checkpoint_folder = "checkpoints";
@@ -44,11 +45,24 @@ SimulatedJob run(const Scenario& scenario, const SimOptions& options, const Faul
   return job;
 }
 
+SimulatedJob run(const Scenario& scenario, const SimOptions& options, const FaultPlan& faults) {
+  return scenario.is_training() ? train(scenario, options, faults)
+                                : simulate_records(scenario, options, faults);
+}
+
+void check_files(const SimulatedJob::Files& files, const SimulatedJob::Files& undisturbed) {
+  for (const auto* some : {&files, &undisturbed})
+    for (const auto& [name, bytes] : *some)
+      if (!files.contains(name) || !undisturbed.contains(name) || files.at(name) != undisturbed.at(name))
+        throw Error(Code::internal, "the file '" + name + "' is not that of the undisturbed job");
+}
+
 }  // namespace
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
   SimOptions options = options_of(scenario);
-  if (is_synchronous(scenario.train().strategy)) return run(scenario, options, {});
+  if (!scenario.is_training() || is_synchronous(scenario.train().strategy))
+    return run(scenario, options, {});
   std::vector<SimulatedJob> jobs;
   for (options.seed = 1; options.seed <= 5; ++options.seed) jobs.push_back(run(scenario, options, {}));
   const auto middle = jobs.begin() + 2;
@@ -59,7 +73,10 @@ SimulatedJob simulate_undisturbed(const Scenario& scenario) {
 SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed) {
   const SimOptions options = of_this_seed(options_of(scenario));
   SimulatedJob job = run(scenario, options, scenario.faults(options.seed));
-  scenario.check(job.report, undisturbed.report);
+  if (scenario.is_training())
+    scenario.check(job.report, undisturbed.report);
+  else
+    check_files(job.files, undisturbed.files);
   return job;
 }
 

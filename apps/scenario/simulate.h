@@ -1,8 +1,12 @@
 // Scenarios on simulated clusters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/scenario/scenario.h"
 #include "apps/training/report.h"
@@ -11,7 +15,10 @@ namespace actorflow {
 
 // The result of a simulated job.
 struct SimulatedJob {
-  TrainReport report;  // by the last life of the chief that made one
+  using Files = std::map<std::string, std::vector<std::byte>>;
+
+  TrainReport report;  // of training: by the last life of the chief that made one
+  Files files;         // of a map/reduce job: what it has written, by name
   SimStatistics statistics;
   std::uint64_t trace_hash = 0;
 };

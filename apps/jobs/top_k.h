@@ -1,0 +1,18 @@
+// The words that occur most often: rows "word,count", the most frequent first.
+#pragma once
+
+#include "actors/jobs/job.h"
+
+namespace actorflow {
+
+inline void top_k(Job& job) {
+  job.read_text(job.param("input"))
+      .flat_map(words)
+      .key_by(std::identity())
+      .count_by_key()
+      .top(job.param<std::size_t>("k", 10),
+           [](const auto& word) { return std::pair(word.second, word.first); })
+      .write_csv(job.param("output"));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,78 @@
+#include "apps/scenario/simulate_records.h"
+
+#include <algorithm>
+#include <string>
+
+#include "actors/simulation/sim_storage.h"
+#include "apps/jobs/top_k.h"
+#include "apps/jobs/word_count.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr const char* output = "output";
+constexpr const char* work_folder = "work";
+
+JobOptions options_of(const Scenario& scenario) {
+  const ScenarioFlags& flags = scenario.flags();
+  JobOptions options;
+  options.parameters = {{"input", "input"}, {"output", output}};
+  options.threads = 2;
+  options.memory_bytes = std::size_t{128} << 20;
+  options.split_bytes = static_cast<std::uint64_t>(flags.split_bytes);
+  options.partitions = static_cast<std::size_t>(flags.partitions);
+  options.records_on_disk = true;  // all records between stages
+  options.spill_folder = "spill";
+  options.overwrite = true;
+  if (flags.resume) options.work_folder = work_folder;
+  options.resume = flags.resume;
+  return options;
+}
+
+bool is_done(Storage& storage) {
+  return storage.exists(std::string(output) + "/_SUCCESS") && storage.list(work_folder).empty();
+}
+
+// A task that comes back when the job has ended finds nobody who knows it.
+void run_task(SimTask& task, const Scenario& scenario) {
+  for (const auto& [name, bytes] : scenario.input())
+    if (const std::string path = "input/" + name; !task.storage().exists(path))
+      task.storage().write_atomically(path, bytes);
+  if (is_done(task.storage())) return;
+  try {
+    run_job(task.server(), scenario_jobs(), scenario.flags().job, options_of(scenario));
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
+  }
+}
+
+SimulatedJob::Files files_of(Storage& storage) {
+  SimulatedJob::Files files;
+  for (const auto& name : storage.list(output))
+    if (!name.ends_with(".tmp")) files[name] = storage.read(std::string(output) + "/" + name);
+  return files;
+}
+
+}  // namespace
+
+const JobTable& scenario_jobs() {
+  static const JobTable jobs{{"word_count", word_count}, {"top_k", top_k}};
+  return jobs;
+}
+
+SimulatedJob simulate_records(const Scenario& scenario, const SimOptions& options,
+                              const FaultPlan& faults) {
+  SimCluster sim(scenario.jobs(), options);
+  auto programs = sim.start([&scenario](SimTask& task) { run_task(task, scenario); });
+  sim.apply(faults);
+  programs.finish();
+  sim.storage().files().set_failures(0);  // the job may have ended before its last fault
+  SimulatedJob job;
+  job.files = files_of(sim.storage());
+  job.statistics = sim.statistics();
+  job.trace_hash = sim.trace_hash();
+  return job;
+}
+
+}  // namespace actorflow
