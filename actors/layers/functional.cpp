@@ -48,7 +48,7 @@ SymbolicTensor input(const Shape& shape, DType dtype, std::string name) {
   return SymbolicTensor({.type = {dtype, shape}, .name = std::move(name)});
 }
 
-std::vector<Output> Network::build(ModelPass& pass, const std::vector<Output>& values) const {
+std::vector<Output> Architecture::build(ModelPass& pass, const std::vector<Output>& values) const {
   Builder builder(pass);
   for (std::size_t i = 0; i < inputs.size(); ++i) builder.give(inputs[i], values.at(i));
   std::vector<Output> results;
@@ -56,7 +56,7 @@ std::vector<Output> Network::build(ModelPass& pass, const std::vector<Output>& v
   return results;
 }
 
-Network chain(const std::vector<Layer>& layers, std::optional<SymbolicTensor> first) {
+Architecture chain(const std::vector<Layer>& layers, std::optional<SymbolicTensor> first) {
   if (layers.empty()) throw invalid_argument("a model needs at least one layer, got none");
   const SymbolicTensor begin = first ? *first : SymbolicTensor(SymbolicTensor::Def{});
   SymbolicTensor end = begin;

@@ -39,16 +39,16 @@ class SymbolicTensor {
 SymbolicTensor input(const Shape& shape, DType dtype = DType::float32, std::string name = "");
 
 // The inputs, the outputs and all between: what a model computes.
-struct Network {
+struct Architecture {
   std::vector<SymbolicTensor> inputs, outputs;
 
-  // Adds the network to the pass's graph and returns its outputs. `inputs` are in the order of
-  // Network::inputs. Throws invalid_argument, naming the layer and what it got, and for an output that
-  // needs another input.
+  // Adds the architecture to the pass's graph and returns its outputs. `inputs` are in the order of
+  // Architecture::inputs. Throws invalid_argument, naming the layer and what it got, and for an output
+  // that needs another input.
   std::vector<Output> build(ModelPass& pass, const std::vector<Output>& inputs) const;
 };
 
 // Layers one after the other.
-Network chain(const std::vector<Layer>& layers, std::optional<SymbolicTensor> input = {});
+Architecture chain(const std::vector<Layer>& layers, std::optional<SymbolicTensor> input = {});
 
 }  // namespace actorflow

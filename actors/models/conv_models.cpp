@@ -28,14 +28,14 @@ SymbolicTensor residual_block(const SymbolicTensor& x, std::int64_t channels, st
   return normalised()({conv3x3(channels, 1)(inner), shortcut(channels, stride)(x)});
 }
 
-ImageClassifier add_to(Graph& graph, const Network& network, const Shape& image, std::uint64_t seed,
-                       bool training) {
+ImageClassifier add_to(Graph& graph, const Architecture& architecture, const Shape& image,
+                       std::uint64_t seed, bool training) {
   ImageClassifier model;
   model.x = graph.placeholder(DType::float32, {Shape::unknown, image[0], image[1], image[2]}, "x");
   model.labels = graph.placeholder(DType::int64, {Shape::unknown}, "labels");
   ModelVariables variables;
   ModelPass pass{.graph = graph, .variables = variables, .seed = seed, .training = training};
-  model.logits = network.build(pass, {model.x})[0];
+  model.logits = architecture.build(pass, {model.x})[0];
   model.loss = mean(softmax_cross_entropy(model.logits, model.labels));
   model.accuracy = mean(cast(equal(argmax(model.logits, 1), model.labels), DType::float32));
   model.variables = variables.trained();
@@ -45,7 +45,7 @@ ImageClassifier add_to(Graph& graph, const Network& network, const Shape& image,
 
 }  // namespace
 
-Network lenet() {
+Architecture lenet() {
   const auto conv = [](std::int64_t filters) {
     return conv2d(filters, 5, {}, {.padding = Padding::same, .weights = he_normal()});
   };
@@ -54,7 +54,7 @@ Network lenet() {
                input({28, 28, 1}));
 }
 
-Network resnet20() {
+Architecture resnet20() {
   const SymbolicTensor image = input({32, 32, 3});
   SymbolicTensor x = normalised()(conv3x3(16, 1)(image));
   for (const std::int64_t channels : {16, 32, 64})

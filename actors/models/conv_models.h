@@ -23,11 +23,11 @@ struct ImageClassifier {
 // Convolutions 5x5 of 32 and of 64 filters, each with bias, 2x2 maximum and relu, then dense layers of
 // 512 (relu) and 10, after LeCun et al. 1998. (The maximum of a relu is the relu of the maximum.) For
 // images of 28x28 grey values.
-Network lenet();
+Architecture lenet();
 // He et al. 2016, section 4.2, n = 3: 3x3 convolutions with batch normalisation in three stages of three
 // residual blocks, of 16, 32 and 64 channels, and shortcuts without weights (option A). For images of
 // 32x32 in 3 colours.
-Network resnet20();
+Architecture resnet20();
 
 // The same in a graph of the program's own. `training` = false: with the moving averages, for testing.
 ImageClassifier make_lenet(Graph& graph, std::uint64_t seed);

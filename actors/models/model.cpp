@@ -17,8 +17,9 @@
 namespace actorflow {
 
 Model::Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs)
-    : Model(Network{std::move(inputs), std::move(outputs)}) {}
-Model::Model(Network network) : engine_(std::make_unique<ModelEngine>(std::move(network))) {}
+    : Model(Architecture{std::move(inputs), std::move(outputs)}) {}
+Model::Model(Architecture architecture)
+    : engine_(std::make_unique<ModelEngine>(std::move(architecture))) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
@@ -38,9 +39,9 @@ Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
 }
 
 Tensor Model::predict(const Tensor& x, std::int64_t batch_size) {
-  if (engine_->network.outputs.size() != 1)
+  if (engine_->architecture.outputs.size() != 1)
     throw invalid_argument(fmt::format("the model has {} outputs; call predict() with a list of inputs",
-                                       engine_->network.outputs.size()));
+                                       engine_->architecture.outputs.size()));
   return predict(std::vector<Tensor>{x}, batch_size)[0];
 }
 
@@ -136,7 +137,8 @@ double Model::learning_rate() {
   ModelSession& model = engine_->session();
   const Output rate = scheduled ? model.nodes().rate : Output(model.nodes().learning_rate);
   if (!rate)
-    throw Error(Code::failed_precondition, "the learning rate follows a schedule, which begins with fit()");
+    throw Error(Code::failed_precondition,
+                "the learning rate follows a schedule, which begins with fit()");
   return model.session().run(rate).scalar<double>();
 }
 

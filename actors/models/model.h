@@ -82,7 +82,7 @@ class Model {
  public:
   // The functional form.
   Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs);
-  explicit Model(Network network);
+  explicit Model(Architecture architecture);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();

@@ -23,10 +23,10 @@ std::string counted(std::size_t count, std::string_view what) {
 
 }  // namespace
 
-ModelEngine::ModelEngine(Network made) : network(std::move(made)) {
-  if (network.inputs.empty() || network.outputs.empty())
+ModelEngine::ModelEngine(Architecture made) : architecture(std::move(made)) {
+  if (architecture.inputs.empty() || architecture.outputs.empty())
     throw invalid_argument(fmt::format("a model needs an input and an output, got {} and {}",
-                                       network.inputs.size(), network.outputs.size()));
+                                       architecture.inputs.size(), architecture.outputs.size()));
 }
 
 const CompileOptions& ModelEngine::compiled() const {
@@ -47,7 +47,7 @@ ModelSession& ModelEngine::session() const {
 
 std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorType>& given) const {
   std::vector<TensorType> types = given.empty() ? learned_inputs : given;
-  const auto& inputs = network.inputs;
+  const auto& inputs = architecture.inputs;
   if (types.empty())
     for (const SymbolicTensor& input : inputs) types.push_back(input.def().type);
   if (types.size() != inputs.size())
@@ -64,7 +64,7 @@ std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorTyp
 }
 
 ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& example) const {
-  const std::size_t inputs = network.inputs.size(), outputs = network.outputs.size();
+  const std::size_t inputs = architecture.inputs.size(), outputs = architecture.outputs.size();
   const bool weighted = compiled().sample_weights;
   const std::size_t expected = inputs + outputs + (weighted ? 1 : 0);
   if (example.size() != expected)
@@ -77,9 +77,9 @@ ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& ex
           {first_label, first_label + static_cast<std::ptrdiff_t>(outputs)}};
 }
 
-ModelEngine::Local::Local(const Network& network, std::vector<TensorType> inputs,
+ModelEngine::Local::Local(const Architecture& architecture, std::vector<TensorType> inputs,
                           const CompileOptions* options, std::optional<double> rate)
-    : nodes(graph, network, std::move(inputs), options, rate),
+    : nodes(graph, architecture, std::move(inputs), options, rate),
       server(Server::local(options ? options->extensions : Extensions{})),
       in_session(nodes, server.runtime()->storage()),
       session(std::make_unique<Session>(server.target(), graph)) {
@@ -96,7 +96,7 @@ void ModelEngine::build(const std::vector<TensorType>& given) {
       check_type("input", i, local->nodes.input_types[i], types[i]);
     return;
   }
-  auto made = std::make_unique<Local>(network, types, options ? &*options : nullptr, wanted_rate);
+  auto made = std::make_unique<Local>(architecture, types, options ? &*options : nullptr, wanted_rate);
   if (!kept_weights.empty()) made->in_session.set_weights(kept_weights);
   kept_weights.clear();
   local = std::move(made);

@@ -1,5 +1,5 @@
-// What a Model holds: its network, and once the types of its examples are known, a graph with a session.
-// For this folder only.
+// What a Model holds: its architecture, and once the types of its examples are known, a graph with a
+// session. For this folder only.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace actorflow {
 
 struct ModelEngine {
-  explicit ModelEngine(Network network);
+  explicit ModelEngine(Architecture architecture);
 
   // Throws failed_precondition if the model has not been compiled.
   const CompileOptions& compiled() const;
@@ -40,18 +40,18 @@ struct ModelEngine {
   // Forgets the graph, and keeps the weights for the next one.
   void rebuild_later();
 
-  Network network;
+  Architecture architecture;
   std::optional<CompileOptions> options;
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
   std::vector<TensorType> learned_inputs;      // their types, known from data
-  std::optional<double> wanted_rate;  // that was set before there was a graph
+  std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
 
   // In this process.
   struct Local {
-    Local(const Network& network, std::vector<TensorType> inputs, const CompileOptions* options,
-          std::optional<double> rate);
+    Local(const Architecture& architecture, std::vector<TensorType> inputs,
+          const CompileOptions* options, std::optional<double> rate);
 
     Graph graph;
     ModelGraph nodes;

@@ -44,18 +44,19 @@ Output per_example(Output loss) {
 
 }  // namespace
 
-ModelGraph::ModelGraph(Graph& where, const Network& network, std::vector<TensorType> types,
+ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vector<TensorType> types,
                        const CompileOptions* options, std::optional<double> first_rate)
     : graph(where),
       global_step(actorflow::global_step(graph)),
       progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
       input_types(std::move(types)),
-      network_(network),
+      architecture_(architecture),
       seed_(options ? options->seed : CompileOptions{}.seed) {
   for (std::size_t i = 0; i < input_types.size(); ++i) {
     const TensorType batch = batched(input_types[i]);
-    const std::string& name = network_.inputs[i].def().name;
-    inputs.push_back(graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
+    const std::string& name = architecture_.inputs[i].def().name;
+    inputs.push_back(
+        graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
   }
   ModelPass pass{.graph = graph, .variables = variables, .seed = seed_};
   predictions = build(pass);
@@ -76,7 +77,7 @@ std::optional<double> ModelGraph::common_rate(const CompileOptions& options) con
   return common;
 }
 
-std::vector<Output> ModelGraph::build(ModelPass& pass) { return network_.build(pass, inputs); }
+std::vector<Output> ModelGraph::build(ModelPass& pass) { return architecture_.build(pass, inputs); }
 
 void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorType> types) {
   check_outputs(options, predictions.size());

@@ -31,7 +31,7 @@ class ModelGraph {
  public:
   // `inputs` are the types of one example. Without options the model can only predict. `learning_rate`
   // replaces the optimizer's at first.
-  ModelGraph(Graph& graph, const Network& network, std::vector<TensorType> inputs,
+  ModelGraph(Graph& graph, const Architecture& architecture, std::vector<TensorType> inputs,
              const CompileOptions* options, std::optional<double> learning_rate = {});
   // Adds what testing needs. `labels` are the types of one example. REQUIRES: called once.
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
@@ -80,7 +80,7 @@ class ModelGraph {
 
   std::optional<double> common_rate(const CompileOptions& options) const;
 
-  const Network& network_;
+  const Architecture& architecture_;
   std::uint64_t seed_;
   std::vector<Output> losses_;  // that layers have added, when not training
 };

@@ -27,6 +27,7 @@ struct Erf {
 #endif
   }
 
+#ifndef __CUDA_ARCH__
   static constexpr int terms = 14;
   // (-1)^n / (n! (2n + 1)), n = 0, 1, ...
   static constexpr std::array<double, terms> coefficients = [] {
@@ -46,6 +47,7 @@ struct Erf {
       sum = sum * square + static_cast<T>(coefficients[static_cast<std::size_t>(n)]);
     return sum;
   }
+#endif
 };
 
 // log(1 + e^x) without overflow.

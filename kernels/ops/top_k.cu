@@ -6,13 +6,12 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/devices/host_device.h"
 #include "kernels/loops/rows.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cuda_device.h"
-#else
-#include "kernels/devices/host_device.h"
 #endif
 
 namespace actorflow {

@@ -20,7 +20,7 @@ namespace {
 
 // A callback that makes up the values of "val_loss", one epoch after the other.
 CallbackRef made_up(std::vector<double> values) {
-  return callback({.on_epoch_end = [values = std::move(values)](Training&, int epoch, Logs& logs) {
+  return callback({.on_epoch_end = [values = std::move(values)](FitContext&, int epoch, Logs& logs) {
     logs.set("val_loss", values.at(static_cast<std::size_t>(epoch - 1)));
   }});
 }
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_best_weights_are_restored_also_when_fit_simply_ends) {
 
 BOOST_AUTO_TEST_CASE(accuracy_ought_to_grow) {
   Model model = step_counter();
-  const auto made = callback({.on_epoch_end = [](Training&, int epoch, Logs& logs) {
+  const auto made = callback({.on_epoch_end = [](FitContext&, int epoch, Logs& logs) {
     logs.set("val_accuracy", epoch < 4 ? 0.1 * epoch : 0.3);
   }});
   const auto history =
@@ -87,12 +87,12 @@ BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_in_the_epoch_where_it_was) 
     Model model = sequential({dense(4, tanh), dropout(0.3), dense(1)});
     model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.01}});
     const auto [x, y] = points_of_a_line(20);
-    callbacks.push_back(callback({.on_epoch_begin = [&](Training&, int) { epochs ? ++*epochs : 0; }}));
+    callbacks.push_back(callback({.on_epoch_begin = [&](FitContext&, int) { epochs ? ++*epochs : 0; }}));
     model.fit({x, y}, quiet({.epochs = 10, .batch_size = 4, .callbacks = std::move(callbacks)}));
     return model.weights();
   };
   const auto interrupt =
-      callback({.on_batch_end = [](Training& training, std::int64_t batch, const Logs&) {
+      callback({.on_batch_end = [](FitContext& training, std::int64_t batch, const Logs&) {
         if (training.model().progress().epoch == 5 && batch == 3)
           throw Error(Code::cancelled, "interrupted");
       }});
@@ -111,7 +111,8 @@ BOOST_AUTO_TEST_CASE(a_damaged_backup_is_passed_over) {
   std::ofstream(folder.file("step-4.manifest"), std::ios::binary) << "nonsense";
   Model again = step_counter();
   std::vector<int> epochs;
-  const auto note = callback({.on_epoch_begin = [&](Training&, int epoch) { epochs.push_back(epoch); }});
+  const auto note =
+      callback({.on_epoch_begin = [&](FitContext&, int epoch) { epochs.push_back(epoch); }});
   again.fit(examples(), with({backup_and_restore(folder.path()), note}, 5));
   BOOST_TEST(epochs == (std::vector<int>{4, 5}), boost::test_tools::per_element());
   BOOST_TEST(weight_of(again) == -5.F);
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_ends_training) {
   model.compile({.loss = {{"value", [](Output p, Output) { return p - p; }}}, .optimizer = Sgd{0}});
   std::int64_t batches = 0;
   const auto count =
-      callback({.on_batch_end = [&](Training&, std::int64_t, const Logs&) { ++batches; }});
+      callback({.on_batch_end = [&](FitContext&, std::int64_t, const Logs&) { ++batches; }});
   model.fit(examples(3), with({terminate_on_nan(), count}, 2));
   BOOST_TEST(batches == 1);
 }

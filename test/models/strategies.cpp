@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(asynchronous_replicas_learn_too) {
 }
 
 BOOST_AUTO_TEST_CASE(the_chief_alone_decides_to_stop) {
-  const auto made = callback({.on_epoch_end = [](Training&, int epoch, Logs& logs) {
+  const auto made = callback({.on_epoch_end = [](FitContext&, int epoch, Logs& logs) {
     logs.set("val_loss", epoch == 2 ? 0.5 : 1);
   }});
   FitOptions fit = options(Mirrored{2});

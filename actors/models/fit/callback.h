@@ -20,10 +20,10 @@ struct FitProgress {
 };
 
 // What a callback sees of the training that calls it.
-class Training {
+class FitContext {
  public:
   // REQUIRES: the model outlives this.
-  Training(Model& model, FitProgress first, int last_epoch)
+  FitContext(Model& model, FitProgress first, int last_epoch)
       : model_(model), first_(first), last_epoch_(last_epoch) {}
 
   Model& model() const { return model_; }
@@ -46,15 +46,15 @@ class Training {
 class Callback {
  public:
   virtual ~Callback() = default;
-  virtual void on_train_begin(Training&) {}
-  virtual void on_epoch_begin(Training&, int /*epoch*/) {}
+  virtual void on_train_begin(FitContext&) {}
+  virtual void on_epoch_begin(FitContext&, int /*epoch*/) {}
   // After each training step; `batch` counts from 1 in each epoch. The logs are the batch's own. A
   // callback that looks at batches says so: reading them costs a little.
   virtual bool looks_at_batches() const { return false; }
-  virtual void on_batch_end(Training&, std::int64_t /*batch*/, const Logs&) {}
+  virtual void on_batch_end(FitContext&, std::int64_t /*batch*/, const Logs&) {}
   // The logs are of the whole epoch; what a callback adds, later ones see, and the history keeps.
-  virtual void on_epoch_end(Training&, int /*epoch*/, Logs&) {}
-  virtual void on_train_end(Training&) {}
+  virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
+  virtual void on_train_end(FitContext&) {}
 };
 
 using CallbackRef = std::shared_ptr<Callback>;

@@ -67,11 +67,11 @@ CallbackRef averaged_weights(int from_epoch = 1);
 
 // A callback of functions; empty ones are not called.
 struct CallbackFunctions {
-  std::function<void(Training&)> on_train_begin{};
-  std::function<void(Training&, int epoch)> on_epoch_begin{};
-  std::function<void(Training&, std::int64_t batch, const Logs&)> on_batch_end{};
-  std::function<void(Training&, int epoch, Logs&)> on_epoch_end{};
-  std::function<void(Training&)> on_train_end{};
+  std::function<void(FitContext&)> on_train_begin{};
+  std::function<void(FitContext&, int epoch)> on_epoch_begin{};
+  std::function<void(FitContext&, std::int64_t batch, const Logs&)> on_batch_end{};
+  std::function<void(FitContext&, int epoch, Logs&)> on_epoch_end{};
+  std::function<void(FitContext&)> on_train_end{};
 };
 CallbackRef callback(CallbackFunctions functions);
 

@@ -75,7 +75,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
 ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   const std::lock_guard lock(building());
   const auto& compile = engine_.compiled();
-  nodes_.emplace(graph, engine_.network, engine_.types_of_inputs(types_.inputs), &compile,
+  nodes_.emplace(graph, engine_.architecture, engine_.types_of_inputs(types_.inputs), &compile,
                  engine_.wanted_rate);
   nodes_->add_testing(compile, types_.labels);
   nodes_->add_training(compile, replication);

@@ -66,7 +66,7 @@ class ClusterFit final : public ReplicaProgram {
 
   // At the chief.
   History history_;
-  Training training_;
+  FitContext training_;
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task

@@ -43,7 +43,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
 
 History FitLoop::run() {
   History history;
-  Training training(model_, {.epoch = options_.initial_epoch + 1}, options_.epochs);
+  FitContext training(model_, {.epoch = options_.initial_epoch + 1}, options_.epochs);
   for (const auto& callback : options_.callbacks) callback->on_train_begin(training);
   FitProgress& progress = engine_.progress = training.first();
   while (progress.epoch <= options_.epochs && !training.stopped()) {
@@ -59,7 +59,7 @@ History FitLoop::run() {
   return history;
 }
 
-Logs FitLoop::run_epoch(Training& training) {
+Logs FitLoop::run_epoch(FitContext& training) {
   FitProgress& progress = engine_.progress;
   data_->training.begin_epoch(progress.epoch, progress.batches);
   ProgressLine line(steady_clock(), options_.verbosity == Verbosity::silent, progress.epoch,
@@ -88,7 +88,7 @@ Logs FitLoop::run_epoch(Training& training) {
   return logs;
 }
 
-void FitLoop::show_batch(Training& training, std::span<const Tensor> values, std::int64_t examples) {
+void FitLoop::show_batch(FitContext& training, std::span<const Tensor> values, std::int64_t examples) {
   Totals own(engine_.compiled().metrics);
   own.add(values, examples);
   Logs logs;

@@ -27,8 +27,8 @@ class FitLoop {
   History run();
 
  private:
-  Logs run_epoch(Training& training);
-  void show_batch(Training& training, std::span<const Tensor> values, std::int64_t examples);
+  Logs run_epoch(FitContext& training);
+  void show_batch(FitContext& training, std::span<const Tensor> values, std::int64_t examples);
 
   Model& model_;
   ModelEngine& engine_;

@@ -18,11 +18,11 @@ class CsvLogger final : public Callback {
  public:
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
 
-  void on_train_begin(Training&) override {
+  void on_train_begin(FitContext&) override {
     columns_.clear();
     if (!append_) posix_storage().remove(path_);
   }
-  void on_epoch_end(Training&, int epoch, Logs& logs) override {
+  void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     if (columns_.empty()) begin(logs);
     std::string row = fmt::format("{}", epoch);
     for (const auto& column : columns_) {
@@ -55,7 +55,7 @@ class TensorBoard final : public Callback {
   explicit TensorBoard(const std::string& folder)
       : training_(posix_storage(), folder), validation_(posix_storage(), folder + "/validation") {}
 
-  void on_epoch_end(Training&, int epoch, Logs& logs) override {
+  void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     constexpr std::string_view prefix = "val_";
     for (const auto& [name, value] : logs.values()) {
       const bool of_validation = name.starts_with(prefix);
@@ -75,19 +75,19 @@ class FunctionsCallback final : public Callback {
   explicit FunctionsCallback(CallbackFunctions functions) : functions_(std::move(functions)) {}
 
   bool looks_at_batches() const override { return static_cast<bool>(functions_.on_batch_end); }
-  void on_train_begin(Training& training) override {
+  void on_train_begin(FitContext& training) override {
     if (functions_.on_train_begin) functions_.on_train_begin(training);
   }
-  void on_epoch_begin(Training& training, int epoch) override {
+  void on_epoch_begin(FitContext& training, int epoch) override {
     if (functions_.on_epoch_begin) functions_.on_epoch_begin(training, epoch);
   }
-  void on_batch_end(Training& training, std::int64_t batch, const Logs& logs) override {
+  void on_batch_end(FitContext& training, std::int64_t batch, const Logs& logs) override {
     if (functions_.on_batch_end) functions_.on_batch_end(training, batch, logs);
   }
-  void on_epoch_end(Training& training, int epoch, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
     if (functions_.on_epoch_end) functions_.on_epoch_end(training, epoch, logs);
   }
-  void on_train_end(Training& training) override {
+  void on_train_end(FitContext& training) override {
     if (functions_.on_train_end) functions_.on_train_end(training);
   }
 

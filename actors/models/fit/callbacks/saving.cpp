@@ -2,9 +2,9 @@
 #include <map>
 #include <vector>
 
-#include "actors/monitored/training_end.h"
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/model.h"
+#include "actors/monitored/training_end.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/values/error.h"
 
@@ -18,7 +18,7 @@ class ModelCheckpoint final : public Callback {
         only_best_(!options.monitor.empty()),
         value_(options.monitor, options.better) {}
 
-  void on_epoch_end(Training& training, int, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int, Logs& logs) override {
     if (only_best_) {
       const auto value = value_.find(logs);
       if (!value || !value_.improve(*value)) return;
@@ -39,16 +39,16 @@ class BackupAndRestore final : public Callback {
 
   bool looks_at_batches() const override { return options_.every_batches > 0; }
 
-  void on_train_begin(Training& training) override {
+  void on_train_begin(FitContext& training) override {
     if (!latest_step(posix_storage(), folder_)) return;
     training.model().load(folder_);
     training.begin_at(training.model().progress());
   }
-  void on_batch_end(Training& training, std::int64_t batch, const Logs&) override {
+  void on_batch_end(FitContext& training, std::int64_t batch, const Logs&) override {
     if (batch % options_.every_batches == 0) training.model().save(folder_);
   }
-  void on_epoch_end(Training& training, int, Logs&) override { training.model().save(folder_); }
-  void on_train_end(Training& training) override {
+  void on_epoch_end(FitContext& training, int, Logs&) override { training.model().save(folder_); }
+  void on_train_end(FitContext& training) override {
     if (!options_.keep && training.model().progress().epoch > training.last_epoch()) remove_all();
   }
 
@@ -67,11 +67,11 @@ class AveragedWeights final : public Callback {
  public:
   explicit AveragedWeights(int from_epoch) : from_epoch_(from_epoch) {}
 
-  void on_train_begin(Training&) override {
+  void on_train_begin(FitContext&) override {
     sums_.clear();
     count_ = 0;
   }
-  void on_epoch_end(Training& training, int epoch, Logs&) override {
+  void on_epoch_end(FitContext& training, int epoch, Logs&) override {
     if (epoch < from_epoch_) return;
     ++count_;
     for (const auto& [name, value] : training.model().weights()) {
@@ -81,7 +81,7 @@ class AveragedWeights final : public Callback {
       for (std::size_t i = 0; i < values.size(); ++i) sum[i] += static_cast<double>(values[i]);
     }
   }
-  void on_train_end(Training& training) override {
+  void on_train_end(FitContext& training) override {
     if (count_ == 0) return;
     auto weights = training.model().weights();
     for (auto& [name, value] : weights) {

@@ -17,13 +17,13 @@ class EarlyStopping final : public Callback {
   explicit EarlyStopping(const EarlyStoppingOptions& options)
       : options_(options), value_(options.monitor, options.better, options.min_delta) {}
 
-  void on_train_begin(Training&) override {
+  void on_train_begin(FitContext&) override {
     value_.reset();
     epochs_without_ = 0;
     best_weights_.clear();
   }
 
-  void on_epoch_end(Training& training, int epoch, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
     const auto value = value_.find(logs);
     if (!value || epoch < options_.start_from_epoch) return;
     if (value_.improve(*value)) {
@@ -37,7 +37,7 @@ class EarlyStopping final : public Callback {
     }
   }
 
-  void on_train_end(Training& training) override {
+  void on_train_end(FitContext& training) override {
     if (!best_weights_.empty()) training.model().set_weights(best_weights_);
   }
 
@@ -58,12 +58,12 @@ class ReduceOnPlateau final : public Callback {
           fmt::format("reduce_on_plateau: expected a factor between 0 and 1, got {}", options.factor));
   }
 
-  void on_train_begin(Training&) override {
+  void on_train_begin(FitContext&) override {
     value_.reset();
     epochs_without_ = cooling_ = 0;
   }
 
-  void on_epoch_end(Training& training, int, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int, Logs& logs) override {
     logs.set("learning_rate", training.model().learning_rate());
     const auto value = value_.find(logs);
     if (!value) return;
@@ -95,7 +95,7 @@ class ReduceOnPlateau final : public Callback {
 class TerminateOnNan final : public Callback {
  public:
   bool looks_at_batches() const override { return true; }
-  void on_batch_end(Training& training, std::int64_t batch, const Logs& logs) override {
+  void on_batch_end(FitContext& training, std::int64_t batch, const Logs& logs) override {
     if (std::isfinite(logs.at("loss"))) return;
     spdlog::error("the loss of batch {} is {}: training ends", batch, logs.at("loss"));
     training.stop();
@@ -107,10 +107,10 @@ class LearningRateScheduler final : public Callback {
   explicit LearningRateScheduler(std::function<double(int, double)> schedule)
       : schedule_(std::move(schedule)) {}
 
-  void on_epoch_begin(Training& training, int epoch) override {
+  void on_epoch_begin(FitContext& training, int epoch) override {
     training.model().set_learning_rate(schedule_(epoch, training.model().learning_rate()));
   }
-  void on_epoch_end(Training& training, int, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int, Logs& logs) override {
     logs.set("learning_rate", training.model().learning_rate());
   }
 
