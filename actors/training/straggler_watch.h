@@ -22,7 +22,7 @@ class StragglerWatch {
   };
 
   // From now on the others wait for this replica alone; none: they are on their way, or for several.
-  void wait_for(std::optional<std::int64_t> replica, Time now) {
+  void waits_for(std::optional<std::int64_t> replica, Time now) {
     if (replica_) waited_[*replica_] += now - since_;
     replica_ = replica;
     since_ = now;
@@ -30,9 +30,10 @@ class StragglerWatch {
 
   // The replica for which alone the others have waited longest since the last call, if there is one.
   std::optional<Straggler> take_worst(Time now) {
-    wait_for(replica_, now);
+    waits_for(replica_, now);
     const auto waited = std::exchange(waited_, {});
-    const auto worst = std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });
+    const auto worst =
+        std::ranges::max_element(waited, {}, [](const auto& entry) { return entry.second; });
     if (worst == waited.end()) return std::nullopt;
     return Straggler{worst->first, worst->second};
   }

@@ -93,7 +93,7 @@ void TokenBarrier::on_global_step(const GlobalStepIs& message) {
 
 void TokenBarrier::release() {
   hand_out_tokens();
-  watch_.wait_for(only_missing(), task_->clock->now());
+  watch_.waits_for(only_missing(), task_->clock->now());
 }
 
 void TokenBarrier::hand_out_tokens() {

@@ -125,7 +125,7 @@ class TokenBarrier : public HeldSteps {
   std::map<std::int64_t, std::set<std::string>> applied_;  // finished accumulators, by global step
   Waiters<Waiting> waiting_;
   std::map<std::int64_t, std::string> task_of_replica_;  // the tasks of replicas
-  std::set<std::int64_t> gone_;                // replicas whose task was lost
+  std::set<std::int64_t> gone_;                          // replicas whose task was lost
   std::optional<std::int64_t> held_at_;  // no tokens of a later step are handed out; -1: none at all
   StragglerWatch watch_;
 };

@@ -17,10 +17,10 @@ BOOST_AUTO_TEST_SUITE(straggler_watch)
 BOOST_AUTO_TEST_CASE(the_one_for_whom_the_others_waited_longest_is_named_with_the_time) {
   StragglerWatch watch;
   for (int round = 0; round < 3; ++round) {
-    watch.wait_for(1, at(round * 1000ms + 100ms));
-    watch.wait_for(std::nullopt, at(round * 1000ms + 700ms));
-    watch.wait_for(2, at(round * 1000ms + 800ms));
-    watch.wait_for(std::nullopt, at(round * 1000ms + 900ms));
+    watch.waits_for(1, at(round * 1000ms + 100ms));
+    watch.waits_for(std::nullopt, at(round * 1000ms + 700ms));
+    watch.waits_for(2, at(round * 1000ms + 800ms));
+    watch.waits_for(std::nullopt, at(round * 1000ms + 900ms));
   }
   const auto worst = watch.take_worst(at(3000ms));
   BOOST_REQUIRE(worst);
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(the_one_for_whom_the_others_waited_longest_is_named_with_th
 
 BOOST_AUTO_TEST_CASE(a_wait_that_goes_on_counts_up_to_now_and_only_once) {
   StragglerWatch watch;
-  watch.wait_for(0, at(100ms));
+  watch.waits_for(0, at(100ms));
   BOOST_TEST((watch.take_worst(at(150ms))->waited == 50ms));
   BOOST_TEST((watch.take_worst(at(250ms))->waited == 100ms));
 }

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(scenarios_that_cannot_be) {
   expect_failure(simulate({"--set", "kinds=kill,flood"}), bad_usage,
                  {"small.scenario", "'flood'", "partition"});
   expect_failure(simulate({"--set", "faults=1s kill /job:ps/task:1"}), bad_usage,
-                 {"/job:ps/task:1", "1 ps"});
+                 {"/job:ps/task:1", "the last of 2 tasks is /job:worker/task:0"});
   expect_failure(simulate({"--real", "--twice"}), bad_usage, {"--real", "--twice"});
 }
 

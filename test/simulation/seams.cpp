@@ -1,5 +1,5 @@
-// Everything that a simulation must decide goes through a seam (actors/README.md): the sources of actors/ name
-// clocks, chance, threads and files only where the real side of a seam is.
+// Everything that a simulation must decide goes through a seam (actors/README.md): the sources of
+// actors/ name clocks, chance, threads and files only where the real side of a seam is.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -21,10 +21,11 @@ struct Rule {
 };
 
 const std::vector<Rule>& rules() {
-  static const std::set<std::string> threads{"runtime/scheduler.h",          "runtime/scheduler.cpp",
-                                             "runtime/thread_unit.h",        "runtime/thread_unit.cpp",
-                                             "runtime/threaded_runtime.cpp", "client/queue_runner.h",
-                                             "client/queue_runner.cpp"};
+  static const std::set<std::string> threads{
+      "runtime/scheduler.h", "runtime/scheduler.cpp", "runtime/thread_unit.h", "runtime/thread_unit.cpp",
+      "runtime/threaded_runtime.cpp", "client/queue_runner.h", "client/queue_runner.cpp",
+      // The programs of replicas in one process.
+      "strategies/run_on_threads.cpp"};
   static const std::vector<Rule> all{
       {"a clock",
        std::regex(R"((steady|system|high_resolution)_clock::now|clock_gettime|gettimeofday|\btime\()"),
@@ -39,9 +40,10 @@ const std::vector<Rule>& rules() {
        threads},
       {"the real disk",
        std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
-       // program_build reads the program itself.
+       // program_build reads the program itself; distribution a task's number, before it has a runtime.
        {"runtime/storage.h", "runtime/posix_storage.cpp", "runtime/threaded_runtime.cpp",
-        "client/session.cpp", "simulation/sim_cluster.cpp", "jobs/engine/program_build.cpp"}},
+        "client/session.cpp", "simulation/sim_cluster.cpp", "jobs/engine/program_build.cpp",
+        "strategies/distribution.cpp"}},
       // Their order is the library's own: what is sent in such an order differs from machine to machine.
       {"an unordered container",
        std::regex(R"(std::unordered_)"),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/models/fit/logs.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 
@@ -22,11 +23,13 @@ struct FitProgress {
 // What a callback sees of the training that calls it.
 class FitContext {
  public:
-  // REQUIRES: the model outlives this.
-  FitContext(Model& model, FitProgress first, int last_epoch)
-      : model_(model), first_(first), last_epoch_(last_epoch) {}
+  // REQUIRES: model and storage outlive this.
+  FitContext(Model& model, Storage& storage, FitProgress first, int last_epoch)
+      : model_(model), storage_(storage), first_(first), last_epoch_(last_epoch) {}
 
   Model& model() const { return model_; }
+  // For files of callbacks: the disk, or that of a simulation.
+  Storage& storage() const { return storage_; }
   const FitProgress& first() const { return first_; }
   int last_epoch() const { return last_epoch_; }
   // For on_train_begin(): what comes before need not be trained.
@@ -37,6 +40,7 @@ class FitContext {
 
  private:
   Model& model_;
+  Storage& storage_;
   FitProgress first_;
   int last_epoch_;
   bool stopped_ = false;

@@ -67,7 +67,8 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       types_(engine.divided(types_of_example(data.elements(), &server))),
       data_(server, data, options, shape_of(options, replica_options_, task_, engine.compiled().seed)),
       steps_per_epoch_(data_.training.count_steps()),
-      training_(model, {.epoch = options.initial_epoch + 1}, options.epochs) {
+      training_(model, server.runtime()->storage(), {.epoch = options.initial_epoch + 1},
+                options.epochs) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
   for (const auto& callback : options.callbacks) looks_at_batches_ |= callback->looks_at_batches();
 }

@@ -43,7 +43,8 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
 
 History FitLoop::run() {
   History history;
-  FitContext training(model_, {.epoch = options_.initial_epoch + 1}, options_.epochs);
+  FitContext training(model_, engine_.local->in_session.storage(), {.epoch = options_.initial_epoch + 1},
+                      options_.epochs);
   for (const auto& callback : options_.callbacks) callback->on_train_begin(training);
   FitProgress& progress = engine_.progress = training.first();
   while (progress.epoch <= options_.epochs && !training.stopped()) {

@@ -43,6 +43,8 @@ void name_library() {
   keep(&af::read_all);
   // actors/input/rows.h
   keep(&af::rows_of, &af::row_of, &af::stack_padded);
+  // actors/jobs/engine/chunk_store.h
+  keep(&af::bytes_of);
   // actors/layers/functional.h
   keep(&af::input, &af::chain);
   // actors/layers/initializer.h
@@ -69,6 +71,8 @@ void name_library() {
        &af::averaged_weights, &af::callback);
   // actors/models/mlp.h
   keep(&af::make_mlp);
+  // actors/models/model.h
+  keep(static_cast<af::Model (*)(const std::vector<af::Layer>&)>(&af::sequential));
   // actors/monitored/hooks.h
   keep(&af::stop_at_step, &af::stop_after_steps, &af::checkpoint_saver, &af::summary_saver,
        &af::logging_tensor, &af::nan_tensor, &af::sync_replicas, &af::feed_fn, &af::final_ops,
@@ -156,10 +160,10 @@ void name_library() {
   keep(&af::subtract, &af::divide, &af::maximum, &af::minimum, &af::pow, &af::negative, &af::abs,
        &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt, &af::tanh, &af::sigmoid,
        &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less, &af::less_equal, &af::greater,
-       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::where, &af::element, &af::cast,
-       &af::sum, &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like, &af::mean_like,
-       &af::broadcast_like, &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill, &af::identity,
-       &af::expand_dims, &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad,
+       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::where,
+       &af::element, &af::cast, &af::sum, &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like,
+       &af::mean_like, &af::broadcast_like, &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill,
+       &af::identity, &af::expand_dims, &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad,
        &af::random_uniform, &af::random_normal, &af::truncated_normal, &af::matmul, &af::batch_matmul,
        &af::bias_add, &af::fused_conv2d, &af::batch_norm_inference, &af::gelu, &af::gather,
        &af::scatter_add, &af::scatter_update, &af::unsorted_segment_sum, &af::softmax, &af::log_softmax,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,10 @@ class CsvLogger final : public Callback {
  public:
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
 
-  void on_train_begin(FitContext&) override {
+  void on_train_begin(FitContext& training) override {
     columns_.clear();
-    if (!append_) posix_storage().remove(path_);
+    storage_ = &training.storage();
+    if (!append_) storage_->remove(path_);
   }
   void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     if (columns_.empty()) begin(logs);
@@ -39,35 +41,39 @@ class CsvLogger final : public Callback {
       columns_.push_back(name);
       names += "," + name;
     }
-    if (!append_ || !posix_storage().exists(path_)) write(names + "\n");
+    if (!append_ || !storage_->exists(path_)) write(names + "\n");
   }
-  void write(std::string_view text) const {
-    posix_storage().append(path_, std::as_bytes(std::span(text)));
-  }
+  void write(std::string_view text) const { storage_->append(path_, std::as_bytes(std::span(text))); }
 
   std::string path_;
   bool append_;
+  Storage* storage_ = nullptr;  // of the present fit()
   std::vector<std::string> columns_;
 };
 
 class TensorBoard final : public Callback {
  public:
-  explicit TensorBoard(const std::string& folder)
-      : training_(posix_storage(), folder), validation_(posix_storage(), folder + "/validation") {}
+  explicit TensorBoard(std::string folder) : folder_(std::move(folder)) {}
+
+  void on_train_begin(FitContext& training) override {
+    training_.emplace(training.storage(), folder_);
+    validation_.emplace(training.storage(), folder_ + "/validation");
+  }
 
   void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     constexpr std::string_view prefix = "val_";
     for (const auto& [name, value] : logs.values()) {
       const bool of_validation = name.starts_with(prefix);
       const std::string plain = of_validation ? name.substr(prefix.size()) : name;
-      (of_validation ? validation_ : training_).scalar(epoch, "epoch_" + plain, value);
+      (of_validation ? validation_ : training_)->scalar(epoch, "epoch_" + plain, value);
     }
-    training_.flush();
-    validation_.flush();
+    training_->flush();
+    validation_->flush();
   }
 
  private:
-  EventWriter training_, validation_;
+  std::string folder_;
+  std::optional<EventWriter> training_, validation_;  // of the present fit()
 };
 
 class FunctionsCallback final : public Callback {
@@ -101,7 +107,7 @@ CallbackRef csv_logger(std::string path, bool append) {
   return std::make_shared<CsvLogger>(std::move(path), append);
 }
 
-CallbackRef tensorboard(std::string folder) { return std::make_shared<TensorBoard>(folder); }
+CallbackRef tensorboard(std::string folder) { return std::make_shared<TensorBoard>(std::move(folder)); }
 
 CallbackRef callback(CallbackFunctions functions) {
   return std::make_shared<FunctionsCallback>(std::move(functions));

@@ -40,7 +40,7 @@ class BackupAndRestore final : public Callback {
   bool looks_at_batches() const override { return options_.every_batches > 0; }
 
   void on_train_begin(FitContext& training) override {
-    if (!latest_step(posix_storage(), folder_)) return;
+    if (!latest_step(training.storage(), folder_)) return;
     training.model().load(folder_);
     training.begin_at(training.model().progress());
   }
@@ -49,12 +49,12 @@ class BackupAndRestore final : public Callback {
   }
   void on_epoch_end(FitContext& training, int, Logs&) override { training.model().save(folder_); }
   void on_train_end(FitContext& training) override {
-    if (!options_.keep && training.model().progress().epoch > training.last_epoch()) remove_all();
+    if (!options_.keep && training.model().progress().epoch > training.last_epoch())
+      remove_all(training.storage());
   }
 
  private:
-  void remove_all() const {
-    Storage& storage = posix_storage();
+  void remove_all(Storage& storage) const {
     for (const auto& name : storage.list(folder_)) storage.remove(folder_ + "/" + name);
     storage.sync(folder_);
   }
