@@ -1,6 +1,7 @@
 #include "schema/cluster_json.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -35,9 +36,8 @@ class Mistakes {
 
 constexpr int max_depth = 32;
 constexpr auto cluster_form = R"({"ps": ["host:port", ...], "worker": [...]})";
-constexpr auto tf_config_form =
-    R"({"cluster": {"chief": ["host:port"], "ps": [...], "worker": [...]}, )"
-    R"("task": {"type": "worker", "index": 0}})";
+constexpr auto tf_config_form = R"({"cluster": {"chief": ["host:port"], "ps": [...], "worker": [...]}, )"
+                                R"("task": {"type": "worker", "index": 0}})";
 
 std::optional<int> number_in(const std::string& text) {
   int value = 0;
@@ -129,6 +129,11 @@ ClusterSpec read_cluster(const std::string& text_or_file) {
   return parse_cluster(*text);
 }
 
+std::optional<std::string> tf_config() {
+  const char* value = std::getenv("TF_CONFIG");
+  return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
 TaskConfig parse_tf_config(const std::string& text) {
   const json root = parse("TF_CONFIG", text);
   Mistakes mistakes;
@@ -142,8 +147,8 @@ TaskConfig parse_tf_config(const std::string& text) {
     mistakes.gather([&] {
       if (task)
         config = TaskConfig::make(std::move(jobs), *task);
-      else
-        [[maybe_unused]] const ClusterSpec checked(std::move(jobs));
+      else [[maybe_unused]]
+        const ClusterSpec checked(std::move(jobs));
     });
   }
   mistakes.throw_if_any("TF_CONFIG", tf_config_form);

@@ -1,6 +1,7 @@
 // Clusters written in JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "dataflow/cluster/cluster_spec.h"
@@ -15,6 +16,9 @@ ClusterSpec parse_cluster(const std::string& json);
 
 // Parses the argument itself if it is JSON, else the file of that name. Also throws not_found.
 ClusterSpec read_cluster(const std::string& text_or_file);
+
+// The value of the environment variable TF_CONFIG, if it is set and not empty.
+std::optional<std::string> tf_config();
 
 // TF_CONFIG, as distributed TensorFlow reads it: {"cluster": {...}, "task": {"type": "worker", "index":
 // 0}}; other members are ignored. Throws as parse_cluster() and TaskConfig::make(), with all mistakes in

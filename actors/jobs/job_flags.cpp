@@ -150,9 +150,8 @@ std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
     return config;
   }
   if (texts.task_index >= 0) throw invalid_argument("--task_index was given without --cluster");
-  const char* environment = std::getenv("TF_CONFIG");
-  if (!environment || !*environment) return std::nullopt;
-  return parse_tf_config(environment);
+  const auto environment = tf_config();
+  return environment ? std::optional(parse_tf_config(*environment)) : std::nullopt;
 }
 
 }  // namespace

@@ -37,6 +37,12 @@ std::int64_t last_dimension(Output x) {
   return last;
 }
 
+TensorType batched(const TensorType& example, std::int64_t examples) {
+  Shape shape{examples};
+  for (const std::int64_t dim : example.shape.dims()) shape.push_back(dim);
+  return {example.dtype, shape};
+}
+
 Shape with_last(const Shape& shape, std::int64_t last) {
   Shape result = batch_of(shape);
   result.set(shape.rank() - 1, last);

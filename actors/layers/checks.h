@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "dataflow/graph/graph.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -18,7 +21,20 @@ std::int64_t last_dimension(Output x);
 // The shape for reshape() that differs from this one in the last dimension: -1 is the batch. All other
 // dimensions must be known.
 Shape with_last(const Shape& shape, std::int64_t last);
+// The type of a batch of that many examples, by default of any number, of this type each.
+TensorType batched(const TensorType& example, std::int64_t examples = Shape::unknown);
+
 // The dimensions of one example, all known, behind a batch of -1.
 Shape batch_of(const Shape& example);
+
+// What `build` returns; its errors begin with "what 'name': ".
+template <class Build>
+auto built_as(std::string_view what, const std::string& name, Build&& build) {
+  try {
+    return std::forward<Build>(build)();
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(what) + " '" + name + "': " + error.what());
+  }
+}
 
 }  // namespace actorflow

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/layers/checks.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -112,13 +113,9 @@ Output LayerScope::apply(const Layer& layer, const std::vector<Output>& inputs) 
   const std::string name = name_of(layer);
   LayerScope inner(pass_, prefix_ + name + "/");
   return graph().name_scope(name, [&] {
-    try {
-      const Output result = layer.build(inner, inputs);
-      if (prefix_.empty()) pass_.layers.push_back({name, layer.kind(), result.type()});
-      return result;
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("layer '{}': {}", name, error.what()));
-    }
+    const Output result = built_as("layer", name, [&] { return layer.build(inner, inputs); });
+    if (prefix_.empty()) pass_.layers.push_back({name, layer.kind(), result.type()});
+    return result;
   });
 }
 

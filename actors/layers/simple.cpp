@@ -1,7 +1,9 @@
 // Layers without variables.
 #include <fmt/format.h>
 
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "actors/layers/checks.h"
 #include "actors/layers/layers.h"
@@ -10,15 +12,23 @@
 namespace actorflow {
 namespace {
 
+// REQUIRES: an input or more.
+template <class Merge>
+Output folded(const std::vector<Output>& inputs, Merge function) {
+  return std::accumulate(inputs.begin() + 1, inputs.end(), inputs.front(), function);
+}
+
 template <class Merge>
 Layer merge(const char* kind, Merge function) {
   return {kind, [=](LayerScope&, const std::vector<Output>& inputs) {
             if (inputs.size() < 2)
               throw invalid_argument(fmt::format("expected two inputs or more, got {}", inputs.size()));
-            Output result = inputs[0];
-            for (std::size_t i = 1; i < inputs.size(); ++i) result = function(result, inputs[i]);
-            return result;
+            return folded(inputs, function);
           }};
+}
+
+void expect_inputs(const std::vector<Output>& inputs) {
+  if (inputs.empty()) throw invalid_argument("expected one input or more, got none");
 }
 
 // The product of the dimensions that are known.
@@ -76,16 +86,15 @@ Layer multiply() {
 
 Layer average() {
   return {"average", [](LayerScope&, const std::vector<Output>& inputs) {
-            if (inputs.empty()) throw invalid_argument("expected one input or more, got none");
-            Output total = inputs[0];
-            for (std::size_t i = 1; i < inputs.size(); ++i) total = total + inputs[i];
+            expect_inputs(inputs);
+            const Output total = folded(inputs, [](Output a, Output b) { return a + b; });
             return total * (1.0 / static_cast<double>(inputs.size()));
           }};
 }
 
 Layer concatenate(std::int64_t axis) {
   return {"concatenate", [axis](LayerScope&, const std::vector<Output>& inputs) {
-            if (inputs.empty()) throw invalid_argument("expected one input or more, got none");
+            expect_inputs(inputs);
             return concat(inputs, axis < 0 ? axis + inputs[0].shape().rank() : axis);
           }};
 }

@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "actors/layers/checks.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/clipping.h"
 
 namespace actorflow {
 namespace {
-
-// The type of a batch of examples of this type.
-TensorType batched(const TensorType& example) {
-  Shape shape{Shape::unknown};
-  for (const std::int64_t dim : example.shape.dims()) shape.push_back(dim);
-  return {example.dtype, shape};
-}
 
 std::string numbered(std::string_view name, std::size_t number) {
   return number == 0 ? std::string(name) : fmt::format("{}_{}", name, number);
@@ -130,24 +124,19 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
   Measured measured;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const Loss& loss = options.loss.list()[i];
-    try {
-      Output cost = mean_cost(per_example(loss.of(predicted[i], labels[i])), together);
-      if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
-      measured.loss = measured.loss ? measured.loss + cost : cost;
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("loss '{}': {}", loss.name, error.what()));
-    }
+    Output cost = built_as("loss", loss.name, [&] {
+      return mean_cost(per_example(loss.of(predicted[i], labels[i])), together);
+    });
+    if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
+    measured.loss = measured.loss ? measured.loss + cost : cost;
   }
   for (const Output& loss : losses) measured.loss = measured.loss + loss;
   for (const auto& entry : variables.entries)
     if (entry.regularizer) measured.loss = measured.loss + entry.regularizer(entry.variable);
   for (const Metric& metric : options.metrics) {
     const auto i = static_cast<std::size_t>(metric.output);
-    try {
-      measured.metrics.push_back(metric.of_batch(predicted[i], labels[i]));
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("metric '{}': {}", metric.name, error.what()));
-    }
+    measured.metrics.push_back(
+        built_as("metric", metric.name, [&] { return metric.of_batch(predicted[i], labels[i]); }));
   }
   return measured;
 }

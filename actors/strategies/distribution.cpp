@@ -1,8 +1,6 @@
 #include "actors/strategies/distribution.h"
 
-#include <cstdlib>
 #include <memory>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -14,9 +12,9 @@
 namespace actorflow {
 
 Distribution distribution_from_environment(const ReplicaOptions& replica, ServerOptions options) {
-  const char* text = std::getenv("TF_CONFIG");
-  if (text == nullptr || std::string(text).empty()) return OneDevice{};
-  const TaskConfig config = parse_tf_config(text);
+  const auto text = tf_config();
+  if (!text) return OneDevice{};
+  const TaskConfig config = parse_tf_config(*text);
   if (config.is_evaluator())
     throw invalid_argument("TF_CONFIG: the task is an evaluator, which is not part of training");
   options.cluster = config.cluster;

@@ -185,6 +185,8 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
         } else if constexpr (std::is_same_v<M, Shutdown>) {
           job.stop(content.reason, content.code);
           end_waits(content.reason);
+          caf::anon_send(task->master,
+                         StopSteps{{Code::cancelled, "the job is over: " + content.reason}});
         } else if constexpr (std::is_same_v<M, Heartbeat>) {
           on_heartbeat(sender);
         } else {
@@ -248,15 +250,13 @@ void Server::Impl::tell_task(TaskId to, Message message) {
 
 // Of steps that run, and of those that begin before their program hears of the end.
 void Server::Impl::end_waits(const std::string& reason) {
-  const Status over{Code::cancelled, "the job is over: " + reason};
-  caf::anon_send(task->coordinator, JobOver{over});
-  caf::anon_send(task->master, StopSteps{over});
+  caf::anon_send(task->coordinator, JobOver{{Code::cancelled, "the job is over: " + reason}});
 }
 
 // A process that has been replaced has no say in it.
 void Server::Impl::end_job(const Shutdown& message) {
   if (!job.replaced().empty()) return;
-  caf::anon_send(task->coordinator, JobOver{{Code::cancelled, "the job is over: " + message.reason}});
+  end_waits(message.reason);
   for (std::size_t i = 0; i < task->tasks.size(); ++i)
     if (static_cast<TaskId>(i) != task->own) tell_task(static_cast<TaskId>(i), message);
 }

@@ -139,12 +139,11 @@ bool TokenBarrier::is_waiting(std::int64_t replica) const {
 
 std::optional<std::int64_t> TokenBarrier::only_missing() const {
   if (!settings_ || waiting_.empty()) return std::nullopt;
-  std::optional<std::int64_t> only;
-  for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica) {
-    if (is_waiting(replica)) continue;
-    if (only) return std::nullopt;
-    only = replica;
-  }
+  const std::int64_t replicas = settings_->total_num_replicas;
+  if (static_cast<std::int64_t>(waiting_.size()) != replicas - 1) return std::nullopt;
+  // What the others' numbers lack of the sum of all: a replica waits at most once.
+  std::int64_t only = replicas * (replicas - 1) / 2;
+  for (const Waiting& waiting : waiting_) only -= waiting.replica;
   return only;
 }
 

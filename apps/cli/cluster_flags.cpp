@@ -27,11 +27,6 @@ ClusterSpec::Jobs jobs_of(const std::string& ps_hosts, const std::string& worker
 
 }  // namespace
 
-std::optional<std::string> tf_config() {
-  const char* value = std::getenv("TF_CONFIG");
-  return value && *value ? std::optional<std::string>(value) : std::nullopt;
-}
-
 ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts) {
   return ClusterSpec(jobs_of(ps_hosts, worker_hosts));
 }

@@ -9,9 +9,6 @@
 
 namespace actorflow {
 
-// The value of the environment variable TF_CONFIG, if it is set and not empty.
-std::optional<std::string> tf_config();
-
 // A cluster of the jobs ps and worker. Throws invalid_argument that lists every mistake.
 ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts);
 

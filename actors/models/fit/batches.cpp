@@ -84,6 +84,10 @@ std::int64_t Batches::examples_of_batch(std::int64_t batch) const {
   return std::min(options_.batch_size, *size_ - batch * options_.batch_size);
 }
 
+std::int64_t Batches::examples_of_epoch() const {
+  return options_.steps_per_epoch > 0 ? options_.steps_per_epoch * options_.batch_size : *size_;
+}
+
 Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
   const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
   Dataset batches = own.batch(options_.batch_size / options_.shards);

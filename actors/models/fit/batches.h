@@ -48,6 +48,8 @@ class Batches {
   // The examples of batch number `batch` of an epoch, of all replicas together. REQUIRES: count_steps()
   // was called.
   std::int64_t examples_of_batch(std::int64_t batch) const;
+  // The same of an epoch.
+  std::int64_t examples_of_epoch() const;
 
  private:
   Dataset examples_of(int epoch);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/input/rows.h"
+#include "actors/layers/checks.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
@@ -22,10 +25,7 @@ namespace {
 BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica, const TaskConfig& task,
                         std::uint64_t seed) {
   const int replicas = task.num_replicas();
-  BatchesOptions shape{.batch_size = options.batch_size,
-                       .shuffle = options.shuffle,
-                       .seed = seed,
-                       .steps_per_epoch = options.steps_per_epoch};
+  BatchesOptions shape = batches_of(options, seed);
   if (!is_synchronous(replica.strategy)) {
     shape.stride = replicas;
     return shape;
@@ -48,6 +48,9 @@ const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptio
   return task;
 }
 
+// The row of epoch_sums for an epoch.
+std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
+
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
   static std::mutex mutex;
@@ -58,8 +61,7 @@ std::mutex& building() {
 
 ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
                        const FitOptions& options, ReplicaOptions replica_options)
-    : model_(model),
-      engine_(engine),
+    : engine_(engine),
       server_(server),
       options_(options),
       replica_options_(std::move(replica_options)),
@@ -68,9 +70,9 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       data_(server, data, options, shape_of(options, replica_options_, task_, engine.compiled().seed)),
       steps_per_epoch_(data_.training.count_steps()),
       training_(model, server.runtime()->storage(), {.epoch = options.initial_epoch + 1},
-                options.epochs) {
+                options.epochs),
+      callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
-  for (const auto& callback : options.callbacks) looks_at_batches_ |= callback->looks_at_batches();
 }
 
 ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
@@ -151,7 +153,7 @@ void ClusterFit::begin_epoch(int epoch) {
   if (epoch > options_.epochs) return;
   line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
                 options_.epochs, steps_per_epoch_);
-  for (const auto& callback : options_.callbacks) callback->on_epoch_begin(training_, epoch);
+  callbacks_.on_epoch_begin(epoch);
 }
 
 Feeds ClusterFit::next() {
@@ -170,11 +172,8 @@ Feeds ClusterFit::next() {
 Tuple ClusterFit::padding() const {
   Tuple batch;
   for (const auto* types : {&types_.inputs, &types_.labels})
-    for (const TensorType& type : *types) {
-      Shape shape{1};
-      for (const std::int64_t dim : type.shape.dims()) shape.push_back(dim);
-      batch.push_back(Tensor::zeros(type.dtype, shape));
-    }
+    for (const TensorType& type : *types)
+      batch.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
   if (nodes_->sample_weights) batch.push_back(Tensor::zeros(DType::float32, {1}));
   return batch;
 }
@@ -189,11 +188,12 @@ Feeds ClusterFit::feeds_of(std::optional<Tuple> own, std::int64_t all_examples, 
   const std::int64_t rows = rows_of(batch);
   const std::vector<float> weights(static_cast<std::size_t>(rows), examples > 0 ? 1.F : 0.F);
   const float sharers = is_sync() ? static_cast<float>(task_.num_replicas()) : 1.F;
+  std::vector<double> row(2);
+  row[row_of_epoch(epoch)] = 1;
   feeds.insert(feeds.end(), {{replica.weights, Tensor::of<float>({rows}, weights)},
                              {replica.share, Tensor::scalar(static_cast<float>(all_examples) / sharers)},
                              {replica.examples, Tensor::scalar(static_cast<double>(examples))},
-                             {replica.row, Tensor::of<double>({2}, {epoch % 2 == 0 ? 1.0 : 0.0,
-                                                                    epoch % 2 == 0 ? 0.0 : 1.0})}});
+                             {replica.row, Tensor::of<double>({2}, row)}});
   return feeds;
 }
 
@@ -203,14 +203,7 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   last_values_.assign(values.begin(), values.end());
   line_->step();
   engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
-  if (looks_at_batches_) {
-    Totals own(engine_.compiled().metrics);
-    own.add(values, 1);
-    Logs logs;
-    own.write_to(logs);
-    for (const auto& callback : options_.callbacks)
-      callback->on_batch_end(training_, engine_.progress.batches, logs);
-  }
+  callbacks_.on_batch_end(engine_.progress.batches, values);
   while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
   return !training_.stopped();
 }
@@ -228,16 +221,11 @@ void ClusterFit::end_epoch() {
   Totals totals(engine_.compiled().metrics);
   if (!sums_) sums_ = take_sums(epoch);
   totals.add_sums(sums_->values<double>(), last_values_);
-  Logs logs;
-  totals.write_to(logs);
-  if (data_.validation) {
-    const Logs validation = test(engine_, *data_.validation);
-    for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
-  }
+  Logs logs = logs_of_epoch(engine_, totals, data_);
   sums_.reset();
   line_->finish(logs);
   engine_.progress = {.epoch = epoch + 1};
-  for (const auto& callback : options_.callbacks) callback->on_epoch_end(training_, epoch, logs);
+  callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
   if (!training_.stopped()) begin_epoch(epoch + 1);
@@ -247,34 +235,27 @@ void ClusterFit::end_epoch() {
 // little after it; after the loss of a task there may be more or fewer of them.
 Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
-  std::int64_t expected = 0;
-  if (is_sync())
-    for (std::int64_t batch = 0; batch < steps_per_epoch_; ++batch)
-      expected += data_.training.examples_of_batch(batch);
-  const auto row = static_cast<std::size_t>(epoch % 2 == 0 ? 0 : 1);
+  const std::int64_t width = nodes_->epoch_sums.type().shape[1];
+  const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
+  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : 0;
   Session& session = in_session_->session();
   Tensor sums;
   for (int tries = 0; tries < 100; ++tries) {
     sums = session.run(nodes_->epoch_sums);
-    const std::size_t width = sums.values<double>().size() / 2;
-    if (sums.values<double>()[row * width] >= static_cast<double>(expected)) break;
+    if (sums.values<double>()[begin] >= expected) break;
     server_.runtime()->sleep(10ms);
   }
-  const auto values = sums.values<double>();
-  const std::size_t width = values.size() / 2;
+  const auto row = sums.values<double>().subspan(begin, static_cast<std::size_t>(width));
   Tensor less = Tensor::zeros(DType::float64, sums.shape());
-  Tensor taken = Tensor::allocate(DType::float64, {static_cast<std::int64_t>(width)});
-  for (std::size_t i = 0; i < width; ++i) {
-    taken.mutable_values<double>()[i] = values[row * width + i];
-    less.mutable_values<double>()[row * width + i] = -values[row * width + i];
-  }
+  std::ranges::transform(row, less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin),
+                         std::negate());
   session.run(std::vector<Output>{}, {{less_, less}}, {take_});
-  return taken;
+  return Tensor::of<double>({width}, {row.begin(), row.end()});
 }
 
 void ClusterFit::finish(Session& session) {
   use(session);
-  for (const auto& callback : options_.callbacks) callback->on_train_end(training_);
+  callbacks_.on_train_end();
   engine_.adopt(types_.inputs, in_session_->weights());
 }
 
@@ -282,7 +263,7 @@ History ClusterFit::run() {
   static const std::atomic<bool> never{false};
   if (task_.is_chief()) {
     engine_.learned_inputs = types_.inputs;
-    for (const auto& callback : options_.callbacks) callback->on_train_begin(training_);
+    callbacks_.on_train_begin();
   }
   struct Restore {
     ModelEngine* engine;

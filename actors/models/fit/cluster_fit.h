@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
 #include "actors/models/model_engine.h"
@@ -47,7 +48,6 @@ class ClusterFit final : public ReplicaProgram {
   bool is_over(int epoch, std::int64_t global_step) const;
   Tensor take_sums(int epoch);
 
-  Model& model_;
   ModelEngine& engine_;
   Server& server_;
   const FitOptions& options_;
@@ -67,10 +67,10 @@ class ClusterFit final : public ReplicaProgram {
   // At the chief.
   History history_;
   FitContext training_;
+  FitCallbacks callbacks_;
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
-  bool looks_at_batches_ = false;
 };
 
 }  // namespace actorflow

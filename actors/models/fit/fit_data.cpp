@@ -40,6 +40,13 @@ void check_options(const FitOptions& options, const TrainingData& data) {
         "validation_data");
 }
 
+BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed) {
+  return {.batch_size = options.batch_size,
+          .shuffle = options.shuffle,
+          .seed = seed,
+          .steps_per_epoch = options.steps_per_epoch};
+}
+
 FitData::FitData(const Server& server, const TrainingData& data, const FitOptions& options,
                  BatchesOptions shape)
     : training(server, data, [&] {

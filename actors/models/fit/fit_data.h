@@ -11,6 +11,9 @@ namespace actorflow {
 // Throws invalid_argument for options that make no sense.
 void check_options(const FitOptions& options, const TrainingData& data);
 
+// The batches of training, as the options want them.
+BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed);
+
 // The examples of a fit(), divided by the options.
 struct FitData {
   Batches training;

@@ -9,6 +9,8 @@
 
 namespace actorflow {
 
+namespace {
+
 Logs test(ModelEngine& model, Batches& batches) {
   Totals totals(model.compiled().metrics);
   batches.begin_epoch(1, 0);
@@ -21,6 +23,17 @@ Logs test(ModelEngine& model, Batches& batches) {
   return logs;
 }
 
+}  // namespace
+
+Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data) {
+  Logs logs;
+  training.write_to(logs);
+  if (!data.validation) return logs;
+  const Logs validation = test(model, *data.validation);
+  for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
+  return logs;
+}
+
 Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size) {
   if (data.size()) batch_size = std::min(check_batch_size(batch_size), *data.size());
   Batches batches(model.local->server, data, {.batch_size = batch_size});
@@ -28,74 +41,55 @@ Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_s
 }
 
 FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options)
-    : model_(model), engine_(engine), options_(options) {
+    : engine_(engine), options_(options) {
   check_options(options, data);
   engine_.build_training(types_of_example(data.elements()));
   if (options.validation_data)
     engine_.build_testing(types_of_example(options.validation_data->elements()));
-  data_.emplace(engine_.local->server, data, options,
-                BatchesOptions{.batch_size = options.batch_size,
-                               .shuffle = options.shuffle,
-                               .seed = engine_.compiled().seed,
-                               .steps_per_epoch = options.steps_per_epoch});
-  for (const auto& callback : options.callbacks) looks_at_batches_ |= callback->looks_at_batches();
+  data_.emplace(engine_.local->server, data, options, batches_of(options, engine_.compiled().seed));
+  context_.emplace(model, engine_.local->in_session.storage(),
+                   FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
+  callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
 }
 
 History FitLoop::run() {
   History history;
-  FitContext training(model_, engine_.local->in_session.storage(), {.epoch = options_.initial_epoch + 1},
-                      options_.epochs);
-  for (const auto& callback : options_.callbacks) callback->on_train_begin(training);
-  FitProgress& progress = engine_.progress = training.first();
-  while (progress.epoch <= options_.epochs && !training.stopped()) {
+  callbacks_->on_train_begin();
+  FitProgress& progress = engine_.progress = context_->first();
+  while (progress.epoch <= options_.epochs && !context_->stopped()) {
     const int epoch = progress.epoch;
-    for (const auto& callback : options_.callbacks) callback->on_epoch_begin(training, epoch);
-    Logs logs = run_epoch(training);
+    callbacks_->on_epoch_begin(epoch);
+    Logs logs = run_epoch();
     progress = {.epoch = epoch + 1};
-    for (const auto& callback : options_.callbacks) callback->on_epoch_end(training, epoch, logs);
+    callbacks_->on_epoch_end(epoch, logs);
     history.epochs.push_back(epoch);
     history.logs.push_back(std::move(logs));
   }
-  for (const auto& callback : options_.callbacks) callback->on_train_end(training);
+  callbacks_->on_train_end();
   return history;
 }
 
-Logs FitLoop::run_epoch(FitContext& training) {
+Logs FitLoop::run_epoch() {
   FitProgress& progress = engine_.progress;
   data_->training.begin_epoch(progress.epoch, progress.batches);
   ProgressLine line(steady_clock(), options_.verbosity == Verbosity::silent, progress.epoch,
                     options_.epochs, data_->training.steps());
   Totals totals(engine_.compiled().metrics);
-  while (!training.stopped()) {
+  while (!context_->stopped()) {
     auto batch = data_->training.next();
     if (!batch) break;
     const std::int64_t examples = rows_of(*batch);
     const auto values = engine_.local->train->run(std::move(*batch));
     totals.add(values, examples);
     line.step();
-    ++progress.batches;
-    if (looks_at_batches_) show_batch(training, values, examples);
+    callbacks_->on_batch_end(++progress.batches, values);
   }
   if (progress.batches == 0)
     throw invalid_argument(
         fmt::format("epoch {} has no examples: the data ended early", progress.epoch));
-  Logs logs;
-  totals.write_to(logs);
-  if (data_->validation) {
-    const Logs validation = test(engine_, *data_->validation);
-    for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
-  }
+  Logs logs = logs_of_epoch(engine_, totals, *data_);
   line.finish(logs);
   return logs;
-}
-
-void FitLoop::show_batch(FitContext& training, std::span<const Tensor> values, std::int64_t examples) {
-  Totals own(engine_.compiled().metrics);
-  own.add(values, examples);
-  Logs logs;
-  own.write_to(logs);
-  for (const auto& callback : options_.callbacks)
-    callback->on_batch_end(training, engine_.progress.batches, logs);
 }
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
 #include "actors/models/fit/totals.h"
@@ -16,8 +17,9 @@ namespace actorflow {
 // Tests the model on data. REQUIRES: its testing graph was built.
 Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size);
 
-// Measures the model on batches, in the present session.
-Logs test(ModelEngine& model, Batches& batches);
+// The logs of an epoch: what its training has measured and, where there are data for that, what the
+// model measures on those of validation, in the present session.
+Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data);
 
 // Training in this process.
 class FitLoop {
@@ -27,14 +29,13 @@ class FitLoop {
   History run();
 
  private:
-  Logs run_epoch(FitContext& training);
-  void show_batch(FitContext& training, std::span<const Tensor> values, std::int64_t examples);
+  Logs run_epoch();
 
-  Model& model_;
   ModelEngine& engine_;
   const FitOptions& options_;
-  bool looks_at_batches_ = false;
   std::optional<FitData> data_;
+  std::optional<FitContext> context_;
+  std::optional<FitCallbacks> callbacks_;
 };
 
 }  // namespace actorflow

@@ -206,7 +206,7 @@ void name_library() {
   // kernels/shuffle/partition_of.h
   keep(&af::partition_of);
   // schema/cluster_json.h
-  keep(&af::parse_cluster, &af::read_cluster, &af::parse_tf_config);
+  keep(&af::parse_cluster, &af::read_cluster, &af::tf_config, &af::parse_tf_config);
   // schema/codec/checkpoint_codec.h
   keep(&af::encode_manifest, &af::decode_manifest);
   // schema/event.h

@@ -1,0 +1,49 @@
+// The callbacks of a running fit(), in their order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "actors/models/fit/callback.h"
+#include "actors/models/fit/totals.h"
+
+namespace actorflow {
+
+// Not thread-safe. REQUIRES: all outlive this.
+class FitCallbacks {
+ public:
+  FitCallbacks(const Callbacks& callbacks, const std::vector<Metric>& metrics, FitContext& context)
+      : callbacks_(callbacks), metrics_(metrics), context_(context) {
+    for (const auto& callback : callbacks) looks_at_batches_ |= callback->looks_at_batches();
+  }
+
+  void on_train_begin() {
+    for (const auto& callback : callbacks_) callback->on_train_begin(context_);
+  }
+  void on_epoch_begin(int epoch) {
+    for (const auto& callback : callbacks_) callback->on_epoch_begin(context_, epoch);
+  }
+  // `values`: the batch's loss, then its metrics.
+  void on_batch_end(std::int64_t batch, std::span<const Tensor> values) {
+    if (!looks_at_batches_) return;
+    Totals own(metrics_);
+    own.add(values, 1);
+    Logs logs;
+    own.write_to(logs);
+    for (const auto& callback : callbacks_) callback->on_batch_end(context_, batch, logs);
+  }
+  void on_epoch_end(int epoch, Logs& logs) {
+    for (const auto& callback : callbacks_) callback->on_epoch_end(context_, epoch, logs);
+  }
+  void on_train_end() {
+    for (const auto& callback : callbacks_) callback->on_train_end(context_);
+  }
+
+ private:
+  const Callbacks& callbacks_;
+  const std::vector<Metric>& metrics_;
+  FitContext& context_;
+  bool looks_at_batches_ = false;
+};
+
+}  // namespace actorflow
