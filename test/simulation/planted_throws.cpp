@@ -265,7 +265,9 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
   }
   // Links have no limits here. And a task that dies while it stops, when the others have left already, comes
   // back to a cluster that is not there any more.
-  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "switchboard/UnregisterActor"}) handlers.erase(elsewhere);
+  for (const char* elsewhere :
+       {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "switchboard/UnregisterActor"})
+    handlers.erase(elsewhere);
   std::erase_if(handlers, [&chosen](const auto& entry) { return !chosen(entry.first); });
   std::size_t runs = 0;
   for (const auto& [handler, times] : handlers) {
