@@ -117,18 +117,20 @@ Measurement shard(bool quick) {
 
 constexpr std::int64_t batch = 128;
 const std::vector<std::int64_t> hidden{1024, 1024};
+const Sgd sgd{.learning_rate = 0.1};
 
 // Thousand examples per second of synchronous training in four processes.
 double four_processes(std::int64_t steps) {
   TrainOptions options;
   options.hidden = hidden;
-  options.optimizer = Sgd{};
+  options.optimizer = sgd;
   options.batch_size = batch;
   options.train_steps = steps;
   options.strategy = Synchronous{};
   Cluster cluster(2, 2,
-                  {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--batch_size={}", batch),
-                   fmt::format("--train_steps={}", steps), "--sync_replicas"});
+                  {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--learning_rate={}", sgd.learning_rate),
+                   fmt::format("--batch_size={}", batch), fmt::format("--train_steps={}", steps),
+                   "--sync_replicas"});
   const std::atomic<bool> interrupted = false;
   return train_replica(cluster.server(), mnist(), options, interrupted, nullptr)->examples_per_second /
          1e3;
@@ -139,7 +141,7 @@ double one_process(int threads, int steps) {
   Graph g;
   const Variable step = global_step(g);
   const Mlp mlp = make_mlp(g, mnist().train.pixels(), hidden, mnist().train.classes, 1);
-  const TrainOp train = minimize(g, mlp.loss, mlp.variables, step, Sgd{});
+  const TrainOp train = minimize(g, mlp.loss, mlp.variables, step, sgd);
   LocalCluster cluster({{"local", 1}}, threads);
   Session session(cluster.server("local", 0).target(), g);
   session.initialize_variables();
