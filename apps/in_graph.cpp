@@ -13,7 +13,7 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/security_flags.h"
-#include "apps/training/mnist.h"
+#include "apps/training/images.h"
 
 using namespace actorflow;
 
@@ -29,7 +29,7 @@ struct Options {
   std::int64_t batch_size = 64;  // of each tower
 };
 
-constexpr std::int64_t pixels = 784, hidden = 128, classes = 10;
+constexpr std::int64_t side = 28, pixels = side * side, hidden = 128, classes = 10;
 
 struct Parameters {
   Variable hidden_weights, hidden_biases, weights, biases;
@@ -55,9 +55,10 @@ struct Tower {
   std::vector<Output> gradients;
 
   Tower(Graph& graph, const Parameters& p) {
-    x = graph.placeholder(DType::float32, {Shape::unknown, pixels}, "x");
+    x = graph.placeholder(DType::float32, {Shape::unknown, side, side, 1}, "x");
     labels = graph.placeholder(DType::int64, {Shape::unknown}, "labels");
-    const Output layer = relu(bias_add(matmul(x, p.hidden_weights), p.hidden_biases));
+    const Output rows = reshape(x, {-1, pixels});
+    const Output layer = relu(bias_add(matmul(rows, p.hidden_weights), p.hidden_biases));
     const Output logits = bias_add(matmul(layer, p.weights), p.biases);
     loss = mean(softmax_cross_entropy(logits, labels));
     correct = mean(cast(equal(argmax(logits, 1), labels), DType::float32));
@@ -114,7 +115,7 @@ struct Model {
   }
 };
 
-void train(Session& session, const Model& model, const Mnist& data, const Options& options) {
+void train(Session& session, const Model& model, const ImageData& data, const Options& options) {
   DatasetIterator batches(training_batches(data.train, options.batch_size, 1));
   for (std::int64_t i = 1; i <= options.steps; ++i) {
     Feeds feeds;
@@ -130,7 +131,7 @@ void train(Session& session, const Model& model, const Mnist& data, const Option
   }
 }
 
-double test_accuracy(Session& session, const Model& model, const Mnist& data) {
+double test_accuracy(Session& session, const Model& model, const ImageData& data) {
   const Tower& tower = *model.towers[0];
   const Batch all = consecutive_examples(data.test, 0, data.test.count());
   return session.run(tower.correct, {{tower.x, all.x}, {tower.labels, all.labels}}).scalar<float>();
@@ -140,7 +141,7 @@ int run(Options options) {
   const std::string folder = options.data.empty() ? default_data_folder() : options.data;
   if (folder.empty())
     throw UsageError("the images are not beside the program; name their folder with --data");
-  const Mnist data = load_mnist(folder);
+  const ImageData data = load_images(folder);
   std::unique_ptr<LocalCluster> cluster;
   if (options.target.empty()) {
     cluster = std::make_unique<LocalCluster>(

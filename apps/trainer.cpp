@@ -49,7 +49,7 @@ int serve(Server& server, const TrainOptions& options, const Interrupts& interru
   return interrupts.requested() ? interrupted_run : success;
 }
 
-int work(Server& server, const Mnist& data, const TrainOptions& options, const TrainFlags& flags,
+int work(Server& server, const ImageData& data, const TrainOptions& options, const TrainFlags& flags,
          const Interrupts& interrupts) {
   Progress progress(flags.report == "-" ? stderr : stdout);
   const auto report = train_replica(server, data, options, interrupts.requested(), &progress);
@@ -57,7 +57,7 @@ int work(Server& server, const Mnist& data, const TrainOptions& options, const T
   return interrupts.requested() && !report ? interrupted_run : success;
 }
 
-int evaluate(const Mnist& data, const TrainOptions& options, const Interrupts& interrupts) {
+int evaluate(const ImageData& data, const TrainOptions& options, const Interrupts& interrupts) {
   evaluate_checkpoints(data, options, interrupts.requested());
   return interrupts.requested() ? interrupted_run : success;
 }
@@ -71,7 +71,7 @@ int run(const TrainerFlags& flags) {
   if (config.is_evaluator() && options.checkpoint_folder.empty())
     throw UsageError("an evaluator needs --checkpoint_dir, the folder that the chief saves to");
   const bool serves = config.replica < 0 && !config.is_evaluator();
-  Mnist data;
+  ImageData data;
   if (!serves || !options.checkpoint_folder.empty())
     data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
@@ -91,7 +91,8 @@ int run(const TrainerFlags& flags) {
 int main(int argc, char** argv) {
   using namespace actorflow;
   CLI::App app(
-      "Train on MNIST as one task of a cluster of parameter servers and workers; asynchronously without "
+      "Train a classifier of images as one task of a cluster of parameter servers and workers; "
+      "asynchronously without "
       "--sync_replicas",
       "trainer");
   TrainerFlags flags;

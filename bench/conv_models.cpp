@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "actors/models/conv_models.h"
+#include "actors/models/classifiers.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
 #include "bench/harness.h"
@@ -27,7 +27,7 @@ Tensor labels() {
   return tensor;
 }
 
-using MakeModel = ImageClassifier (*)(Graph&);
+using MakeModel = Classifier (*)(Graph&);
 
 // Steps per second of a session in one process: forward, backward, update and moving averages.
 class Training {
@@ -35,7 +35,8 @@ class Training {
   Training(MakeModel make, int threads)
       : step_(global_step(graph_)),
         model_(make(graph_)),
-        train_(minimize(graph_, model_.loss, model_.variables, step_, Sgd{.learning_rate = 1e-3})),
+        train_(minimize(graph_, model_.train.loss, model_.variables.trained(), step_,
+                        Sgd{.learning_rate = 1e-3})),
         cluster_({{"local", 1}}, threads),
         session_(cluster_.server("local", 0).target(), graph_),
         x_(random_numbers({batch, model_.x.shape()[1], model_.x.shape()[2], model_.x.shape()[3]}, 0)),
@@ -47,7 +48,7 @@ class Training {
   double steps_per_second(int steps) {
     return steps / seconds_of([&] {
              for (int i = 0; i < steps; ++i)
-               session_.run({train_.step, model_.loss}, {{model_.x, x_}, {model_.labels, labels_}},
+               session_.run({train_.step, model_.train.loss}, {{model_.x, x_}, {model_.labels, labels_}},
                             model_.updates);
            });
   }
@@ -55,7 +56,7 @@ class Training {
  private:
   Graph graph_;
   Variable step_;
-  ImageClassifier model_;
+  Classifier model_;
   TrainOp train_;
   LocalCluster cluster_;
   Session session_;
@@ -129,8 +130,16 @@ struct Model {
   void (*fill_alone)(Alone&);
   int steps;  // that take about a second
 };
-const Model lenet{"lenet", [](Graph& g) { return make_lenet(g, 1); }, lenet_alone, 40};
-const Model resnet20{"resnet20", [](Graph& g) { return make_resnet20(g, 1); }, resnet20_alone, 10};
+const Model lenet{"lenet",
+                  [](Graph& g) {
+                    return make_classifier(g, actorflow::lenet(), {28, 28, 1});
+                  },
+                  lenet_alone, 40};
+const Model resnet20{"resnet20",
+                     [](Graph& g) {
+                       return make_classifier(g, actorflow::resnet20(), {32, 32, 3});
+                     },
+                     resnet20_alone, 10};
 
 // On a thread of its own: OpenMP's settings belong to the thread.
 double alone_per_second(const Model& model, int threads, int steps) {

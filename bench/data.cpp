@@ -7,8 +7,8 @@
 
 namespace actorflow::bench {
 
-const Mnist& mnist() {
-  static const Mnist data = load_mnist(default_data_folder());
+const ImageData& mnist() {
+  static const ImageData data = load_images(default_data_folder());
   return data;
 }
 

@@ -1,12 +1,12 @@
 // The data of the benchmarks.
 #pragma once
 
-#include "apps/training/mnist.h"
+#include "apps/training/images.h"
 
 namespace actorflow::bench {
 
 // MNIST from the project's own folder; loaded when it is first asked for. Thread-safe.
-const Mnist& mnist();
+const ImageData& mnist();
 
 // float32 from `least` to below least + 1, the same each time. Measurements do not depend on the values,
 // as long as they are not all 0, which a GPU multiplies faster.

@@ -3,8 +3,7 @@
 // for products, whose factors may be rounded as their name says.
 #include "bench/gpu.h"
 #include "actors/actorflow.h"
-#include "actors/models/conv_models.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "bench/data.h"
 #include "bench/harness.h"
 #include "dataflow/train/replicate.h"
@@ -168,25 +167,23 @@ class Training {
   std::unique_ptr<Session> session_;
 };
 
-template <class Model>
-Output adopt(Training& training, const Model& model, Shape images) {
+Output adopt(Training& training, const Classifier& model, Shape images) {
   const std::int64_t batch = images[0];
   training.x = model.x;
   training.labels = model.labels;
-  training.variables = model.variables;
+  training.variables = model.variables.trained();
+  training.updates = model.updates;
   training.images = random_numbers(images, -0.5F);
   training.classes = indices(batch, 10);
-  return model.loss;
+  return model.train.loss;
 }
 
 Output mlp(Graph& g, Training& training, const std::vector<std::int64_t>& hidden, std::int64_t batch) {
-  return adopt(training, make_mlp(g, 784, hidden, 10, 1), {batch, 784});
+  return adopt(training, make_classifier(g, actorflow::mlp(hidden), {784}), {batch, 784});
 }
 
 Output resnet20(Graph& g, Training& training) {
-  const ImageClassifier model = make_resnet20(g, 1);
-  training.updates = model.updates;
-  return adopt(training, model, {512, 32, 32, 3});
+  return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {512, 32, 32, 3});
 }
 
 Benchmark training(const std::string& name, double bar, int steps, const Training::Make& make,

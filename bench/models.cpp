@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "actors/models/mlp.h"
-#include "apps/training/mnist.h"
+#include "actors/models/classifiers.h"
+#include "apps/training/images.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
 #include "bench/harness.h"
@@ -37,12 +37,12 @@ double fit_steps_per_second(actorflow::Model& model, std::int64_t steps) {
 class BareStep {
  public:
   BareStep() : cluster_({{"local", 1}}) {
-    mlp_ = make_mlp(graph_, 784, {128}, 10, 1);
-    train_ = minimize(graph_, mlp_.loss, mlp_.variables, global_step(graph_), Sgd{});
+    mlp_ = make_classifier(graph_, mlp({128}), mnist().train.image());
+    train_ = minimize(graph_, mlp_.train.loss, mlp_.variables.trained(), global_step(graph_), Sgd{});
     session_ = std::make_unique<Session>(cluster_.server("local", 0).target(), graph_);
     session_->initialize_variables();
-    step_.emplace(
-        session_->make_callable({train_.step, mlp_.loss, mlp_.accuracy}, {mlp_.x, mlp_.labels}));
+    step_.emplace(session_->make_callable({train_.step, mlp_.train.loss, mlp_.train.accuracy},
+                                          {mlp_.x, mlp_.labels}));
     for (int i = 0; i < 16; ++i) batches_.push_back(consecutive_examples(mnist().train, i * 64, 64));
   }
 
@@ -58,7 +58,7 @@ class BareStep {
  private:
   LocalCluster cluster_;
   Graph graph_;
-  Mlp mlp_;
+  Classifier mlp_;
   TrainOp train_;
   std::unique_ptr<Session> session_;
   std::optional<Callable> step_;
@@ -67,7 +67,7 @@ class BareStep {
 
 Measurement fit_against_step(bool quick) {
   const std::int64_t steps = quick ? 50 : 4000;
-  actorflow::Model model = sequential({dense(128, relu), dense(10)});
+  actorflow::Model model = sequential({flatten(), dense(128, relu), dense(10)});
   model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{}, .metrics = {accuracy()}});
   BareStep bare;
   return in_turn(

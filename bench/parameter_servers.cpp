@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "actors/actorflow.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
 #include "bench/harness.h"
@@ -122,15 +122,16 @@ const Sgd sgd{.learning_rate = 0.1};
 // Thousand examples per second of synchronous training in four processes.
 double four_processes(std::int64_t steps) {
   TrainOptions options;
-  options.hidden = hidden;
+  options.model.hidden = hidden;
   options.optimizer = sgd;
   options.batch_size = batch;
   options.train_steps = steps;
   options.strategy = Synchronous{};
-  Cluster cluster(2, 2,
-                  {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--learning_rate={}", sgd.learning_rate),
-                   fmt::format("--batch_size={}", batch), fmt::format("--train_steps={}", steps),
-                   "--sync_replicas"});
+  Cluster cluster(
+      2, 2,
+      {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--learning_rate={}", sgd.learning_rate),
+       fmt::format("--batch_size={}", batch), fmt::format("--train_steps={}", steps),
+       "--sync_replicas"});
   const std::atomic<bool> interrupted = false;
   return train_replica(cluster.server(), mnist(), options, interrupted, nullptr)->examples_per_second /
          1e3;
@@ -140,15 +141,15 @@ double four_processes(std::int64_t steps) {
 double one_process(int threads, int steps) {
   Graph g;
   const Variable step = global_step(g);
-  const Mlp mlp = make_mlp(g, mnist().train.pixels(), hidden, mnist().train.classes, 1);
-  const TrainOp train = minimize(g, mlp.loss, mlp.variables, step, sgd);
+  const Classifier model = make_classifier(g, mlp(hidden), mnist().train.image());
+  const TrainOp train = minimize(g, model.train.loss, model.variables.trained(), step, sgd);
   LocalCluster cluster({{"local", 1}}, threads);
   Session session(cluster.server("local", 0).target(), g);
   session.initialize_variables();
   DatasetIterator batches(cluster.server("local", 0), training_batches(mnist().train, batch, 1));
   const auto run = [&] {
     const Tuple next = batches.next();
-    session.run({train.step, mlp.loss}, {{mlp.x, next[0]}, {mlp.labels, next[1]}});
+    session.run({train.step, model.train.loss}, {{model.x, next[0]}, {model.labels, next[1]}});
   };
   for (int i = 0; i < 3; ++i) run();
   return static_cast<double>(steps * batch) / 1e3 / seconds_of([&] {

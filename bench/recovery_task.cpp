@@ -11,7 +11,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/checkpoint/start_number.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "dataflow/train/replicate.h"
 #include "schema/cluster_json.h"
 
@@ -48,15 +48,15 @@ ServerOptions server_options(const TaskConfig& config, const RecoveryOptions& op
 
 struct Model {
   Graph g;
-  Mlp mlp;
+  Classifier mlp;
   TrainOp train;
 
   Model(const TaskConfig& config, bool sync) {
     const int servers = config.cluster.num_tasks("ps");
     g.on(replica_device_setter(servers, "ps", config.task.to_string()), [&] {
       const Variable step = global_step(g);
-      mlp = make_mlp(g, pixels, {hidden}, classes, 1);
-      train = minimize(g, mlp.loss, mlp.variables, step, Sgd{0.001},
+      mlp = make_classifier(g, actorflow::mlp({hidden}, classes), {pixels});
+      train = minimize(g, mlp.train.loss, mlp.variables.trained(), step, Sgd{0.001},
                        {.replica = config.replica,
                         .replicas = config.num_replicas(),
                         .strategy = sync ? Strategy(Synchronous{}) : Strategy(Asynchronous{})});

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
@@ -28,8 +28,8 @@ class TrainingStep {
   explicit TrainingStep(const Layers& layers) {
     const std::vector<std::int64_t> hidden(layers.sizes.begin() + 1, layers.sizes.end() - 1);
     const Variable step = global_step(graph_);
-    mlp_ = make_mlp(graph_, layers.sizes.front(), hidden, layers.sizes.back(), 1);
-    train_ = minimize(graph_, mlp_.loss, mlp_.variables, step, Sgd{});
+    mlp_ = make_classifier(graph_, mlp(hidden, layers.sizes.back()), mnist().train.image());
+    train_ = minimize(graph_, mlp_.train.loss, mlp_.variables.trained(), step, Sgd{});
     for (int i = 0; i < 16; ++i)
       batches_.push_back(consecutive_examples(mnist().train, i * layers.batch, layers.batch));
   }
@@ -40,7 +40,7 @@ class TrainingStep {
     Session session(cluster.server("local", 0).target(), graph_);
     session.initialize_variables();
     return measure(steps, [&](const Batch& batch) {
-      session.run({train_.step, mlp_.loss}, {{mlp_.x, batch.x}, {mlp_.labels, batch.labels}});
+      session.run({train_.step, mlp_.train.loss}, {{mlp_.x, batch.x}, {mlp_.labels, batch.labels}});
     });
   }
 
@@ -49,7 +49,7 @@ class TrainingStep {
     Variables variables = initialized_variables(graph_);
     RunStep step;
     step.feeds = {{mlp_.x.name(), batches_[0].x}, {mlp_.labels.name(), batches_[0].labels}};
-    step.fetches = {train_.step.name(), mlp_.loss.name()};
+    step.fetches = {train_.step.name(), mlp_.train.loss.name()};
     PlainStep plain(graph_, step, variables);
     return measure(steps, [&](const Batch& batch) { plain.run(std::array{batch.x, batch.labels}); });
   }
@@ -65,7 +65,7 @@ class TrainingStep {
   }
 
   Graph graph_;
-  Mlp mlp_;
+  Classifier mlp_;
   TrainOp train_;
   std::vector<Batch> batches_;
 };
@@ -124,7 +124,7 @@ Benchmark against(const Framework& framework, const Model& model, double bar) {
 // Thousand examples per second of asynchronous training as the trainer does it.
 double examples_per_second(int workers, std::int64_t steps) {
   TrainOptions options;
-  options.hidden = {128};
+  options.model.hidden = {128};
   options.optimizer = Sgd{};
   options.train_steps = steps * workers;
   const std::atomic<bool> interrupted = false;

@@ -1,25 +1,25 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "apps/training/export_mnist.h"
+#include "apps/training/export_classifier.h"
 
 namespace actorflow {
 namespace {
 
 struct ExportCommand {
   std::string checkpoint_folder;
-  std::string model = "mnist";
+  std::string model = "mlp";
   std::string output;
 };
 
 int run(const ExportCommand& command) {
-  const auto exported = export_mnist(posix_storage(), command.checkpoint_folder, command.output);
-  fmt::print("{}/model.onnx: {} of step {}, hidden layers [{}]\n", command.output, command.model,
-             exported.global_step, fmt::join(exported.hidden, ","));
+  const auto exported =
+      export_classifier(posix_storage(), command.checkpoint_folder, command.model, command.output);
+  fmt::print("{}/model.onnx: {}, of step {}\n", command.output, describe(exported.model),
+             exported.global_step);
   return success;
 }
 
@@ -31,8 +31,8 @@ void add_export_command(CLI::App& app, Command& chosen) {
   sub->add_option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
                   "Folder whose newest checkpoint is exported")
       ->required();
-  sub->add_option("--model", command->model, "What the checkpoint is of: mnist")
-      ->check(CLI::IsMember({"mnist"}))
+  sub->add_option("--model", command->model, "What the checkpoint is of: mlp, lenet or resnet20")
+      ->check(CLI::IsMember(model_names()))
       ->capture_default_str();
   sub->add_option("--output,--output-dir,--output_dir", command->output,
                   "Folder for model.onnx and signatures.json")

@@ -1,13 +1,10 @@
 #include <fmt/format.h>
 
-#include <functional>
-#include <map>
 #include <memory>
 
-#include "actors/models/conv_models.h"
-#include "actors/models/mlp.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/training/model_choice.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/transform/place.h"
@@ -22,34 +19,12 @@ struct PlaceCommand {
   std::string ps_strategy = "round_robin";
 };
 
-// What is trained of a model.
-struct Trained {
-  Output loss;
-  std::vector<Variable> variables;
-};
-
-using Maker = std::function<Trained(Graph&)>;
-
-Trained trained(const ImageClassifier& model) { return {model.loss, model.variables}; }
-
-const std::map<std::string, Maker>& models() {
-  static const std::map<std::string, Maker> all = {
-      {"mnist",
-       [](Graph& g) {
-         const Mlp model = make_mlp(g, 784, {256}, 10, 1);
-         return Trained{model.loss, model.variables};
-       }},
-      {"lenet", [](Graph& g) { return trained(make_lenet(g, 1)); }},
-      {"resnet20", [](Graph& g) { return trained(make_resnet20(g, 1)); }},
-  };
-  return all;
-}
-
 std::vector<DeviceName> devices_of(const PlaceCommand& command) {
   std::vector<DeviceName> devices;
   const auto add = [&devices](const char* job, int tasks) {
     for (int i = 0; i < tasks; ++i)
-      devices.push_back(DeviceName::parse(fmt::format("/job:{}/replica:0/task:{}/device:CPU:0", job, i)));
+      devices.push_back(
+          DeviceName::parse(fmt::format("/job:{}/replica:0/task:{}/device:CPU:0", job, i)));
   };
   add("ps", command.ps);
   add("worker", command.workers);
@@ -60,16 +35,18 @@ std::vector<DeviceName> devices_of(const PlaceCommand& command) {
 std::unique_ptr<Graph> replica_of(const PlaceCommand& command) {
   auto graph = std::make_unique<Graph>();
   const std::string self = TaskName{"worker", command.worker}.to_string();
-  graph->on(replica_device_setter(command.ps, "ps", self,
-                                  make_ps_strategy(command.ps_strategy, command.ps)),
-            [&] {
-              const Variable step = global_step(*graph);
-              const Trained model = models().at(command.model)(*graph);
-              minimize(*graph, model.loss, model.variables, step, Adam{},
-                       {.replica = command.worker,
-                        .replicas = command.workers,
-                        .strategy = command.sync ? Strategy(Synchronous{}) : Asynchronous{}});
-            });
+  graph->on(
+      replica_device_setter(command.ps, "ps", self, make_ps_strategy(command.ps_strategy, command.ps)),
+      [&] {
+        const Variable step = global_step(*graph);
+        const Shape image = command.model == "resnet20" ? Shape{32, 32, 3} : Shape{28, 28, 1};
+        const Classifier model =
+            make_classifier(*graph, architecture_of({.name = command.model}, image, 10), image);
+        minimize(*graph, model.train.loss, model.variables.trained(), step, Adam{},
+                 {.replica = command.worker,
+                  .replicas = command.workers,
+                  .strategy = command.sync ? Strategy(Synchronous{}) : Asynchronous{}});
+      });
   return graph;
 }
 
@@ -82,8 +59,8 @@ void print_loads(const Graph& graph) {
   for (const auto& variable : graph.variables()) {
     Load& load = loads[variable.device()];
     ++load.variables;
-    load.bytes += variable.type().shape.elements() *
-                  static_cast<std::int64_t>(size_of(variable.type().dtype));
+    load.bytes +=
+        variable.type().shape.elements() * static_cast<std::int64_t>(size_of(variable.type().dtype));
   }
   fmt::print("\n{:<24}  {:>9}  {:>12}\n", "task", "variables", "bytes");
   for (const auto& [device, load] : loads)
@@ -114,11 +91,9 @@ void add_place_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<PlaceCommand>();
   CLI::App* sub = app.add_subcommand(
       "place", "Show on which tasks the nodes and variables of a worker's training step are");
-  std::vector<std::string> names;
-  for (const auto& entry : models()) names.push_back(entry.first);
-  sub->add_option("model", command->model, "lenet, mnist or resnet20")
+  sub->add_option("model", command->model, "mlp, lenet or resnet20")
       ->required()
-      ->check(CLI::IsMember(names));
+      ->check(CLI::IsMember(model_names()));
   add_count(*sub, "ps", command->ps, "Parameter servers", 1024);
   add_count(*sub, "workers", command->workers, "Workers", 1024);
   sub->add_option("--worker", command->worker, "Whose graph is shown")

@@ -12,14 +12,14 @@ namespace {
 struct TrainCommand {
   int ps = 2;
   int workers = 2;
-  TrainFlags flags{.sync_by_default = true};
+  TrainFlags flags{};
 };
 
 int run(const TrainCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = command.flags.options();
   check_checkpoint_folder(options);
-  const Mnist data = command.flags.load(options, command.workers);
+  const ImageData data = command.flags.load(options, command.workers);
   Progress progress(command.flags.report == "-" ? stderr : stdout);
   const auto report = train_locally(command.ps, command.workers, data, options, interrupts.requested(),
                                     &progress, [&](auto end) { interrupts.on_overdue(std::move(end)); });
@@ -28,26 +28,29 @@ int run(const TrainCommand& command) {
   return success;
 }
 
+// A subcommand with these defaults.
+void add_images(CLI::App& train, Command& chosen, const std::string& name, const std::string& what,
+                const TrainFlags& defaults) {
+  auto command = std::make_shared<TrainCommand>(TrainCommand{.flags = defaults});
+  CLI::App* sub = train.add_subcommand(name, what + "; synchronously without --async");
+  add_count(*sub, "ps", command->ps, "Parameter servers", 256);
+  add_count(*sub, "workers", command->workers, "Workers", 256);
+  command->flags.add_to(*sub);
+  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, Command& chosen) {
-  auto command = std::make_shared<TrainCommand>();
   CLI::App* train =
       app.add_subcommand("train", "Train a model on a parameter-server cluster in this process");
   // Runs after the callback of what is named.
   train->callback([&chosen] {
     if (!chosen) throw UsageError("expected what to train; see actorflow help train");
   });
-  CLI::App* mnist = train->add_subcommand(
-      "mnist", "A multi-layer perceptron on handwritten digits; synchronously without --async");
-  mnist->add_option("--ps", command->ps, "Parameter servers")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  mnist->add_option("--workers", command->workers, "Workers")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command->flags.add_to(*mnist);
-  mnist->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  add_images(*train, chosen, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
+  add_images(*train, chosen, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
+             {.model = "resnet20", .data = "cifar10", .sync_by_default = true});
 }
 
 }  // namespace actorflow

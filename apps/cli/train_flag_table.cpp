@@ -7,8 +7,11 @@ using Table = FlagTable<TrainFlags>;
 
 void add_model(Table& table) {
   table
+      .value("model", &TrainFlags::model,
+             "mlp (a multi-layer perceptron), lenet or resnet20 (convolutional networks)",
+             CLI::IsMember(model_names()))
       .value("hidden,hidden_units", &TrainFlags::hidden,
-             "Sizes of the hidden layers, for example 512,128", CLI::Range(1, 1 << 16))
+             "Of the model mlp: sizes of the hidden layers, for example 512,128", CLI::Range(1, 1 << 16))
       .value("optimizer", &TrainFlags::optimizer, optimizer_names())
       .value("learning-rate", &TrainFlags::learning_rate,
              "Learning rate; without it one that suits the optimizer", CLI::PositiveNumber)
@@ -18,10 +21,10 @@ void add_model(Table& table) {
       .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
              CLI::PositiveNumber)
       .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the images")
-      .value(
-          "data,data_dir", &TrainFlags::data,
-          "Folder with four files as MNIST has, gzip or plain; mnist (the default) and digits are the "
-          "project's own")
+      .value("data,data_dir", &TrainFlags::data,
+             "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz; mnist (the "
+             "default) "
+             "and digits are the project's own")
       .value(
           "precision", &TrainFlags::precision,
           "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "

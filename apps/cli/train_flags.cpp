@@ -29,9 +29,9 @@ double default_learning_rate(const std::string& optimizer) {
   return 0.001;
 }
 
-Mnist load_from(const std::string& folder) {
+ImageData load_from(const std::string& folder) {
   try {
-    return load_mnist(folder);
+    return load_images(folder);
   } catch (const Error& error) {
     if (error.code() != Code::not_found) throw;
     throw Error(error.code(), fmt::format("{} with --data or --data_dir", error.what()));
@@ -77,7 +77,10 @@ Strategy TrainFlags::strategy() const {
 
 TrainOptions TrainFlags::options() const {
   TrainOptions options;
-  options.hidden = hidden;
+  if (model != "mlp" && hidden != TrainFlags{}.hidden)
+    throw UsageError(
+        fmt::format("--hidden is for --model=mlp, but the model is {}; omit one of them", model));
+  options.model = {model, hidden};
   check_usage([&] {
     options.optimizer = choice_of(optimizer, learning_rate.value_or(default_learning_rate(optimizer)));
     make_ps_strategy(ps_strategy, 1);
@@ -105,14 +108,14 @@ TrainOptions TrainFlags::options() const {
   return options;
 }
 
-Mnist TrainFlags::load(TrainOptions& options, int workers) const {
+ImageData TrainFlags::load(TrainOptions& options, int workers) const {
   const std::string folder = data_folder(data);
   if (folder.empty())
     throw UsageError("the project's images are not beside the program; name their folder with --data");
-  Mnist mnist = load_from(folder);
+  ImageData images = load_from(folder);
   options.train_steps =
-      train_steps ? *train_steps : steps_for_epochs(epochs, mnist.train.count(), options, workers);
-  return mnist;
+      train_steps ? *train_steps : steps_for_epochs(epochs, images.train.count(), options, workers);
+  return images;
 }
 
 void check_checkpoint_folder(const TrainOptions& options) {

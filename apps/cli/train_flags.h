@@ -1,4 +1,4 @@
-// The flags that `actorflow train mnist`, `trainer` and scenario files share.
+// The flags that `actorflow train`, `trainer` and scenario files share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@ namespace actorflow {
 
 // A flag is a member here and a row of train_flag_table.cpp.
 struct TrainFlags {
+  std::string model = "mlp";
   std::vector<std::int64_t> hidden{256};
   std::string optimizer = "adam";
   std::optional<double> learning_rate = std::nullopt;
@@ -48,7 +49,7 @@ struct TrainFlags {
   // Throws UsageError.
   TrainOptions options() const;
   // The data, and in `options` the number of steps that the flags mean for it.
-  Mnist load(TrainOptions& options, int workers) const;
+  ImageData load(TrainOptions& options, int workers) const;
 
   bool operator==(const TrainFlags&) const = default;
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "actors/client/session.h"
-#include "actors/models/mlp.h"
-#include "apps/training/mnist.h"
+#include "actors/models/classifiers.h"
+#include "apps/training/images.h"
 
 namespace actorflow {
 
@@ -12,6 +12,6 @@ struct Score {
 };
 
 // The score of the model with its present variables.
-Score score_on(Session& session, const Mlp& model, const LabelledImages& images);
+Score score_on(Session& session, const Classifier& model, const LabelledImages& images);
 
 }  // namespace actorflow

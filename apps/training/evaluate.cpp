@@ -6,7 +6,7 @@
 #include "actors/checkpoint/number_file.h"
 #include "actors/checkpoint/saver.h"
 #include "actors/client/session.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "actors/monitored/event_log.h"
 #include "actors/monitored/patience.h"
 #include "actors/monitored/training_end.h"
@@ -41,11 +41,13 @@ class LastEvaluated {
 
 class Evaluator {
  public:
-  Evaluator(Server& server, const Mnist& data, const TrainOptions& options)
+  Evaluator(Server& server, const ImageData& data, const TrainOptions& options)
       : data_(data), folder_(options.checkpoint_folder), storage_(server.runtime()->storage()) {
     step_ = global_step(graph_);
-    model_ = make_mlp(graph_, data.test.pixels(), options.hidden, data.train.classes, options.seed);
-    auto saved = model_.variables;
+    const Shape image = data.test.image();
+    model_ = make_classifier(graph_, architecture_of(options.model, image, data.train.classes), image,
+                             {.training = false});
+    auto saved = model_.variables.all();
     saved.push_back(step_);
     saver_.emplace(graph_, saved, step_);
     session_.emplace(server.target(), graph_);
@@ -59,7 +61,7 @@ class Evaluator {
   std::int64_t last() const { return last_.step(); }
 
  private:
-  const Mnist& data_;
+  const ImageData& data_;
   std::string folder_;
   Storage& storage_;
   LastEvaluated last_{storage_, folder_};
@@ -67,7 +69,7 @@ class Evaluator {
 
   Graph graph_;
   Variable step_;
-  Mlp model_;
+  Classifier model_;
   std::optional<Saver> saver_;
   std::optional<Session> session_;
   std::optional<EventLog> events_;
@@ -84,7 +86,8 @@ bool Evaluator::evaluate_newest() {
     failures_ = 0;
     if (events_)
       events_->write([&](EventWriter& to) {
-        to.write(*step, {{"accuracy", ScalarSummary{score.accuracy}}, {"loss", ScalarSummary{score.loss}}});
+        to.write(*step,
+                 {{"accuracy", ScalarSummary{score.accuracy}}, {"loss", ScalarSummary{score.loss}}});
       });
     last_.set(*step);
     fmt::print("step {}: test accuracy {:.2f} %\n", *step, 100 * score.accuracy);
@@ -92,7 +95,9 @@ bool Evaluator::evaluate_newest() {
     return true;
   } catch (const Error& error) {
     // The chief may remove a checkpoint while it is read; there is a newer one then.
-    if (error.code() != Code::not_found && error.code() != Code::data_loss && error.code() != Code::disk_error) throw;
+    if (error.code() != Code::not_found && error.code() != Code::data_loss &&
+        error.code() != Code::disk_error)
+      throw;
     if (latest_step(storage_, folder_) == newest && ++failures_ >= max_failures) throw;
     return false;
   }
@@ -100,7 +105,7 @@ bool Evaluator::evaluate_newest() {
 
 }  // namespace
 
-void evaluate_checkpoints(const Mnist& data, const TrainOptions& options,
+void evaluate_checkpoints(const ImageData& data, const TrainOptions& options,
                           const std::atomic<bool>& interrupted) {
   Server server = Server::local();
   Runtime& runtime = *server.runtime();

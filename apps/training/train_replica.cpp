@@ -1,7 +1,6 @@
 #include "apps/training/train_replica.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +8,7 @@
 
 #include "actors/client/dataset_iterator.h"
 #include "actors/events/summaries.h"
-#include "actors/models/mlp.h"
+#include "actors/models/classifiers.h"
 #include "actors/probes/planted_bug.h"
 #include "actors/runtime/runtime.h"
 #include "apps/training/accuracy.h"
@@ -20,9 +19,10 @@
 namespace actorflow {
 namespace {
 
-class MnistProgram final : public ReplicaProgram {
+class ClassifierProgram final : public ReplicaProgram {
  public:
-  MnistProgram(Server& server, const Mnist& data, const TrainOptions& options, Progress* progress)
+  ClassifierProgram(Server& server, const ImageData& data, const TrainOptions& options,
+                    Progress* progress)
       : server_(server),
         data_(data),
         options_(options),
@@ -47,12 +47,12 @@ class MnistProgram final : public ReplicaProgram {
   std::int64_t batches_per_step() const { return is_sync() ? task_.num_replicas() : 1; }
 
   Server& server_;
-  const Mnist& data_;
+  const ImageData& data_;
   const TrainOptions& options_;
   Progress* progress_;
   TaskConfig task_;
 
-  Mlp model_;
+  Classifier model_;
   Variable global_step_;
   TrainOp train_;
   Summaries summaries_;
@@ -61,43 +61,53 @@ class MnistProgram final : public ReplicaProgram {
   std::optional<Meter> meter_;
 };
 
-ReplicaNodes MnistProgram::build(Graph& graph, const Replication& replication) {
+ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replication) {
   global_step_ = global_step(graph);
   model_ = graph.precision(options_.precision, [&] {
-    return make_mlp(graph, data_.train.pixels(), options_.hidden, data_.train.classes, options_.seed);
+    const Shape image = data_.train.image();
+    return make_classifier(graph, architecture_of(options_.model, image, data_.train.classes), image,
+                           {.seed = options_.seed});
   });
-  train_ = minimize(graph, model_.loss, model_.variables, global_step_, options_.optimizer, replication);
+  train_ = minimize(graph, model_.train.loss, model_.variables.trained(), global_step_,
+                    options_.optimizer, replication);
   staleness_ = graph.on(global_step_.device(), [&] {
     return graph.add(staleness_op(), {}, {{"variable", global_step_.name()}});
   });
   if (has_summaries()) summarise();
+  ReplicaNodes nodes{.train = train_,
+                     .loss = model_.train.loss,
+                     .fetches = {model_.train.loss, model_.train.accuracy},
+                     .targets = {}};
+  // Averages are of the first replica's batches: an update by each would depend on their order.
+  if (replication.replica == 0) nodes.targets = model_.updates;
+  return nodes;
+}
+
+void ClassifierProgram::summarise() {
+  summaries_.scalar("loss", model_.train.loss);
+  summaries_.scalar("accuracy", model_.train.accuracy);
+  for (const auto& variable : model_.variables.trained())
+    summaries_.histogram(variable.name(), variable);
+}
+
+ReplicaSettings ClassifierProgram::settings() const {
   return {
-      .train = train_, .loss = model_.loss, .fetches = {model_.loss, model_.accuracy}, .targets = {}};
+      {"model", describe(options_.model)},
+      {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
+      {"batch_size", std::to_string(options_.batch_size)},
+      {"precision", std::string(to_string(options_.precision))},
+      {"seed", std::to_string(options_.seed)},
+      {"images", fmt::format("{} of shape {}", data_.train.count(), data_.train.image().to_string())}};
 }
 
-void MnistProgram::summarise() {
-  summaries_.scalar("loss", model_.loss);
-  summaries_.scalar("accuracy", model_.accuracy);
-  for (const auto& variable : model_.variables) summaries_.histogram(variable.name(), variable);
-}
-
-ReplicaSettings MnistProgram::settings() const {
-  return {{"hidden", fmt::format("{}", fmt::join(options_.hidden, ","))},
-          {"optimizer", describe_optimizers(options_.optimizer, model_.variables)},
-          {"batch_size", std::to_string(options_.batch_size)},
-          {"precision", std::string(to_string(options_.precision))},
-          {"seed", std::to_string(options_.seed)},
-          {"images", fmt::format("{} of {} pixels", data_.train.count(), data_.train.pixels())}};
-}
-
-void MnistProgram::prepare(MonitoredOptions& options) {
+void ClassifierProgram::prepare(MonitoredOptions& options) {
   options.summary_dir = options_.summary_folder;
   options.save_summaries = options_.save_summaries;
   if (has_summaries()) options.summaries = &summaries_;
 }
 
 // The replica's share of the batches, from the one on that is next after a start or a recovery.
-void MnistProgram::begin(Session&, std::int64_t step) {
+void ClassifierProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
     meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
                    options_.batch_size * batches_per_step());
@@ -107,25 +117,26 @@ void MnistProgram::begin(Session&, std::int64_t step) {
                                 .prefetch(1));
 }
 
-Feeds MnistProgram::next() {
+Feeds ClassifierProgram::next() {
   const Tuple batch = batches_->next();
   return {{model_.x, batch[0]}, {model_.labels, batch[1]}};
 }
 
-bool MnistProgram::after_step(Session&, std::int64_t step, std::span<const Tensor> values) {
+bool ClassifierProgram::after_step(Session&, std::int64_t step, std::span<const Tensor> values) {
   meter_->record(step, values[0].scalar<float>(), values[1].scalar<float>());
   if (progress_) progress_->update(*meter_);
   return true;
 }
 
-void MnistProgram::on_last_step(Session&) {
+void ClassifierProgram::on_last_step(Session&) {
   if (progress_ && meter_) progress_->finish(*meter_);
 }
 
-void MnistProgram::finish(Session& session) {
+void ClassifierProgram::finish(Session& session) {
   std::map<std::string, Tensor> weights;
-  const auto values = session.run({model_.variables.begin(), model_.variables.end()});
-  for (std::size_t i = 0; i < values.size(); ++i) weights[model_.variables[i].name()] = values[i];
+  const auto variables = model_.variables.all();
+  const auto values = session.run({variables.begin(), variables.end()});
+  for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
   const Tensor staleness = session.run(staleness_);
   report = {.test_accuracy = score_on(session, model_, data_.test).accuracy,
             .loss = meter_->loss(),
@@ -150,9 +161,10 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(examples) / per_step));
 }
 
-std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
+std::optional<TrainReport> train_replica(Server& server, const ImageData& data,
+                                         const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress) {
-  MnistProgram program(server, data, options, progress);
+  ClassifierProgram program(server, data, options, progress);
   run_replica(server, program, options, interrupted);
   return program.report;
 }

@@ -1,4 +1,4 @@
-// The training of a perceptron on MNIST as the program of every replica
+// The training of a classifier of images as the program of every replica
 // (actors/strategies/replica_run.h).
 #pragma once
 
@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "actors/monitored/step_timer.h"
 #include "actors/strategies/replica_run.h"
 #include "actors/task/server.h"
-#include "apps/training/mnist.h"
+#include "apps/training/images.h"
+#include "apps/training/model_choice.h"
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
 #include "dataflow/train/optimizer_choice.h"
@@ -22,7 +22,7 @@ namespace actorflow {
 
 // The options, the same for every replica.
 struct TrainOptions : ReplicaOptions {
-  std::vector<std::int64_t> hidden{256};  // sizes of the hidden layers
+  ModelChoice model{};
   OptimizerChoice optimizer = Adam{};
   std::int64_t batch_size = 64;              // examples of one replica's step
   Precision precision = Precision::float32;  // of the products
@@ -38,7 +38,8 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 
 // run_replica() with this program. Returns the report at the chief, and nothing at other replicas, if
 // training was complete before it began, or if `interrupted` became true. `progress` may be null.
-std::optional<TrainReport> train_replica(Server& server, const Mnist& data, const TrainOptions& options,
+std::optional<TrainReport> train_replica(Server& server, const ImageData& data,
+                                         const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 
 }  // namespace actorflow

@@ -7,9 +7,8 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/client/session.h"
 #include "actors/export/onnx_export.h"
-#include "actors/models/conv_models.h"
-#include "actors/models/mlp.h"
-#include "apps/training/mnist.h"
+#include "actors/models/classifiers.h"
+#include "apps/training/model_choice.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "test/apps/support/python.h"
@@ -90,11 +89,14 @@ Signature signature_of(Output images, Output logits) {
           {{"logits", logits}, {"probabilities", softmax(logits)}, {"class", argmax(logits, 1)}}};
 }
 
-void check_model(const ImageClassifier& model, const Shape& images, Graph& graph) {
-  const Signature signature = signature_of(model.x, model.logits);
+void check_model(const Architecture& architecture, const Shape& image) {
+  Graph graph;
+  const Classifier model = make_classifier(graph, architecture, image, {.seed = 3, .training = false});
+  const Signature signature = signature_of(model.x, model.test.logits);
   Session session(graph);
   session.initialize_variables();
-  check_export(session, signature, {{"images", random_tensor(images, 0, 1)}}, 1e-4);
+  check_export(session, signature, {{"images", random_tensor({4, image[0], image[1], image[2]}, 0, 1)}},
+               1e-4);
 }
 
 // All of these of one float32 input [?,3,4].
@@ -193,6 +195,46 @@ void check_ops(std::map<std::string, Output> (*outputs)(Output)) {
   check_export(session, signature, {{"x", random_tensor({2, 3, 4})}}, 2e-6);
 }
 
+// Trains by the command, exports, and compares with the checkpoint's weights in a model made here.
+void check_trained(const ModelChoice& choice, const Shape& example,
+                   const std::vector<std::string>& flags) {
+  Folder folder;
+  const std::string output = folder.file("export");
+  std::vector<std::string> command{"actorflow",
+                                   "train",
+                                   "mnist",
+                                   "--ps=1",
+                                   "--workers=1",
+                                   "--model=" + choice.name,
+                                   "--checkpoint-dir",
+                                   folder.file("saved")};
+  command.insert(command.end(), flags.begin(), flags.end());
+  Process training(command);
+  BOOST_TEST(training.wait() == 0, training.output());
+  Process exporting({"actorflow", "export", "--model", choice.name, "--checkpoint", folder.file("saved"),
+                     "--output", output});
+  BOOST_TEST(exporting.wait() == 0, exporting.output());
+  BOOST_TEST(exporting.output().find(describe(choice) + ", of step ") != std::string::npos,
+             exporting.output());
+
+  Graph graph;
+  const Classifier model =
+      make_classifier(graph, architecture_of(choice, example, 10), example, {.training = false});
+  const auto checkpoint = load_latest_checkpoint(posix_storage(), folder.file("saved"));
+  BOOST_TEST_REQUIRE(checkpoint.has_value());
+  std::vector<Output> restore;
+  for (const Variable& variable : model.variables.all())
+    restore.push_back(graph.assign(variable, graph.constant(checkpoint->tensors.at(variable.name()))));
+  Session session(graph);
+  session.run({}, {}, restore);
+  std::vector<std::int64_t> images{20};
+  images.insert(images.end(), example.dims().begin(), example.dims().end());
+  write_file(output + "/cases.json", case_of(session, signature_of(model.x, model.test.logits),
+                                             {{"images", random_tensor(Shape(images), 0, 1)}}, 1e-4)
+                                         .dump());
+  check_with_python("run_onnx.py", {output});
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(onnx_export, *boost::unit_test::precondition(has_python))
@@ -201,41 +243,14 @@ BOOST_AUTO_TEST_CASE(elementwise_ops_are_the_same) { check_ops(elementwise_outpu
 BOOST_AUTO_TEST_CASE(ops_of_shapes_and_reductions_are_the_same) { check_ops(shape_outputs); }
 BOOST_AUTO_TEST_CASE(ops_of_layers_are_the_same) { check_ops(layer_outputs); }
 
-BOOST_AUTO_TEST_CASE(lenet_is_the_same) {
-  Graph graph;
-  check_model(make_lenet(graph, 3), {4, 28, 28, 1}, graph);
-}
+BOOST_AUTO_TEST_CASE(lenet_is_the_same) { check_model(lenet(), {28, 28, 1}); }
 
-BOOST_AUTO_TEST_CASE(resnet20_is_the_same) {
-  Graph graph;
-  check_model(make_resnet20(graph, 3, false), {4, 32, 32, 3}, graph);
-}
+BOOST_AUTO_TEST_CASE(resnet20_is_the_same) { check_model(resnet20(), {32, 32, 3}); }
 
-BOOST_AUTO_TEST_CASE(the_trained_model_of_mnist_predicts_the_same) {
-  Folder folder;
-  const std::string output = folder.file("export");
-  Process training({"actorflow", "train", "mnist", "--ps=1", "--workers=1", "--train-steps=100",
-                    "--hidden=48,32", "--checkpoint-dir", folder.file("checkpoints")});
-  BOOST_TEST(training.wait() == 0, training.output());
-  Process exporting(
-      {"actorflow", "export", "--checkpoint", folder.file("checkpoints"), "--output", output});
-  BOOST_TEST(exporting.wait() == 0, exporting.output());
-  BOOST_TEST(exporting.output() == output + "/model.onnx: mnist of step 100, hidden layers [48,32]\n");
-
-  Graph graph;
-  const Mlp model = make_mlp(graph, 784, {48, 32}, 10, 1);
-  const auto checkpoint = load_latest_checkpoint(posix_storage(), folder.file("checkpoints"));
-  BOOST_TEST_REQUIRE(checkpoint.has_value());
-  std::vector<Output> restore;
-  for (const Variable& variable : model.variables)
-    restore.push_back(graph.assign(variable, graph.constant(checkpoint->tensors.at(variable.name()))));
-  const Signature signature = signature_of(model.x, model.logits);
-  Session session(graph);
-  session.run({}, {}, restore);
-  const Mnist data = load_mnist(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
-  const Batch batch = consecutive_examples(data.test, 0, 300);
-  write_file(output + "/cases.json", case_of(session, signature, {{"images", batch.x}}, 1e-4).dump());
-  check_with_python("run_onnx.py", {output});
+BOOST_AUTO_TEST_CASE(trained_models_predict_the_same) {
+  check_trained({.name = "mlp", .hidden = {48, 32}}, {784}, {"--hidden=48,32", "--train-steps=100"});
+  check_trained({.name = "lenet"}, {28, 28, 1}, {"--train-steps=10"});
+  check_trained({.name = "resnet20"}, {32, 32, 1}, {"--train-steps=3", "--batch-size=8"});
 }
 
 BOOST_AUTO_TEST_CASE(weights_in_a_file_of_their_own_are_found) {

@@ -69,18 +69,17 @@ BOOST_AUTO_TEST_CASE(equations_show_where_their_nodes_are) {
 }
 
 BOOST_AUTO_TEST_CASE(actorflow_place_shows_where_a_training_step_is) {
-  const std::string table = output_of({"actorflow", "place", "mnist", "--ps=2", "--sync"});
+  const std::string table = output_of({"actorflow", "place", "mlp", "--ps=2", "--sync"});
   for (const char* part : {"hidden1/weights", "ReadVariable", "/job:ps/replica:0/task:1/device:CPU:0",
                            "/job:worker/replica:0/task:0/device:CPU:0", "AccumulateGradient"})
     BOOST_TEST(contains(table, part), table);
   // By turns one server gets all weights, because biases come between them; by bytes it does not.
   BOOST_TEST(contains(table, "/job:ps/task:1                    2        813056"), table);
-  const std::string greedy =
-      output_of({"actorflow", "place", "mnist", "--ps=2", "--ps-strategy=greedy"});
+  const std::string greedy = output_of({"actorflow", "place", "mlp", "--ps=2", "--ps-strategy=greedy"});
   BOOST_TEST(!contains(greedy, "813056"), greedy);
   BOOST_TEST(contains(output_of({"actorflow", "place", "lenet", "--worker=1", "--dot"}),
                       "digraph actorflow {"));
-  Process wrong({"actorflow", "place", "mnist", "--worker=2"});
+  Process wrong({"actorflow", "place", "mlp", "--worker=2"});
   BOOST_TEST(wrong.wait() == 2);
   BOOST_TEST(wrong.prints("--worker is 2, but there are 2 workers"), wrong.output());
 }

@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_SUITE(train_flags)
 
 BOOST_AUTO_TEST_CASE(flags_as_arguments) {
   BOOST_TEST(TrainFlags{}.arguments().empty());
-  const TrainFlags flags{.hidden = {32, 16},
+  const TrainFlags flags{.model = "lenet",
+                         .hidden = {32, 16},
                          .optimizer = "sgd",
                          .learning_rate = 0.1,
                          .batch_size = 7,
@@ -61,7 +62,7 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .summary_folder = "s",
                          .save_summaries_steps = 5,
                          .report = "-"};
-  BOOST_TEST(flags.arguments().size() == 23u);  // none of the fields is as without flags
+  BOOST_TEST(flags.arguments().size() == 24u);  // none of the fields is as without flags
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 

@@ -40,18 +40,22 @@ BOOST_AUTO_TEST_CASE(tasks_start_in_any_order) {
 }
 
 BOOST_AUTO_TEST_CASE(synchronous_weights_do_not_depend_on_the_processes) {
-  const std::vector<std::string> flags = {"--train_steps=100", "--seed=7"};
-  auto local = flags;
-  local.insert(local.end(), {"--sync", "--ps=2", "--workers=2"});
-  const std::string first = report_value(train_in_one_process(local), "weights_hash");
-  BOOST_TEST(report_value(train_in_one_process(local), "weights_hash") == first);
+  const std::vector<std::vector<std::string>> jobs{
+      {"--train_steps=100", "--seed=7"},
+      {"--train_steps=6", "--model=resnet20", "--data=digits", "--batch_size=8"}};
+  for (const auto& flags : jobs) {
+    auto local = flags;
+    local.insert(local.end(), {"--sync", "--ps=2", "--workers=2"});
+    const std::string first = report_value(train_in_one_process(local), "weights_hash");
+    BOOST_TEST(report_value(train_in_one_process(local), "weights_hash") == first);
 
-  auto distributed = flags;
-  distributed.push_back("--sync_replicas");
-  Trainers trainers(2, 2, distributed);
-  trainers.start_all();
-  trainers.expect_success();
-  BOOST_TEST(trainers.weights_hash() == first);
+    auto distributed = flags;
+    distributed.push_back("--sync_replicas");
+    Trainers trainers(2, 2, distributed);
+    trainers.start_all();
+    trainers.expect_success();
+    BOOST_TEST(trainers.weights_hash() == first);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(another_seed_gives_other_weights) {

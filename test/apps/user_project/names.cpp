@@ -63,14 +63,12 @@ void name_library() {
        &af::metric_of);
   // actors/layers/regularizer.h
   keep(&af::l1, &af::l2, &af::l1_l2);
-  // actors/models/conv_models.h
-  keep(&af::lenet, &af::resnet20, &af::make_lenet, &af::make_resnet20);
+  // actors/models/classifiers.h
+  keep(&af::mlp, &af::lenet, &af::resnet20, &af::make_classifier);
   // actors/models/fit/callbacks.h
   keep(&af::early_stopping, &af::model_checkpoint, &af::backup_and_restore, &af::learning_rate_scheduler,
        &af::reduce_on_plateau, &af::csv_logger, &af::tensorboard, &af::terminate_on_nan,
        &af::averaged_weights, &af::callback);
-  // actors/models/mlp.h
-  keep(&af::make_mlp);
   // actors/models/model.h
   keep(static_cast<af::Model (*)(const std::vector<af::Layer>&)>(&af::sequential));
   // actors/monitored/hooks.h

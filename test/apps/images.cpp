@@ -1,4 +1,4 @@
-#include "apps/training/mnist.h"
+#include "apps/training/images.h"
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -18,7 +18,7 @@ using namespace std::string_literals;
 
 // Images of one pixel that tells which image it is; labels are its last digit.
 LabelledImages numbered_images(std::uint8_t count) {
-  LabelledImages data{Tensor::allocate(DType::uint8, {count, 1, 1}),
+  LabelledImages data{Tensor::allocate(DType::uint8, {count, 1, 1, 1}),
                       Tensor::allocate(DType::uint8, {count}), 10};
   for (std::uint8_t i = 0; i < count; ++i) {
     data.images.mutable_values<std::uint8_t>()[i] = i;
@@ -50,12 +50,12 @@ std::vector<int> numbers_of(const Dataset& batches, int count) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(mnist)
+BOOST_AUTO_TEST_SUITE(images)
 
 BOOST_AUTO_TEST_CASE(the_project_has_the_canonical_files) {
-  const Mnist data = load_mnist(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
-  BOOST_TEST(data.train.images.describe() == "uint8[60000,28,28]");
-  BOOST_TEST(data.test.images.describe() == "uint8[10000,28,28]");
+  const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
+  BOOST_TEST(data.train.images.describe() == "uint8[60000,28,28,1]");
+  BOOST_TEST(data.test.images.describe() == "uint8[10000,28,28,1]");
   BOOST_TEST(data.train.classes == 10);
   // How many there are of each digit.
   BOOST_TEST(count_labels(data.train) ==
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_project_has_the_canonical_files) {
 BOOST_AUTO_TEST_CASE(a_batch_holds_scaled_images_and_their_labels) {
   const LabelledImages data = numbered_images(200);
   const Batch batch = consecutive_examples(data, 51, 2);
-  BOOST_TEST(batch.x.describe() == "float32[2,1]");
+  BOOST_TEST(batch.x.describe() == "float32[2,1,1,1]");
   BOOST_TEST(batch.x.values<float>()[0] == 0.2f, boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(batch.labels.describe() == "int64[2]");
   BOOST_TEST(batch.labels.values<std::int64_t>()[1] == 2);
@@ -115,8 +115,33 @@ BOOST_AUTO_TEST_CASE(the_sequence_can_be_entered_anywhere) {
 
 BOOST_AUTO_TEST_CASE(the_seed_decides_the_order) {
   const LabelledImages data = numbered_images(50);
-  BOOST_TEST((numbers_of(training_batches(data, 5, 1), 10) != numbers_of(training_batches(data, 5, 2), 10)));
-  BOOST_TEST((numbers_of(training_batches(data, 5, 1), 10) == numbers_of(training_batches(data, 5, 1), 10)));
+  BOOST_TEST(
+      (numbers_of(training_batches(data, 5, 1), 10) != numbers_of(training_batches(data, 5, 2), 10)));
+  BOOST_TEST(
+      (numbers_of(training_batches(data, 5, 1), 10) == numbers_of(training_batches(data, 5, 1), 10)));
+}
+
+BOOST_AUTO_TEST_CASE(planes_of_cifar10_become_pixels) {
+  // A red, a green and a blue byte, which differ between two images.
+  const auto record = [](char label, const std::string& rgb) {
+    return std::string(1, label) + std::string(1024, rgb[0]) + std::string(1024, rgb[1]) +
+           std::string(1024, rgb[2]);
+  };
+  const test::Folder folder;
+  test::write_file(folder.file("test_batch.bin"), record(1, "rgb"));
+  BOOST_CHECK_EXCEPTION(load_images(folder.path()), Error, [](const Error& error) {
+    return error.code() == Code::not_found &&
+           std::string(error.what()).find("no data_batch_1.bin") != std::string::npos;
+  });
+  test::write_file(folder.file("data_batch_2.bin"), record(9, "xyz") + record(0, "rgb"));
+  test::write_file(folder.file("data_batch_1.bin"), record(4, "abc"));
+  const ImageData data = load_images(folder.path());
+  BOOST_TEST(data.train.images.describe() == "uint8[3,32,32,3]");
+  BOOST_TEST(data.train.classes == 10);
+  const auto pixels = data.train.images.values<std::uint8_t>();
+  BOOST_TEST(std::string(pixels.begin(), pixels.begin() + 6) == "abcabc");
+  BOOST_TEST(std::string(pixels.end() - 3, pixels.end()) == "rgb");
+  BOOST_TEST(data.train.labels.values<std::uint8_t>()[1] == 9);
 }
 
 BOOST_AUTO_TEST_CASE(images_and_labels_must_be_as_many) {
@@ -124,9 +149,10 @@ BOOST_AUTO_TEST_CASE(images_and_labels_must_be_as_many) {
   test::write_file(folder.file("train-images-idx3-ubyte"),
                    "\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x01"s + "ab");
   test::write_file(folder.file("train-labels-idx1-ubyte"), "\0\0\x08\x01\0\0\0\x03"s + "\1\2\3");
-  BOOST_CHECK_EXCEPTION(load_mnist(folder.path()), Error, [](const Error& error) {
+  BOOST_CHECK_EXCEPTION(load_images(folder.path()), Error, [](const Error& error) {
     const std::string text = error.what();
-    return error.code() == Code::data_loss && text.find("train-labels-idx1-ubyte") != std::string::npos &&
+    return error.code() == Code::data_loss &&
+           text.find("train-labels-idx1-ubyte") != std::string::npos &&
            text.find("only 2") != std::string::npos;
   });
 }

@@ -1,19 +1,17 @@
 // LeNet and ResNet-20: that they learn, and that a second graph tests what the first one trained.
-#include "actors/models/conv_models.h"
+#include "actors/models/classifiers.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "apps/training/mnist.h"
+#include "apps/training/images.h"
 #include "dataflow/train/replicate.h"
 
 using namespace actorflow;
 
 namespace {
-
-Tensor as_images(const Batch& batch) { return batch.x.reshaped({batch.x.shape()[0], 28, 28, 1}); }
 
 // Stripes whose direction and width are the class: easy to tell apart by convolutions only.
 Tensor stripes(std::int64_t count) {
@@ -39,25 +37,24 @@ Tensor labels_in_turn(std::int64_t count) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(conv_models)
+BOOST_AUTO_TEST_SUITE(classifiers)
 
 BOOST_AUTO_TEST_CASE(lenet_reads_digits_after_a_few_steps) {
-  const Mnist data = load_mnist(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
+  const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");
   Graph graph;
   const Variable step = global_step(graph);
-  const ImageClassifier lenet = make_lenet(graph, 1);
-  const TrainOp train = minimize(graph, lenet.loss, lenet.variables, step, Adam{});
+  const Classifier model = make_classifier(graph, lenet(), {28, 28, 1});
+  const TrainOp train = minimize(graph, model.train.loss, model.variables.trained(), step, Adam{});
   Session session(graph);
   session.initialize_variables();
   DatasetIterator batches(training_batches(data.train, 64, 1));
   for (int i = 0; i < 100; ++i) {
     const Tuple next = batches.next();
-    const Batch batch{next[0], next[1]};
-    session.run({train.step}, {{lenet.x, as_images(batch)}, {lenet.labels, batch.labels}});
+    session.run({train.step}, {{model.x, next[0]}, {model.labels, next[1]}});
   }
   const Batch test = consecutive_examples(data.test, 0, 1000);
   const Tensor accuracy =
-      session.run(lenet.accuracy, {{lenet.x, as_images(test)}, {lenet.labels, test.labels}});
+      session.run(model.test.accuracy, {{model.x, test.x}, {model.labels, test.labels}});
   BOOST_TEST(accuracy.scalar<float>() > 0.93F);
 }
 
@@ -65,9 +62,9 @@ BOOST_AUTO_TEST_CASE(resnet20_learns_and_is_tested_by_its_moving_averages) {
   constexpr std::int64_t batch = 20;
   Graph graph;
   const Variable step = global_step(graph);
-  const ImageClassifier resnet = make_resnet20(graph, 1);
-  const TrainOp train =
-      minimize(graph, resnet.loss, resnet.variables, step, Momentum{.learning_rate = 0.01});
+  const Classifier resnet = make_classifier(graph, resnet20(), {32, 32, 3});
+  const TrainOp train = minimize(graph, resnet.train.loss, resnet.variables.trained(), step,
+                                 Momentum{.learning_rate = 0.01});
   LocalCluster cluster({{"local", 1}});
   const std::string target = cluster.server("local", 0).target();
   Session session(target, graph);
@@ -78,25 +75,26 @@ BOOST_AUTO_TEST_CASE(resnet20_learns_and_is_tested_by_its_moving_averages) {
   std::vector<float> losses;
   for (int i = 0; i < 40; ++i) {
     const auto fetched =
-        session.run({resnet.loss}, {{resnet.x, images}, {resnet.labels, labels}}, targets);
+        session.run({resnet.train.loss}, {{resnet.x, images}, {resnet.labels, labels}}, targets);
     losses.push_back(fetched[0].scalar<float>());
   }
   BOOST_TEST(losses.front() > 1);
   BOOST_TEST(losses.back() < 0.2F * losses.front());
 
   Graph testing;
-  const ImageClassifier tested = make_resnet20(testing, 1, false);
+  const Classifier tested = make_classifier(testing, resnet20(), {32, 32, 3}, {.training = false});
   BOOST_TEST(testing.variables().size() == graph.variables().size() - 1);  // all but the global step
   Session tester(target, testing);
   BOOST_TEST(tester.uninitialized_variables().empty());
-  const Tensor accuracy = tester.run(tested.accuracy, {{tested.x, images}, {tested.labels, labels}});
+  const Tensor accuracy =
+      tester.run(tested.test.accuracy, {{tested.x, images}, {tested.labels, labels}});
   BOOST_TEST(accuracy.scalar<float>() > 0.8F);
 }
 
 BOOST_AUTO_TEST_CASE(resnet20_has_the_published_number_of_weights) {
   Graph graph;
   std::int64_t weights = 0;
-  for (const Variable& variable : make_resnet20(graph, 1).variables)
+  for (const Variable& variable : make_classifier(graph, resnet20(), {32, 32, 3}).variables.trained())
     weights += variable.type().shape.elements();
   BOOST_TEST(weights == 269'722);  // "0.27M", He et al. 2016, table 6
 }

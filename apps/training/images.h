@@ -1,4 +1,4 @@
-// Labelled images in the four files of MNIST, and the batches that replicas train on, as datasets.
+// Labelled images, and the batches that replicas train on, as datasets.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,28 @@ namespace actorflow {
 
 // Images as they are on disk. Immutable, so that replicas in one process share it.
 struct LabelledImages {
-  Tensor images;    // uint8 [count, rows, columns]
+  Tensor images;    // uint8 [count, height, width, channels]
   Tensor labels;    // uint8 [count]
   int classes = 0;  // labels are below this
 
   std::int64_t count() const { return images.shape()[0]; }
-  std::int64_t pixels() const { return images.shape()[1] * images.shape()[2]; }
+  // [height, width, channels].
+  Shape image() const { return {images.shape()[1], images.shape()[2], images.shape()[3]}; }
 };
 
-struct Mnist {
+struct ImageData {
   LabelledImages train;
   LabelledImages test;
 };
 
-// Reads {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] in `folder`. Throws what reading them throws,
-// and data_loss if the files do not belong together.
-Mnist load_mnist(const std::string& folder);
+// Reads a folder as MNIST's, {train,t10k}-{images-idx3,labels-idx1}-ubyte, or as the binary version of
+// CIFAR-10, data_batch_{1...5}.bin and test_batch.bin; each file plain or with .gz at the end of its
+// name. Throws what reading them throws, not_found, naming what was looked for, and data_loss if the
+// files do not belong together.
+ImageData load_images(const std::string& folder);
 
 struct Batch {
-  Tensor x;       // float32 [size, pixels], 0 to 1
+  Tensor x;       // float32 [size, height, width, channels], 0 to 1
   Tensor labels;  // int64 [size]
 };
 

@@ -1,0 +1,119 @@
+#include "apps/training/images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "actors/input/rows.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
+#include "kernels/devices/device.h"
+
+namespace actorflow {
+namespace {
+
+constexpr int cifar10_batches = 5;
+
+bool is_there(const std::string& path) {
+  return posix_storage().exists(path) || posix_storage().exists(path + ".gz");
+}
+
+Tuple read_columns(const Dataset& examples) { return read_all(examples, {&posix_storage(), nullptr}); }
+
+int classes_of(const Tensor& labels) { return 1 + std::ranges::max(labels.values<std::uint8_t>()); }
+
+LabelledImages load_mnist(const std::string& folder, const std::string& part) {
+  const std::string images = folder + "/" + part + "-images-idx3-ubyte";
+  const std::string labels = folder + "/" + part + "-labels-idx1-ubyte";
+  const Tuple columns = read_columns(Dataset::idx({images, labels}));
+  if (columns.empty()) throw Error(Code::data_loss, images + ": expected images, but it has none");
+  if (columns[0].shape().rank() != 3 || columns[1].shape().rank() != 1)
+    throw Error(Code::data_loss,
+                fmt::format("{}, {}: expected images and labels, which are uint8[?,?,?] and "
+                            "uint8[?], got {}",
+                            images, labels, describe(columns)));
+  const Shape& shape = columns[0].shape();
+  return {columns[0].reshaped({shape[0], shape[1], shape[2], 1}), columns[1], classes_of(columns[1])};
+}
+
+// Planes of one colour each as pixels of all colours.
+Tensor interleaved(const Tensor& planes) {
+  const Shape& shape = planes.shape();  // [count, channels, height, width]
+  Tensor images = Tensor::allocate(DType::uint8, {shape[0], shape[2], shape[3], shape[1]});
+  const auto from = planes.values<std::uint8_t>();
+  const auto to = images.mutable_values<std::uint8_t>();
+  const auto channels = static_cast<std::size_t>(shape[1]);
+  const auto pixels = static_cast<std::size_t>(shape[2] * shape[3]);
+  for (std::size_t image = 0; image < from.size(); image += channels * pixels)
+    for (std::size_t channel = 0; channel < channels; ++channel)
+      for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+        to[image + pixel * channels + channel] = from[image + channel * pixels + pixel];
+  return images;
+}
+
+LabelledImages load_cifar10(const std::vector<std::string>& paths) {
+  const Tuple columns = read_columns(Dataset::cifar10(paths));
+  if (columns.empty()) throw Error(Code::data_loss, paths[0] + ": expected images, but it has none");
+  return {interleaved(columns[0]), columns[1], classes_of(columns[1])};
+}
+
+// The parts of CIFAR-10's training images that are in the folder.
+std::vector<std::string> cifar10_training_files(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (int batch = 1; batch <= cifar10_batches; ++batch)
+    if (std::string path = fmt::format("{}/data_batch_{}.bin", folder, batch); is_there(path))
+      paths.push_back(std::move(path));
+  if (paths.empty())
+    throw Error(Code::not_found,
+                fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; name "
+                            "the folder of the whole binary version",
+                            folder));
+  return paths;
+}
+
+// Images of bytes as numbers from 0 to 1, and labels as numbers.
+Tuple scaled(const Tuple& examples) {
+  Allocator& pool = cpu_device().allocator();
+  Tensor x = Tensor::allocate(DType::float32, examples[0].shape(), pool);
+  std::ranges::transform(examples[0].values<std::uint8_t>(), x.mutable_values<float>().begin(),
+                         [](std::uint8_t pixel) { return static_cast<float>(pixel) * (1.0f / 255.0f); });
+  Tensor labels = Tensor::allocate(DType::int64, examples[1].shape(), pool);
+  std::ranges::copy(examples[1].values<std::uint8_t>(), labels.mutable_values<std::int64_t>().begin());
+  return {std::move(x), std::move(labels)};
+}
+
+}  // namespace
+
+ImageData load_images(const std::string& folder) {
+  const std::string cifar10_test = folder + "/test_batch.bin";
+  const ImageData data =
+      is_there(cifar10_test)
+          ? ImageData{load_cifar10(cifar10_training_files(folder)), load_cifar10({cifar10_test})}
+          : ImageData{load_mnist(folder, "train"), load_mnist(folder, "t10k")};
+  if (data.test.image() != data.train.image() || data.test.classes > data.train.classes)
+    throw Error(Code::data_loss,
+                fmt::format("{}: the training images are {} in {} classes, but the test images {} in {}",
+                            folder, data.train.image().to_string(), data.train.classes,
+                            data.test.image().to_string(), data.test.classes));
+  return data;
+}
+
+Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::int64_t size) {
+  const Tuple columns{data.images, data.labels};
+  RowStacker rows(size);
+  for (std::int64_t i = 0; i < size; ++i) rows.add_row(columns, first + i);
+  Tuple batch = scaled(rows.take());
+  return {std::move(batch[0]), std::move(batch[1])};
+}
+
+Dataset training_batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed) {
+  return Dataset::tensors({data.images, data.labels})
+      .shuffle({.seed = seed})
+      .repeat()
+      .batch(batch_size)
+      .map(scaled);
+}
+
+}  // namespace actorflow
