@@ -11,6 +11,12 @@ struct Graph {
   # Inputs and controls refer to earlier nodes only.
 }
 
+struct Subgraph {
+  body @0 :Graph;
+  # Its first nodes are Args, one for each input, in order.
+  outputs @1 :List(Node.Edge);
+}
+
 struct Node {
   name @0 :Text;
   # Unique in the graph.
@@ -39,6 +45,7 @@ struct Node {
       tensor @7 :T.Tensor;
       int64s @8 :List(Int64);
       float64s @9 :List(Float64);
+      subgraph @10 :Subgraph;
     }
   }
 }

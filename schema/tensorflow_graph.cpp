@@ -42,6 +42,9 @@ void fill(events::AttrValue& out, DType value) { out.set_type(data_type(value));
 void fill(events::AttrValue& out, const Shape& value) { fill(*out.mutable_shape(), value); }
 // The graph tab shows what a constant is, not its bytes.
 void fill(events::AttrValue& out, const Tensor& value) { out.set_s(value.describe()); }
+void fill(events::AttrValue& out, const SubgraphRef& value) {
+  out.set_s("a subgraph of " + std::to_string(value ? value->body.size() : 0) + " nodes");
+}
 void fill(events::AttrValue& out, const std::vector<std::int64_t>& value) {
   for (const std::int64_t element : value) out.mutable_list()->add_i(element);
 }

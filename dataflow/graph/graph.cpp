@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <utility>
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/containers.h"
@@ -75,6 +76,10 @@ const Node& Output::node(Where where) const {
 
 const TensorType& Output::type(Where where) const {
   const auto& outputs = node(where).outputs;
+  if (outputs.empty())
+    throw invalid_argument("node " + quoted(name()) +
+                           " has no outputs: it has only an effect, or it is of a cond() or "
+                           "while_loop(), which returns what is used outside");
   if (edge.output >= static_cast<int>(outputs.size()))
     throw invalid_argument("node " + quoted(name()) + " has " + std::to_string(outputs.size()) +
                            " outputs; there is no output " + std::to_string(edge.output));
@@ -89,6 +94,13 @@ void expect_in_graph(const Graph& graph, const Output& output, std::string_view 
                            " of another graph; a tensor can be used only in the graph that it was "
                            "added to");
   if (!output.exists()) output.node();  // throws
+}
+
+std::vector<Output> outputs_of(const Output& node) {
+  std::vector<Output> outputs;
+  for (int i = 0; i < static_cast<int>(node.node().outputs.size()); ++i)
+    outputs.push_back(node.output(i));
+  return outputs;
 }
 
 Output add_node(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs, std::string_view name) {
@@ -189,6 +201,20 @@ void Graph::add_control(Output before, Output after) {
 
 Output Graph::group(const std::vector<Output>& outputs, std::string_view name) {
   return after(outputs, [&] { return add(no_op(), {}, {}, name.empty() ? "group" : name); });
+}
+
+std::vector<Node> Graph::Tail::take() {
+  std::vector<Node> taken;
+  auto& nodes = graph_.def_.nodes;
+  for (std::size_t i = first_; i < nodes.size(); ++i) {
+    Node place;
+    place.name = nodes[i].name;
+    place.op = &no_op();
+    taken.push_back(std::exchange(nodes[i], std::move(place)));
+  }
+  first_ = nodes.size();
+  graph_.variables_.resize(variables_);
+  return taken;
 }
 
 std::string Graph::scoped(std::string_view name) const {

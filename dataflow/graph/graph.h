@@ -113,6 +113,8 @@ struct Output {
 // the op and the input if one is empty or of another graph, or if there are none.
 Output add_node(const OpDef& op, const std::vector<Output>& inputs, Attrs attrs = {},
                 std::string_view name = {});
+// All outputs of its node.
+std::vector<Output> outputs_of(const Output& node);
 // Throws invalid_argument unless the output is a tensor of the graph. `what` names it in the message:
 // "fetch 0".
 void expect_in_graph(const Graph& graph, const Output& output, std::string_view what);
@@ -228,7 +230,44 @@ class Graph {
     return std::forward<Body>(body)();
   }
 
+  // Lets what `body` adds run whenever its inputs are there, whatever after() scopes are around.
+  template <class Body>
+  auto without_controls(Body&& body) {
+    const Restored restored(controls_);
+    controls_.clear();
+    return std::forward<Body>(body)();
+  }
+
+  // The nodes that are added during its life. At its end nodes without outputs have taken their places,
+  // so that no Output of before means another tensor. For subgraph.h.
+  class Tail {
+   public:
+    explicit Tail(Graph& graph)
+        : graph_(graph), first_(graph.def_.nodes.size()), variables_(graph.variables_.size()) {}
+    Tail(const Tail&) = delete;
+    Tail& operator=(const Tail&) = delete;
+    ~Tail() { take(); }
+
+    bool has_variables() const { return graph_.variables_.size() > variables_; }
+    std::span<const Node> nodes() const { return std::span(graph_.def_.nodes).subspan(first_); }
+    std::vector<Node> take();
+
+   private:
+    Graph& graph_;
+    std::size_t first_, variables_;
+  };
+
  private:
+  // Restores a value at the end of the scope.
+  template <class T>
+  struct Restored {
+    explicit Restored(T& changed) : value(changed), before(changed) {}
+    ~Restored() { value = std::move(before); }
+    Restored(const Restored&) = delete;
+    Restored& operator=(const Restored&) = delete;
+    T& value;
+    T before;
+  };
   // Pushes a value on a stack for the life of the scope.
   template <class T>
   struct Scope {

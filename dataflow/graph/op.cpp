@@ -19,9 +19,9 @@ std::string TensorType::to_string() const {
 }
 
 std::string_view kind_of(const AttrValue& value) {
-  static constexpr std::array<std::string_view, 9> kinds = {
-      "bool",  "int64",  "float64",       "string",         "dtype",
-      "shape", "tensor", "list of int64", "list of float64"};
+  static constexpr std::array<std::string_view, 10> kinds = {
+      "bool",  "int64",  "float64",       "string",          "dtype",
+      "shape", "tensor", "list of int64", "list of float64", "subgraph"};
   static_assert(kinds.size() == std::variant_size_v<AttrValue>);
   return kinds[value.index()];
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,8 +33,11 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
+struct Subgraph;  // subgraph.h
+using SubgraphRef = std::shared_ptr<const Subgraph>;
+
 using AttrValue = std::variant<bool, std::int64_t, double, std::string, DType, Shape, Tensor,
-                               std::vector<std::int64_t>, std::vector<double>>;
+                               std::vector<std::int64_t>, std::vector<double>, SubgraphRef>;
 using Attrs = std::map<std::string, AttrValue, std::less<>>;
 
 // An attribute of an op. Its kind is the alternative that `example` holds; an optional attribute has

@@ -1,20 +1,10 @@
 #include <utility>
 
 #include "dataflow/graph/containers.h"
-
 #include "dataflow/ops/queue_ops.h"
 
 namespace actorflow {
-namespace {
-
-std::vector<Output> outputs_of(Output node) {
-  std::vector<Output> outputs;
-  for (int i = 0; i < static_cast<int>(node.node().outputs.size()); ++i)
-    outputs.push_back(node.output(i));
-  return outputs;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // The size op, which needs nothing, has the queue's mistakes reported here and not at its first use.
 Queue::Queue(Graph& graph, QueueKind kind, QueueOptions options)

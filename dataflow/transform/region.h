@@ -5,15 +5,11 @@
 #include <functional>
 #include <vector>
 
-#include "dataflow/graph/graph.h"
+#include "dataflow/graph/subgraph.h"
 
 namespace actorflow {
 
-// A part of a graph as a graph of its own.
-struct Region {
-  GraphDef body;              // its first nodes are Args, one for each input, in order
-  std::vector<Edge> outputs;  // of the body
-};
+using Region = Subgraph;
 
 // (inputs) -> outputs of a region, by the attribute `region`, its position in GraphOfRegions. The node
 // has the name of the first that it stands for. It is never sent: the task that runs a graph forms its

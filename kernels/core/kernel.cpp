@@ -50,7 +50,8 @@ OpLibrary::OpLibrary(std::vector<Op> ops) : ops_(std::move(ops)), registry_(defi
 
 bool OpLibrary::has_kernel(const OpDef& op, DeviceType device) const {
   const auto found = kernels_.find(&op);
-  return found != kernels_.end() && maker(*found->second, device) != nullptr;
+  if (found == kernels_.end()) return false;
+  return found->second->with_bodies || maker(*found->second, device);
 }
 
 std::unique_ptr<Kernel> OpLibrary::make(const Node& node, DeviceType device) const {
@@ -58,7 +59,8 @@ std::unique_ptr<Kernel> OpLibrary::make(const Node& node, DeviceType device) con
     throw Error(Code::unimplemented, prefix(node) + "there is no kernel for it on a " +
                                          std::string(name_of(device)) +
                                          "; place it elsewhere, or allow soft placement");
-  return maker(*kernels_.at(node.op), device)(node);
+  const Op& op = *kernels_.at(node.op);
+  return op.with_bodies ? op.with_bodies(node, *this, device) : maker(op, device)(node);
 }
 
 const OpLibrary& builtin_ops() {

@@ -84,12 +84,18 @@ std::unique_ptr<Kernel> stateless(const Node&) {
   return std::make_unique<Stateless>();
 }
 
+class OpLibrary;
+
+// The same of a node with subgraphs, whose nodes need kernels, too; for any type of device.
+using KernelMakerWithBodies = std::unique_ptr<Kernel> (*)(const Node&, const OpLibrary&, DeviceType);
+
 // An op with the makers of its kernels, null for a type of device without one. The definition lives as
 // long as the program.
 struct Op {
   const OpDef* def = nullptr;
   KernelMaker cpu = nullptr;
   KernelMaker cuda = nullptr;
+  KernelMakerWithBodies with_bodies = nullptr;  // in place of both
 };
 
 // Every op of the program: the built-in ones and the core ops of dataflow. Immutable, thread-safe.

@@ -2,10 +2,24 @@
 
 #include <vector>
 
+#include "dataflow/graph/subgraph.h"
 #include "schema/codec/text.h"
 
 namespace actorflow {
 namespace {
+
+void write_edges(const std::vector<Edge>& edges, capnp::List<wire::Node::Edge>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    to[i].setNode(edges[i].node);
+    to[i].setOutput(edges[i].output);
+  }
+}
+
+std::vector<Edge> read_edges(capnp::List<wire::Node::Edge>::Reader from) {
+  std::vector<Edge> edges;
+  for (const auto edge : from) edges.push_back({edge.getNode(), edge.getOutput()});
+  return edges;
+}
 
 struct AttrWriter {
   wire::Node::Attr::Builder to;
@@ -22,6 +36,12 @@ struct AttrWriter {
   void operator()(const Tensor& value) { tensors.write(value, to.initTensor()); }
   void operator()(const std::vector<std::int64_t>& value) { to.setInt64s({value.data(), value.size()}); }
   void operator()(const std::vector<double>& value) { to.setFloat64s({value.data(), value.size()}); }
+  void operator()(const SubgraphRef& value) {
+    auto subgraph = to.initSubgraph();
+    if (!value) return;
+    write_graph(value->body, tensors, subgraph.initBody());
+    write_edges(value->outputs, subgraph.initOutputs(static_cast<unsigned>(value->outputs.size())));
+  }
 };
 
 template <class T>
@@ -32,7 +52,7 @@ std::vector<T> to_vector(typename capnp::List<T>::Reader from) {
   return values;
 }
 
-AttrValue read_attr(wire::Node::Attr::Reader from, TensorReader& tensors) {
+AttrValue read_attr(wire::Node::Attr::Reader from, TensorReader& tensors, const OpRegistry& ops) {
   using Attr = wire::Node::Attr;
   switch (from.which()) {
     case Attr::BOOLEAN:
@@ -55,6 +75,11 @@ AttrValue read_attr(wire::Node::Attr::Reader from, TensorReader& tensors) {
       return to_vector<std::int64_t>(from.getInt64s());
     case Attr::FLOAT64S:
       return to_vector<double>(from.getFloat64s());
+    case Attr::SUBGRAPH: {
+      const auto subgraph = from.getSubgraph();
+      return std::make_shared<const Subgraph>(
+          Subgraph{read_graph(subgraph.getBody(), tensors, ops), read_edges(subgraph.getOutputs())});
+    }
   }
   throw invalid_argument("attribute '" + to_string(from.getName()) + "' is of an unknown kind");
 }
@@ -63,11 +88,7 @@ void write_node(const Node& node, TensorWriter& tensors, wire::Node::Builder to)
   to.setName(to_text(node.name));
   to.setOp(std::string(node.op->name).c_str());
   to.setDevice(to_text(node.device));
-  auto inputs = to.initInputs(static_cast<unsigned>(node.inputs.size()));
-  for (unsigned i = 0; i < inputs.size(); ++i) {
-    inputs[i].setNode(node.inputs[i].node);
-    inputs[i].setOutput(node.inputs[i].output);
-  }
+  write_edges(node.inputs, to.initInputs(static_cast<unsigned>(node.inputs.size())));
   to.setControls({node.controls.data(), node.controls.size()});
   auto attrs = to.initAttrs(static_cast<unsigned>(node.attrs.size()));
   unsigned i = 0;
@@ -107,14 +128,13 @@ class GraphReader {
     Node node;
     node.name = to_string(from.getName());
     node.device = to_string(from.getDevice());
-    for (const auto input : from.getInputs())
-      node.inputs.push_back({input.getNode(), input.getOutput()});
+    node.inputs = read_edges(from.getInputs());
     node.controls = to_vector<NodeId>(from.getControls());
     sound_.push_back(true);
     try_to(node, [&] { node.op = &ops_.at(to_string(from.getOp())); });
     for (const auto attr : from.getAttrs())
       try_to(node, [&] {
-        if (!node.attrs.emplace(to_string(attr.getName()), read_attr(attr, tensors_)).second)
+        if (!node.attrs.emplace(to_string(attr.getName()), read_attr(attr, tensors_, ops_)).second)
           throw invalid_argument("attribute '" + to_string(attr.getName()) + "' is there twice");
       });
     graph_.nodes.push_back(std::move(node));
