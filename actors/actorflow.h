@@ -36,6 +36,7 @@
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 #include "kernels/ops/clipping.h"
+#include "kernels/ops/control_flow.h"
 #include "kernels/ops/embedding.h"
 #include "kernels/ops/histogram.h"
 #include "kernels/ops/learning_rate.h"

@@ -1,4 +1,5 @@
 // Graphs in TensorFlow's own format, for TensorBoard's graph tab.
+#include "dataflow/graph/subgraph.h"
 #include "dataflow/values/error.h"
 #include "schema/event.h"
 #include "schema/event.pb.h"

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/core/steps_given_up.h"
 #include "actors/core/task_context.h"
 #include "dataflow/graph/graph.h"
 #include "dataflow/transform/region.h"
@@ -70,7 +71,8 @@ struct ExecutableNode {
   TaskId peer{};          // Send, Recv: the other end
 };
 
-// A compiled partition. Immutable except for the measured costs; any number of lanes may run it at once.
+// A compiled partition. Immutable except for the measured costs and the steps that are given up; any
+// number of lanes may run it at once.
 class Executable {
  public:
   // Throws Error if a node has no kernel for its device, names a device that this task does not have, or
@@ -97,6 +99,7 @@ class Executable {
   // Whether a step of this partition sends tensors to that task.
   bool sends_to(TaskId task) const;
   NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
+  StepsGivenUp& given_up() const { return given_up_; }
   Team* team() const { return team_; }
   Clock& clock() const { return *clock_; }
   // REQUIRES: the node has the attributes of an update.
@@ -122,6 +125,7 @@ class Executable {
   std::vector<NodeId> sources_;
   std::unique_ptr<NodeCost[]> costs_;  // by node
   std::map<NodeId, BoundOptimizer> optimizers_;
+  mutable StepsGivenUp given_up_;
   std::int32_t num_inputs_ = 0;
   std::int32_t num_outputs_ = 0;
   std::int32_t num_retvals_ = 0;

@@ -143,7 +143,7 @@ bool Lane::worth_handing_over(const ExecutableNode& item, NodeId id) const {
 }
 
 void Lane::compute_here(const ExecutableNode& item, NodeId id) {
-  Status status = compute_node(*executable_, id, inputs_of(item), outputs_);
+  Status status = compute_node(*executable_, id, step_, inputs_of(item), outputs_);
   for (auto& input : inputs_of(item)) input = {};
   if (!status.ok()) return fail_step(std::move(status));
   done(id, outputs_);

@@ -9,11 +9,12 @@
 namespace actorflow {
 namespace {
 
-Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inputs,
-                  std::span<Tensor> outputs) {
+Status run_kernel(const Executable& executable, const ExecutableNode& item, StepId step,
+                  std::span<Tensor> inputs, std::span<Tensor> outputs) {
   try {
     for (auto& input : inputs) input = on_device(std::move(input), *item.device);
-    OpContext context(*item.node, *item.device, inputs, outputs, team);
+    const StepInterruption interruption(executable.given_up(), step);
+    OpContext context(*item.node, *item.device, inputs, outputs, executable.team(), &interruption);
     item.kernel->compute(context);
   } catch (...) {
     const Status why = current_exception_status();
@@ -24,16 +25,16 @@ Status run_kernel(const ExecutableNode& item, Team* team, std::span<Tensor> inpu
 
 }  // namespace
 
-Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> inputs,
+Status compute_node(const Executable& executable, NodeId id, StepId step, std::span<Tensor> inputs,
                     std::vector<Tensor>& outputs) {
   const ExecutableNode& item = executable.node(id);
   ACTORFLOW_CHECK(item.kernel, item.node->name);
   outputs.clear();
   outputs.resize(static_cast<std::size_t>(item.num_outputs));
   NodeCost& cost = executable.cost(id);
-  if (!cost.worth_measuring()) return run_kernel(item, executable.team(), inputs, outputs);
+  if (!cost.worth_measuring()) return run_kernel(executable, item, step, inputs, outputs);
   const auto start = executable.clock().now();
-  Status status = run_kernel(item, executable.team(), inputs, outputs);
+  Status status = run_kernel(executable, item, step, inputs, outputs);
   cost.measured(std::chrono::nanoseconds(executable.clock().now() - start).count());
   return status;
 }
@@ -42,7 +43,8 @@ caf::behavior costly_node_actor(PieceActor* self) {
   self->introduce("node", nullptr);
   return guarded(self, self, [](Fire& fire) {
     std::vector<Tensor> outputs;
-    Status status = compute_node(*fire.executable, fire.reply_to.node, fire.inputs, outputs);
+    Status status =
+        compute_node(*fire.executable, fire.reply_to.node, fire.reply_to.step, fire.inputs, outputs);
     fire.inputs.clear();
     if (status.ok())
       complete(fire.reply_to, std::move(outputs));

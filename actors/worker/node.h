@@ -11,7 +11,7 @@ namespace actorflow {
 // Computes a node on the given inputs, after moving them to its device, and releases the inputs. An
 // error is a status that names the node. Measures the node's time now and then. REQUIRES: the node has a
 // kernel.
-Status compute_node(const Executable& executable, NodeId id, std::span<Tensor> inputs,
+Status compute_node(const Executable& executable, NodeId id, StepId step, std::span<Tensor> inputs,
                     std::vector<Tensor>& outputs);
 
 // The actor of a costly node, to which a lane with other work sends it: it computes and reports to the

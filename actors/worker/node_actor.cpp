@@ -111,7 +111,7 @@ void NodeActor::work(const ExecutableRef& executable, StepId step, Frame& frame)
 void NodeActor::compute(const Executable& executable, StepId step, Frame& frame) {
   std::vector<Tensor> outputs;
   if (executable.node(id_).kernel) {
-    Status status = compute_node(executable, id_, frame.inputs, outputs);
+    Status status = compute_node(executable, id_, step, frame.inputs, outputs);
     frame.inputs.clear();
     if (!status.ok()) return fail(step, std::move(status));
   }

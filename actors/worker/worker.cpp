@@ -78,9 +78,10 @@ void Worker::on_run(const Sender& from, RunGraph& message) {
     return refuse_step(from, step, {Code::aborted, "the step was aborted before it began"});
   const auto found = graphs_.find(message.handle);
   if (found == graphs_.end())
-    return refuse_step(from, step,
-                       {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
-                                                   task_->self.name.to_string(), message.handle)});
+    return refuse_step(
+        from, step,
+        {Code::aborted, fmt::format("{} does not know graph {:x}; it has probably restarted",
+                                    task_->self.name.to_string(), message.handle)});
   run(from, found->second, message);
 }
 
@@ -89,7 +90,8 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
   const caf::actor runner = std::move(graph.free_runners.back());
   graph.free_runners.pop_back();
   const auto entry =
-      running_.insert_or_assign(message.step, Running{runner, from, message.handle}).first;
+      running_.insert_or_assign(message.step, Running{runner, from, message.handle, graph.executable})
+          .first;
   try {
     caf::anon_send(runner, StartStep{message.step, from.task, message.epoch, std::move(message.args),
                                      message.trace});
@@ -122,9 +124,10 @@ void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
 void Worker::on_abort(const AbortStep& message) {
   const GiveUp give_up{message.step, message.reason};
   release_step(*task_, give_up);
-  if (const auto found = running_.find(message.step); found != running_.end())
+  if (const auto found = running_.find(message.step); found != running_.end()) {
+    found->second.executable->given_up().add(message.step);
     caf::anon_send(found->second.runner, give_up);
-  else if (!ended_.contains(message.step))
+  } else if (!ended_.contains(message.step))
     aborted_early_.add(message.step);
 }
 
@@ -145,6 +148,7 @@ void Worker::on_undelivered(const Sender& from, Undelivered& message) {
 void Worker::on_idle(const LaneIdle& message) {
   const auto found = running_.find(message.step);
   if (found == running_.end()) return;
+  found->second.executable->given_up().remove(message.step);
   // A runner of a graph that is gone ends with its last handle.
   if (const auto graph = graphs_.find(message.graph); graph != graphs_.end()) {
     constexpr std::size_t most_steps = 64;
@@ -165,8 +169,9 @@ void Worker::on_peer_lost(const PeerLost& message) {
   report_lost_tensors(message);
 }
 
-// What steps have sent to that task may never have reached it, and their masters, which may have no connection of
-// their own to lose, would wait for ever. To a master whose step has ended this says nothing.
+// What steps have sent to that task may never have reached it, and their masters, which may have no
+// connection of their own to lose, would wait for ever. To a master whose step has ended this says
+// nothing.
 void Worker::report_lost_tensors(const PeerLost& message) {
   const Status status{Code::unavailable,
                       fmt::format("{} lost the connection to {} over which it sent tensors: {}",
@@ -175,7 +180,8 @@ void Worker::report_lost_tensors(const PeerLost& message) {
   for (const auto& [handle, graph] : graphs_) {
     if (!graph.executable->sends_to(message.task)) continue;
     lost_tensors.hit();
-    for (const StepId step : graph.last_steps) tell(*task_, graph.master.task, StepDone{step, status, {}});
+    for (const StepId step : graph.last_steps)
+      tell(*task_, graph.master.task, StepDone{step, status, {}});
     for (const auto& [step, running] : running_)
       if (running.graph == handle) on_abort({step, status});
   }

@@ -39,6 +39,7 @@ class Worker {
     caf::actor runner;
     Sender master;
     std::uint64_t graph = 0;
+    std::shared_ptr<const Executable> executable{};
   };
 
   void on_register(const Sender& from, RegisterGraph& message);

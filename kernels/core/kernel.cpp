@@ -40,6 +40,11 @@ void OpContext::parallel(int parts, const std::function<void(int)>& part) const 
   for (int i = 0; i < parts; ++i) part(i);
 }
 
+void OpContext::expect_use() const {
+  if (interruption_ && interruption_->is_interrupted())
+    throw Error(Code::aborted, "the step was given up while it was computed");
+}
+
 void OpContext::fail(const std::string& expected, const std::string& actual) const {
   throw invalid_argument(prefix(node_) + "expected " + expected + ", got " + actual);
 }

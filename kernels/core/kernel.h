@@ -16,18 +16,27 @@
 
 namespace actorflow {
 
+// Says whether the results of a computation are of no use any more. Thread-safe.
+class Interruption {
+ public:
+  virtual ~Interruption() = default;
+  virtual bool is_interrupted() const = 0;
+};
+
 // One execution of a node: its inputs, on the node's device, and the place of its outputs. Used by the
 // computing thread only.
 class OpContext {
  public:
-  // If `team` is null, the parts of a kernel run one after the other.
+  // If `team` is null, the parts of a kernel run one after the other; if `interruption` is, it is never
+  // interrupted.
   OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs,
-            Team* team = nullptr)
+            Team* team = nullptr, const Interruption* interruption = nullptr)
       : node_(node),
         device_(device),
         inputs_(inputs),
         outputs_(outputs),
         team_(team),
+        interruption_(interruption),
         computing_(node) {}
 
   const Node& node() const { return node_; }
@@ -50,6 +59,9 @@ class OpContext {
   void parallel(int parts, const std::function<void(int)>& part) const;
   // May be null.
   Team* team() const { return team_; }
+  const Interruption* interruption() const { return interruption_; }
+  // Throws aborted if the result is of no use any more. For kernels that may run for seconds.
+  void expect_use() const;
 
   // Throws invalid_argument: "node 'x' (MatMul): expected ..., got ...".
   [[noreturn]] void fail(const std::string& expected, const std::string& actual) const;
@@ -60,6 +72,7 @@ class OpContext {
   std::span<Tensor> inputs_;
   std::span<Tensor> outputs_;
   Team* team_;
+  const Interruption* interruption_;
   Computing computing_;
 };
 

@@ -65,7 +65,8 @@ void RegionBody::find_last_uses() {
   }
 }
 
-std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& device, Team* team) const {
+std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& device, Team* team,
+                                    const Interruption* interruption) const {
   std::vector<Tensor> frame(frame_size_), inputs, outputs;
   std::ranges::copy(given, frame.begin());
   const auto take = [&frame](const Use& use) {
@@ -75,7 +76,7 @@ std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& devic
     inputs.clear();
     for (const Use& use : step.inputs) inputs.push_back(take(use));
     outputs.assign(step.used.size(), {});
-    OpContext context(*step.node, device, inputs, outputs, team);
+    OpContext context(*step.node, device, inputs, outputs, team, interruption);
     try {
       step.kernel->compute(context);
     } catch (const Error& error) {
@@ -92,7 +93,7 @@ std::vector<Tensor> RegionBody::run(std::span<const Tensor> given, Device& devic
 void run_plainly(const RegionBody& body, OpContext& c) {
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input(i));
-  auto outputs = body.run(inputs, c.device(), c.team());
+  auto outputs = body.run(inputs, c.device(), c.team(), c.interruption());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }

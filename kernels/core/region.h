@@ -22,7 +22,8 @@ class RegionBody {
   int inputs() const { return inputs_; }
   // Computes the nodes in their order on `device`, where the inputs are. A tensor is released at its
   // last use, which may overwrite it. Throws the Error of a node, naming it.
-  std::vector<Tensor> run(std::span<const Tensor> inputs, Device& device, Team* team = nullptr) const;
+  std::vector<Tensor> run(std::span<const Tensor> inputs, Device& device, Team* team = nullptr,
+                          const Interruption* interruption = nullptr) const;
 
  private:
   // An input of a node: its place in a run's frame, and whether this is its last use.

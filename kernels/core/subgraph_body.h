@@ -20,7 +20,7 @@ class SubgraphBody {
 
   int inputs() const { return body_.inputs(); }
   std::vector<Tensor> run(std::span<const Tensor> inputs, const OpContext& c) const {
-    return body_.run(inputs, c.device(), c.team());
+    return body_.run(inputs, c.device(), c.team(), c.interruption());
   }
   // Of one whose result is a bool scalar.
   bool holds(std::span<const Tensor> inputs, const OpContext& c) const {

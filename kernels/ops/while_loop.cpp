@@ -113,6 +113,7 @@ class Loop {
                     "the loop did not end within " + std::to_string(max_iterations_) +
                         " iterations; give it more by LoopOptions::max_iterations, or see why its "
                         "condition stays true");
+      c.expect_use();
       before_body(variables);
       variables = body_.run(joined<Tensor>(variables, inputs.of_body), c);
     }
@@ -185,6 +186,7 @@ class WhileGradientKernel final : public Kernel {
     loop_.run(parts, c, [&history](const Tensors& variables) { history.push_back(variables); });
     Tensors gradients(parts.rest.begin(), parts.rest.end());
     for (; !history.empty(); history.pop_back()) {
+      c.expect_use();
       Tensors of_step = joined<Tensor>(history.back(), parts.of_body);
       of_step.insert(of_step.end(), gradients.begin(), gradients.end());
       gradients = step_.run(of_step, c);

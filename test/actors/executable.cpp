@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_region_is_compiled_to_one_node_that_computes_all) {
   BOOST_TEST(executable.consumers(executable.node(0), 0).size() == 1U);
   for (const float value : {1.0F, 5.0F}) {  // the same kernel again
     std::vector<Tensor> inputs{argument(value)}, outputs;
-    const Status status = compute_node(executable, 1, inputs, outputs);
+    const Status status = compute_node(executable, 1, 1, inputs, outputs);
     BOOST_TEST_REQUIRE(status.ok(), status.message);
     BOOST_TEST(identical(outputs.at(0), Tensor::of<float>({2}, {6 * value, 0})));
   }
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(an_error_in_a_region_names_the_node_within) {
   });
   const Executable executable(7, g.def(), task.context, runs_without_the_host);
   std::vector<Tensor> inputs{argument(1)}, outputs;
-  const Status status = compute_node(executable, 1, inputs, outputs);
+  const Status status = compute_node(executable, 1, 1, inputs, outputs);
   BOOST_TEST((status.code == Code::invalid_argument));
   BOOST_TEST(status.message.find("node 'MatMul' (MatMul): expected") != std::string::npos,
              status.message);

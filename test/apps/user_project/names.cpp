@@ -183,6 +183,11 @@ void name_library() {
        &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
   keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_value);
+  // kernels/ops/control_flow.h
+  using Loop = af::LoopVariables (*)(const af::LoopCondition&, const af::LoopBody&,
+                                     const af::LoopVariables&, const af::LoopOptions&);
+  keep(static_cast<std::vector<Output> (*)(Output, const af::Branch&, const af::Branch&)>(&af::cond),
+       static_cast<Loop>(&af::while_loop));
   // kernels/ops/embedding.h
   keep(&af::whole);
   // kernels/ops/histogram.h
