@@ -72,9 +72,15 @@ NodeId append(GraphDef& graph, Node node) {
   return graph.size() - 1;
 }
 
+// Such an op may run for any time, and is given up with its step.
+bool has_subgraph(const Node& node) {
+  return std::ranges::any_of(
+      node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });
+}
+
 bool is_foldable(const GraphDef& graph, const Node& node) {
   const auto is_const = [&graph](Edge edge) { return graph.node(edge.node).op == &const_op(); };
-  return node.op->is_pure() && !node.inputs.empty() && node.controls.empty() &&
+  return node.op->is_pure() && !has_subgraph(node) && !node.inputs.empty() && node.controls.empty() &&
          node.outputs.size() == 1 && std::ranges::all_of(node.inputs, is_const);
 }
 

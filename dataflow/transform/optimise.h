@@ -31,9 +31,9 @@ Rewritten common_subexpressions(const GraphDef& graph);
 
 inline constexpr std::size_t max_folded_bytes = 10U << 20U;
 
-// Replaces kernels without state or control inputs whose inputs are all constant by the constant that
-// they compute, under the same name and on the same device, where it has one output of at most
-// max_folded_bytes. Nodes that are then unused stay; prune() removes them.
+// Replaces kernels without state, control inputs or subgraphs whose inputs are all constant by the
+// constant that they compute, under the same name and on the same device, where it has one output of at
+// most max_folded_bytes. Nodes that are then unused stay; prune() removes them.
 Rewritten fold_constants(const GraphDef& graph, const Evaluate& evaluate);
 
 // Replaces the step's graph by the rewritten one. REQUIRES: it still has all roots.
