@@ -1,0 +1,91 @@
+// Conditions and loops on the wire: graphs within graphs, and what is refused of them.
+#include "dataflow/graph/subgraph.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "dataflow/graph/core_ops.h"
+#include "kernels/core/kernel.h"
+#include "kernels/devices/device.h"
+#include "kernels/ops.h"
+#include "kernels/ops/control_flow.h"
+#include "schema/codec/message_bytes.h"
+#include "test/support/says.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+GraphDef arrived(const GraphDef& graph) {
+  const auto bytes = encode_message(RegisterGraph{1, graph, false, Executor::lanes});
+  const Message message = decode_message(bytes, builtin_ops().registry(), cpu_device().allocator());
+  return std::get<RegisterGraph>(message).graph;
+}
+
+// cond(x > 0, log(x), x), and a change of its branch "then" on the way.
+struct Changed {
+  GraphDef graph;
+
+  explicit Changed(const std::function<void(Subgraph&)>& change) {
+    Graph g;
+    const Output x = g.placeholder(DType::float64, {});
+    cond(
+        x > 0, [&] { return log(x); }, [&] { return x; });
+    graph = g.def();
+    SubgraphRef& then = std::get<SubgraphRef>(graph.nodes.back().attrs.at("then"));
+    auto changed = std::make_shared<Subgraph>(*then);
+    change(*changed);
+    then = changed;
+  }
+};
+
+void expect_refused(const std::function<void(Subgraph&)>& change, const std::string& why) {
+  BOOST_CHECK_EXCEPTION(arrived(Changed(change).graph), Error, says(why));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(subgraphs)
+
+BOOST_AUTO_TEST_CASE(they_arrive_with_all_that_they_say) {
+  Graph g;
+  const Output x = g.placeholder(DType::float64, {});
+  while_loop([](const LoopVariables& v) { return v[0] < 100; },
+             [](const LoopVariables& v) {
+               return cond(
+                   v[0] < 10, [&] { return v[0] * 2; }, [&] { return v[0] + 1; });
+             },
+             x);
+  const Node& sent = g.def().nodes.back();
+  const GraphDef graph = arrived(g.def());
+  const Node& node = graph.nodes.back();
+  BOOST_TEST(node.op == sent.op);
+  BOOST_TEST((node.outputs == sent.outputs));
+  const auto body = attr<SubgraphRef>(node, "body"), before = attr<SubgraphRef>(sent, "body");
+  BOOST_TEST((body->outputs == before->outputs));
+  BOOST_TEST_REQUIRE(body->body.size() == before->body.size());
+  for (NodeId id = 0; id < body->body.size(); ++id) {
+    BOOST_TEST(body->body.node(id).name == before->body.node(id).name);
+    BOOST_TEST((body->body.node(id).inputs == before->body.node(id).inputs));
+    BOOST_TEST((body->body.node(id).outputs == before->body.node(id).outputs));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_run_is_refused) {
+  expect_refused([](Subgraph& s) { s.outputs[0].node = 77; }, "whose results are its tensors");
+  expect_refused([](Subgraph& s) { s.outputs[0].output = 3; }, "whose results are its tensors");
+  expect_refused([](Subgraph& s) { s.outputs.clear(); }, "as many results of both branches");
+  expect_refused([](Subgraph& s) { s.body.nodes[0].attrs["dtype"] = DType::int64; }, "Log");
+  expect_refused([](Subgraph& s) { s.body.nodes[0].attrs["index"] = std::int64_t{5}; }, "in order");
+  expect_refused(
+      [](Subgraph& s) {
+        s.body.nodes[1].op = &placeholder_op();
+        s.body.nodes[1].inputs.clear();
+        s.body.nodes[1].attrs = {{"dtype", DType::float64}, {"shape", Shape()}};
+      },
+      "pure computations");
+  expect_refused([](Subgraph& s) { s.body.nodes[1].inputs[0].node = 1; }, "not an earlier node");
+  expect_refused([](Subgraph& s) { s = {}; }, "inputs");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
