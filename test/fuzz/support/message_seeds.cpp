@@ -1,6 +1,7 @@
 #include "dataflow/ops/queue_ops.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
+#include "kernels/ops/control_flow.h"
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/message_bytes.h"
 #include "test/fuzz/support/capnp.h"
@@ -31,7 +32,12 @@ Output mixture(Graph& g, Output x) {
   const Output wide = pad(transpose(expand_dims(chosen, {0})), {0, 1, 0}, {1, 0, 0});
   const Output narrow =
       concat({sum(wide, {0, 2}), reshape(cast(argmax(wide, 1), DType::float32), {-1})}, 0);
-  return mean(dropout(square(narrow), 0.5, 3, g.constant(std::int64_t{1}))) + max(narrow) * min(narrow);
+  const Output y =
+      mean(dropout(square(narrow), 0.5, 3, g.constant(std::int64_t{1}))) + max(narrow) * min(narrow);
+  const Output halved = while_loop([](const LoopVariables& v) { return v[0] > 1; },
+                                   [](const LoopVariables& v) { return v[0] * 0.5; }, y);
+  return cond(
+      y > 0, [&] { return halved; }, [&] { return -y; });
 }
 
 Shape shape_of_tensor(std::initializer_list<std::int64_t> dims) { return Shape(dims); }
