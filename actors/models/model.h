@@ -63,6 +63,10 @@ struct FitOptions {
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
+  // Each step computes its batch in that many equal parts, one after the other, and adds up their
+  // gradients: as much memory as a part takes, and what the whole batch teaches, but for layers that
+  // look at all examples together, such as batch_norm. With synchronous replicas: the parts of each.
+  std::int64_t gradient_accumulation_steps = 1;
   Callbacks callbacks{};
   Verbosity verbosity = Verbosity::line_per_epoch;
   // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes
