@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/measured.h"
-#include "actors/models/micro_batches.h"
 #include "actors/models/model.h"
-#include "actors/models/stages.h"
+#include "actors/models/network/measured.h"
+#include "actors/models/network/micro_batches.h"
+#include "actors/models/network/stages.h"
 #include "dataflow/train/replicate.h"
 
 namespace actorflow {

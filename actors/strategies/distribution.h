@@ -66,7 +66,7 @@ struct PipelineOptions {
   // The names of the layers with which the second, third, ... stage begins, as Model::summary() gives
   // them; none: the stages cost about the same, by the arithmetic of their layers.
   std::vector<std::string> cut_before{};
-  // The device of each stage within its task, such as "gpu:1"; none: a CPU.
+  // The device of each stage within its task, such as "gpu:1"; none, or one that the task lacks: a CPU.
   std::vector<std::string> devices{};
   int replicas = 1;  // of the whole pipeline, in this process; on a cluster they follow from the tasks
 };

@@ -113,6 +113,17 @@ BOOST_AUTO_TEST_CASE(a_network_with_averages_and_chance_gets_them_too) {
   expect_bits(small_cnn(), plain(Adam{0.01}), x, y);
 }
 
+BOOST_AUTO_TEST_CASE(averages_may_be_assigned_as_well_as_added_to) {
+  const Layer watched{"watched", [](LayerScope& scope, Output x) {
+                        const Variable seen = scope.average("seen", {}, zeros());
+                        if (scope.training())
+                          scope.update(scope.graph().assign(seen, seen.value() * 0.5 + mean(x)));
+                        return x;
+                      }};
+  const auto [x, y] = points_of_a_line(examples);
+  expect_bits(chain({dense(7, tanh), watched, dense(6, relu), dense(1)}), plain(), x, y);
+}
+
 BOOST_AUTO_TEST_CASE(micro_batches_teach_what_the_whole_batch_teaches) {
   const auto [x, y] = points_of_a_line(examples);
   const TrainingData data{x, y};
@@ -233,6 +244,15 @@ BOOST_AUTO_TEST_CASE(the_user_may_name_the_borders) {
   refused({"dense_7"}, "no layer is named 'dense_7'; the model has dense, dense_1, dense_2, dense_3");
   refused({"dense"}, "a cut before 'dense' leaves a stage without layers");
   refused({"dense_3", "dense_1"}, "a cut before 'dense_1' leaves a stage without layers");
+}
+
+BOOST_AUTO_TEST_CASE(stages_may_have_devices) {
+  const auto [x, y] = points_of_a_line(examples);
+  const auto on = [](std::vector<std::string> devices) {
+    return Pipeline{{.stages = 2, .micro_batches = parts, .devices = std::move(devices)}};
+  };
+  BOOST_TEST(same(train(perceptron(), plain(), {x, y}, by(on({"cpu:0", "cpu:0"}))).weights,
+                  train(perceptron(), plain(), {x, y}, accumulated()).weights));
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_that_is_impossible_names_layers) {

@@ -1,13 +1,11 @@
 #include "actors/models/fit/cluster_fit.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -17,9 +15,8 @@
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/pipeline_plan.h"
 #include "actors/runtime/runtime.h"
-#include "dataflow/cluster/device_name.h"
-#include "dataflow/graph/state_ops.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
@@ -41,19 +38,6 @@ BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica
   return shape;
 }
 
-// None if a step takes the replica's part of a batch as a whole.
-std::optional<MicroBatchOptions> micro_batches_of(const FitOptions& options,
-                                                  const ReplicaOptions& replica,
-                                                  const PipelineOptions* pipeline) {
-  if (pipeline) return MicroBatchOptions{pipeline->micro_batches, pipeline->schedule};
-  if (options.gradient_accumulation_steps == 1) return std::nullopt;
-  if (!is_synchronous(replica.strategy))
-    throw invalid_argument(
-        "fit: gradient_accumulation_steps are parts of a synchronous step; asynchronous replicas take "
-        "smaller batches instead");
-  return MicroBatchOptions{.count = static_cast<int>(options.gradient_accumulation_steps)};
-}
-
 const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptions& options) {
   const auto* sync = std::get_if<Synchronous>(&options.strategy);
   if (sync && sync->replicas_to_aggregate != 0 && sync->replicas_to_aggregate != task.num_replicas())
@@ -63,30 +47,8 @@ const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptio
   return task;
 }
 
-std::string describe(const std::optional<PipelineOptions>& pipeline,
-                     const std::optional<MicroBatchOptions>& micro_batches) {
-  if (!micro_batches) return "none";
-  const std::string parts =
-      fmt::format("{} micro-batches, {}", micro_batches->count, to_string(micro_batches->schedule));
-  if (!pipeline) return parts;
-  return fmt::format("{} stages, cut before {}, {}", pipeline->stages,
-                     pipeline->cut_before.empty()
-                         ? "layers of balanced cost"
-                         : fmt::format("{}", fmt::join(pipeline->cut_before, ", ")),
-                     parts);
-}
-
 // The row of epoch_sums for an epoch.
 std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
-
-// Variables in turn on the places of a stage, all else on that of one replica.
-DeviceFunction stage_device(const std::vector<std::string>& places, std::size_t replica) {
-  return [places, replica, next = std::make_shared<std::size_t>(0)](const Node& node) {
-    if (node.op != &read_variable_op()) return places.at(replica);
-    const bool is_placed = DeviceName::parse(node.device).task.has_value();
-    return is_placed ? std::string() : places[(*next)++ % places.size()];
-  };
-}
 
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
@@ -104,7 +66,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       options_(options),
       replica_options_(std::move(replica_options)),
       pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
-      micro_batches_(micro_batches_of(options, replica_options_, pipeline)),
+      micro_batches_(micro_batches_of(options, replica_options_.strategy, pipeline)),
       task_(expect_all_replicas(replica_config(server, replica_options_), replica_options_)),
       types_(engine.divided(types_of_example(data.elements(), &server))),
       data_(server, data, options,
@@ -117,20 +79,11 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
 }
 
-// The variables of a stage are spread over the tasks that compute it in the replicas.
 std::vector<ModelStage> ClusterFit::stages() const {
   if (!pipeline_) return {};
   const auto tasks = TaskConfig::make(server_.cluster(), server_.name()).replicas;
-  auto stages = cut(engine_.architecture, engine_.types_of_inputs(types_.inputs),
-                    {.stages = pipeline_->stages, .before = pipeline_->cut_before});
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const std::string device = pipeline_->devices.empty() ? "" : "/" + pipeline_->devices[i];
-    std::vector<std::string> places;
-    for (std::size_t task = i; task < tasks.size(); task += stages.size())
-      places.push_back(tasks[task].to_string() + device);
-    stages[i].device = stage_device(places, static_cast<std::size_t>(task_.replica));
-  }
-  return stages;
+  return stages_on(tasks, task_.replica, *pipeline_, engine_.architecture,
+                   engine_.types_of_inputs(types_.inputs));
 }
 
 ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {

@@ -8,6 +8,7 @@
 
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/pipeline_plan.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -61,21 +62,6 @@ History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine&
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
   return fit_on(*strategy.server, model, engine, data, options, strategy.options);
-}
-
-void check_pipeline(const PipelineOptions& cut, const FitOptions& options) {
-  if (cut.stages < 1 || cut.micro_batches < 1 || cut.replicas < 1)
-    throw invalid_argument(
-        fmt::format("pipeline: expected 1 or more stages, micro_batches and replicas, got {}, {} and {}",
-                    cut.stages, cut.micro_batches, cut.replicas));
-  if (!cut.devices.empty() && std::ssize(cut.devices) != cut.stages)
-    throw invalid_argument(fmt::format("pipeline: {} stages need a device each, but {} are given",
-                                       cut.stages, cut.devices.size()));
-  if (options.gradient_accumulation_steps != 1)
-    throw invalid_argument(
-        fmt::format("pipeline: its {} micro_batches are the parts of a step; leave out "
-                    "gradient_accumulation_steps, which are {}",
-                    cut.micro_batches, options.gradient_accumulation_steps));
 }
 
 History fit_with(const Pipeline& strategy, Model& model, ModelEngine& engine, const TrainingData& data,

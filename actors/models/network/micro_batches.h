@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/layers/network_builder.h"
-#include "actors/models/measured.h"
-#include "actors/models/stages.h"
+#include "actors/models/network/measured.h"
+#include "actors/models/network/stages.h"
 #include "dataflow/train/pipeline_schedule.h"
 #include "dataflow/train/replicate.h"
 
@@ -82,7 +81,6 @@ class MicroBatches {
   // Adds what `body` adds as the stage's next pass, which ends when the outputs do that it returns.
   template <class Body>
   void in_order(int stage, const std::string& name, Body&& body);
-  void run_after_previous(const StageWork& work, NodeId first);
   Output step_of(const MicroBatch& micro_batch) const;
   bool learns(Output tensor);
 

@@ -1,4 +1,4 @@
-#include "actors/models/stages.h"
+#include "actors/models/network/stages.h"
 
 #include <fmt/format.h>
 

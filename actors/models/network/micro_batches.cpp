@@ -1,4 +1,4 @@
-#include "actors/models/micro_batches.h"
+#include "actors/models/network/micro_batches.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "actors/layers/network_builder.h"
+#include "actors/models/network/moved_averages.h"
+#include "actors/models/network/pass_order.h"
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/gradient.h"
-#include "dataflow/graph/state_ops.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
@@ -32,18 +34,6 @@ SymbolicTensors imports_of(const Architecture& architecture, const ModelStage& s
   for (const SymbolicTensor& result : stage.results) std::ranges::for_each(result.def().inputs, use);
   if (is_last) std::ranges::for_each(architecture.outputs, use);
   return imports;
-}
-
-// The same variable with another value to read.
-Variable with_value(const Variable& variable, Output value) { return {value, variable.initializer()}; }
-
-// The variable as it is after an assignment.
-Variable after_update(Graph& graph, const Variable& variable, Output update) {
-  if (update.node().op == &assign_add_variable_op()) return with_value(variable, update);
-  const Node read = graph.def().node(Output(variable).edge.node);
-  return with_value(variable, graph.on(read.device, [&] {
-    return graph.after({update}, [&] { return graph.add(read_variable_op(), {}, read.attrs, "read"); });
-  }));
 }
 
 }  // namespace
@@ -126,34 +116,9 @@ void MicroBatches::in_order(int stage, const std::string& name, Body&& body) {
   Graph& graph = model_.graph;
   graph.on(model_.stages[static_cast<std::size_t>(stage)].device, [&] {
     graph.name_scope(fmt::format("stage_{}/{}", stage, name), [&] {
-      const NodeId first = graph.def().size();
-      const std::vector<Output> ends = std::forward<Body>(body)(work);
-      run_after_previous(work, first);
-      work.done = graph.group(ends, "done");
+      work.done = add_after(graph, work.done, [&] { return std::forward<Body>(body)(work); });
     });
   });
-}
-
-// A control edge leads to each node with which the pass begins. Constants are no beginning.
-void MicroBatches::run_after_previous(const StageWork& work, NodeId first) {
-  if (!work.done) return;
-  Graph& graph = model_.graph;
-  const NodeId end = graph.def().size();
-  std::vector<bool> waits(static_cast<std::size_t>(end - first));
-  const auto waits_already = [&](NodeId id) {
-    return id >= first && waits[static_cast<std::size_t>(id - first)];
-  };
-  const auto is_outside = [&](Edge edge) {
-    return edge.node < first && graph.def().node(edge.node).op != &const_op();
-  };
-  for (NodeId id = first; id < end; ++id) {
-    const Node& node = graph.def().node(id);
-    const bool inside = std::ranges::any_of(node.inputs, waits_already, &Edge::node) ||
-                        std::ranges::any_of(node.controls, waits_already);
-    const bool begins = !inside && std::ranges::any_of(node.inputs, is_outside);
-    waits[static_cast<std::size_t>(id - first)] = inside || begins;
-    if (begins) graph.add_control(work.done, {&graph, {id, 0}});
-  }
 }
 
 // Of random ops: a number for each micro-batch of each step.
@@ -195,39 +160,16 @@ void MicroBatches::measure(MicroBatch& micro_batch) {
   micro_batch.metrics = metrics_of(model_.options, predicted, labels);
 }
 
-// Each micro-batch moves a layer's averages on from where the one before has left them, as steps of
-// their own would. One without examples leaves them as they are.
 void MicroBatches::take_updates(MicroBatch& micro_batch, std::vector<Output>& ends) {
-  const auto& updates = micro_batch.pass.updates;
   if (!model_.keeps_averages) return;
-  Graph& graph = model_.graph;
+  const auto& updates = micro_batch.pass.updates;
   for (; micro_batch.updates_taken < updates.size(); ++micro_batch.updates_taken) {
-    const Node node = updates[micro_batch.updates_taken].node();
-    const bool adds = node.op == &assign_add_variable_op();
-    if (!adds && node.op != &assign_variable_op())
-      throw invalid_argument(fmt::format(
-          "'{}': a layer's update must be an assignment to an average to be made for each micro-batch, "
-          "but is the op {}",
-          node.name, node.op->name));
-    const auto entry =
-        std::ranges::find(micro_batch.variables.entries, attr<std::string>(node, "variable"),
-                          [](const auto& each) -> const std::string& { return each.variable.name(); });
-    if (entry == micro_batch.variables.entries.end())
-      throw invalid_argument(
-          fmt::format("'{}' updates a variable that is none of its layer", node.name));
-    const Variable before = entry->variable;
-    const Output value{&graph, node.inputs[0]};
-    const Output rest = adds ? zeros_like(value) : before.value();
-    const Output kept = select(micro_batch.feeds.examples > 0.0, value, rest);
-    const Output update = graph.after({before.value()}, [&] {
-      return adds ? graph.assign_add(before, kept) : graph.assign(before, kept);
-    });
-    const auto place = static_cast<std::size_t>(entry - micro_batch.variables.entries.begin());
-    const Variable after = after_update(graph, before, update);
+    const MovedAverage moved = move_average(micro_batch.variables, updates[micro_batch.updates_taken],
+                                            micro_batch.feeds.examples > 0.0);
     for (auto i = static_cast<std::size_t>(micro_batch.number); i < micro_batches_.size(); ++i)
-      micro_batches_[i]->variables.entries[place].variable = after;
-    updates_.push_back(update);
-    ends.push_back(update);
+      micro_batches_[i]->variables.entries[moved.entry].variable = moved.after;
+    updates_.push_back(moved.update);
+    ends.push_back(moved.update);
   }
 }
 
@@ -330,10 +272,11 @@ void MicroBatches::add_penalties() {
       if (!entry.regularizer) continue;
       const Output penalty = model_.graph.on(model_.stages[i].device, [&] {
         const Output value = entry.regularizer(entry.variable);
-        const Output gradient =
-            entry.trained ? actorflow::gradients(value, {entry.variable})[0] : Output{};
-        Output& sum = stages_[i].sums[v];
-        if (gradient) sum = sum ? add_node(add_n_op(), {sum, gradient}) : gradient;
+        if (!entry.trained) return value;
+        if (const Output gradient = actorflow::gradients(value, {entry.variable})[0]) {
+          Output& sum = stages_[i].sums[v];
+          sum = sum ? add_node(add_n_op(), {sum, gradient}) : gradient;
+        }
         return value;
       });
       measured_.loss =

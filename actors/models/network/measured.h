@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "actors/models/model.h"
+#include "actors/models/network/compile_options.h"
 
 namespace actorflow {
 

@@ -1,4 +1,4 @@
-#include "actors/models/measured.h"
+#include "actors/models/network/measured.h"
 
 #include "actors/layers/checks.h"
 #include "kernels/ops.h"
