@@ -3,6 +3,7 @@
 //
 //   iris                       the project's file
 //   iris --data FILE --epochs 40 --checkpoint_dir DIR
+//   iris --stages 2            its two layers in two places, as a pipeline
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -19,15 +20,23 @@ struct Flags {
   std::string file = (std::filesystem::path(default_data_folder()).parent_path() / "iris.csv").string();
   std::string checkpoint_folder;
   int epochs = 40;
+  int stages = 1, micro_batches = 3;
 };
+
+Distribution strategy_of(const Flags& flags) {
+  const ReplicaOptions replica{
+      .strategy = Synchronous{}, .checkpoint_folder = flags.checkpoint_folder, .mark_end = true};
+  if (flags.stages == 1) return distribution_from_environment(replica);
+  return pipeline_from_environment({.stages = flags.stages, .micro_batches = flags.micro_batches},
+                                   replica);
+}
 
 int learn(const Flags& flags) {
   const Dataset flowers =
       Dataset::csv({flags.file}, {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}});
   Model model = sequential({dense(10, tanh), dense(3)});
   model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.01}, .metrics = {accuracy()}});
-  const Distribution strategy = distribution_from_environment(
-      {.strategy = Synchronous{}, .checkpoint_folder = flags.checkpoint_folder, .mark_end = true});
+  const Distribution strategy = strategy_of(flags);
   model.fit(flowers.shuffle({.seed = 1}),
             {.epochs = flags.epochs, .batch_size = 12, .strategy = strategy});
   if (!is_chief(strategy)) return success;
@@ -46,6 +55,12 @@ int main(int argc, char** argv) {
                  "A CSV file of four measures and the kind, 0 to 2, after a first line")
       ->capture_default_str();
   app.add_option("--epochs", flags.epochs, "Passes over the data")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--stages", flags.stages, "Parts of the model, each in a place of its own")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--micro_batches", flags.micro_batches, "With stages: the parts of a batch of 12")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--checkpoint_dir", flags.checkpoint_folder,

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,36 +17,13 @@
 
 #include "actors/client/session.h"
 #include "actors/layers/layers.h"
-#include "actors/layers/losses.h"
-#include "actors/layers/metrics.h"
 #include "actors/models/fit/callback.h"
 #include "actors/models/fit/logs.h"
 #include "actors/models/fit/training_data.h"
+#include "actors/models/network/compile_options.h"
 #include "actors/strategies/distribution.h"
-#include "dataflow/graph/precision.h"
-#include "dataflow/ops/optimizer.h"
-#include "dataflow/train/optimizer_choice.h"
-#include "dataflow/train/replicate.h"
-#include "kernels/library/library.h"
 
 namespace actorflow {
-
-// A learning rate that follows the number of the step, from 0 on: a float64 scalar, such as
-// exponential_decay(0.1, step, 1000, 0.5) of kernels/ops/learning_rate.h.
-using LearningRateSchedule = std::function<Output(Output step)>;
-
-struct CompileOptions {
-  Losses loss{};
-  std::vector<double> loss_weights{};  // of the outputs' losses; none: 1 each
-  OptimizerChoice optimizer = Adam{};
-  LearningRateSchedule learning_rate{};  // none: the optimizer's, which callbacks may change
-  std::vector<Metric> metrics{};
-  double clip_global_norm = 0;  // of the gradients; 0 = not
-  bool sample_weights = false;  // examples end with a weight, by which their loss is multiplied
-  Precision precision = Precision::float32;  // of products; variables and sums stay float32
-  std::uint64_t seed = 1;                    // of the weights, and of dropout
-  Extensions extensions{};                   // ops and optimizers of the program's own
-};
 
 struct ModelEngine;
 
@@ -63,6 +39,10 @@ struct FitOptions {
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
+  // Each step computes its batch in that many equal parts, one after the other, and adds up their
+  // gradients: as much memory as a part takes, and what the whole batch teaches, but for layers that
+  // look at all examples together, such as batch_norm. With synchronous replicas: the parts of each.
+  std::int64_t gradient_accumulation_steps = 1;
   Callbacks callbacks{};
   Verbosity verbosity = Verbosity::line_per_epoch;
   // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes

@@ -111,14 +111,18 @@ void ModelEngine::build_testing(const std::vector<TensorType>& example) {
     check_type("label", i, nodes.label_types[i], types.labels[i]);
 }
 
-void ModelEngine::build_training(const std::vector<TensorType>& example) {
+void ModelEngine::build_training(const std::vector<TensorType>& example, std::int64_t parts) {
   build_testing(example);
   ModelGraph& nodes = local->nodes;
-  if (nodes.can_train()) return;
-  nodes.add_training(compiled());
+  if (local->parts == parts) return;
+  std::optional<MicroBatchOptions> micro_batches;
+  if (parts > 1) micro_batches = {.count = static_cast<int>(parts)};
+  nodes.add_training(compiled(), {}, micro_batches);
   auto fetches = fetches_of(nodes.train);
   fetches.push_back(nodes.train_op.step);
-  local->train.emplace(local->session->make_callable(fetches, nodes.batch_feeds(), nodes.updates));
+  const auto feeds = micro_batches ? nodes.micro_batch_feeds() : nodes.batch_feeds();
+  local->train.emplace(local->session->make_callable(fetches, feeds, nodes.updates));
+  local->parts = parts;
 }
 
 void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights) {

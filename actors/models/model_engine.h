@@ -23,7 +23,8 @@ struct ModelEngine {
   // Make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
-  void build_training(const std::vector<TensorType>& example);
+  // With one part a step takes its batch as a whole.
+  void build_training(const std::vector<TensorType>& example, std::int64_t parts);
   // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few.
   struct ExampleTypes {
     std::vector<TensorType> inputs, labels;
@@ -59,6 +60,7 @@ struct ModelEngine {
     ModelSession in_session;
     std::unique_ptr<Session> session;  // its graph is complete, but for testing and training
     std::optional<Callable> train, predict;
+    std::int64_t parts = 0;  // of a batch that `train` takes
   };
   std::unique_ptr<Local> local;
 };

@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "actors/input/rows.h"
 #include "actors/layers/checks.h"
+#include "actors/layers/network_builder.h"
+#include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/clipping.h"
@@ -29,35 +35,48 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
                       metric.output, outputs));
 }
 
-// The mean over each example's own elements: [batch].
-Output per_example(Output loss) {
-  std::vector<std::int64_t> axes;
-  for (int axis = 1; axis < loss.shape().rank(); ++axis) axes.push_back(axis);
-  return axes.empty() ? loss : mean(loss, axes);
+// A batch of one example. With weight 0 it changes nothing beside the batch that it is from, not even
+// what optimizers keep for the rows of an embedding.
+Tuple first_row(const Tuple& batch) {
+  Tuple row = row_of(batch, 0);
+  for (Tensor& tensor : row) {
+    Shape shape{1};
+    for (const std::int64_t dim : tensor.shape().dims()) shape.push_back(dim);
+    tensor = tensor.reshaped(shape);
+  }
+  return row;
 }
 
 }  // namespace
 
 ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vector<TensorType> types,
-                       const CompileOptions* options, std::optional<double> first_rate)
+                       const CompileOptions* options, std::optional<double> first_rate,
+                       std::vector<ModelStage> stages)
     : graph(where),
       global_step(actorflow::global_step(graph)),
       progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
       input_types(std::move(types)),
       architecture_(architecture),
+      stages_(stages.empty() ? whole(architecture) : std::move(stages)),
       seed_(options ? options->seed : CompileOptions{}.seed) {
-  for (std::size_t i = 0; i < input_types.size(); ++i) {
-    const TensorType batch = batched(input_types[i]);
-    const std::string& name = architecture_.inputs[i].def().name;
-    inputs.push_back(
-        graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
-  }
+  add_predictions();
+  if (!first_rate && options) first_rate = common_rate(*options);
+  learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
+}
+
+void ModelGraph::add_predictions() {
+  graph.on(stages_.front().device, [&] {
+    for (std::size_t i = 0; i < input_types.size(); ++i) {
+      const TensorType batch = batched(input_types[i]);
+      const std::string& name = architecture_.inputs[i].def().name;
+      inputs.push_back(
+          graph.placeholder(batch.dtype, batch.shape, name.empty() ? numbered("x", i) : name));
+    }
+  });
   ModelPass pass{.graph = graph, .variables = variables, .seed = seed_};
   predictions = build(pass);
   layers = std::move(pass.layers);
   losses_ = std::move(pass.losses);
-  if (!first_rate && options) first_rate = common_rate(*options);
-  learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
 }
 
 // The learning rate of all trained variables, if they have the same.
@@ -71,78 +90,134 @@ std::optional<double> ModelGraph::common_rate(const CompileOptions& options) con
   return common;
 }
 
-std::vector<Output> ModelGraph::build(ModelPass& pass) { return architecture_.build(pass, inputs); }
+std::vector<Output> ModelGraph::build(ModelPass& pass) {
+  NetworkBuilder network(pass, architecture_, inputs);
+  variables_until_.clear();
+  for (const ModelStage& stage : stages_) {
+    graph.on(stage.device, [&] {
+      for (const SymbolicTensor& result : stage.results) network.build(result);
+    });
+    variables_until_.push_back(variables.entries.size());
+  }
+  std::vector<Output> results;
+  for (const SymbolicTensor& output : architecture_.outputs) results.push_back(network.build(output));
+  return results;
+}
 
 void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorType> types) {
   check_outputs(options, predictions.size());
   label_types = std::move(types);
-  for (std::size_t i = 0; i < label_types.size(); ++i) {
-    const TensorType batch = batched(label_types[i]);
-    labels.push_back(graph.placeholder(batch.dtype, batch.shape, numbered("labels", i)));
-  }
-  if (options.sample_weights)
-    sample_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
-  test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, false); });
+  graph.on(stages_.back().device, [&] {
+    const LabelFeeds feeds = add_label_feeds(options);
+    labels = feeds.labels;
+    sample_weights = feeds.sample_weights;
+    test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, feeds); });
+  });
 }
 
-void ModelGraph::add_training(const CompileOptions& options,
-                              const std::optional<Replication>& together) {
+LabelFeeds ModelGraph::add_label_feeds(const CompileOptions& options) {
+  LabelFeeds feeds;
+  for (std::size_t i = 0; i < label_types.size(); ++i) {
+    const TensorType batch = batched(label_types[i]);
+    feeds.labels.push_back(graph.placeholder(batch.dtype, batch.shape, numbered("labels", i)));
+  }
+  if (options.sample_weights)
+    feeds.sample_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
+  return feeds;
+}
+
+void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
+                              const std::optional<MicroBatchOptions>& by_parts) {
+  ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
   const Replication replication = together.value_or(Replication{});
+  updates.clear();
   graph.name_scope("train", [&] {
-    if (together) add_replica_feeds();
-    graph.precision(options.precision, [&] {
-      ModelPass pass{.graph = graph,
-                     .variables = variables,
-                     .seed = seed_ + static_cast<std::uint64_t>(replication.replica),
-                     .training = true,
-                     .step = global_step};
-      const auto trained = build(pass);
-      train = measure(options, pass.losses, trained, together.has_value());
-      // Averages are of the first replica's batches: an update by each would depend on their order.
-      if (replication.replica == 0) updates = pass.updates;
-    });
+    if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
     if (options.learning_rate)
       rate = options.learning_rate(global_step);
     else if (common_rate(options))
       rate = learning_rate;
-    auto gradients = compute_gradients(train.loss, variables.trained());
+    auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
+                              : train_whole(options, replication.replica);
     if (options.clip_global_norm > 0)
       gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);
     train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication, rate);
-    if (together) add_epoch_sums(options);
+    if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(options); });
   });
 }
 
-// The mean over the examples of the batch, also of those that other replicas have.
-Output ModelGraph::mean_cost(Output costs, bool together) const {
-  if (sample_weights) costs = costs * sample_weights;
-  return together ? sum(costs * replica.weights) / replica.share : mean(costs);
+std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& options, int number) {
+  graph.precision(options.precision, [&] {
+    ModelPass pass{.graph = graph,
+                   .variables = variables,
+                   .seed = seed_ + static_cast<std::uint64_t>(number),
+                   .training = true,
+                   .step = global_step};
+    const auto trained = build(pass);
+    LabelFeeds feeds{labels, sample_weights, replica.weights, replica.share};
+    train = measure(options, pass.losses, trained, feeds);
+    // Averages are of the first replica's batches: an update by each would depend on their order.
+    if (number == 0) updates = pass.updates;
+  });
+  return compute_gradients(train.loss, variables.trained());
+}
+
+std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& options, int number,
+                                                         const MicroBatchOptions& how) {
+  micro_batches.clear();
+  share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
+    return graph.placeholder(DType::float32, {}, "share");
+  });
+  for (int i = 0; i < how.count; ++i) micro_batches.push_back(add_micro_batch(options));
+  const MicroBatches passes({.graph = graph,
+                             .architecture = architecture_,
+                             .stages = stages_,
+                             .variables = variables,
+                             .variables_until = variables_until_,
+                             .options = options,
+                             .seed = seed_ + static_cast<std::uint64_t>(number),
+                             .step = global_step,
+                             .keeps_averages = number == 0},
+                            how.schedule, micro_batches);
+  train = passes.measured();
+  updates = passes.updates();
+  return passes.gradients();
+}
+
+MicroBatchFeeds ModelGraph::add_micro_batch(const CompileOptions& options) {
+  MicroBatchFeeds feeds;
+  graph.on(stages_.front().device, [&] {
+    for (const TensorType& type : input_types)
+      feeds.inputs.push_back(graph.placeholder(type.dtype, batched(type).shape, "x"));
+  });
+  graph.on(stages_.back().device, [&] {
+    feeds.labels = add_label_feeds(options);
+    feeds.labels.share = share;
+    feeds.labels.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
+    feeds.examples = graph.placeholder(DType::float64, {}, "examples");
+  });
+  return feeds;
 }
 
 Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Output>& losses,
-                             const std::vector<Output>& predicted, bool together) {
+                             const std::vector<Output>& predicted, const LabelFeeds& feeds) {
   Measured measured;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const Loss& loss = options.loss.list()[i];
-    Output cost = built_as("loss", loss.name, [&] {
-      return mean_cost(per_example(loss.of(predicted[i], labels[i])), together);
-    });
-    if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
-    measured.loss = measured.loss ? measured.loss + cost : cost;
-  }
+  measured.loss = loss_of(options, predicted, feeds);
   for (const Output& loss : losses) measured.loss = measured.loss + loss;
-  for (const auto& entry : variables.entries)
-    if (entry.regularizer) measured.loss = measured.loss + entry.regularizer(entry.variable);
-  for (const Metric& metric : options.metrics) {
-    const auto i = static_cast<std::size_t>(metric.output);
-    measured.metrics.push_back(
-        built_as("metric", metric.name, [&] { return metric.of_batch(predicted[i], labels[i]); }));
+  for (std::size_t i = 0; i < variables.entries.size(); ++i) {
+    const auto& entry = variables.entries[i];
+    if (!entry.regularizer) continue;
+    const auto stage = std::ranges::upper_bound(variables_until_, i) - variables_until_.begin();
+    const Output penalty = graph.on(stages_[static_cast<std::size_t>(stage)].device,
+                                    [&] { return entry.regularizer(entry.variable); });
+    measured.loss = measured.loss + penalty;
   }
+  measured.metrics = metrics_of(options, predicted, feeds);
   return measured;
 }
 
-void ModelGraph::add_replica_feeds() {
-  replica.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
+void ModelGraph::add_replica_feeds(bool whole_batch) {
+  if (whole_batch) replica.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
   replica.share = graph.placeholder(DType::float32, {}, "share");
   replica.examples = graph.placeholder(DType::float64, {}, "examples");
   replica.row = graph.placeholder(DType::float64, {2}, "row");
@@ -170,6 +245,43 @@ std::vector<Output> ModelGraph::batch_feeds() const {
   feeds.insert(feeds.end(), labels.begin(), labels.end());
   if (sample_weights) feeds.push_back(sample_weights);
   return feeds;
+}
+
+std::vector<Output> ModelGraph::micro_batch_feeds() const {
+  std::vector<Output> feeds;
+  for (const MicroBatchFeeds& each : micro_batches) {
+    feeds.insert(feeds.end(), each.inputs.begin(), each.inputs.end());
+    feeds.insert(feeds.end(), each.labels.labels.begin(), each.labels.labels.end());
+    if (sample_weights) feeds.push_back(each.labels.sample_weights);
+    feeds.insert(feeds.end(), {each.labels.weights, each.examples});
+  }
+  feeds.push_back(share);
+  return feeds;
+}
+
+Tuple ModelGraph::micro_batch_values(std::vector<Tuple> parts, float divisor) const {
+  const Tuple filler = parts.empty() ? padding() : first_row(parts[0]);
+  Tuple values;
+  for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+    const bool has_examples = i < parts.size();
+    Tuple part = has_examples ? std::move(parts[i]) : filler;
+    const std::int64_t rows = rows_of(part);
+    std::ranges::move(part, std::back_inserter(values));
+    values.push_back(
+        Tensor::of<float>({rows}, std::vector<float>(static_cast<std::size_t>(rows), has_examples)));
+    values.push_back(Tensor::scalar(has_examples ? static_cast<double>(rows) : 0.0));
+  }
+  values.push_back(Tensor::scalar(divisor));
+  return values;
+}
+
+Tuple ModelGraph::padding() const {
+  Tuple example;
+  for (const auto* types : {&input_types, &label_types})
+    for (const TensorType& type : *types)
+      example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
+  if (sample_weights) example.push_back(Tensor::zeros(DType::float32, {1}));
+  return example;
 }
 
 std::vector<Variable> ModelGraph::saved_variables() const {

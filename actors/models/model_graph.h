@@ -7,19 +7,16 @@
 #include <vector>
 
 #include "actors/models/model.h"
+#include "actors/models/network/measured.h"
+#include "actors/models/network/micro_batches.h"
+#include "actors/models/network/stages.h"
 #include "dataflow/train/replicate.h"
 
 namespace actorflow {
 
-// What is measured of a batch, all float32 or float64.
-struct Measured {
-  Output loss;  // scalar: the mean over the batch, with all penalties
-  std::vector<Output> metrics;
-};
-
 // What a replica that trains with others feeds besides its part of a batch.
 struct ReplicaFeeds {
-  Output weights;   // float32 [n]: of its examples; 0 where it has none
+  Output weights;   // float32 [n]: of its examples; 0 where it has none. Not with micro-batches
   Output share;     // float32 scalar: the examples of the whole batch, divided by the replicas
   Output examples;  // float64 scalar: those that it has
   Output row;       // float64 [2]: 1 in the row of epoch_sums of this epoch, else 0
@@ -30,15 +27,18 @@ struct ReplicaFeeds {
 class ModelGraph {
  public:
   // `inputs` are the types of one example. Without options the model can only predict. `learning_rate`
-  // replaces the optimizer's at first.
+  // replaces the optimizer's at first. Without stages the network is one, in any place.
   ModelGraph(Graph& graph, const Architecture& architecture, std::vector<TensorType> inputs,
-             const CompileOptions* options, std::optional<double> learning_rate = {});
+             const CompileOptions* options, std::optional<double> learning_rate = {},
+             std::vector<ModelStage> stages = {});
   // Adds what testing needs. `labels` are the types of one example. REQUIRES: called once.
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
-  // Adds what training needs. REQUIRES: can_test(), with the same options; called once.
-  // Without a replication the graph's only user trains.
-  void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {});
+  // Adds what training needs, in place of an earlier call's. REQUIRES: can_test(), with the same
+  // options; with a replication called once. Without one the graph's only user trains; without
+  // micro-batches a step takes its batch as a whole, and the network has one stage.
+  void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {},
+                    const std::optional<MicroBatchOptions>& micro_batches = {});
   bool can_train() const { return static_cast<bool>(train_op.step); }
 
   Graph& graph;
@@ -64,23 +64,38 @@ class ModelGraph {
   // then the loss and each metric, by examples.
   Variable epoch_sums;
   ReplicaFeeds replica;
+  std::vector<MicroBatchFeeds> micro_batches;  // of training; or none
+  Output share;                                // float32 scalar: see LabelFeeds
 
   // All placeholders that a step feeds, in the order of a batch.
   std::vector<Output> batch_feeds() const;
+  // The same of training by micro-batches, and their values for a batch whose parts these are: at most
+  // as many as there are micro-batches. `share` is the number of examples by which losses are divided.
+  std::vector<Output> micro_batch_feeds() const;
+  Tuple micro_batch_values(std::vector<Tuple> parts, float share) const;
+  // One example of zeros.
+  Tuple padding() const;
   // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
 
  private:
+  void add_predictions();
   std::vector<Output> build(ModelPass& pass);
   Measured measure(const CompileOptions& options, const std::vector<Output>& losses,
-                   const std::vector<Output>& predicted, bool together);
-  Output mean_cost(Output costs, bool together) const;
-  void add_replica_feeds();
+                   const std::vector<Output>& predicted, const LabelFeeds& feeds);
+  LabelFeeds add_label_feeds(const CompileOptions& options);
+  std::vector<GradientAndVariable> train_whole(const CompileOptions& options, int number);
+  std::vector<GradientAndVariable> train_parts(const CompileOptions& options, int number,
+                                               const MicroBatchOptions& how);
+  MicroBatchFeeds add_micro_batch(const CompileOptions& options);
+  void add_replica_feeds(bool whole_batch);
   void add_epoch_sums(const CompileOptions& options);
 
   std::optional<double> common_rate(const CompileOptions& options) const;
 
   const Architecture& architecture_;
+  std::vector<ModelStage> stages_;
+  std::vector<std::size_t> variables_until_;  // the number of them at the end of each stage
   std::uint64_t seed_;
   std::vector<Output> losses_;  // that layers have added, when not training
 };

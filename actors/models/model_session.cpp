@@ -8,12 +8,6 @@
 
 namespace actorflow {
 
-std::vector<Output> fetches_of(const Measured& measured) {
-  std::vector<Output> fetches{measured.loss};
-  fetches.insert(fetches.end(), measured.metrics.begin(), measured.metrics.end());
-  return fetches;
-}
-
 ModelSession::ModelSession(ModelGraph& nodes, Storage& storage)
     : nodes_(nodes), storage_(storage), saver_(nodes.graph, nodes.saved_variables(), nodes.global_step) {
   for (const Variable& variable : nodes.variables.all()) weights_.push_back(assignment_of(variable));

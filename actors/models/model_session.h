@@ -52,7 +52,4 @@ class ModelSession {
   std::optional<Callable> test_;
 };
 
-// The fetches of a pass: its loss, then the metrics.
-std::vector<Output> fetches_of(const Measured& measured);
-
 }  // namespace actorflow

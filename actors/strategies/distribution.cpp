@@ -11,9 +11,12 @@
 
 namespace actorflow {
 
-Distribution distribution_from_environment(const ReplicaOptions& replica, ServerOptions options) {
+namespace {
+
+// The server of this process by TF_CONFIG; null if it is not set.
+std::shared_ptr<Server> server_from_environment(const ReplicaOptions& replica, ServerOptions options) {
   const auto text = tf_config();
-  if (!text) return OneDevice{};
+  if (!text) return nullptr;
   const TaskConfig config = parse_tf_config(*text);
   if (config.is_evaluator())
     throw invalid_argument("TF_CONFIG: the task is an evaluator, which is not part of training");
@@ -23,19 +26,30 @@ Distribution distribution_from_environment(const ReplicaOptions& replica, Server
   options.connect_timeout_ms = replica.connect_timeout_ms;
   if (!replica.checkpoint_folder.empty())
     options.start_number = take_start_number(posix_storage(), replica.checkpoint_folder, config.task);
-  auto server = std::make_shared<Server>(std::move(options));
-  if (config.cluster.contains({"ps", 0})) return ParameterServer{std::move(server), replica};
+  return std::make_shared<Server>(std::move(options));
+}
+
+const Server* server_of(const OneDevice&) { return nullptr; }
+const Server* server_of(const Mirrored&) { return nullptr; }
+const Server* server_of(const auto& strategy) { return strategy.server.get(); }
+
+}  // namespace
+
+Distribution distribution_from_environment(const ReplicaOptions& replica, ServerOptions options) {
+  auto server = server_from_environment(replica, std::move(options));
+  if (!server) return OneDevice{};
+  if (server->cluster().contains({"ps", 0})) return ParameterServer{std::move(server), replica};
   return MultiWorkerMirrored{std::move(server), replica};
 }
 
+Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& replica,
+                                       ServerOptions options) {
+  return Pipeline{server_from_environment(replica, std::move(options)), cut, replica};
+}
+
 bool is_chief(const Distribution& strategy) {
-  const auto of_server = [](const Server& server) {
-    return TaskConfig::make(server.cluster(), server.name()).is_chief();
-  };
-  if (const auto* ps = std::get_if<ParameterServer>(&strategy)) return of_server(*ps->server);
-  if (const auto* workers = std::get_if<MultiWorkerMirrored>(&strategy))
-    return of_server(*workers->server);
-  return true;
+  const Server* server = std::visit([](const auto& chosen) { return server_of(chosen); }, strategy);
+  return !server || TaskConfig::make(server->cluster(), server->name()).is_chief();
 }
 
 }  // namespace actorflow

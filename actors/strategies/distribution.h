@@ -5,11 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "actors/strategies/replica_run.h"
 #include "actors/task/server.h"
+#include "dataflow/train/pipeline_schedule.h"
 
 namespace actorflow {
 
@@ -53,7 +56,47 @@ struct MultiWorkerMirrored {
   ReplicaOptions options;
 };
 
-using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ParameterServer>;
+// How a Pipeline cuts the model and a step.
+struct PipelineOptions {
+  int stages = 2;
+  // Of each replica's part of a batch, which is a multiple of this; those of a last batch that is
+  // smaller may have fewer examples, or none.
+  int micro_batches = 4;
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  // The names of the layers with which the second, third, ... stage begins, as Model::summary() gives
+  // them; none: the stages cost about the same, by the arithmetic of their layers.
+  std::vector<std::string> cut_before{};
+  // The device of each stage within its task, such as "gpu:1"; none, or one that the task lacks: a CPU.
+  std::vector<std::string> devices{};
+  int replicas = 1;  // of the whole pipeline, in this process; on a cluster they follow from the tasks
+};
+
+// By consecutive parts of the model, each in a place of its own with its variables and their slots. A
+// step's micro-batches follow each other through the parts, so that these work at the same time; the
+// gradients of all are added up before the variables are updated. What is learned has the same bits for
+// every number of stages and for both schedules, and those of one device with
+// FitOptions::gradient_accumulation_steps.
+//
+// On a cluster each stage is a task. Every task is the same program, which calls fit() with its own
+// server. The jobs "chief" and "worker" in their order give the stages; several times as many tasks as
+// stages are replicas of the pipeline, which train synchronously. fit() sets `train_steps`, `ps_job`,
+// `strategy` and `tasks_per_replica` of the options.
+struct Pipeline {
+  // In this process.
+  explicit Pipeline(PipelineOptions cut_) : cut(std::move(cut_)) {}
+  // REQUIRES: the server outlives the strategy's use.
+  Pipeline(Server& task, PipelineOptions cut_, ReplicaOptions options_ = {})
+      : Pipeline(std::shared_ptr<Server>(std::shared_ptr<void>{}, &task), std::move(cut_),
+                 std::move(options_)) {}
+  Pipeline(std::shared_ptr<Server> task, PipelineOptions cut_, ReplicaOptions options_ = {})
+      : server(std::move(task)), cut(std::move(cut_)), options(std::move(options_)) {}
+
+  std::shared_ptr<Server> server;  // null: in this process
+  PipelineOptions cut;
+  ReplicaOptions options;
+};
+
+using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ParameterServer, Pipeline>;
 
 // The strategy of this process by the environment variable TF_CONFIG, as distributed TensorFlow reads
 // it: parameter servers, or workers that hold the variables where the cluster has no "ps"; one device if
@@ -61,6 +104,10 @@ using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, Para
 // invalid_argument that lists what is wrong with TF_CONFIG, and what Server throws.
 Distribution distribution_from_environment(const ReplicaOptions& options = {.strategy = Synchronous{}},
                                            ServerOptions server = {});
+
+// The same for a pipeline: of the tasks of TF_CONFIG, or in this process if it is not set.
+Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& options = {},
+                                       ServerOptions server = {});
 
 // False at tasks other than the chief, whose model has no trained weights after fit().
 bool is_chief(const Distribution& strategy);

@@ -91,7 +91,7 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
       program_(program),
       options_(options),
       interrupted_(interrupted),
-      task_(TaskConfig::make(server.cluster(), server.name())) {
+      task_(replica_config(server, options)) {
   const int ps_tasks = task_.cluster.num_tasks(options.ps_job);
   graph_.on(replica_device_setter(ps_tasks, options.ps_job, task_.task.to_string(),
                                   make_ps_strategy(options.ps_strategy, ps_tasks)),
@@ -263,9 +263,13 @@ Status failure_of(const std::exception& error) {
 
 }  // namespace
 
+TaskConfig replica_config(const Server& server, const ReplicaOptions& options) {
+  return TaskConfig::make(server.cluster(), server.name()).grouped(options.tasks_per_replica);
+}
+
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                        const std::atomic<bool>& interrupted) {
-  const bool is_chief = TaskConfig::make(server.cluster(), server.name()).is_chief();
+  const bool is_chief = replica_config(server, options).is_chief();
   ReplicaEnd end = ReplicaEnd::left;
   try {
     end = Replica(server, program, options, interrupted).run();

@@ -29,6 +29,8 @@ struct ReplicaOptions {
   NotFinite not_finite = NotFinite::fail;
   int max_rollbacks = 0;         // for values that are not finite, before training fails
   std::int64_t train_steps = 0;  // the global step at which training ends
+  // The tasks in a row that compute one replica together. The first runs it, the others serve.
+  int tasks_per_replica = 1;
 
   std::string ps_job = "ps";                // the tasks that hold the variables
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
@@ -87,8 +89,12 @@ enum class ReplicaEnd : std::uint8_t {
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                        const std::atomic<bool>& interrupted);
 
-// Runs a parameter server until the job is over, or if it was completed while this task was away.
-// Returns the reason. Throws the error of the job if the chief reports one.
+// The task's place among the replicas. Throws invalid_argument as TaskConfig does.
+TaskConfig replica_config(const Server& server, const ReplicaOptions& options);
+
+// Runs a task that is no replica, such as a parameter server, until the job is over, or if it was
+// completed while this task was away. Returns the reason. Throws the error of the job if the chief
+// reports one.
 std::string serve_parameters(Server& server, const ReplicaOptions& options);
 
 }  // namespace actorflow

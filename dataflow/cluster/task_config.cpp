@@ -1,6 +1,7 @@
 #include "dataflow/cluster/task_config.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include "dataflow/values/error.h"
@@ -80,6 +81,20 @@ TaskConfig TaskConfig::make(const ClusterSpec& cluster, const TaskName& task) {
   ClusterSpec::Jobs jobs;
   for (const auto& job : cluster.jobs()) jobs[job] = cluster.tasks(job);
   return make(std::move(jobs), task);
+}
+
+TaskConfig TaskConfig::grouped(int tasks_per_replica) const {
+  if (tasks_per_replica < 1 || num_replicas() % tasks_per_replica != 0)
+    throw invalid_argument(
+        "the " + std::to_string(num_replicas()) + " tasks that train cannot be divided into groups of " +
+        std::to_string(tasks_per_replica) + ", one for each replica; start a multiple of that");
+  TaskConfig config = *this;
+  config.replicas.clear();
+  for (int first = 0; first < num_replicas(); first += tasks_per_replica)
+    config.replicas.push_back(replicas[static_cast<std::size_t>(first)]);
+  const bool runs_one = replica >= 0 && replica % tasks_per_replica == 0;
+  config.replica = runs_one ? replica / tasks_per_replica : -1;
+  return config;
 }
 
 const TaskName& TaskConfig::chief() const {

@@ -25,6 +25,10 @@ struct TaskConfig {
   static TaskConfig make(ClusterSpec::Jobs jobs, const TaskName& task);
   static TaskConfig make(const ClusterSpec& cluster, const TaskName& task);
 
+  // The same where that many tasks in a row are one replica, which the first of them runs: the others
+  // then do not train. Throws invalid_argument if tasks are left over.
+  TaskConfig grouped(int tasks_per_replica) const;
+
   int num_replicas() const { return static_cast<int>(replicas.size()); }
   bool is_chief() const { return replica == 0; }
   bool is_evaluator() const { return task.job == "evaluator"; }

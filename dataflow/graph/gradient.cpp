@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "dataflow/graph/core_ops.h"
@@ -20,7 +21,30 @@ void check_loss(const Output& loss) {
                            "; reduce it with mean() or sum() first");
 }
 
-// For every node up to the loss: does it depend on one of the targets?
+void expect_targets(const Output& of, const std::vector<Output>& targets) {
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    expect_in_graph(*of.graph, targets[i],
+                    "gradients() of '" + of.name() + "': target " + std::to_string(i));
+}
+
+void check_outputs(const std::vector<Output>& outputs, const std::vector<Output>& gradients) {
+  if (outputs.empty() || outputs.size() != gradients.size())
+    throw invalid_argument("gradients() needs one output or more and a gradient for each, got " +
+                           std::to_string(outputs.size()) + " and " + std::to_string(gradients.size()));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Output &output = outputs[i], &gradient = gradients[i];
+    expect_in_graph(*outputs.front().graph, output, "gradients(): output " + std::to_string(i));
+    expect_in_graph(*outputs.front().graph, gradient,
+                    "gradients(): the gradient of '" + output.name() + "'");
+    if (!is_floating(output.dtype()) || gradient.dtype() != output.dtype() ||
+        !gradient.shape().compatible_with(output.shape()))
+      throw invalid_argument("gradients(): the output '" + output.name() + "' is " +
+                             output.type().to_string() + ", but its gradient is " +
+                             gradient.type().to_string() + "; expected one floating type and one shape");
+  }
+}
+
+// For every node up to the last output: does it depend on one of the targets?
 std::vector<bool> nodes_after(const GraphDef& graph, const std::vector<Output>& targets, NodeId last) {
   std::vector<bool> after(static_cast<std::size_t>(last) + 1);
   const auto is_after = [&after](NodeId id) { return after[static_cast<std::size_t>(id)]; };
@@ -34,35 +58,65 @@ std::vector<bool> nodes_after(const GraphDef& graph, const std::vector<Output>& 
 
 class Backpropagation {
  public:
-  Backpropagation(Output loss, const std::vector<Output>& targets)
-      : graph_(*loss.graph), loss_(loss), on_path_(nodes_after(graph_.def(), targets, loss.edge.node)) {}
+  // REQUIRES: an output or more, of one graph.
+  Backpropagation(const std::vector<Output>& outputs, const std::vector<Output>& targets)
+      : graph_(*outputs.front().graph), last_(last_of(outputs)) {
+    on_path_ = nodes_after(graph_.def(), targets, last_);
+  }
 
-  // Walks from the loss to the earliest node. A node comes after all of its consumers in this order, so
-  // that its gradients are complete when it is reached.
+  // Before run().
+  void arrives(Output output, Output gradient) { contributions_[output.edge].push_back(gradient); }
+  // Before run(): nothing flows on through them.
+  void end_at(const std::vector<Output>& leaves) {
+    for (const Output& leaf : leaves) leaves_.insert(leaf.edge);
+  }
+  // Of a loss for itself.
+  Output one(Output loss) const {
+    return graph_.on(loss.node().device, [&] {
+      return loss.dtype() == DType::float32 ? graph_.constant(1.0F, "one") : graph_.constant(1.0, "one");
+    });
+  }
+
+  // Walks from the last output to the earliest node. A node comes after all of its consumers in this
+  // order, so that its gradients are complete when it is reached.
   void run() {
-    contributions_[loss_.edge] = {graph_.on(loss_.node().device, [this] { return one(); })};
-    for (NodeId id = loss_.edge.node; id >= 0; --id)
+    for (NodeId id = last_; id >= 0; --id)
       if (on_path_[static_cast<std::size_t>(id)]) differentiate(id);
   }
 
-  // Empty if nothing flowed back to `edge`.
-  Output gradient_of(Edge edge) const {
-    const auto found = contributions_.find(edge);
-    return found == contributions_.end() ? Output() : found->second.front();
+  // Empty where nothing flowed back.
+  std::vector<Output> gradients_of(const std::vector<Output>& targets) const {
+    std::vector<Output> results;
+    for (const Output& target : targets) {
+      const auto found = contributions_.find(target.edge);
+      results.push_back(found == contributions_.end() ? Output() : found->second.front());
+    }
+    return results;
   }
 
  private:
-  Output one() const {
-    return loss_.dtype() == DType::float32 ? graph_.constant(1.0F, "one") : graph_.constant(1.0, "one");
+  static NodeId last_of(const std::vector<Output>& outputs) {
+    NodeId last = 0;
+    for (const Output& output : outputs) last = std::max(last, output.edge.node);
+    return last;
+  }
+
+  bool ends_here(const Node& node) const {
+    return std::ranges::none_of(
+        node.inputs, [this](Edge input) { return on_path_[static_cast<std::size_t>(input.node)]; });
   }
 
   void differentiate(NodeId id) {
     const auto outputs = static_cast<int>(graph_.def().node(id).outputs.size());
     std::vector<Output> arriving;
-    for (int i = 0; i < outputs; ++i) arriving.push_back(sum_contributions({id, i}));
+    for (int i = 0; i < outputs; ++i) {
+      const Output sum = sum_contributions({id, i});
+      arriving.push_back(leaves_.contains({id, i}) ? Output() : sum);
+    }
     // A copy: the gradient function appends nodes, which moves the others.
     const Node forward = graph_.def().node(id);
-    if (!forward.op->gradient || std::ranges::none_of(arriving, &Output::operator bool)) return;
+    if (!forward.op->gradient || ends_here(forward)) return;
+    if (std::ranges::none_of(arriving, &Output::operator bool)) return;
     GradientContext context(graph_, id, std::move(arriving));
     const auto leaving = graph_.on(forward.device, [&] {
       return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });
@@ -99,8 +153,9 @@ class Backpropagation {
   }
 
   Graph& graph_;
-  Output loss_;
+  NodeId last_;
   std::vector<bool> on_path_;
+  std::set<Edge> leaves_;
   std::map<Edge, std::vector<Output>> contributions_;
 };
 
@@ -127,14 +182,26 @@ std::vector<IndexedSlices> indexed_slices(Output gradient) {
 
 std::vector<Output> gradients(Output loss, const std::vector<Output>& with_respect_to) {
   check_loss(loss);
-  for (std::size_t i = 0; i < with_respect_to.size(); ++i)
-    expect_in_graph(*loss.graph, with_respect_to[i],
-                    "gradients() of '" + loss.name() + "': target " + std::to_string(i));
-  Backpropagation backpropagation(loss, with_respect_to);
-  loss.graph->name_scope("gradients", [&] { backpropagation.run(); });
-  std::vector<Output> results;
-  for (const auto& target : with_respect_to) results.push_back(backpropagation.gradient_of(target.edge));
-  return results;
+  expect_targets(loss, with_respect_to);
+  Backpropagation backpropagation({loss}, with_respect_to);
+  loss.graph->name_scope("gradients", [&] {
+    backpropagation.arrives(loss, backpropagation.one(loss));
+    backpropagation.run();
+  });
+  return backpropagation.gradients_of(with_respect_to);
+}
+
+std::vector<Output> gradients(const std::vector<Output>& outputs,
+                              const std::vector<Output>& gradients_of_outputs,
+                              const std::vector<Output>& with_respect_to) {
+  check_outputs(outputs, gradients_of_outputs);
+  expect_targets(outputs.front(), with_respect_to);
+  Backpropagation backpropagation(outputs, with_respect_to);
+  backpropagation.end_at(with_respect_to);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    backpropagation.arrives(outputs[i], gradients_of_outputs[i]);
+  outputs.front().graph->name_scope("gradients", [&] { backpropagation.run(); });
+  return backpropagation.gradients_of(with_respect_to);
 }
 
 }  // namespace actorflow

@@ -2,17 +2,29 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "dataflow/graph/core_ops.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 
 namespace actorflow {
+namespace {
+
+// On the device of the tensor, so that it need not be sent.
+template <class Body>
+Output beside(const Output& tensor, Body&& body) {
+  const std::string device = tensor.node().device;  // a copy: the graph grows
+  return tensor.graph->on(device, std::forward<Body>(body));
+}
+
+}  // namespace
 
 Output global_norm(const std::vector<Output>& tensors) {
   if (tensors.empty()) throw invalid_argument("the global norm of no tensors was asked for");
   std::vector<Output> squares;
-  for (const auto& tensor : tensors) squares.push_back(cast(sum(square(tensor)), DType::float64));
+  for (const auto& tensor : tensors)
+    squares.push_back(beside(tensor, [&] { return cast(sum(square(tensor)), DType::float64); }));
   return sqrt(add_node(add_n_op(), squares));
 }
 
@@ -24,7 +36,9 @@ std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVari
   for (const auto& item : gradients) tensors.push_back(item.gradient);
   const Output norm = global_norm(tensors);
   const Output scale = max_norm / maximum(norm, scalar_like(norm, max_norm));
-  for (auto& item : gradients) item.gradient = item.gradient * cast(scale, item.gradient.dtype());
+  for (auto& item : gradients)
+    item.gradient =
+        beside(item.gradient, [&] { return item.gradient * cast(scale, item.gradient.dtype()); });
   return gradients;
 }
 

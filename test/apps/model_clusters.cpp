@@ -61,7 +61,10 @@ class ModelCluster {
                                          << ":\n"
                                          << process->output());
     }
-    const std::string output = process(chief, 0).output();
+    return last_line(process(chief, 0).output());
+  }
+
+  static std::string last_line(const std::string& output) {
     const auto found = output.find(" % of 150 flowers");
     BOOST_REQUIRE_MESSAGE(found != std::string::npos, output);
     return output.substr(output.rfind('\n', found) + 1);
@@ -74,25 +77,39 @@ class ModelCluster {
   std::map<std::pair<std::string, int>, std::unique_ptr<Process>> processes_;
 };
 
-const std::vector<std::string> epochs{"--epochs=150"};
+using Jobs = std::map<std::string, int>;
+using Flags = std::vector<std::string>;
 
-std::string undisturbed(const std::map<std::string, int>& jobs, const std::string& chief) {
-  ModelCluster cluster(jobs, epochs);
+const Flags epochs{"--epochs=150"};
+const Flags staged{"--epochs=150", "--stages=2"};
+
+std::string undisturbed(const Jobs& jobs, const std::string& chief, const Flags& flags = epochs) {
+  ModelCluster cluster(jobs, flags);
   cluster.start_all();
   return cluster.result(chief);
 }
 
 // Kills a task in the middle, which comes back.
-std::string with_loss_of(const std::string& job, int task) {
+std::string with_loss_of(const std::string& job, int task,
+                         const Jobs& jobs = {{"ps", 1}, {"chief", 1}, {"worker", 1}},
+                         const std::string& chief = "chief", Flags flags = epochs) {
   const Folder folder;
-  std::vector<std::string> flags = epochs;
   flags.push_back("--checkpoint_dir=" + folder.path());
-  ModelCluster cluster({{"ps", 1}, {"chief", 1}, {"worker", 1}}, flags);
+  ModelCluster cluster(jobs, flags);
   cluster.start_all();
-  BOOST_REQUIRE_MESSAGE(cluster.process("chief", 0).prints("epoch 10/"),
-                        cluster.process("chief", 0).output());
+  BOOST_REQUIRE_MESSAGE(cluster.process(chief, 0).prints("epoch 10/"),
+                        cluster.process(chief, 0).output());
   cluster.replace(job, task);
-  return cluster.result("chief");
+  return cluster.result(chief);
+}
+
+// The two layers in two places of one process.
+std::string staged_in_one_process() {
+  Flags command{ACTORFLOW_BIN_DIR "/iris"};
+  command.insert(command.end(), staged.begin(), staged.end());
+  Process process(command);
+  BOOST_TEST(process.wait() == 0, process.output());
+  return ModelCluster::last_line(process.output());
 }
 
 }  // namespace
@@ -116,6 +133,29 @@ BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_and_comes_back_changes_no
 
 BOOST_AUTO_TEST_CASE(a_chief_that_is_killed_and_comes_back_changes_nothing) {
   BOOST_TEST(with_loss_of("chief", 0) == undisturbed({{"ps", 1}, {"chief", 1}, {"worker", 1}}, "chief"));
+}
+
+BOOST_AUTO_TEST_CASE(the_stages_of_a_pipeline_may_be_tasks) {
+  const std::string alone = staged_in_one_process();
+  BOOST_TEST(std::stod(alone) > 95, alone);
+  BOOST_TEST(undisturbed({{"worker", 2}}, "worker", staged) == alone);
+  BOOST_TEST(undisturbed({{"chief", 1}, {"worker", 1}}, "chief", staged) == alone);
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_that_is_killed_and_comes_back_changes_nothing) {
+  BOOST_TEST(with_loss_of("worker", 1, {{"worker", 2}}, "worker", staged) == staged_in_one_process());
+}
+
+BOOST_AUTO_TEST_CASE(the_stage_that_runs_the_pipeline_may_be_killed_too) {
+  BOOST_TEST(with_loss_of("worker", 0, {{"worker", 2}}, "worker", staged) == staged_in_one_process());
+}
+
+BOOST_AUTO_TEST_CASE(two_pipelines_of_two_stages_train_together) {
+  const std::string four =
+      undisturbed({{"worker", 4}}, "worker", {"--epochs=150", "--stages=2", "--micro_batches=2"});
+  BOOST_TEST(std::stod(four) > 95, four);
+  BOOST_TEST(with_loss_of("worker", 3, {{"worker", 4}}, "worker",
+                          {"--epochs=150", "--stages=2", "--micro_batches=2"}) == four);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

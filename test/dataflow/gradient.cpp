@@ -148,4 +148,39 @@ BOOST_AUTO_TEST_CASE(bad_losses_are_refused) {
                         invalid_with({"target 0", "another graph"}));
 }
 
+// x^2 y in two parts, of which the second one knows only x^2.
+BOOST_AUTO_TEST_CASE(parts_of_a_chain_give_the_gradients_of_the_whole) {
+  Graph g;
+  const Output x = scalar(g, "x"), y = scalar(g, "y"), arriving = scalar(g, "arriving");
+  const Output square = multiply(x, x);
+  const Output loss = multiply(square, y);
+  const auto back = gradients({loss}, {arriving}, {square, y});
+  const auto front = gradients({square}, {back[0]}, {x});
+  const std::map<NodeId, double> at = {
+      {x.edge.node, 3.0}, {y.edge.node, 5.0}, {arriving.edge.node, 2.0}};
+  BOOST_TEST(compute(front[0], at) == 2 * 30.0);
+  BOOST_TEST(compute(back[1], at) == 2 * 9.0);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_flows_from_one_end_of_a_part_to_another) {
+  Graph g;
+  const Output x = scalar(g, "x"), one = scalar(g, "one");
+  const Output square = multiply(x, x);
+  const Output loss = add(multiply(square, x), square);  // x^3 + x^2
+  const auto d = gradients({loss, loss}, {one, one}, {x, square});
+  const std::map<NodeId, double> at = {{x.edge.node, 3.0}, {one.edge.node, 1.0}};
+  BOOST_TEST(compute(d[0], at) == 2 * 9.0);
+  BOOST_TEST(compute(d[1], at) == 2 * (3.0 + 1.0));
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_of_another_type_than_its_output_is_refused) {
+  Graph g;
+  const Output x = scalar(g, "x");
+  const Output wrong = g.placeholder(DType::float32, {}, "wrong");
+  BOOST_CHECK_EXCEPTION(gradients({multiply(x, x)}, {wrong}, {x}), Error,
+                        invalid_with({"is float64[], but its gradient is float32[]"}));
+  BOOST_CHECK_EXCEPTION(gradients({x}, {}, {x}), Error,
+                        invalid_with({"a gradient for each, got 1 and 0"}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

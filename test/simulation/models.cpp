@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "actors/models/model.h"
 #include "actors/simulation/seeds.h"
@@ -31,28 +34,45 @@ struct Learned {
   std::vector<double> val_losses;
 };
 
-Learned learn(SimTask& task) {
+// Options of all strategies.
+const ReplicaOptions resumable{.strategy = Synchronous{},
+                               .checkpoint_folder = "checkpoints",
+                               .save_checkpoint = {.steps = 5},
+                               .mark_end = true};
+
+Learned learn(Distribution strategy) {
   const auto [x, y] = points_of_a_line();
   Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
   model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
   FitOptions options{.epochs = 8, .batch_size = 12};
   options.validation_data = TrainingData{x, y};
   options.verbosity = Verbosity::silent;
-  options.strategy = ParameterServer{task.server(),
-                                     {.strategy = Synchronous{},
-                                      .checkpoint_folder = "checkpoints",
-                                      .save_checkpoint = {.steps = 5},
-                                      .mark_end = true}};
+  options.strategy = std::move(strategy);
   const History history = model.fit({x, y}, options);
   if (!is_chief(options.strategy)) return {};
   return {model.weights(), history.epochs.empty() ? std::vector<double>{} : history.of("val_loss")};
 }
 
+Learned learn_with_servers(SimTask& task) { return learn(ParameterServer{task.server(), resumable}); }
+
+// A layer or two to each stage; the last batch of an epoch leaves a micro-batch without examples.
+Learned learn_in_stages(SimTask& task) {
+  return learn(Pipeline{task.server(), {.stages = 2, .micro_batches = 3}, resumable});
+}
+
+// Each with half of a batch.
+Learned learn_in_two_pipelines(SimTask& task) {
+  return learn(Pipeline{task.server(), {.stages = 2, .micro_batches = 2}, resumable});
+}
+
+using Program = Learned (*)(SimTask&);
+
 const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
 
-Learned undisturbed() {
-  SimCluster sim(tasks);
-  return sim.start(learn).finish("/job:chief/task:0");
+Learned undisturbed(const std::vector<SimCluster::Job>& jobs, Program program,
+                    std::string_view chief = "/job:worker/task:0") {
+  SimCluster sim(jobs);
+  return sim.start(program).finish(chief);
 }
 
 void expect_same(const Learned& learned, const Learned& expected) {
@@ -68,15 +88,42 @@ void expect_same(const Learned& learned, const Learned& expected) {
 BOOST_AUTO_TEST_SUITE(models)
 
 SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
-  static const Learned expected = undisturbed();
+  static const Learned expected = undisturbed(tasks, learn_with_servers, "/job:chief/task:0");
   const std::uint64_t seed = of_this_seed({}).seed;
   SimCluster sim(tasks);
-  auto run = sim.start(learn);
+  auto run = sim.start(learn_with_servers);
   const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
   const std::string& task = lost[seed % 3];
   sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
+}
+
+SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
+  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages);
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim({{"worker", 2}});
+  auto run = sim.start(learn_in_stages);
+  const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
+  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
+  sim.at(2s).restart(task);
+  expect_same(run.finish("/job:worker/task:0"), expected);
+}
+
+SIMULATION_TEST(a_lost_stage_of_a_replica_changes_nothing_that_is_learned, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 4}}, learn_in_two_pipelines);
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim({{"worker", 4}});
+  auto run = sim.start(learn_in_two_pipelines);
+  const std::string task = "/job:worker/task:" + std::to_string(seed % 4);
+  sim.at(std::chrono::milliseconds(4 * seed)).kill(task);
+  sim.at(2s).restart(task);
+  expect_same(run.finish("/job:worker/task:0"), expected);
+}
+
+SIMULATION_TEST(stages_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages);
+  expect_same(undisturbed({{"worker", 2}}, learn_in_stages), expected);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

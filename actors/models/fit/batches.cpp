@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "actors/input/rows.h"
+#include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -90,10 +91,10 @@ std::int64_t Batches::examples_of_epoch() const {
 
 Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
   const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
-  Dataset batches = own.batch(options_.batch_size / options_.shards);
-  if (first > 0) batches = batches.skip(first);
+  Dataset batches = own.batch(options_.batch_size / options_.shards / options_.parts);
+  if (first > 0) batches = batches.skip(first * options_.parts);
   if (options_.stride > 1) batches = batches.shard(options_.stride, 0);
-  return batches.prefetch(2);
+  return batches.prefetch(2 * options_.parts);
 }
 
 void Batches::begin_epoch(int epoch, std::int64_t batch) {
@@ -109,15 +110,26 @@ void Batches::begin_epoch(int epoch, std::int64_t batch) {
 }
 
 std::optional<Tuple> Batches::next() {
-  if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return std::nullopt;
-  auto batch = next_of(*iterator_);
-  if (batch) {
-    ++steps_done_;
-    if (examples_ >= 0) examples_ += rows_of(*batch);
-  } else if (!size_ && examples_ >= 0) {
-    size_ = examples_;
+  ACTORFLOW_CHECK(options_.parts == 1, options_.parts);
+  auto parts = next_parts();
+  if (parts.empty()) return std::nullopt;
+  return std::move(parts[0]);
+}
+
+std::vector<Tuple> Batches::next_parts() {
+  std::vector<Tuple> parts;
+  if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return parts;
+  while (std::ssize(parts) < options_.parts) {
+    auto part = next_of(*iterator_);
+    if (!part) break;
+    if (examples_ >= 0) examples_ += rows_of(*part);
+    parts.push_back(std::move(*part));
   }
-  return batch;
+  if (!parts.empty())
+    ++steps_done_;
+  else if (!size_ && examples_ >= 0)
+    size_ = examples_;
+  return parts;
 }
 
 }  // namespace actorflow

@@ -28,6 +28,9 @@ struct BatchesOptions {
   // size is a multiple of `shards`.
   std::int64_t shards = 1, shard = 0;
   std::int64_t stride = 1;  // batches from one to the next
+  // The micro-batches of a batch, or of a replica's part of it. REQUIRES: they divide it, and `stride`
+  // is 1 if there are several.
+  std::int64_t parts = 1;
 };
 
 // Not thread-safe.
@@ -39,8 +42,12 @@ class Batches {
 
   // Goes to a batch of an epoch; epochs are counted from 1, batches from 0.
   void begin_epoch(int epoch, std::int64_t batch);
-  // The next batch, none at the end of the epoch. Throws what reading throws.
+  // The next batch, none at the end of the epoch. Throws what reading throws. REQUIRES: a batch is one
+  // part.
   std::optional<Tuple> next();
+  // The same in micro-batches, of which the last batch of an epoch may have fewer; an empty list at the
+  // end of the epoch.
+  std::vector<Tuple> next_parts();
   // The number of batches of an epoch, whatever the stride, if it is known by now.
   std::optional<std::int64_t> steps() const;
   // The same, known for sure: reads the data to their end if need be.

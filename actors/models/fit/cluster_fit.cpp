@@ -15,6 +15,7 @@
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/pipeline_plan.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
@@ -23,19 +24,17 @@ namespace actorflow {
 namespace {
 
 BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica, const TaskConfig& task,
-                        std::uint64_t seed) {
+                        std::int64_t parts, std::uint64_t seed) {
   const int replicas = task.num_replicas();
   BatchesOptions shape = batches_of(options, seed);
   if (!is_synchronous(replica.strategy)) {
     shape.stride = replicas;
     return shape;
   }
-  if (options.batch_size % replicas != 0)
-    throw invalid_argument(fmt::format(
-        "a batch of {} examples cannot be divided among {} replicas; choose a multiple of {}",
-        options.batch_size, replicas, replicas));
+  expect_divisible(options.batch_size, replicas, parts);
   shape.shards = replicas;
   shape.shard = task.replica;
+  shape.parts = parts;
   return shape;
 }
 
@@ -60,14 +59,19 @@ std::mutex& building() {
 }  // namespace
 
 ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
-                       const FitOptions& options, ReplicaOptions replica_options)
+                       const FitOptions& options, ReplicaOptions replica_options,
+                       const PipelineOptions* pipeline)
     : engine_(engine),
       server_(server),
       options_(options),
       replica_options_(std::move(replica_options)),
-      task_(expect_all_replicas(TaskConfig::make(server.cluster(), server.name()), replica_options_)),
+      pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
+      micro_batches_(micro_batches_of(options, replica_options_.strategy, pipeline)),
+      task_(expect_all_replicas(replica_config(server, replica_options_), replica_options_)),
       types_(engine.divided(types_of_example(data.elements(), &server))),
-      data_(server, data, options, shape_of(options, replica_options_, task_, engine.compiled().seed)),
+      data_(server, data, options,
+            shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
+                     engine.compiled().seed)),
       steps_per_epoch_(data_.training.count_steps()),
       training_(model, server.runtime()->storage(), {.epoch = options.initial_epoch + 1},
                 options.epochs),
@@ -75,13 +79,20 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
 }
 
+std::vector<ModelStage> ClusterFit::stages() const {
+  if (!pipeline_) return {};
+  const auto tasks = TaskConfig::make(server_.cluster(), server_.name()).replicas;
+  return stages_on(tasks, task_.replica, *pipeline_, engine_.architecture,
+                   engine_.types_of_inputs(types_.inputs));
+}
+
 ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   const std::lock_guard lock(building());
   const auto& compile = engine_.compiled();
   nodes_.emplace(graph, engine_.architecture, engine_.types_of_inputs(types_.inputs), &compile,
-                 engine_.wanted_rate);
+                 engine_.wanted_rate, stages());
   nodes_->add_testing(compile, types_.labels);
-  nodes_->add_training(compile, replication);
+  nodes_->add_training(compile, replication, micro_batches_);
   if (task_.is_chief()) {
     in_session_.emplace(*nodes_, server_.runtime()->storage());
     less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
@@ -104,7 +115,8 @@ ReplicaSettings ClusterFit::settings() const {
           {"epochs", std::to_string(options_.epochs)},
           {"batch_size", std::to_string(options_.batch_size)},
           {"steps of an epoch", std::to_string(steps_per_epoch_)},
-          {"seed", std::to_string(compile.seed)}};
+          {"seed", std::to_string(compile.seed)},
+          {"pipeline", describe(pipeline_, micro_batches_)}};
 }
 
 void ClusterFit::prepare(MonitoredOptions& options) {
@@ -163,38 +175,44 @@ Feeds ClusterFit::next() {
   if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
   next_step_ += step;
   next_batch_ = batch + step;
-  auto own = data_.training.next();
-  const std::int64_t all = is_sync() || !own ? data_.training.examples_of_batch(batch) : rows_of(*own);
+  auto own = data_.training.next_parts();
+  const std::int64_t all =
+      is_sync() || own.empty() ? data_.training.examples_of_batch(batch) : rows_of(own[0]);
   return feeds_of(std::move(own), all, epoch);
 }
 
-// One example of zeros, where a replica has none of the last batch.
-Tuple ClusterFit::padding() const {
-  Tuple batch;
-  for (const auto* types : {&types_.inputs, &types_.labels})
-    for (const TensorType& type : *types)
-      batch.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (nodes_->sample_weights) batch.push_back(Tensor::zeros(DType::float32, {1}));
-  return batch;
-}
-
-Feeds ClusterFit::feeds_of(std::optional<Tuple> own, std::int64_t all_examples, int epoch) const {
-  const std::int64_t examples = own ? rows_of(*own) : 0;
-  const Tuple batch = own ? std::move(*own) : padding();
-  Feeds feeds;
-  const auto placeholders = nodes_->batch_feeds();
-  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
-  const auto& replica = nodes_->replica;
-  const std::int64_t rows = rows_of(batch);
-  const std::vector<float> weights(static_cast<std::size_t>(rows), examples > 0 ? 1.F : 0.F);
+Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const {
+  std::int64_t examples = 0;
+  for (const Tuple& part : parts) examples += rows_of(part);
   const float sharers = is_sync() ? static_cast<float>(task_.num_replicas()) : 1.F;
+  const float share = static_cast<float>(all_examples) / sharers;
+  Feeds feeds;
+  micro_batches_ ? feed_parts(std::move(parts), share, feeds)
+                 : feed_whole(std::move(parts), share, feeds);
   std::vector<double> row(2);
   row[row_of_epoch(epoch)] = 1;
-  feeds.insert(feeds.end(), {{replica.weights, Tensor::of<float>({rows}, weights)},
-                             {replica.share, Tensor::scalar(static_cast<float>(all_examples) / sharers)},
-                             {replica.examples, Tensor::scalar(static_cast<double>(examples))},
-                             {replica.row, Tensor::of<double>({2}, row)}});
+  feeds.insert(feeds.end(), {{nodes_->replica.examples, Tensor::scalar(static_cast<double>(examples))},
+                             {nodes_->replica.row, Tensor::of<double>({2}, row)}});
   return feeds;
+}
+
+// One example of zeros, where a replica has none of the last batch.
+void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
+  const bool has_examples = !parts.empty();
+  const Tuple batch = has_examples ? std::move(parts[0]) : nodes_->padding();
+  const auto placeholders = nodes_->batch_feeds();
+  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
+  const std::int64_t rows = rows_of(batch);
+  const std::vector<float> weights(static_cast<std::size_t>(rows), has_examples ? 1.F : 0.F);
+  feeds.insert(feeds.end(), {{nodes_->replica.weights, Tensor::of<float>({rows}, weights)},
+                             {nodes_->replica.share, Tensor::scalar(share)}});
+}
+
+void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const {
+  const auto placeholders = nodes_->micro_batch_feeds();
+  Tuple values = nodes_->micro_batch_values(std::move(parts), share);
+  for (std::size_t i = 0; i < placeholders.size(); ++i)
+    feeds.emplace_back(placeholders[i], std::move(values[i]));
 }
 
 bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) {
@@ -231,13 +249,14 @@ void ClusterFit::end_epoch() {
   if (!training_.stopped()) begin_epoch(epoch + 1);
 }
 
-// The sums of an epoch, float64 [k], which then begin anew. Those of a synchronous step may come a
-// little after it; after the loss of a task there may be more or fewer of them.
+// The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
+// a synchronous epoch waits for all, an asynchronous one for any. After the loss of a task there may be
+// more or fewer of them.
 Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   const std::int64_t width = nodes_->epoch_sums.type().shape[1];
   const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
-  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : 0;
+  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : 1;
   Session& session = in_session_->session();
   Tensor sums;
   for (int tries = 0; tries < 100; ++tries) {

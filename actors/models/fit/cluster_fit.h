@@ -20,9 +20,11 @@ namespace actorflow {
 // ones, of which each takes one batch of one replica. The chief calls the callbacks.
 class ClusterFit final : public ReplicaProgram {
  public:
-  // REQUIRES: all outlive this. Throws invalid_argument for a batch that the replicas cannot divide.
+  // Without a pipeline each replica is one task. REQUIRES: all outlive this. Throws invalid_argument for
+  // a batch that the replicas cannot divide, and for a pipeline that makes no sense.
   ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
-             const FitOptions& options, ReplicaOptions replica_options);
+             const FitOptions& options, ReplicaOptions replica_options,
+             const PipelineOptions* pipeline = nullptr);
 
   // Runs the replica until training ends. Returns the history at the chief.
   History run();
@@ -40,8 +42,10 @@ class ClusterFit final : public ReplicaProgram {
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
   void initialise(Session& session);
   void use(Session& session);
-  Feeds feeds_of(std::optional<Tuple> batch, std::int64_t all_examples, int epoch) const;
-  Tuple padding() const;
+  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const;
+  void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  std::vector<ModelStage> stages() const;
   void adopt_saved();
   void begin_epoch(int epoch);
   void end_epoch();
@@ -52,6 +56,8 @@ class ClusterFit final : public ReplicaProgram {
   Server& server_;
   const FitOptions& options_;
   ReplicaOptions replica_options_;
+  std::optional<PipelineOptions> pipeline_;
+  std::optional<MicroBatchOptions> micro_batches_;
   TaskConfig task_;
   ModelEngine::ExampleTypes types_;
   FitData data_;

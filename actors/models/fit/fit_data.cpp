@@ -28,6 +28,9 @@ void check_options(const FitOptions& options, const TrainingData& data) {
     throw invalid_argument(
         fmt::format("fit: epochs, initial_epoch and steps_per_epoch are 0 or more, got {}, {} and {}",
                     options.epochs, options.initial_epoch, options.steps_per_epoch));
+  if (options.gradient_accumulation_steps < 1)
+    throw invalid_argument(fmt::format("fit: expected 1 or more gradient_accumulation_steps, got {}",
+                                       options.gradient_accumulation_steps));
   const double split = options.validation_split;
   if (!(split >= 0 && split < 1))
     throw invalid_argument(
@@ -38,6 +41,20 @@ void check_options(const FitOptions& options, const TrainingData& data) {
     throw invalid_argument(
         "fit: a validation_split needs tensors, whose number of examples is known; give "
         "validation_data");
+}
+
+void expect_divisible(std::int64_t batch_size, std::int64_t replicas, std::int64_t micro_batches) {
+  check_batch_size(batch_size);
+  if (batch_size % replicas != 0)
+    throw invalid_argument(fmt::format(
+        "a batch of {} examples cannot be divided among {} replicas; choose a multiple of {}",
+        batch_size, replicas, replicas));
+  if (batch_size / replicas % micro_batches != 0)
+    throw invalid_argument(
+        fmt::format("a batch of {} examples{} cannot be divided into {} micro-batches; choose a batch "
+                    "size that is a multiple of {}",
+                    batch_size, replicas == 1 ? "" : fmt::format(", among {} replicas,", replicas),
+                    micro_batches, replicas * micro_batches));
 }
 
 BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed) {

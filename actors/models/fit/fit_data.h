@@ -11,6 +11,10 @@ namespace actorflow {
 // Throws invalid_argument for options that make no sense.
 void check_options(const FitOptions& options, const TrainingData& data);
 
+// Throws invalid_argument unless the batch can be divided among that many replicas, and the part of each
+// into that many micro-batches.
+void expect_divisible(std::int64_t batch_size, std::int64_t replicas, std::int64_t micro_batches);
+
 // The batches of training, as the options want them.
 BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed);
 

@@ -43,10 +43,14 @@ Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_s
 FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options)
     : engine_(engine), options_(options) {
   check_options(options, data);
-  engine_.build_training(types_of_example(data.elements()));
+  const std::int64_t parts = options.gradient_accumulation_steps;
+  expect_divisible(options.batch_size, 1, parts);
+  engine_.build_training(types_of_example(data.elements()), parts);
   if (options.validation_data)
     engine_.build_testing(types_of_example(options.validation_data->elements()));
-  data_.emplace(engine_.local->server, data, options, batches_of(options, engine_.compiled().seed));
+  BatchesOptions shape = batches_of(options, engine_.compiled().seed);
+  shape.parts = parts;
+  data_.emplace(engine_.local->server, data, options, shape);
   context_.emplace(model, engine_.local->in_session.storage(),
                    FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
   callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
@@ -69,6 +73,12 @@ History FitLoop::run() {
   return history;
 }
 
+// What a step feeds.
+Tuple FitLoop::values_of(std::vector<Tuple> parts, std::int64_t examples) const {
+  if (options_.gradient_accumulation_steps == 1) return std::move(parts[0]);
+  return engine_.local->nodes.micro_batch_values(std::move(parts), static_cast<float>(examples));
+}
+
 Logs FitLoop::run_epoch() {
   FitProgress& progress = engine_.progress;
   data_->training.begin_epoch(progress.epoch, progress.batches);
@@ -76,10 +86,11 @@ Logs FitLoop::run_epoch() {
                     options_.epochs, data_->training.steps());
   Totals totals(engine_.compiled().metrics);
   while (!context_->stopped()) {
-    auto batch = data_->training.next();
-    if (!batch) break;
-    const std::int64_t examples = rows_of(*batch);
-    const auto values = engine_.local->train->run(std::move(*batch));
+    auto parts = data_->training.next_parts();
+    if (parts.empty()) break;
+    std::int64_t examples = 0;
+    for (const Tuple& part : parts) examples += rows_of(part);
+    const auto values = engine_.local->train->run(values_of(std::move(parts), examples));
     totals.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);

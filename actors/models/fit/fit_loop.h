@@ -30,6 +30,7 @@ class FitLoop {
 
  private:
   Logs run_epoch();
+  Tuple values_of(std::vector<Tuple> parts, std::int64_t examples) const;
 
   ModelEngine& engine_;
   const FitOptions& options_;

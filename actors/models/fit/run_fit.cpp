@@ -2,23 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/pipeline_plan.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 History fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingData& data,
-               const FitOptions& options, const ReplicaOptions& replica) {
-  if (TaskConfig::make(server.cluster(), server.name()).replica < 0) {
+               const FitOptions& options, const ReplicaOptions& replica,
+               const PipelineOptions* pipeline = nullptr) {
+  if (replica_config(server, replica).replica < 0) {
     serve_parameters(server, replica);
     return {};
   }
-  return ClusterFit(model, engine, server, data, options, replica).run();
+  return ClusterFit(model, engine, server, data, options, replica, pipeline).run();
+}
+
+// The tasks of a cluster that hold variables where there are no parameter servers.
+std::string job_of_variables(const Server& server) {
+  return server.cluster().contains({"worker", 0}) ? "worker" : "chief";
+}
+
+// Runs tasks of this process; returns the history of the first.
+History fit_here(int tasks, Model& model, ModelEngine& engine, const TrainingData& data,
+                 const FitOptions& options, const ReplicaOptions& replica,
+                 const PipelineOptions* pipeline = nullptr) {
+  LocalCluster cluster({{"worker", tasks}}, 0, engine.compiled().extensions);
+  History history;
+  run_on_threads(cluster, tasks, [&](int task) {
+    History own =
+        fit_on(cluster.server("worker", task), model, engine, data, options, replica, pipeline);
+    if (task == 0) history = std::move(own);
+  });
+  return history;
 }
 
 History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
@@ -26,26 +48,35 @@ History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, co
   if (strategy.replicas < 1)
     throw invalid_argument(
         fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
-  LocalCluster cluster({{"worker", strategy.replicas}});
-  const ReplicaOptions replica{.strategy = Synchronous{}, .ps_job = "worker"};
-  History history;
-  run_on_threads(cluster, strategy.replicas, [&](int task) {
-    History own = fit_on(cluster.server("worker", task), model, engine, data, options, replica);
-    if (task == 0) history = std::move(own);
-  });
-  return history;
+  return fit_here(strategy.replicas, model, engine, data, options,
+                  {.strategy = Synchronous{}, .ps_job = "worker"});
 }
 
 History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
   ReplicaOptions replica = strategy.options;
-  replica.ps_job = strategy.server->cluster().contains({"worker", 0}) ? "worker" : "chief";
+  replica.ps_job = job_of_variables(*strategy.server);
   return fit_on(*strategy.server, model, engine, data, options, replica);
 }
 
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
   return fit_on(*strategy.server, model, engine, data, options, strategy.options);
+}
+
+History fit_with(const Pipeline& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
+                 const FitOptions& options) {
+  check_pipeline(strategy.cut, options);
+  ReplicaOptions replica = strategy.options;
+  replica.strategy = Synchronous{};
+  replica.tasks_per_replica = strategy.cut.stages;
+  if (strategy.server) {
+    replica.ps_job = job_of_variables(*strategy.server);
+    return fit_on(*strategy.server, model, engine, data, options, replica, &strategy.cut);
+  }
+  replica.ps_job = "worker";
+  return fit_here(strategy.cut.stages * strategy.cut.replicas, model, engine, data, options, replica,
+                  &strategy.cut);
 }
 
 History fit_with(const OneDevice&, Model& model, ModelEngine& engine, const TrainingData& data,

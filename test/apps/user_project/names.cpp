@@ -84,9 +84,10 @@ void name_library() {
   // actors/runtime/storage.h
   keep(&af::posix_storage);
   // actors/strategies/distribution.h
-  keep(&af::distribution_from_environment, &af::is_chief, &af::run_on_threads);
+  keep(&af::distribution_from_environment, &af::pipeline_from_environment, &af::is_chief,
+       &af::run_on_threads);
   // actors/strategies/replica_run.h
-  keep(&af::run_replica, &af::serve_parameters);
+  keep(&af::replica_config, &af::run_replica, &af::serve_parameters);
   // actors/strategies/replica_settings.h
   keep(&af::describe_optimizers, &af::describe_strategy, &af::publish_settings, &af::expect_settings_of);
   // actors/task/server.h
@@ -97,7 +98,9 @@ void name_library() {
   keep(&af::role_mistakes);
   // dataflow/graph/gradient.h
   keep(&af::indexed_slices);
-  keep<std::vector<Output>(Output, const std::vector<Output>&)>(&af::gradients);
+  using Outputs = std::vector<Output>;
+  keep<Outputs(Output, const Outputs&), Outputs(const Outputs&, const Outputs&, const Outputs&)>(
+      &af::gradients, &af::gradients);
   // dataflow/graph/graph.h
   keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph, &af::add_node,
        &af::expect_in_graph);
@@ -128,6 +131,8 @@ void name_library() {
   keep(&af::name_contains, &af::muon_for_matrices, &af::decay_except<af::AdamW>);
   // dataflow/train/partitioned_variable.h
   keep(&af::fixed_size_partitioner, &af::variable_axis_size_partitioner);
+  // dataflow/train/pipeline_schedule.h
+  keep(&af::pipeline_passes);
   // dataflow/train/replica_device_setter.h
   keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
   // dataflow/train/replicate.h
@@ -263,8 +268,9 @@ void name_overloads() {
   keep<void(af::Storage&, const std::string&, const Signatures&, af::Session&,
             const af::OnnxExportOptions&)>(&af::export_onnx);
   keep<std::string_view(af::Precision), std::string_view(af::QueueKind), std::string_view(af::DType),
-       std::string_view(af::Code), std::string_view(af::FaultKind)>(
-      &af::to_string, &af::to_string, &af::to_string, &af::to_string, &af::to_string);
+       std::string_view(af::Code), std::string_view(af::FaultKind),
+       std::string_view(af::PipelineSchedule)>(&af::to_string, &af::to_string, &af::to_string,
+                                               &af::to_string, &af::to_string, &af::to_string);
   keep<std::string(std::span<const af::TensorType>), std::string(const af::FaultPlan&)>(&af::to_string,
                                                                                         &af::to_string);
 }

@@ -1,0 +1,52 @@
+#include "actors/layers/network_builder.h"
+
+#include <algorithm>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+[[noreturn]] void refuse_input() {
+  throw invalid_argument(
+      "an output of the model needs an input that is not among its inputs; list all "
+      "inputs when you make the model");
+}
+
+void add_results(const SymbolicTensor& tensor, const Architecture& architecture,
+                 std::vector<SymbolicTensor>& results) {
+  const auto is_among = [&](const std::vector<SymbolicTensor>& tensors) {
+    return std::ranges::find(tensors, tensor) != tensors.end();
+  };
+  if (is_among(architecture.inputs) || is_among(results)) return;
+  if (!tensor.def().layer) refuse_input();
+  for (const SymbolicTensor& input : tensor.def().inputs) add_results(input, architecture, results);
+  results.push_back(tensor);
+}
+
+}  // namespace
+
+std::vector<SymbolicTensor> layer_results(const Architecture& architecture) {
+  std::vector<SymbolicTensor> results;
+  for (const SymbolicTensor& output : architecture.outputs) add_results(output, architecture, results);
+  return results;
+}
+
+NetworkBuilder::NetworkBuilder(ModelPass& pass, const Architecture& architecture,
+                               const std::vector<Output>& inputs)
+    : scope_(pass) {
+  for (std::size_t i = 0; i < architecture.inputs.size(); ++i)
+    values_.emplace_back(architecture.inputs[i], inputs.at(i));
+}
+
+Output NetworkBuilder::build(const SymbolicTensor& tensor) {
+  const auto known = std::ranges::find(values_, tensor, [](const auto& entry) { return entry.first; });
+  if (known != values_.end()) return known->second;
+  const auto& def = tensor.def();
+  if (!def.layer) refuse_input();
+  std::vector<Output> inputs;
+  for (const SymbolicTensor& input : def.inputs) inputs.push_back(build(input));
+  return values_.emplace_back(tensor, scope_.apply(*def.layer, inputs)).second;
+}
+
+}  // namespace actorflow

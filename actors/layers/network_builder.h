@@ -1,0 +1,29 @@
+// An architecture in a graph, layer by layer.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "actors/layers/functional.h"
+
+namespace actorflow {
+
+// The results of layers that the architecture's outputs need, each once, in the order in which
+// Architecture::build() makes them. Throws invalid_argument for an output that needs another input.
+std::vector<SymbolicTensor> layer_results(const Architecture& architecture);
+
+// Builds tensors of an architecture, each once. REQUIRES: the pass outlives this.
+class NetworkBuilder {
+ public:
+  // `inputs` are in the order of Architecture::inputs.
+  NetworkBuilder(ModelPass& pass, const Architecture& architecture, const std::vector<Output>& inputs);
+
+  // Adds what the tensor still needs. Throws as Architecture::build() does.
+  Output build(const SymbolicTensor& tensor);
+
+ private:
+  LayerScope scope_;
+  std::vector<std::pair<SymbolicTensor, Output>> values_;
+};
+
+}  // namespace actorflow

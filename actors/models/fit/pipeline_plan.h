@@ -1,0 +1,34 @@
+// What a pipeline means for a fit().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/models/network/micro_batches.h"
+#include "actors/models/model.h"
+#include "actors/models/network/stages.h"
+#include "actors/strategies/distribution.h"
+#include "dataflow/cluster/cluster_spec.h"
+
+namespace actorflow {
+
+// Throws invalid_argument for options that make no sense.
+void check_pipeline(const PipelineOptions& pipeline, const FitOptions& options);
+
+// The parts of a step of each replica; none if it takes its part of the batch as a whole. Throws
+// invalid_argument for parts of an asynchronous step.
+std::optional<MicroBatchOptions> micro_batches_of(const FitOptions& options, const Strategy& strategy,
+                                                  const PipelineOptions* pipeline);
+
+// The stages of one replica. Each group of as many `tasks` as there are stages is a replica; the
+// variables of a stage are spread over the tasks that compute it. Throws what cut() throws.
+std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replica,
+                                  const PipelineOptions& pipeline, const Architecture& architecture,
+                                  const std::vector<TensorType>& inputs);
+
+// For people: "2 stages, balanced, 4 micro-batches, 1f1b".
+std::string describe(const std::optional<PipelineOptions>& pipeline,
+                     const std::optional<MicroBatchOptions>& micro_batches);
+
+}  // namespace actorflow
