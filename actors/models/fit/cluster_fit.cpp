@@ -272,7 +272,8 @@ History ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  const ReplicaEnd end = run_replica(server_, *this, replica_options_, never);
+  const ReplicaEnd end = run_replica(server_, *this, replica_options_,
+                                     options_.interrupted ? *options_.interrupted : never);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
   return std::move(history_);
 }
