@@ -52,7 +52,7 @@ int learn(const Flags& flags) {
   if (server) interrupts.on_overdue([&] { server->stop("interrupted"); });
   const InputFn training = [&] {
     return NamedExamples{
-        .examples = flowers(flags.file).take(120), .features = measures, .batch_size = 32};
+        .examples = flowers(flags.file).take(120), .features = measures, .batch_size = 30};
   };
   const InputFn testing = [&] {
     return NamedExamples{.examples = flowers(flags.file).skip(120), .features = measures};

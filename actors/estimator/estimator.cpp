@@ -61,7 +61,7 @@ void Estimator::train(const InputFn& input_fn, const EstimatorTrainOptions& opti
 
 Logs Estimator::evaluate(const InputFn& input_fn, const EstimatorEvaluateOptions& options) const {
   expect_trained(config_);
-  return Evaluation(*this, input_fn, options).run();
+  return Evaluation(*this, input_fn, options).run(Evaluation::Events::always);
 }
 
 Predictions Estimator::predict(const InputFn& input_fn) const {

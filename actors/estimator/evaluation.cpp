@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <string_view>
+#include <algorithm>
+#include <variant>
 
-#include "actors/checkpoint/number_file.h"
 #include "actors/estimator/model_dir.h"
+#include "actors/events/event_reader.h"
 #include "actors/models/fit/batches.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/values/error.h"
@@ -14,7 +15,20 @@
 namespace actorflow {
 namespace {
 
-constexpr std::string_view last_evaluated = "/last-evaluated";
+// The step of the last results in the folder; -1 if there are none. Each are one record of a file: there
+// as a whole, or not.
+std::int64_t last_evaluated_step(const std::string& folder) {
+  EventReader reader(posix_storage(), folder);
+  std::int64_t last = -1;
+  for (;;) try {
+      for (const Event& event : reader.poll())
+        if (std::holds_alternative<std::vector<Summary>>(event.what)) last = std::max(last, event.step);
+      return last;
+    } catch (const Error& error) {
+      if (error.code() != Code::data_loss) throw;
+      spdlog::warn("a damaged file of earlier evaluations is passed over: {}", error.what());
+    }
+}
 
 std::vector<TensorType> inputs_of(const EstimatorModel& made, const NamedExamples& input) {
   return types_of_example(made.unlabelled(input));
@@ -43,7 +57,7 @@ Evaluation::Evaluation(const Estimator& estimator, const InputFn& input_fn,
   examples_ = made_.labelled(input);
   if (options.steps) examples_ = examples_->take(*options.steps * batch_size_);
   model_.build(inputs_of(made_, input));
-  last_step_ = read_number(posix_storage(), folder_ + std::string(last_evaluated)).value_or(-1);
+  last_step_ = last_evaluated_step(folder_);
 }
 
 std::int64_t Evaluation::load() {
@@ -51,7 +65,7 @@ std::int64_t Evaluation::load() {
   return model_.step();
 }
 
-Logs Evaluation::run() { return measure(load()); }
+Logs Evaluation::run(Events events) { return measure(load(), events); }
 
 std::optional<Logs> Evaluation::run_if_new() {
   constexpr int max_failures = 20;
@@ -78,17 +92,22 @@ std::optional<Logs> Evaluation::run_if_new() {
   return std::nullopt;
 }
 
-Logs Evaluation::measure(std::int64_t step) {
+Logs Evaluation::measure(std::int64_t step, Events events) {
   Logs logs = model_.evaluate(*examples_, {.batch_size = batch_size_});
+  if (events == Events::always || step != last_step_) write(step, logs);
+  logs.set("global_step", static_cast<double>(step));
+  return logs;
+}
+
+void Evaluation::write(std::int64_t step, const Logs& logs) {
+  std::vector<Summary> results;
+  for (const auto& [name, value] : logs.values()) results.push_back({name, ScalarSummary{value}});
   events_.write([&](EventWriter& to) {
-    for (const auto& [name, value] : logs.values()) to.scalar(step, name, value);
+    to.write(step, results);
     to.flush();
   });
   spdlog::info("evaluated step {}{}", step, text_of(logs));
-  logs.set("global_step", static_cast<double>(step));
   last_step_ = step;
-  write_number(posix_storage(), folder_ + std::string(last_evaluated), step);
-  return logs;
 }
 
 }  // namespace actorflow

@@ -19,9 +19,11 @@ class Evaluation {
   Evaluation(const Estimator& estimator, const InputFn& input_fn,
              const EstimatorEvaluateOptions& options);
 
-  // Measures the newest checkpoint that is whole, and writes that as events. Throws not_found, "no
-  // trained model in DIR", if there is none, and data_loss if none is whole.
-  Logs run();
+  // Whether the results of a checkpoint that was measured before become events again.
+  enum class Events : std::uint8_t { always, once };
+  // Measures the newest checkpoint that is whole. Throws not_found, "no trained model in DIR", if there
+  // is none, and data_loss if none is whole.
+  Logs run(Events events = Events::once);
   // The same for a checkpoint newer than the last one that was measured, by any process; nothing if
   // there is none, or none that is whole yet. Throws data_loss for one that stays damaged.
   std::optional<Logs> run_if_new();
@@ -30,7 +32,8 @@ class Evaluation {
 
  private:
   std::int64_t load();
-  Logs measure(std::int64_t step);
+  Logs measure(std::int64_t step, Events events = Events::once);
+  void write(std::int64_t step, const Logs& logs);
 
   const RunConfig& config_;
   std::string folder_;

@@ -3,7 +3,7 @@
 //   step-<n>...           checkpoints (checkpoint/checkpoint.h)
 //   training-complete     the step at which training was complete (monitored/training_end.h)
 //   events.out.tfevents.  of training
-//   eval/, eval_NAME/     event files of evaluations, and last-evaluated, the step of the last one
+//   eval/, eval_NAME/     event files of evaluations
 //   export/               the exported model
 #pragma once
 

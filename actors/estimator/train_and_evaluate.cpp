@@ -65,7 +65,7 @@ class Evaluator {
 bool Evaluator::is_over() const {
   const std::int64_t newest = latest_step(posix_storage(), config_.model_dir).value_or(-1);
   if (newest < 0 || newest > evaluation_.last_step()) return false;
-  return complete_ || evaluation_.last_step() >= max_steps_;
+  return complete_ || newest >= max_steps_;
 }
 
 std::optional<Logs> Evaluator::run() {
@@ -99,10 +99,9 @@ std::optional<Logs> train_and_evaluate(const Estimator& estimator, const TrainSp
   if (training.max_steps < 1)
     throw invalid_argument(
         fmt::format("train_and_evaluate: expected max_steps of 1 or more, got {}", training.max_steps));
-  if (config.is_evaluator) {
+  if (config.is_evaluator || !server_of(config.strategy))
     expect_checkpoint_folder(posix_storage(), config.model_dir);
-    return Evaluator(estimator, training.max_steps, spec).run();
-  }
+  if (config.is_evaluator) return Evaluator(estimator, training.max_steps, spec).run();
   if (!server_of(config.strategy)) return train_and_evaluate_here(estimator, training, spec);
   estimator.train(training.input_fn, {.max_steps = training.max_steps, .callbacks = training.callbacks});
   return std::nullopt;

@@ -1,10 +1,10 @@
 // An estimator as every task of a cluster: `flowers` with TF_CONFIG, and alone.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/events/event_reader.h"
@@ -19,32 +19,47 @@ namespace {
 
 constexpr std::int64_t max_steps = 600;
 
-std::vector<std::string> flowers(const std::string& model_dir) {
+std::vector<std::string> flowers_in(const std::string& model_dir) {
   return {ACTORFLOW_BIN_DIR "/flowers", "--model_dir=" + model_dir,
           "--max_steps=" + std::to_string(max_steps), "--save_checkpoints_steps=50"};
 }
 
-// The tasks of a job, which all run `flowers` in one folder: two parameter servers, a chief, two workers,
-// and an evaluator, which is no part of their cluster.
+using Jobs = std::map<std::string, int>;  // and the numbers of their tasks
+const Jobs with_servers{{"ps", 2}, {"chief", 1}, {"worker", 2}};
+const Jobs without_servers{{"worker", 2}};
+
+// The tasks of a cluster, and an evaluator, which is no part of it; all run `flowers` in one folder.
 class FlowerCluster {
  public:
-  explicit FlowerCluster(std::string model_dir) : model_dir_(std::move(model_dir)) {
-    const auto addresses = free_addresses(5);
-    cluster_ = R"({"ps": [")" + addresses[0] + R"(", ")" + addresses[1] + R"("], "chief": [")" +
-               addresses[2] + R"("], "worker": [")" + addresses[3] + R"(", ")" + addresses[4] + R"("]})";
+  explicit FlowerCluster(std::string model_dir, const Jobs& jobs = with_servers)
+      : model_dir_(std::move(model_dir)) {
+    int count = 0;
+    for (const auto& [job, tasks] : jobs) count += tasks;
+    const auto addresses = free_addresses(count);
+    auto address = addresses.begin();
+    for (const auto& [job, tasks] : jobs) {
+      std::string hosts;
+      for (int task = 0; task < tasks; ++task) {
+        hosts += (task == 0 ? "\"" : ", \"") + *address++ + "\"";
+        tasks_.emplace_back(job, task);
+      }
+      cluster_ += (cluster_.empty() ? "\"" : ", \"") + job + "\": [" + hosts + "]";
+    }
+    tasks_.emplace_back("evaluator", 0);
   }
 
   void start(const std::string& job, int task) {
-    std::vector<std::string> command{"/usr/bin/env", "TF_CONFIG={\"cluster\": " + cluster_ +
-                                                         ", \"task\": {\"type\": \"" + job +
-                                                         "\", \"index\": " + std::to_string(task) + "}}"};
-    for (const auto& word : flowers(model_dir_)) command.push_back(word);
+    std::vector<std::string> command{
+        "/usr/bin/env", "TF_CONFIG={\"cluster\": {" + cluster_ + "}, \"task\": {\"type\": \"" + job +
+                            "\", \"index\": " + std::to_string(task) + "}}"};
+    for (const auto& word : flowers_in(model_dir_)) command.push_back(word);
     processes_[{job, task}] = std::make_unique<Process>(std::move(command));
   }
   void start_all() {
-    for (const auto& [job, tasks] :
-         std::map<std::string, int>{{"ps", 2}, {"chief", 1}, {"worker", 2}, {"evaluator", 1}})
-      for (int task = 0; task < tasks; ++task) start(job, task);
+    for (const auto& [job, task] : tasks_) start(job, task);
+  }
+  void send_all(int signal) {
+    for (const auto& [task, process] : processes_) process->send_signal(signal);
   }
   Process& process(const std::string& job, int task) { return *processes_.at({job, task}); }
 
@@ -67,6 +82,7 @@ class FlowerCluster {
 
  private:
   std::string model_dir_, cluster_;
+  std::vector<std::pair<std::string, int>> tasks_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Process>> processes_;
 };
 
@@ -102,42 +118,103 @@ void expect_complete(const Folder& folder) {
   BOOST_TEST(std::filesystem::exists(folder.file("export/model.onnx")));
 }
 
-std::string undisturbed() {
+// What the evaluator prints in the end.
+std::string undisturbed(const Jobs& jobs = with_servers) {
   const Folder folder;
-  FlowerCluster cluster(folder.path());
+  FlowerCluster cluster(folder.path(), jobs);
   cluster.start_all();
   cluster.expect_all_end(0);
   expect_complete(folder);
   return result(cluster.process("evaluator", 0));
+}
+
+// Begins, and waits until training is in the middle.
+void begin(FlowerCluster& cluster) {
+  cluster.start_all();
+  BOOST_REQUIRE_MESSAGE(cluster.process("chief", 0).prints("step 101: loss"),
+                        cluster.process("chief", 0).output());
 }
 
 // Kills a task in the middle, which comes back.
 std::string with_loss_of(const std::string& job, int task) {
   const Folder folder;
   FlowerCluster cluster(folder.path());
-  cluster.start_all();
-  BOOST_REQUIRE_MESSAGE(cluster.process("chief", 0).prints("step 101: loss"),
-                        cluster.process("chief", 0).output());
+  begin(cluster);
   cluster.replace(job, task);
   cluster.expect_all_end(0);
   expect_complete(folder);
   return result(cluster.process("evaluator", 0));
 }
 
-double percentage(const std::string& result) { return std::stod(result); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(flowers)
 
-BOOST_AUTO_TEST_CASE(a_cluster_learns_what_a_process_alone_learns) {
+BOOST_AUTO_TEST_CASE(a_process_alone_and_clusters_learn_well) {
   const Folder folder;
-  Process alone(flowers(folder.path()));
+  Process alone(flowers_in(folder.path()));
   BOOST_TEST(alone.wait() == 0, alone.output());
   expect_complete(folder);
-  BOOST_TEST(percentage(result(alone)) > 96.6);
-  const std::string together = undisturbed();
-  BOOST_TEST(percentage(together) > 96.6);
+  for (const std::string& end : {result(alone), undisturbed(), undisturbed(without_servers)})
+    BOOST_TEST(std::stod(end) > 96.6, end);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_and_comes_back_changes_nothing) {
+  BOOST_TEST(with_loss_of("worker", 1) == undisturbed());
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_and_comes_back_changes_nothing) {
+  BOOST_TEST(with_loss_of("ps", 1) == undisturbed());
+}
+
+BOOST_AUTO_TEST_CASE(a_chief_that_is_killed_and_comes_back_changes_nothing) {
+  BOOST_TEST(with_loss_of("chief", 0) == undisturbed());
+}
+
+BOOST_AUTO_TEST_CASE(an_evaluator_that_is_killed_and_comes_back_repeats_nothing) {
+  BOOST_TEST(with_loss_of("evaluator", 0) == undisturbed());
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_is_terminated_saves_and_goes_on_later) {
+  const Folder folder;
+  FlowerCluster cluster(folder.path());
+  begin(cluster);
+  cluster.send_all(SIGTERM);
+  cluster.expect_all_end(130);
+  const auto saved = load_latest_checkpoint(posix_storage(), folder.path());
+  BOOST_TEST(saved->global_step > 100);  // the last one that was due
+  BOOST_TEST(!std::filesystem::exists(folder.file("export")));
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  expect_complete(folder);
+  BOOST_TEST(result(cluster.process("evaluator", 0)) == undisturbed());
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_is_complete_is_not_trained_again) {
+  const Folder folder;
+  FlowerCluster cluster(folder.path());
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  const auto last_write = [&] {
+    return std::filesystem::last_write_time(*latest_checkpoint(posix_storage(), folder.path()));
+  };
+  const auto before = last_write();
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  BOOST_TEST((last_write() == before));
+  expect_complete(folder);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_in_which_nothing_can_be_saved_is_refused_by_every_task) {
+  const Folder folder;
+  write_file(folder.file("taken"), "a file");
+  FlowerCluster cluster(folder.file("taken"));
+  cluster.start_all();
+  cluster.expect_all_end(1);
+  for (const auto& [job, task] : {std::pair("chief", 0), std::pair("ps", 1), std::pair("evaluator", 0)})
+    BOOST_TEST(
+        cluster.process(job, task).prints("'" + folder.file("taken") + "' is a file, not a folder"),
+        cluster.process(job, task).output());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

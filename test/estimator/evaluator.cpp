@@ -115,6 +115,7 @@ BOOST_AUTO_TEST_CASE(an_evaluator_that_comes_back_repeats_nothing_but_the_export
   std::filesystem::remove_all(folder.file("export"));
   evaluate(folder, 5);
   BOOST_TEST(is_exported(folder));
+  BOOST_TEST(evaluated(folder) == once, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(training_that_ended_before_max_steps_ends_the_evaluator_by_its_mark) {

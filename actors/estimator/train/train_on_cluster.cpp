@@ -8,6 +8,7 @@
 #include "actors/estimator/train/step_report.h"
 #include "actors/estimator/train/training.h"
 #include "actors/models/fit/batches.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
@@ -93,7 +94,8 @@ void train_as_task(const TrainCall& training, Strategy strategy, const Saved& sa
   model.fit(training.model.for_training(training.input), options);
   Storage& storage = server.runtime()->storage();
   if (run->complete() && !is_complete(storage, training.config.model_dir, goal))
-    mark_complete(storage, training.config.model_dir, goal);
+    with_storage_tries(*server.runtime(), "marking the end of training",
+                       [&] { mark_complete(storage, training.config.model_dir, goal); });
 }
 
 }  // namespace

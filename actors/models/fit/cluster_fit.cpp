@@ -82,6 +82,8 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
                  engine_.wanted_rate);
   nodes_->add_testing(compile, types_.labels);
   nodes_->add_training(compile, replication);
+  variable_names_.clear();
+  for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
     in_session_.emplace(*nodes_, server_.runtime()->storage());
     less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
@@ -284,8 +286,7 @@ void ClusterFit::adopt_saved() {
       load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
   if (!saved) return;
   std::map<std::string, Tensor> weights;
-  for (const Variable& variable : nodes_->variables.all())
-    weights[variable.name()] = saved->tensors.at(variable.name());
+  for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
   engine_.adopt(types_.inputs, std::move(weights));
 }
 
