@@ -1,8 +1,10 @@
 // Training: its limits, its folder, and how it goes on.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/fit/callbacks.h"
@@ -76,6 +78,35 @@ BOOST_AUTO_TEST_CASE(an_input_that_ends_ends_training_and_begins_anew_the_next_t
   line.train(points_of_a_line(8, 2), {.callbacks = {noting(batches)}});
   BOOST_TEST(batches == (Numbers{1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 7, 8}), boost::test_tools::per_element());
   BOOST_TEST(line.latest_step().value() == 12);
+}
+
+BOOST_AUTO_TEST_CASE(replicas_in_one_process_begin_an_input_that_ends_anew_too) {
+  const Folder one, two;
+  const auto alone = line_of({.model_dir = one.path()});
+  const auto together = line_of({.model_dir = two.path(), .strategy = Mirrored{2}});
+  for (const auto& line : {alone, together})
+    for (int time = 0; time < 2; ++time) line.train(points_of_a_line(8, 2), {});
+  BOOST_TEST(together.latest_step().value() == 16);
+  for (const char* name : {"linear_model/x/weights", "linear_model/bias"})
+    BOOST_TEST(std::abs(together.variables().at(name).values<float>()[0] -
+                        alone.variables().at(name).values<float>()[0]) < 1e-5F,
+               name);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_fails_and_the_checkpoint_before_it_stays) {
+  const Folder folder;
+  const auto line = line_of({.model_dir = folder.path()});
+  line.train(points_of_a_line(), {.steps = 3});
+  const Tensor bad = Tensor::of<float>({1}, {std::numeric_limits<float>::quiet_NaN()});
+  BOOST_CHECK_EXCEPTION(line.train(tensor_input_fn({{"x", bad}}, bad, {.batch_size = 1}), {.steps = 3}),
+                        Error, [](const Error& error) { return error.code() == Code::not_finite; });
+  BOOST_TEST(line.latest_step().value() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(an_evaluator_trains_nothing) {
+  const Folder folder;
+  expect_refused(line_of({.model_dir = folder.path(), .is_evaluator = true}), points_of_a_line(),
+                 {.steps = 3}, {"the evaluator", "train_and_evaluate"});
 }
 
 BOOST_AUTO_TEST_CASE(limits_that_make_no_sense_are_refused) {

@@ -70,13 +70,25 @@ ReplicaOptions replica_options_of(const TrainCall& training, ReplicaOptions opti
   options.checkpoint_folder = training.config.model_dir;
   options.save_checkpoint = save_interval_of(training.config);
   options.max_to_keep = training.config.keep_checkpoint_max;
-  options.mark_end = true;
   options.train_steps = goal;
   return options;
 }
 
+// The input for training that begins anew with it, though `done` steps were trained before: these take
+// batches that nobody reads.
+NamedExamples begun_anew(const TrainCall& training, std::int64_t done) {
+  NamedExamples input = training.input;
+  if (input.shuffle) input.examples = input.examples.shuffle({.seed = training.config.tf_random_seed});
+  input.examples = Dataset::concatenate(
+      {input.examples.repeat().take(done * input.batch_size), input.examples.repeat(input.num_epochs)});
+  input.shuffle = false;
+  input.num_epochs = 1;
+  return input;
+}
+
 template <class Strategy>
-void train_as_task(const TrainCall& training, Strategy strategy, const Saved& saved) {
+void train_as_task(const TrainCall& training, Strategy strategy, const Saved& saved,
+                   bool mark_end = true) {
   if (training.options.steps)
     throw invalid_argument(fmt::format(
         "train: steps ({}) would count from another checkpoint on each task of a cluster that "
@@ -87,13 +99,14 @@ void train_as_task(const TrainCall& training, Strategy strategy, const Saved& sa
   const auto& max_steps = training.options.max_steps;
   const std::int64_t goal = max_steps ? *max_steps : steps_of(training, server);
   strategy.options = replica_options_of(training, std::move(strategy.options), goal);
+  strategy.options.mark_end = mark_end;
   options.strategy = strategy;
   const auto run = std::make_shared<ClusterRun>(training.config, server.runtime()->clock(), saved);
   options.callbacks.insert(options.callbacks.begin(), run);
   Model model = training.model.trainable();
   model.fit(training.model.for_training(training.input), options);
   Storage& storage = server.runtime()->storage();
-  if (run->complete() && !is_complete(storage, training.config.model_dir, goal))
+  if (mark_end && run->complete() && !is_complete(storage, training.config.model_dir, goal))
     with_storage_tries(*server.runtime(), "marking the end of training",
                        [&] { mark_complete(storage, training.config.model_dir, goal); });
 }
@@ -108,19 +121,20 @@ void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, co
   train_as_task(training, strategy, saved);
 }
 
-// All replicas are of this process, so they agree on what more steps are counted from.
+// All replicas are of this process, so they agree on what was trained before, and need no mark of the
+// end.
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved) {
   if (strategy.replicas < 1)
     throw invalid_argument(
         fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
+  const auto done = newest_whole_step(posix_storage(), training.config.model_dir).value_or(0);
   EstimatorTrainOptions options = training.options;
-  if (const auto more = std::exchange(options.steps, std::nullopt))
-    options.max_steps =
-        *more + newest_whole_step(posix_storage(), training.config.model_dir).value_or(0);
+  if (const auto more = std::exchange(options.steps, std::nullopt)) options.max_steps = done + *more;
+  const auto input = training.input.num_epochs > 0 ? begun_anew(training, done) : training.input;
   LocalCluster cluster({{"worker", strategy.replicas}});
   run_on_threads(cluster, strategy.replicas, [&](int task) {
-    train_as_task(TrainCall{training.model, training.input, training.config, options},
-                  MultiWorkerMirrored{cluster.server("worker", task)}, saved);
+    train_as_task(TrainCall{training.model, input, training.config, options},
+                  MultiWorkerMirrored{cluster.server("worker", task)}, saved, false);
   });
 }
 

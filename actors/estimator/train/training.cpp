@@ -53,6 +53,9 @@ void train(const Estimator& estimator, const InputFn& input_fn, const EstimatorT
            const Saved& saved) {
   const RunConfig& config = estimator.config();
   check(options);
+  if (config.is_evaluator)
+    throw Error(Code::failed_precondition,
+                "train: this process is the evaluator, which trains nothing; call train_and_evaluate()");
   if (is_chief(config.strategy)) expect_checkpoint_folder(storage_of(config), config.model_dir);
   const EstimatorModel model(estimator.model_fn(), config);
   const NamedExamples input = input_fn();
