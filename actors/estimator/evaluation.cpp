@@ -17,8 +17,8 @@ namespace {
 
 // The step of the last results in the folder; -1 if there are none. Each are one record of a file: there
 // as a whole, or not.
-std::int64_t last_evaluated_step(const std::string& folder) {
-  EventReader reader(posix_storage(), folder);
+std::int64_t last_evaluated_step(Storage& storage, const std::string& folder) {
+  EventReader reader(storage, folder);
   std::int64_t last = -1;
   for (;;) try {
       for (const Event& event : reader.poll())
@@ -48,7 +48,7 @@ Evaluation::Evaluation(const Estimator& estimator, const InputFn& input_fn,
       folder_(eval_folder_of(config_, options.name)),
       made_(estimator.model_fn(), config_),
       model_(made_.trainable()),
-      events_(std::make_shared<EventWriter>(posix_storage(), folder_,
+      events_(std::make_shared<EventWriter>(storage_of(config_), folder_,
                                             EventWriterOptions{.flush_interval_s = 0})) {
   const NamedExamples input = input_fn();
   batch_size_ = check_batch_size(input.batch_size);
@@ -57,7 +57,7 @@ Evaluation::Evaluation(const Estimator& estimator, const InputFn& input_fn,
   examples_ = made_.labelled(input);
   if (options.steps) examples_ = examples_->take(*options.steps * batch_size_);
   model_.build(inputs_of(made_, input));
-  last_step_ = last_evaluated_step(folder_);
+  last_step_ = last_evaluated_step(storage_of(config_), folder_);
 }
 
 std::int64_t Evaluation::load() {
@@ -69,7 +69,7 @@ Logs Evaluation::run(Events events) { return measure(load(), events); }
 
 std::optional<Logs> Evaluation::run_if_new() {
   constexpr int max_failures = 20;
-  Storage& storage = posix_storage();
+  Storage& storage = storage_of(config_);
   const auto newest = latest_step(storage, config_.model_dir);
   if (!newest || *newest <= last_step_) return std::nullopt;
   std::int64_t step = -1;

@@ -15,7 +15,7 @@ RunConfig run_config_from_environment(RunConfig config, ServerOptions server) {
   const TaskConfig task = parse_tf_config(*text);
   config.is_evaluator = task.is_evaluator();
   if (config.is_evaluator) return config;
-  expect_checkpoint_folder(posix_storage(), config.model_dir);
+  expect_checkpoint_folder(storage_of(config), config.model_dir);
   config.strategy = distribution_from_environment(
       {.strategy = Synchronous{}, .checkpoint_folder = config.model_dir}, std::move(server));
   return config;

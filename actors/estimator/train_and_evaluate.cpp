@@ -63,7 +63,7 @@ class Evaluator {
 
 // Of an end before max_steps only the mark tells. It comes after the last checkpoint.
 bool Evaluator::is_over() const {
-  const std::int64_t newest = latest_step(posix_storage(), config_.model_dir).value_or(-1);
+  const std::int64_t newest = latest_step(storage_of(config_), config_.model_dir).value_or(-1);
   if (newest < 0 || newest > evaluation_.last_step()) return false;
   return complete_ || newest >= max_steps_;
 }
@@ -75,7 +75,7 @@ std::optional<Logs> Evaluator::run() {
   Patience patience = fresh();
   std::optional<Logs> last;
   while (!is_interrupted(config_)) {
-    complete_ = is_complete(posix_storage(), config_.model_dir, max_steps_);
+    complete_ = is_complete(storage_of(config_), config_.model_dir, max_steps_);
     if (auto logs = evaluation_.run_if_new()) {
       last = std::move(logs);
       patience = fresh();
@@ -100,7 +100,7 @@ std::optional<Logs> train_and_evaluate(const Estimator& estimator, const TrainSp
     throw invalid_argument(
         fmt::format("train_and_evaluate: expected max_steps of 1 or more, got {}", training.max_steps));
   if (config.is_evaluator || !server_of(config.strategy))
-    expect_checkpoint_folder(posix_storage(), config.model_dir);
+    expect_checkpoint_folder(storage_of(config), config.model_dir);
   if (config.is_evaluator) return Evaluator(estimator, training.max_steps, spec).run();
   if (!server_of(config.strategy)) return train_and_evaluate_here(estimator, training, spec);
   estimator.train(training.input_fn, {.max_steps = training.max_steps, .callbacks = training.callbacks});

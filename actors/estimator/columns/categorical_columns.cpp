@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "actors/estimator/columns/feature_values.h"
 #include "actors/estimator/columns/fingerprint.h"
@@ -89,7 +89,7 @@ class Vocabulary {
 
   std::string key_;
   VocabularyOptions options_;
-  std::unordered_map<T, std::int64_t> places_;
+  std::map<T, std::int64_t> places_;
   std::uint64_t content_ = 0;
 };
 

@@ -127,7 +127,8 @@ void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& 
   if (strategy.replicas < 1)
     throw invalid_argument(
         fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
-  const auto done = newest_whole_step(posix_storage(), training.config.model_dir).value_or(0);
+  const auto done =
+      newest_whole_step(storage_of(training.config), training.config.model_dir).value_or(0);
   EstimatorTrainOptions options = training.options;
   if (const auto more = std::exchange(options.steps, std::nullopt)) options.max_steps = done + *more;
   const auto input = training.input.num_epochs > 0 ? begun_anew(training, done) : training.input;
