@@ -9,6 +9,7 @@
 #include "actors/estimator/model_dir.h"
 #include "actors/events/event_reader.h"
 #include "actors/models/fit/batches.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/values/error.h"
 
@@ -77,7 +78,7 @@ std::optional<Logs> Evaluation::run_if_new() {
   try {
     step = load();
   } catch (const Error& error) {
-    if (error.code() != Code::data_loss && error.code() != Code::not_found) throw;
+    if (error.code() != Code::data_loss && !is_of_storage(error.code())) throw;
     damage = error.what();
   }
   if (step > last_step_) {
@@ -87,7 +88,7 @@ std::optional<Logs> Evaluation::run_if_new() {
   // The chief may remove a checkpoint while it is read; there is a newer one then.
   if (latest_step(storage, config_.model_dir) == newest && ++failures_ >= max_failures)
     throw Error(Code::data_loss,
-                fmt::format("the checkpoint of step {} in {} is damaged, and there is no newer one: {}",
+                fmt::format("the checkpoint of step {} in {} cannot be read, and there is no newer one: {}",
                             *newest, config_.model_dir, damage));
   return std::nullopt;
 }
