@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-RunConfig run_config_from_environment(RunConfig config, ServerOptions server) {
+RunConfig run_config_from_environment(RunConfig config, ServerOptions server, ReplicaOptions replica) {
   check_config(config);
   const auto text = tf_config();
   if (!text) return config;
@@ -16,8 +16,8 @@ RunConfig run_config_from_environment(RunConfig config, ServerOptions server) {
   config.is_evaluator = task.is_evaluator();
   if (config.is_evaluator) return config;
   expect_checkpoint_folder(storage_of(config), config.model_dir);
-  config.strategy = distribution_from_environment(
-      {.strategy = Synchronous{}, .checkpoint_folder = config.model_dir}, std::move(server));
+  replica.checkpoint_folder = config.model_dir;
+  config.strategy = distribution_from_environment(replica, std::move(server));
   return config;
 }
 

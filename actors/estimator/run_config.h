@@ -36,10 +36,11 @@ struct RunConfig {
 
 // The configuration with the part that the environment variable TF_CONFIG gives this process: chief,
 // worker, parameter server or evaluator; as it is without TF_CONFIG. `server` says what TF_CONFIG does
-// not: credentials, threads, timeouts. Throws invalid_argument that lists what is wrong with TF_CONFIG,
-// failed_precondition or permission_denied for a model_dir in which nothing can be saved, and what
-// Server throws.
-RunConfig run_config_from_environment(RunConfig config, ServerOptions server = {});
+// not: credentials, threads, timeouts; `replica` how replicas train together. Throws invalid_argument
+// that lists what is wrong with TF_CONFIG, failed_precondition or permission_denied for a model_dir in
+// which nothing can be saved, and what Server throws.
+RunConfig run_config_from_environment(RunConfig config, ServerOptions server = {},
+                                      ReplicaOptions replica = {.strategy = Synchronous{}});
 
 // The task's server, if the strategy has one; else null. For a program that ends it when a signal comes:
 // server->stop("interrupted").

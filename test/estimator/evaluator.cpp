@@ -1,6 +1,7 @@
 // train_and_evaluate(): in one process, and the evaluator beside a cluster.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "test/estimator/support/flowers.h"
 #include "test/estimator/support/says_all.h"
 #include "test/support/folder.h"
+#include "test/support/hang_limit.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -96,8 +98,11 @@ BOOST_AUTO_TEST_CASE(an_evaluator_evaluates_what_others_save_and_ends_with_them)
   const auto line = line_of({.model_dir = folder.path()});
   for (const std::int64_t step : {3, 6, 9}) {
     line.train(points_of_a_line(), {.max_steps = step});
-    while (evaluated(folder).empty() || evaluated(folder).back() < step)
+    const auto limit = std::chrono::steady_clock::now() + hang_limit;
+    while (evaluated(folder).empty() || evaluated(folder).back() < step) {
+      BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < limit));
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   evaluator.join();
   const Numbers steps = evaluated(folder);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/fit/callbacks.h"
@@ -107,6 +108,22 @@ BOOST_AUTO_TEST_CASE(an_evaluator_trains_nothing) {
   const Folder folder;
   expect_refused(line_of({.model_dir = folder.path(), .is_evaluator = true}), points_of_a_line(),
                  {.steps = 3}, {"the evaluator", "train_and_evaluate"});
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_workers_train_until_max_steps) {
+  const Folder folder;
+  LocalCluster cluster({{"ps", 1}, {"worker", 2}});
+  const auto train = [&](const std::string& job, int task) {
+    const ParameterServer strategy(cluster.server(job, task), {.strategy = Asynchronous{}});
+    line_of({.model_dir = folder.path(), .strategy = strategy})
+        .train(points_of_a_line(), {.max_steps = 40});
+  };
+  std::thread server([&] { train("ps", 0); });
+  run_on_threads(cluster, 2, [&](int task) { train("worker", task); });
+  server.join();
+  const auto line = line_of({.model_dir = folder.path()});
+  BOOST_TEST(line.latest_step().value() >= 40);
+  BOOST_TEST(line.evaluate(points_of_a_line()).at("loss") < 0.5);  // 2.4 at first
 }
 
 BOOST_AUTO_TEST_CASE(limits_that_make_no_sense_are_refused) {
