@@ -125,7 +125,8 @@ void Saver::add_release(Graph& graph) {
   });
 }
 
-SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder) const {
+SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder,
+                            const KeepOptions& keep) const {
   check_folder_epoch(storage, folder, session.fencing_epoch());
   remove_leftovers(storage, folder, session.fencing_epoch());
   const Snapshot kept = keep_one_step(session, folder);
@@ -141,7 +142,7 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
     check_folder_epoch(storage, folder,
                        session.fencing_epoch());  // once more: this process may have been stopped
-    return {commit_checkpoint(storage, folder, manifest, options_.keep, session.fencing_epoch()), step,
+    return {commit_checkpoint(storage, folder, manifest, keep, session.fencing_epoch()), step,
             manifest.one_step, kept.stood_still};
   } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
     remove_unpublished(storage, folder, step, files);

@@ -52,7 +52,12 @@ class Saver {
   // storage throw: resource_exhausted for a full disk, failed_precondition for a variable without value
   // or a file that is not to be seen here, aborted if another chief saves here by now. The earlier
   // checkpoints stay whole; of an error that comes late, so may this one.
-  SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder) const;
+  SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder) const {
+    return save(session, storage, folder, options_.keep);
+  }
+  // The same, keeping others of the earlier checkpoints than SaverOptions says.
+  SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder,
+                       const KeepOptions& keep) const;
 
   // Restores all variables from the newest whole checkpoint in the folder and returns its global step;
   // nothing if there is no checkpoint. Newer damaged ones are logged, or with `strict` thrown. Throws as

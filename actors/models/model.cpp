@@ -100,9 +100,9 @@ void Model::set_weights(const std::map<std::string, Tensor>& weights) {
   engine_->session().set_weights(weights);
 }
 
-void Model::save(const std::string& folder) {
+void Model::save(const std::string& folder, const KeepOptions& keep) {
   build();
-  engine_->session().save(folder, engine_->progress);
+  engine_->session().save(folder, engine_->progress, keep);
 }
 
 void Model::load(const std::string& folder) {

@@ -8,6 +8,7 @@
 // Names and behaviour follow Keras 3. fit/callbacks.h has the callbacks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/client/session.h"
 #include "actors/layers/layers.h"
 #include "actors/models/fit/callback.h"
@@ -50,6 +52,9 @@ struct FitOptions {
   // alone the model has the trained weights afterwards. Variables begin as those of the model, with new
   // slots.
   Distribution strategy = OneDevice{};
+  // When this becomes true, training ends after the step that runs; a cluster's chief saves then. Other
+  // tasks than the chief wait for it to do so. REQUIRES: it outlives fit().
+  const std::atomic<bool>* interrupted = nullptr;
 };
 
 struct EvaluateOptions {
@@ -91,9 +96,9 @@ class Model {
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
-  // the learning rate; the five newest stay. load() takes the newest one that is whole. Throws not_found
+  // the learning rate; by default the five newest stay. load() takes the newest one that is whole. Throws not_found
   // if there is none, failed_precondition, with all differences, if it is of another model.
-  void save(const std::string& folder);
+  void save(const std::string& folder, const KeepOptions& keep = {});
   void load(const std::string& folder);
   // Writes folder/model.onnx, whose inputs and outputs are called as in input(), and "y", "y_1", ...
   void export_onnx(const std::string& folder);

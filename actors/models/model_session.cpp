@@ -81,9 +81,10 @@ std::vector<Tensor> ModelSession::test(Tuple batch) {
   return session_->run(fetches_of(nodes_.test), feeds);
 }
 
-void ModelSession::save(const std::string& folder, const FitProgress& progress) {
+void ModelSession::save(const std::string& folder, const FitProgress& progress,
+                        const KeepOptions& keep) {
   assign(progress_, Tensor::of<std::int64_t>({2}, {progress.epoch, progress.batches}));
-  saver_.save(*session_, storage_, folder);
+  saver_.save(*session_, storage_, folder, keep);
 }
 
 std::optional<FitProgress> ModelSession::load(const std::string& folder) {

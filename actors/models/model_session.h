@@ -32,7 +32,7 @@ class ModelSession {
   // Values of a batch: the loss, then the metrics. REQUIRES: nodes().can_test().
   std::vector<Tensor> test(Tuple batch);
   // Saves with this progress; load() returns that of the newest whole checkpoint, none if there is none.
-  void save(const std::string& folder, const FitProgress& progress);
+  void save(const std::string& folder, const FitProgress& progress, const KeepOptions& keep);
   std::optional<FitProgress> load(const std::string& folder);
 
  private:

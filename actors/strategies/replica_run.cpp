@@ -119,6 +119,7 @@ MonitoredOptions Replica::monitored() {
   options.checkpoint_dir = options_.checkpoint_folder;
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
+  options.max_to_keep = options_.max_to_keep;
   options.log_step_count_steps = 0;  // programs say more
   options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
                                                     [this](Session& session, std::int64_t step) {

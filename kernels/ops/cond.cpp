@@ -6,7 +6,7 @@
 #include "kernels/core/subgraph_body.h"
 #include "kernels/ops.h"
 #include "kernels/ops/control_flow.h"
-#include "kernels/ops/vector_jacobian.h"
+#include "kernels/ops/gradients_through.h"
 
 namespace actorflow {
 namespace {
@@ -59,14 +59,13 @@ class IfKernel final : public Kernel {
 };
 
 // The gradients of a branch's results with respect to its tensors, zeros for those of the other branch.
-// Each tensor goes through an Identity: gradients end there, whatever one tensor has to do with another.
 std::vector<Output> branch_gradients(const Subgraph& branch, const std::vector<Output>& tensors,
                                      std::size_t first, const std::vector<Output>& arriving) {
   Graph& graph = *tensors[0].graph;
   const std::size_t count = branch.input_types().size();
-  std::vector<Output> own;
-  for (std::size_t i = 0; i < count; ++i) own.push_back(identity(tensors[first + i]));
-  const auto leaving = vector_jacobian_product(add_inline(graph, branch, own), arriving, own);
+  const std::vector<Output> own(tensors.begin() + static_cast<std::ptrdiff_t>(first),
+                                tensors.begin() + static_cast<std::ptrdiff_t>(first + count));
+  const auto leaving = gradients_through(add_inline(graph, branch, own), arriving, own);
   std::vector<Output> all;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (!is_floating(tensors[i].dtype())) continue;

@@ -7,7 +7,7 @@
 #include "kernels/core/subgraph_body.h"
 #include "kernels/ops.h"
 #include "kernels/ops/control_flow.h"
-#include "kernels/ops/vector_jacobian.h"
+#include "kernels/ops/gradients_through.h"
 
 namespace actorflow {
 namespace {
@@ -240,13 +240,13 @@ class IterationGradient {
   // (inputs of the body, gradients of the next floating variables, sums of the others).
   std::vector<Output> operator()(const std::vector<Output>& arguments) const {
     const std::size_t count = body_.input_types().size();
-    std::vector<Output> inputs;
-    for (std::size_t i = 0; i < count; ++i) inputs.push_back(identity(arguments[i]));
+    const std::vector<Output> inputs(arguments.begin(),
+                                     arguments.begin() + static_cast<std::ptrdiff_t>(count));
     const auto next = add_inline(*inputs[0].graph, body_, inputs);
     std::vector<Output> arriving(next.size());
     for (std::size_t k = 0; k < floating_.size() && floating_[k] < variables_; ++k)
       arriving[floating_[k]] = arguments[count + k];
-    const auto leaving = vector_jacobian_product(next, arriving, chosen(inputs, floating_));
+    const auto leaving = gradients_through(next, arriving, chosen(inputs, floating_));
     std::vector<Output> results;
     for (std::size_t k = 0; k < floating_.size(); ++k) {
       const bool is_variable = floating_[k] < variables_;

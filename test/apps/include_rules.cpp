@@ -94,10 +94,14 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
      {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/input",
       "actors/layers", "actors/models/network", "actors/monitored", "actors/runtime",
       "actors/strategies", "actors/task"}},
+    {"actors/estimator",
+     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/input",
+      "actors/layers", "actors/models", "actors/monitored", "actors/runtime", "actors/strategies",
+      "actors/task"}},
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
-     {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/layers",
-      "actors/models", "actors/monitored", "actors/named", "actors/strategies", "actors/task"}},
+     {"actors/checkpoint", "actors/client", "actors/estimator", "actors/events", "actors/export",
+      "actors/layers", "actors/models", "actors/monitored", "actors/named", "actors/strategies", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

@@ -6,6 +6,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/client/session.h"
+#include "actors/estimator/canned.h"
 #include "actors/export/onnx_export.h"
 #include "actors/models/classifiers.h"
 #include "apps/training/model_choice.h"
@@ -263,6 +264,32 @@ BOOST_AUTO_TEST_CASE(weights_in_a_file_of_their_own_are_found) {
   Session session(graph);
   session.initialize_variables();
   check_export(session, signature, {{"x", random_tensor({3, 100})}}, 1e-5, {.max_model_bytes = 1000});
+}
+
+// Features by name, columns by their ids.
+BOOST_AUTO_TEST_CASE(an_estimator_with_columns_is_the_same) {
+  const Folder folder;
+  const auto age = numeric_column("age", {.normalizer_fn = [](Output x) { return x / 10.0; }});
+  const auto town = categorical_column_with_identity("town", 5);
+  const DNNClassifier estimator(
+      {.feature_columns = {age, bucketized_column(numeric_column("size"), {1, 3}),
+                           embedding_column(town, 3), indicator_column(town)},
+       .hidden_units = {6},
+       .config = {.model_dir = folder.path()}});
+  const std::map<std::string, Tensor> features{
+      {"age", Tensor::of<float>({4, 1}, {7, 18, 40, 65})},
+      {"size", Tensor::of<float>({4, 1}, {0, 1, 2.5, 3})},
+      {"town", Tensor::of<std::int64_t>({4, 2}, {0, 4, 1, -1, -1, -1, 2, 2})}};
+  const Tensor labels = Tensor::of<std::int64_t>({4}, {0, 1, 1, 0});
+  estimator.train(tensor_input_fn(features, labels, {.batch_size = 4}), {.steps = 20});
+  estimator.export_onnx(folder.path(), tensor_input_fn(features));
+  Json test{{"inputs", Json::object()}, {"outputs", Json::object()}, {"tolerance", 1e-5}};
+  for (const auto& [name, tensor] : features)
+    test["inputs"][name == "town" ? "town_ids" : name] = to_json(tensor);
+  for (const auto& [name, tensor] : estimator.predict(tensor_input_fn(features)))
+    test["outputs"][name] = to_json(tensor);
+  write_file(folder.file("cases.json"), Json{{serving_default, test}}.dump());
+  check_with_python("run_onnx.py", {folder.path()});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/client/session.h"
+#include "actors/estimator/canned.h"
 #include "actors/events/event_writer.h"
 #include "actors/events/summaries.h"
 #include "actors/monitored/monitored_session.h"
@@ -211,6 +212,22 @@ BOOST_AUTO_TEST_CASE(tensorboard_shows_what_an_evaluator_finds) {
                      "--summary_dir=" + folder.file("events")});
   BOOST_TEST(evaluator.wait() == 0, evaluator.output());
   check_steps(folder.file("events/eval"), {{"accuracy", {20}}, {"loss", {20}}});
+}
+
+BOOST_AUTO_TEST_CASE(an_estimator_tells_of_its_training_and_of_its_evaluations) {
+  const Folder folder;
+  const Tensor points = Tensor::of<float>({4}, {1, 2, 3, 4});
+  const InputFn input = tensor_input_fn({{"x", points}}, points, {.batch_size = 2});
+  const LinearRegressor line({.feature_columns = {numeric_column("x")},
+                              .config = {.model_dir = folder.path(), .save_summary_steps = 5}});
+  line.train(input, {.max_steps = 7});
+  line.evaluate(input);
+  line.train(input, {.max_steps = 13});
+  line.evaluate(input);
+  check_steps(folder.path(), {{"loss", {1, 6, 8, 13}}, {"global_step/sec", {6, 13}}});
+  const std::vector<std::int64_t> evaluated{7, 13};
+  check_steps(folder.file("eval"),
+              {{"loss", evaluated}, {"label/mean", evaluated}, {"prediction/mean", evaluated}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

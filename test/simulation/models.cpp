@@ -94,7 +94,8 @@ SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   auto run = sim.start(learn_with_servers);
   const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
   const std::string& task = lost[seed % 3];
-  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
+  // The 24 steps take from 57 to 128 ms.
+  sim.at(std::chrono::milliseconds(54 + 6 * seed)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
 }

@@ -40,10 +40,11 @@ const std::vector<Rule>& rules() {
        threads},
       {"the real disk",
        std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
-       // program_build reads the program itself; distribution a task's number, before it has a runtime.
+       // program_build reads the program itself; distribution a task's number, before it has a runtime;
+       // an estimator without a cluster has none that is its own.
        {"runtime/storage.h", "runtime/posix_storage.cpp", "runtime/threaded_runtime.cpp",
         "client/session.cpp", "simulation/sim_cluster.cpp", "jobs/engine/program_build.cpp",
-        "strategies/distribution.cpp"}},
+        "strategies/distribution.cpp", "estimator/model_dir.cpp"}},
       // Their order is the library's own: what is sent in such an order differs from machine to machine.
       {"an unordered container",
        std::regex(R"(std::unordered_)"),

@@ -93,6 +93,8 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
                  engine_.wanted_rate, stages());
   nodes_->add_testing(compile, types_.labels);
   nodes_->add_training(compile, replication, micro_batches_);
+  variable_names_.clear();
+  for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
     in_session_.emplace(*nodes_, server_.runtime()->storage());
     less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
@@ -291,7 +293,8 @@ History ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  const ReplicaEnd end = run_replica(server_, *this, replica_options_, never);
+  const ReplicaEnd end = run_replica(server_, *this, replica_options_,
+                                     options_.interrupted ? *options_.interrupted : never);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
   return std::move(history_);
 }
@@ -302,8 +305,7 @@ void ClusterFit::adopt_saved() {
       load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
   if (!saved) return;
   std::map<std::string, Tensor> weights;
-  for (const Variable& variable : nodes_->variables.all())
-    weights[variable.name()] = saved->tensors.at(variable.name());
+  for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
   engine_.adopt(types_.inputs, std::move(weights));
 }
 

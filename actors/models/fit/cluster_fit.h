@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "actors/models/fit/fit_callbacks.h"
@@ -63,7 +64,8 @@ class ClusterFit final : public ReplicaProgram {
   FitData data_;
   std::int64_t steps_per_epoch_;
 
-  std::optional<ModelGraph> nodes_;
+  std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
+  std::vector<std::string> variable_names_;
   std::optional<ModelSession> in_session_;
   Output less_;  // fed: what is taken from epoch_sums by `take_`
   Output take_;

@@ -94,6 +94,7 @@ Logs FitLoop::run_epoch() {
     totals.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);
+    if (options_.interrupted && *options_.interrupted) context_->stop();
   }
   if (progress.batches == 0)
     throw invalid_argument(

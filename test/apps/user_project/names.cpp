@@ -35,6 +35,22 @@ void name_library() {
   keep(&af::start_queue_runners);
   // actors/client/session.h
   keep(&af::write_chrome_trace);
+  // actors/estimator/feature_column.h
+  keep(&af::numeric_column, &af::bucketized_column, &af::categorical_column_with_hash_bucket,
+       &af::categorical_column_with_identity, &af::crossed_column, &af::embedding_column,
+       &af::indicator_column, &af::name_of);
+  using Texts = std::vector<std::string>;
+  keep<af::CategoricalColumn(std::string, Texts, const af::VocabularyOptions&)>(
+      &af::categorical_column_with_vocabulary_list);
+  // actors/estimator/features.h
+  keep(&af::input_layer, &af::linear_model);
+  // actors/estimator/input.h
+  keep<af::InputFn(const std::map<std::string, af::Tensor>&, const af::TensorInputOptions&)>(
+      &af::tensor_input_fn);
+  // actors/estimator/run_config.h
+  keep(&af::run_config_from_environment, &af::server_of);
+  // actors/estimator/train_and_evaluate.h
+  keep(&af::train_and_evaluate);
   // actors/events/event_writer.h
   keep(&af::host_name);
   // actors/export/onnx_export.h

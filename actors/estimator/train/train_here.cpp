@@ -1,0 +1,105 @@
+// Training in this process: fit() with callbacks that restore, save, report and end.
+#include <spdlog/spdlog.h>
+
+#include <limits>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/estimator/model_dir.h"
+#include "actors/estimator/train/step_report.h"
+#include "actors/estimator/train/training.h"
+#include "actors/monitored/storage_error.h"
+#include "actors/monitored/training_end.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::int64_t without_end = std::numeric_limits<std::int64_t>::max();
+
+// Called first of all callbacks.
+class LocalRun final : public Callback {
+ public:
+  LocalRun(const TrainCall& training, Saved saved)
+      : training_(training),
+        config_(training.config),
+        saved_(std::move(saved)),
+        timer_(save_interval_of(config_)) {}
+
+  bool looks_at_batches() const override { return true; }
+
+  // An input without end goes on where it was; one that ends begins anew, as in TensorFlow.
+  void on_train_begin(FitContext& context) override {
+    Model& model = context.model();
+    const auto newest = latest_step(context.storage(), config_.model_dir);
+    if (newest) model.load(config_.model_dir);
+    step_ = first_ = model.step();
+    const auto& [steps, max_steps, callbacks] = training_.options;
+    last_ = steps ? first_ + *steps : max_steps.value_or(without_end);
+    const bool goes_on = training_.input.num_epochs == 0;
+    before_first_batch_ = goes_on ? 0 : first_;
+    context.begin_at({.epoch = 1, .batches = goes_on ? first_ : 0});
+    report_.emplace(config_, context.storage(), steady_clock());
+    saved_step_ = newest == first_ ? first_ : -1;
+    timer_.done(first_, steady_clock().now());
+    if (saved_step_ < 0) save_if_possible(context);
+    end_if_done(context);
+  }
+
+  void on_batch_end(FitContext& context, std::int64_t batch, const Logs& logs) override {
+    step_ = before_first_batch_ + batch;
+    report_->after(step_, logs.at("loss"));
+    if (timer_.is_due(step_, steady_clock().now())) save_if_possible(context);
+    end_if_done(context);
+  }
+
+  void on_train_end(FitContext& context) override {
+    if (saved_step_ != step_) save(context);
+  }
+
+ private:
+  void end_if_done(FitContext& context) const {
+    if (step_ >= last_) context.stop();
+  }
+
+  void save(FitContext& context) {
+    context.model().save(config_.model_dir, {.max_to_keep = config_.keep_checkpoint_max});
+    saved_step_ = step_;
+    spdlog::info("saved the checkpoint of step {} in {}", step_, config_.model_dir);
+    if (saved_) saved_();
+  }
+
+  void save_if_possible(FitContext& context) {
+    timer_.done(step_, steady_clock().now());
+    try {
+      save(context);
+    } catch (const Error& error) {
+      if (!is_of_storage(error.code())) throw;
+      spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step_,
+                    error.what());
+    }
+  }
+
+  const TrainCall& training_;
+  const RunConfig& config_;
+  Saved saved_;
+  StepTimer timer_;
+  std::optional<StepReport> report_;
+  std::int64_t first_ = 0, last_ = 0, step_ = 0;
+  std::int64_t before_first_batch_ = 0;
+  std::int64_t saved_step_ = -1;
+};
+
+}  // namespace
+
+void train_here(const TrainCall& training, const Saved& saved) {
+  Model model = training.model.trainable();
+  FitOptions options{.batch_size = training.input.batch_size, .shuffle = false};
+  if (training.input.num_epochs == 0) options.steps_per_epoch = without_end;
+  options.callbacks = training.options.callbacks;
+  options.callbacks.insert(options.callbacks.begin(), std::make_shared<LocalRun>(training, saved));
+  options.verbosity = Verbosity::silent;
+  options.interrupted = training.config.interrupted;
+  model.fit(training.model.for_training(training.input), options);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,74 @@
+// An estimator that trains in a simulated cluster whose tasks are killed.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/estimator/canned.h"
+#include "actors/monitored/training_end.h"
+#include "actors/simulation/seeds.h"
+#include "actors/simulation/simulation_test.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::int64_t max_steps = 24;
+const std::string model_dir = "model";
+
+// Numbers and names, of which the names decide the label.
+InputFn examples() {
+  const std::vector<std::string> colours{"red", "blue", "green", "blue", "red", "green"};
+  return tensor_input_fn({{"x", Tensor::of<float>({6}, {1, 2, 3, 4, 5, 6})},
+                          {"colour", Tensor::of<std::string>({6}, colours)}},
+                         Tensor::of<std::int64_t>({6}, {0, 1, 0, 1, 0, 0}), {.batch_size = 4});
+}
+
+using Variables = std::map<std::string, Tensor>;
+
+// What the newest checkpoint has in the end, with the slots of the optimizer.
+Variables learn(SimTask& task) {
+  const DNNClassifier classifier(
+      {.feature_columns = {numeric_column("x"),
+                           embedding_column(categorical_column_with_hash_bucket("colour", 7), 3)},
+       .hidden_units = {4},
+       .optimizer = Adagrad{0.1},
+       .config = {.model_dir = model_dir,
+                  .strategy = ParameterServer{task.server()},
+                  .save_checkpoints_steps = 5}});
+  classifier.train(examples(), {.max_steps = max_steps});
+  if (!is_chief(classifier.config().strategy)) return {};
+  BOOST_TEST(is_complete(task.storage(), model_dir, max_steps));
+  return classifier.variables();
+}
+
+const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
+
+Variables undisturbed() {
+  SimCluster sim(tasks);
+  return sim.start(learn).finish("/job:chief/task:0");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(estimator)
+
+SIMULATION_TEST(a_lost_task_changes_nothing_that_an_estimator_learns, seeds(1, 12)) {
+  static const Variables expected = undisturbed();
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim(tasks);
+  auto run = sim.start(learn);
+  const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
+  const std::string& task = lost[seed % 3];
+  // Steps 1 to 24 take from 60 to 150 ms.
+  sim.at(std::chrono::milliseconds(55 + 8 * seed)).kill(task);
+  sim.at(2s).restart(task);
+  const Variables learned = run.finish("/job:chief/task:0");
+  BOOST_TEST_REQUIRE(learned.size() == expected.size());
+  for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
