@@ -24,6 +24,7 @@ RunConfig run_config_from_environment(RunConfig config, ServerOptions server, Re
 std::shared_ptr<Server> server_of(const Distribution& strategy) {
   if (const auto* ps = std::get_if<ParameterServer>(&strategy)) return ps->server;
   if (const auto* workers = std::get_if<MultiWorkerMirrored>(&strategy)) return workers->server;
+  if (const auto* pipeline = std::get_if<Pipeline>(&strategy)) return pipeline->server;
   return nullptr;
 }
 

@@ -94,6 +94,27 @@ BOOST_AUTO_TEST_CASE(replicas_in_one_process_begin_an_input_that_ends_anew_too) 
                name);
 }
 
+BOOST_AUTO_TEST_CASE(a_pipeline_trains_what_one_device_trains) {
+  const auto trained = [](const Distribution& strategy) {
+    const Folder folder;
+    const DNNRegressor network({.feature_columns = {numeric_column("x")},
+                                .hidden_units = {4, 4},
+                                .config = {.model_dir = folder.path(), .strategy = strategy}});
+    network.train(points_of_a_line(8), {.steps = 20});
+    BOOST_TEST(network.latest_step().value() == 20);
+    return network.variables();
+  };
+  const auto alone = trained(OneDevice{});
+  const auto in_stages = trained(Pipeline{PipelineOptions{.stages = 2, .micro_batches = 4}});
+  for (const auto& [name, value] : alone) {
+    if (name == "fit_progress" || value.dtype() != DType::float32) continue;
+    BOOST_TEST_REQUIRE(in_stages.contains(name), name);
+    const auto there = in_stages.at(name).values<float>();
+    for (std::size_t i = 0; i < there.size(); ++i)
+      BOOST_TEST(std::abs(there[i] - value.values<float>()[i]) < 1e-5F, name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_fails_and_the_checkpoint_before_it_stays) {
   const Folder folder;
   const auto line = line_of({.model_dir = folder.path()});

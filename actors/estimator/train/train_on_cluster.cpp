@@ -111,6 +111,22 @@ void train_as_task(const TrainCall& training, Strategy strategy, const Saved& sa
                        [&] { mark_complete(storage, training.config.model_dir, goal); });
 }
 
+// By tasks of this process, so that they agree on what was trained before, and need no mark of the end.
+template <class StrategyOf>
+void train_here_by(int tasks, const TrainCall& training, const Saved& saved,
+                   const StrategyOf& strategy_of) {
+  const auto done =
+      newest_whole_step(storage_of(training.config), training.config.model_dir).value_or(0);
+  EstimatorTrainOptions options = training.options;
+  if (const auto more = std::exchange(options.steps, std::nullopt)) options.max_steps = done + *more;
+  const auto input = training.input.num_epochs > 0 ? begun_anew(training, done) : training.input;
+  LocalCluster cluster({{"worker", tasks}});
+  run_on_threads(cluster, tasks, [&](int task) {
+    train_as_task(TrainCall{training.model, input, training.config, options},
+                  strategy_of(cluster.server("worker", task)), saved, false);
+  });
+}
+
 }  // namespace
 
 void train_on(const TrainCall& training, const ParameterServer& strategy, const Saved& saved) {
@@ -121,21 +137,22 @@ void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, co
   train_as_task(training, strategy, saved);
 }
 
-// All replicas are of this process, so they agree on what was trained before, and need no mark of the
-// end.
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved) {
   if (strategy.replicas < 1)
     throw invalid_argument(
         fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
-  const auto done =
-      newest_whole_step(storage_of(training.config), training.config.model_dir).value_or(0);
-  EstimatorTrainOptions options = training.options;
-  if (const auto more = std::exchange(options.steps, std::nullopt)) options.max_steps = done + *more;
-  const auto input = training.input.num_epochs > 0 ? begun_anew(training, done) : training.input;
-  LocalCluster cluster({{"worker", strategy.replicas}});
-  run_on_threads(cluster, strategy.replicas, [&](int task) {
-    train_as_task(TrainCall{training.model, input, training.config, options},
-                  MultiWorkerMirrored{cluster.server("worker", task)}, saved, false);
+  train_here_by(strategy.replicas, training, saved,
+                [](Server& server) { return MultiWorkerMirrored{server}; });
+}
+
+void train_on(const TrainCall& training, const Pipeline& strategy, const Saved& saved) {
+  if (strategy.server) return train_as_task(training, strategy, saved);
+  const PipelineOptions& cut = strategy.cut;
+  if (cut.stages < 1 || cut.replicas < 1)
+    throw invalid_argument(fmt::format("pipeline: expected 1 stage and 1 replica or more, got {} and {}",
+                                       cut.stages, cut.replicas));
+  train_here_by(cut.stages * cut.replicas, training, saved, [&cut](Server& server) {
+    return Pipeline{server, cut};
   });
 }
 

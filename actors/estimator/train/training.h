@@ -26,6 +26,7 @@ void train_here(const TrainCall& training, const Saved& saved);
 void train_on(const TrainCall& training, const ParameterServer& strategy, const Saved& saved);
 void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, const Saved& saved);
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved);
+void train_on(const TrainCall& training, const Pipeline& strategy, const Saved& saved);
 
 // Estimator::train(). Throws invalid_argument for options that make no sense together.
 void train(const Estimator& estimator, const InputFn& input_fn, const EstimatorTrainOptions& options,
