@@ -1,4 +1,6 @@
-// Models: what fit() costs beside its steps alone, and a step of a transformer against PyTorch.
+// Models: what fit() costs beside its steps alone, a step of a transformer against PyTorch, and a
+// pipeline against one device.
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -112,13 +114,48 @@ Measurement transformer_against_pytorch(bool quick) {
   return in_turn(quick ? 1 : 3, ours, [&] { return steps_per_second(pytorch, "gpt", quick); });
 }
 
+// A perceptron whose products take nearly all of a step, also in micro-batches of 256 examples.
+constexpr std::int64_t wide_layers = 8, wide = 512, wide_batch = 2048;
+
+// Examples per second of fit(), without its first step, which plans.
+double wide_examples_per_second(const Distribution& strategy, std::int64_t steps) {
+  std::vector<Layer> layers;
+  for (int i = 0; i < wide_layers; ++i) layers.push_back(dense(wide, relu));
+  actorflow::Model model = sequential(layers);
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{}});
+  const Tensor x = Tensor::zeros(DType::float32, {wide_batch, wide});
+  std::chrono::steady_clock::time_point first, last;
+  CallbackFunctions watch;
+  watch.on_batch_end = [&](FitContext&, std::int64_t batch, const Logs&) {
+    (batch == 1 ? first : last) = std::chrono::steady_clock::now();
+  };
+  model.fit(Dataset::tensors({x, x}).repeat(), {.epochs = 1,
+                                                .batch_size = wide_batch,
+                                                .steps_per_epoch = steps,
+                                                .callbacks = {callback(watch)},
+                                                .verbosity = Verbosity::silent,
+                                                .strategy = strategy});
+  return static_cast<double>((steps - 1) * wide_batch) /
+         std::chrono::duration<double>(last - first).count();
+}
+
+Measurement pipeline_against_device(bool quick) {
+  const std::int64_t steps = quick ? 2 : 8;
+  const Pipeline two{{.stages = 2, .micro_batches = 8}};
+  return in_turn(
+      quick ? 1 : 5, [&] { return wide_examples_per_second(two, steps); },
+      [&] { return wide_examples_per_second(OneDevice{}, steps); });
+}
+
 }  // namespace
 
 std::vector<Benchmark> model_benchmarks() {
   return {{"models/fit_mlp_784_128_10_batch_64", "step/s", "its steps alone", at_least(0.97),
            fit_against_step},
           {"models/transformer_4x128_vs_pytorch", "step/s", "PyTorch", at_least(1.3),
-           transformer_against_pytorch}};
+           transformer_against_pytorch},
+          {"models/pipeline_2_stages_8_micro_batches", "examples/s", "one device, all its threads",
+           at_least(0.8), pipeline_against_device}};
 }
 
 }  // namespace actorflow::bench
