@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/network/micro_batches.h"
 #include "actors/models/model.h"
+#include "actors/models/network/micro_batches.h"
 #include "actors/models/network/stages.h"
 #include "actors/strategies/distribution.h"
 #include "dataflow/cluster/cluster_spec.h"
