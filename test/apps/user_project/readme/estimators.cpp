@@ -1,0 +1,8 @@
+// What the README's section on estimators takes for granted: examples.
+#include "actors/actorflow.h"
+
+using namespace actorflow;
+
+void estimators(const InputFn& training, const InputFn& testing) {
+  // @snippet@
+}
