@@ -4,12 +4,10 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/events/event_reader.h"
-#include "test/apps/support/ports.h"
-#include "test/apps/support/process.h"
+#include "test/apps/support/tf_config_cluster.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;
@@ -24,66 +22,13 @@ std::vector<std::string> flowers_in(const std::string& model_dir) {
           "--max_steps=" + std::to_string(max_steps), "--save_checkpoints_steps=50"};
 }
 
-using Jobs = std::map<std::string, int>;  // and the numbers of their tasks
 const Jobs with_servers{{"ps", 2}, {"chief", 1}, {"worker", 2}};
 const Jobs without_servers{{"worker", 2}};
 
 // The tasks of a cluster, and an evaluator, which is no part of it; all run `flowers` in one folder.
-class FlowerCluster {
- public:
-  explicit FlowerCluster(std::string model_dir, const Jobs& jobs = with_servers)
-      : model_dir_(std::move(model_dir)) {
-    int count = 0;
-    for (const auto& [job, tasks] : jobs) count += tasks;
-    const auto addresses = free_addresses(count);
-    auto address = addresses.begin();
-    for (const auto& [job, tasks] : jobs) {
-      std::string hosts;
-      for (int task = 0; task < tasks; ++task) {
-        hosts += (task == 0 ? "\"" : ", \"") + *address++ + "\"";
-        tasks_.emplace_back(job, task);
-      }
-      cluster_ += (cluster_.empty() ? "\"" : ", \"") + job + "\": [" + hosts + "]";
-    }
-    tasks_.emplace_back("evaluator", 0);
-  }
-
-  void start(const std::string& job, int task) {
-    std::vector<std::string> command{
-        "/usr/bin/env", "TF_CONFIG={\"cluster\": {" + cluster_ + "}, \"task\": {\"type\": \"" + job +
-                            "\", \"index\": " + std::to_string(task) + "}}"};
-    for (const auto& word : flowers_in(model_dir_)) command.push_back(word);
-    processes_[{job, task}] = std::make_unique<Process>(std::move(command));
-  }
-  void start_all() {
-    for (const auto& [job, task] : tasks_) start(job, task);
-  }
-  void send_all(int signal) {
-    for (const auto& [task, process] : processes_) process->send_signal(signal);
-  }
-  Process& process(const std::string& job, int task) { return *processes_.at({job, task}); }
-
-  // kill -9, and another process in the task's place.
-  void replace(const std::string& job, int task) {
-    process(job, task).send_signal(SIGKILL);
-    process(job, task).wait();
-    start(job, task);
-  }
-
-  // The exit status of every task is this one.
-  void expect_all_end(int status) {
-    for (const auto& [task, process] : processes_) {
-      const int actual = process->wait();
-      BOOST_TEST(actual == status, task.first << " " << task.second << " ended with status " << actual
-                                              << ":\n"
-                                              << process->output());
-    }
-  }
-
- private:
-  std::string model_dir_, cluster_;
-  std::vector<std::pair<std::string, int>> tasks_;
-  std::map<std::pair<std::string, int>, std::unique_ptr<Process>> processes_;
+struct FlowerCluster : TfConfigCluster {
+  explicit FlowerCluster(const std::string& model_dir, const Jobs& jobs = with_servers)
+      : TfConfigCluster(flowers_in(model_dir), jobs, {{"evaluator", 1}}) {}
 };
 
 // The steps that were evaluated.
@@ -97,12 +42,7 @@ std::vector<std::int64_t> evaluated_steps(const Folder& folder) {
 }
 
 // What the process that evaluates prints in the end.
-std::string result(Process& process) {
-  const std::string output = process.output();
-  const auto found = output.find(" % of 30 flowers");
-  BOOST_REQUIRE_MESSAGE(found != std::string::npos, output);
-  return output.substr(output.rfind('\n', found) + 1);
-}
+std::string result(Process& process) { return last_line_with(" % of 30 flowers", process); }
 
 // Training has reached its last step, each checkpoint was evaluated at most once, the last one was, and
 // was exported.
@@ -119,13 +59,18 @@ void expect_complete(const Folder& folder) {
 }
 
 // What the evaluator prints in the end.
-std::string undisturbed(const Jobs& jobs = with_servers) {
+std::string result_of(const Jobs& jobs) {
   const Folder folder;
   FlowerCluster cluster(folder.path(), jobs);
   cluster.start_all();
   cluster.expect_all_end(0);
   expect_complete(folder);
   return result(cluster.process("evaluator", 0));
+}
+
+const std::string& undisturbed() {
+  static const std::string once = result_of(with_servers);
+  return once;
 }
 
 // Begins, and waits until training is in the middle.
@@ -155,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_process_alone_and_clusters_learn_well) {
   Process alone(flowers_in(folder.path()));
   BOOST_TEST(alone.wait() == 0, alone.output());
   expect_complete(folder);
-  for (const std::string& end : {result(alone), undisturbed(), undisturbed(without_servers)})
+  for (const std::string& end : {result(alone), undisturbed(), result_of(without_servers)})
     BOOST_TEST(std::stod(end) > 96.6, end);
 }
 

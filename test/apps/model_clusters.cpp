@@ -1,85 +1,36 @@
 // A program with a model as every task of a cluster: `iris` with TF_CONFIG.
 #include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <map>
-#include <memory>
 
-#include "test/apps/support/ports.h"
-#include "test/apps/support/process.h"
+#include "test/apps/support/tf_config_cluster.h"
 #include "test/support/folder.h"
 
 using namespace actorflow::test;
 
 namespace {
 
-// The tasks of a job, by their names.
-class ModelCluster {
- public:
-  // Jobs and the numbers of their tasks.
-  ModelCluster(const std::map<std::string, int>& jobs, std::vector<std::string> flags)
-      : flags_(std::move(flags)) {
-    int count = 0;
-    for (const auto& [job, tasks] : jobs) count += tasks;
-    const auto addresses = free_addresses(count);
-    auto address = addresses.begin();
-    for (const auto& [job, tasks] : jobs) {
-      std::string hosts;
-      for (int task = 0; task < tasks; ++task) {
-        hosts += (task == 0 ? "\"" : ", \"") + *address++ + "\"";
-        tasks_.emplace_back(job, task);
-      }
-      cluster_ += (cluster_.empty() ? "\"" : ", \"") + job + "\": [" + hosts + "]";
-    }
-  }
+using Flags = std::vector<std::string>;
 
-  void start(const std::string& job, int task) {
-    std::vector<std::string> command{"/usr/bin/env",
-                                     "TF_CONFIG={\"cluster\": {" + cluster_ +
-                                         "}, \"task\": {\"type\": \"" + job +
-                                         "\", \"index\": " + std::to_string(task) + "}}",
-                                     ACTORFLOW_BIN_DIR "/iris"};
-    command.insert(command.end(), flags_.begin(), flags_.end());
-    processes_[{job, task}] = std::make_unique<Process>(std::move(command));
-  }
-  void start_all() {
-    for (const auto& [job, task] : tasks_) start(job, task);
-  }
-  Process& process(const std::string& job, int task) { return *processes_.at({job, task}); }
+Flags iris_with(Flags flags) {
+  flags.insert(flags.begin(), ACTORFLOW_BIN_DIR "/iris");
+  return flags;
+}
 
-  // kill -9, and another process in the task's place.
-  void replace(const std::string& job, int task) {
-    process(job, task).send_signal(SIGKILL);
-    process(job, task).wait();
-    start(job, task);
-  }
+std::string accuracy_of(Process& process) { return last_line_with(" % of 150 flowers", process); }
+
+// The tasks of a job, which all run `iris`.
+struct ModelCluster : TfConfigCluster {
+  ModelCluster(const Jobs& jobs, std::vector<std::string> flags)
+      : TfConfigCluster(iris_with(std::move(flags)), jobs) {}
 
   // The last line of the chief, when all have ended well.
   std::string result(const std::string& chief) {
-    for (const auto& [task, process] : processes_) {
-      const int status = process->wait();
-      BOOST_TEST(status == 0, task.first << " " << task.second << " ended with status " << status
-                                         << ":\n"
-                                         << process->output());
-    }
-    return last_line(process(chief, 0).output());
+    expect_all_end(0);
+    return accuracy_of(process(chief, 0));
   }
-
-  static std::string last_line(const std::string& output) {
-    const auto found = output.find(" % of 150 flowers");
-    BOOST_REQUIRE_MESSAGE(found != std::string::npos, output);
-    return output.substr(output.rfind('\n', found) + 1);
-  }
-
- private:
-  std::vector<std::string> flags_;
-  std::string cluster_;
-  std::vector<std::pair<std::string, int>> tasks_;
-  std::map<std::pair<std::string, int>, std::unique_ptr<Process>> processes_;
 };
 
-using Jobs = std::map<std::string, int>;
-using Flags = std::vector<std::string>;
-
+const Jobs three{{"ps", 1}, {"chief", 1}, {"worker", 1}};
 const Flags epochs{"--epochs=150"};
 const Flags staged{"--epochs=150", "--stages=2"};
 
@@ -89,9 +40,13 @@ std::string undisturbed(const Jobs& jobs, const std::string& chief, const Flags&
   return cluster.result(chief);
 }
 
+const std::string& undisturbed_three() {
+  static const std::string once = undisturbed(three, "chief");
+  return once;
+}
+
 // Kills a task in the middle, which comes back.
-std::string with_loss_of(const std::string& job, int task,
-                         const Jobs& jobs = {{"ps", 1}, {"chief", 1}, {"worker", 1}},
+std::string with_loss_of(const std::string& job, int task, const Jobs& jobs = three,
                          const std::string& chief = "chief", Flags flags = epochs) {
   const Folder folder;
   flags.push_back("--checkpoint_dir=" + folder.path());
@@ -105,11 +60,9 @@ std::string with_loss_of(const std::string& job, int task,
 
 // The two layers in two places of one process.
 std::string staged_in_one_process() {
-  Flags command{ACTORFLOW_BIN_DIR "/iris"};
-  command.insert(command.end(), staged.begin(), staged.end());
-  Process process(command);
+  Process process(iris_with(staged));
   BOOST_TEST(process.wait() == 0, process.output());
-  return ModelCluster::last_line(process.output());
+  return accuracy_of(process);
 }
 
 }  // namespace
@@ -123,16 +76,15 @@ BOOST_AUTO_TEST_CASE(tasks_with_and_without_parameter_servers_learn_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_and_comes_back_changes_nothing) {
-  BOOST_TEST(with_loss_of("worker", 0) ==
-             undisturbed({{"ps", 1}, {"chief", 1}, {"worker", 1}}, "chief"));
+  BOOST_TEST(with_loss_of("worker", 0) == undisturbed_three());
 }
 
 BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_and_comes_back_changes_nothing) {
-  BOOST_TEST(with_loss_of("ps", 0) == undisturbed({{"ps", 1}, {"chief", 1}, {"worker", 1}}, "chief"));
+  BOOST_TEST(with_loss_of("ps", 0) == undisturbed_three());
 }
 
 BOOST_AUTO_TEST_CASE(a_chief_that_is_killed_and_comes_back_changes_nothing) {
-  BOOST_TEST(with_loss_of("chief", 0) == undisturbed({{"ps", 1}, {"chief", 1}, {"worker", 1}}, "chief"));
+  BOOST_TEST(with_loss_of("chief", 0) == undisturbed_three());
 }
 
 BOOST_AUTO_TEST_CASE(the_stages_of_a_pipeline_may_be_tasks) {
