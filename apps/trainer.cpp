@@ -76,7 +76,7 @@ int run(const TrainerFlags& flags) {
     data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
-  check_checkpoint_folder(options);
+  config.is_chief() ? check_outputs(options, flags.train) : check_checkpoint_folder(options);
   Server server(flags.server_options(config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =

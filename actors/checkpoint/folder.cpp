@@ -164,13 +164,13 @@ Manifest merge_manifests(std::span<const Manifest> parts, std::int64_t global_st
   return merged;
 }
 
-void expect_checkpoint_folder(Storage& storage, const std::string& folder) {
+void expect_folder_for(std::string_view what, Storage& storage, const std::string& folder) {
   try {
     storage.create(folder + "/writable");
   } catch (const Error& error) {
     if (error.code() == Code::resource_exhausted) return;
-    const auto refuse = [&folder](Code code, std::string_view why) {
-      throw Error(code, fmt::format("checkpoints cannot be saved in '{}': {}", folder, why));
+    const auto refuse = [&](Code code, std::string_view why) {
+      throw Error(code, fmt::format("{} cannot be saved in '{}': {}", what, folder, why));
     };
     if (error.code() == Code::disk_error)
       if (const auto file = file_in_the_way(storage, folder))

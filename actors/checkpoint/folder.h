@@ -19,9 +19,12 @@ std::string free_file_prefix(Storage& storage, const std::string& folder, std::i
 std::string data_file_name(const std::string& prefix, int k, int count);
 
 // Makes the folder. Throws failed_precondition or permission_denied, naming the folder and the reason,
-// if no checkpoint can be saved there; a full disk is no such reason. Throws disk_error for errors that
-// may pass.
-void expect_checkpoint_folder(Storage& storage, const std::string& folder);
+// if nothing can be saved there; a full disk is no such reason. Throws disk_error for errors that may
+// pass. `what` begins the message: "checkpoints".
+void expect_folder_for(std::string_view what, Storage& storage, const std::string& folder);
+inline void expect_checkpoint_folder(Storage& storage, const std::string& folder) {
+  expect_folder_for("checkpoints", storage, folder);
+}
 
 // Removes the files of incomplete saves: those of steps without a manifest, but not of a newer epoch.
 // Files that cannot be removed are logged and stay.

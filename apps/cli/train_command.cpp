@@ -18,7 +18,7 @@ struct TrainCommand {
 int run(const TrainCommand& command) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = command.flags.options();
-  check_checkpoint_folder(options);
+  check_outputs(options, command.flags);
   const ImageData data = command.flags.load(options, command.workers);
   Progress progress(command.flags.report == "-" ? stderr : stdout);
   const auto report = train_locally(command.ps, command.workers, data, options, interrupts.requested(),

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "actors/checkpoint/folder.h"
 #include "apps/cli/data_folder.h"
@@ -41,6 +44,26 @@ ImageData load_from(const std::string& folder) {
 // "" as it is.
 std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
+}
+
+void check_folder(std::string_view flag, std::string_view what, const std::string& folder) {
+  if (folder.empty()) return;
+  try {
+    expect_folder_for(what, posix_storage(), folder);
+  } catch (const Error& error) {
+    if (error.code() == Code::disk_error) throw;  // it may pass
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
+}
+
+// Leaves the file as it is.
+void check_report(const std::string& path) {
+  const bool was_there = std::filesystem::exists(path);
+  errno = 0;
+  if (std::ofstream file(path, std::ios::app); !file)
+    throw UsageError(
+        fmt::format("--report: the report cannot be written to '{}': {}", path, std::strerror(errno)));
+  if (!was_there) std::filesystem::remove(path);
 }
 
 }  // namespace
@@ -113,19 +136,22 @@ ImageData TrainFlags::load(TrainOptions& options, int workers) const {
   if (folder.empty())
     throw UsageError("the project's images are not beside the program; name their folder with --data");
   ImageData images = load_from(folder);
+  if (batch_size > images.train.count())
+    throw UsageError(fmt::format("--batch-size is {}, but there are {} images to train on", batch_size,
+                                 images.train.count()));
   options.train_steps =
       train_steps ? *train_steps : steps_for_epochs(epochs, images.train.count(), options, workers);
   return images;
 }
 
 void check_checkpoint_folder(const TrainOptions& options) {
-  if (options.checkpoint_folder.empty()) return;
-  try {
-    expect_checkpoint_folder(posix_storage(), options.checkpoint_folder);
-  } catch (const Error& error) {
-    if (error.code() == Code::disk_error) throw;  // it may pass
-    throw UsageError(fmt::format("--checkpoint_dir: {}", error.what()));
-  }
+  check_folder("--checkpoint_dir", "checkpoints", options.checkpoint_folder);
+}
+
+void check_outputs(const TrainOptions& options, const TrainFlags& flags) {
+  check_checkpoint_folder(options);
+  check_folder("--summary_dir", "summaries", options.summary_folder);
+  if (!flags.report.empty() && flags.report != "-") check_report(flags.report);
 }
 
 void publish(const TrainReport& report, const TrainFlags& flags) {

@@ -60,6 +60,9 @@ struct TrainFlags {
 // Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
 // written.
 void check_checkpoint_folder(const TrainOptions& options);
+// The same of all that a chief writes: checkpoints, summaries and the report, which is tried before it
+// is there.
+void check_outputs(const TrainOptions& options, const TrainFlags& flags);
 
 // Prints the result of training on standard output, and writes the report that the flags ask for.
 void publish(const TrainReport& report, const TrainFlags& flags);

@@ -57,6 +57,11 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "train", "mnist", "--staleness_bound=1"}, bad_usage,
                  {"--staleness_bound", "--async"});
   expect_failure({"actorflow", "train", "mnist", "--optimizer", "adm"}, bad_usage, {"'adm'", "adam"});
+  expect_failure({"actorflow", "train", "mnist", "--data=digits", "--batch-size=5000"}, bad_usage,
+                 {"--batch-size is 5000", "1437 images"});
+  expect_failure({"actorflow", "train", "mnist", "--model=lenet", "--hidden=9"}, bad_usage,
+                 {"--hidden", "--model=mlp", "lenet"});
+  expect_failure({"actorflow", "train", "cifar10"}, failed_run, {"no data_batch_1.bin", "--data"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});
 }

@@ -75,6 +75,20 @@ BOOST_AUTO_TEST_CASE(a_file_as_checkpoint_dir_is_refused_at_the_start_by_its_nam
   }
 }
 
+BOOST_AUTO_TEST_CASE(
+    a_report_and_summaries_that_cannot_be_written_are_refused_at_the_start_by_their_names) {
+  const std::string file = folder.file("taken");
+  test::write_file(file, "not a folder");
+  const auto refused = [](const std::string& flag, const std::string& path) {
+    Process train({"actorflow", "train", "mnist", "--data=digits", flag + "=" + path});
+    BOOST_TEST(train.wait() == bad_usage);
+    expect_parts(train.output(), {flag, path});
+  };
+  refused("--report", file + "/report.json");
+  refused("--summary_dir", file);
+  refused("--summary_dir", file + "/below");
+}
+
 BOOST_AUTO_TEST_CASE(a_checkpoint_dir_that_cannot_be_written_is_refused_at_the_start_by_its_name) {
   set("open /checkpoints/ 13");  // EACCES
   Process process(train("20"));
