@@ -41,8 +41,9 @@ std::vector<Op> cumsum_ops();            // cumsum.cu
 std::vector<Op> along_axis_ops();        // along_axis.cu
 std::vector<Op> top_k_ops();             // top_k.cu
 
-std::vector<Op> cond_ops();        // cond.cpp
-std::vector<Op> while_loop_ops();  // while_loop.cpp
+std::vector<Op> cond_ops();            // cond.cpp
+std::vector<Op> while_loop_ops();      // while_loop.cpp
+std::vector<Op> while_gradient_ops();  // while_gradient.cpp
 
 // All of them.
 std::vector<Op> list_builtin_ops();

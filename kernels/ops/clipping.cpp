@@ -11,9 +11,10 @@
 namespace actorflow {
 namespace {
 
-// On the device of the tensor, so that it need not be sent.
+// On the device of the tensor, so that it need not be sent. The body refuses an empty one.
 template <class Body>
 Output beside(const Output& tensor, Body&& body) {
+  if (!tensor.exists()) return std::forward<Body>(body)();
   const std::string device = tensor.node().device;  // a copy: the graph grows
   return tensor.graph->on(device, std::forward<Body>(body));
 }

@@ -1,5 +1,5 @@
 // Conditions and loops as nodes of steps: on other tasks, in training, and given up while they run.
-#include "kernels/ops/control_flow.h"
+#include "kernels/control/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -48,6 +48,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"kernels/images",
      {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/ops", {"kernels", "kernels/core", "kernels/devices", "kernels/loops"}},
+    {"kernels/control", {"kernels", "kernels/core", "kernels/devices"}},
 
     {"schema", {}},
     {"schema/codec", {"schema"}},

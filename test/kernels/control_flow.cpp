@@ -1,5 +1,5 @@
 // Conditions and loops: values by hand, gradients against difference quotients and unrolled graphs.
-#include "kernels/ops/control_flow.h"
+#include "kernels/control/control_flow.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -4,10 +4,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include "dataflow/graph/core_ops.h"
+#include "kernels/control/control_flow.h"
 #include "kernels/core/kernel.h"
 #include "kernels/devices/device.h"
 #include "kernels/ops.h"
-#include "kernels/ops/control_flow.h"
 #include "schema/codec/message_bytes.h"
 #include "test/support/says.h"
 

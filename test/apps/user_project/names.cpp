@@ -119,7 +119,7 @@ void name_library() {
       &af::gradients, &af::gradients);
   // dataflow/graph/graph.h
   keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph, &af::add_node,
-       &af::expect_in_graph);
+       &af::outputs_of, &af::expect_in_graph);
   // dataflow/graph/op.h
   keep(&af::kind_of, &af::find_attr);
   // dataflow/graph/precision.h
@@ -165,6 +165,11 @@ void name_library() {
   keep(&af::broadcast);
   // dataflow/values/tensor.h
   keep(&af::identical);
+  // kernels/control/control_flow.h
+  using Loop = af::LoopVariables (*)(const af::LoopCondition&, const af::LoopBody&,
+                                     const af::LoopVariables&, const af::LoopOptions&);
+  keep(static_cast<std::vector<Output> (*)(Output, const af::Branch&, const af::Branch&)>(&af::cond),
+       static_cast<Loop>(&af::while_loop));
   // kernels/core/crash_report.h
   keep(&af::report_crashes);
   // kernels/core/kernel.h
@@ -204,11 +209,6 @@ void name_library() {
        &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
   keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_value);
-  // kernels/ops/control_flow.h
-  using Loop = af::LoopVariables (*)(const af::LoopCondition&, const af::LoopBody&,
-                                     const af::LoopVariables&, const af::LoopOptions&);
-  keep(static_cast<std::vector<Output> (*)(Output, const af::Branch&, const af::Branch&)>(&af::cond),
-       static_cast<Loop>(&af::while_loop));
   // kernels/ops/embedding.h
   keep(&af::whole);
   // kernels/ops/histogram.h

@@ -1,7 +1,7 @@
 #include "dataflow/ops/queue_ops.h"
 #include "dataflow/train/replicate.h"
+#include "kernels/control/control_flow.h"
 #include "kernels/ops.h"
-#include "kernels/ops/control_flow.h"
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/message_bytes.h"
 #include "test/fuzz/support/capnp.h"

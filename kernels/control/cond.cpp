@@ -2,11 +2,11 @@
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/op_attrs.h"
+#include "kernels/control/control_flow.h"
+#include "kernels/control/gradients_through.h"
+#include "kernels/control/subgraph_body.h"
 #include "kernels/core/builtin_ops.h"
-#include "kernels/core/subgraph_body.h"
 #include "kernels/ops.h"
-#include "kernels/ops/control_flow.h"
-#include "kernels/ops/gradients_through.h"
 
 namespace actorflow {
 namespace {
