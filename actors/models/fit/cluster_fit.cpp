@@ -147,13 +147,14 @@ bool ClusterFit::is_over(int epoch, std::int64_t global_step) const {
 
 void ClusterFit::begin(Session& session, std::int64_t global_step) {
   next_step_ = is_sync() ? global_step : global_step + task_.replica;
+  global_step_ = global_step;
   next_batch_ = -1;
   if (!task_.is_chief()) return;
   use(session);
   FitProgress& progress = engine_.progress;
   // A task was lost while an epoch ended, and nothing of the model was lost with it.
   if (line_ && global_step == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
-  const int epoch = static_cast<int>(global_step / steps_per_epoch_) + 1;
+  const int epoch = epoch_of(global_step);
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
@@ -172,7 +173,7 @@ void ClusterFit::begin_epoch(int epoch) {
 
 Feeds ClusterFit::next() {
   const std::int64_t batch = next_step_ % steps_per_epoch_;
-  const int epoch = static_cast<int>(next_step_ / steps_per_epoch_) + 1;
+  const int epoch = epoch_of(next_step_);
   const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
   if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
   next_step_ += step;
@@ -180,7 +181,8 @@ Feeds ClusterFit::next() {
   auto own = data_.training.next_parts();
   const std::int64_t all =
       is_sync() || own.empty() ? data_.training.examples_of_batch(batch) : rows_of(own[0]);
-  return feeds_of(std::move(own), all, epoch);
+  // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
+  return feeds_of(std::move(own), all, is_sync() ? epoch : epoch_of(global_step_));
 }
 
 Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const {
@@ -218,6 +220,7 @@ void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds)
 }
 
 bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) {
+  global_step_ = global_step;
   if (!task_.is_chief()) return true;
   use(session);
   last_values_.assign(values.begin(), values.end());
@@ -241,6 +244,8 @@ void ClusterFit::end_epoch() {
   Totals totals(engine_.compiled().metrics);
   if (!sums_) sums_ = take_sums(epoch);
   totals.add_sums(sums_->values<double>(), last_values_);
+  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
+  if (sums_->values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
   Logs logs = logs_of_epoch(engine_, totals, data_);
   sums_.reset();
   line_->finish(logs);

@@ -51,6 +51,7 @@ class ClusterFit final : public ReplicaProgram {
   void begin_epoch(int epoch);
   void end_epoch();
   bool is_over(int epoch, std::int64_t global_step) const;
+  int epoch_of(std::int64_t step) const { return static_cast<int>(step / steps_per_epoch_) + 1; }
   Tensor take_sums(int epoch);
 
   ModelEngine& engine_;
@@ -70,6 +71,7 @@ class ClusterFit final : public ReplicaProgram {
   Output less_;  // fed: what is taken from epoch_sums by `take_`
   Output take_;
   std::int64_t next_step_ = 0;    // synchronous: of the next batch; asynchronous: its number
+  std::int64_t global_step_ = 0;  // that the replica has heard of last
   std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
 
   // At the chief.
