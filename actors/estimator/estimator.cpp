@@ -32,15 +32,6 @@ void expect_trained(const RunConfig& config) {
     throw Error(Code::not_found, fmt::format("no trained model in {}", config.model_dir));
 }
 
-std::optional<Tuple> next_of(DatasetIterator& batches) {
-  try {
-    return batches.next();
-  } catch (const Error& error) {
-    if (error.code() == Code::out_of_range) return std::nullopt;
-    throw;
-  }
-}
-
 Tensor names_of(const Tensor& ids, const std::vector<std::string>& names) {
   std::vector<std::string> chosen;
   for (const std::int64_t id : ids.values<std::int64_t>())

@@ -25,12 +25,6 @@ void expect_names_once(std::vector<std::string> names) {
     throw invalid_argument(fmt::format("the input function names the feature '{}' twice", *twice));
 }
 
-std::string types_of(const Tuple& example) {
-  std::vector<TensorType> types;
-  for (const Tensor& tensor : example) types.push_back({tensor.dtype(), tensor.shape()});
-  return to_string(types);
-}
-
 }  // namespace
 
 ExampleReader::ExampleReader(const NamedExamples& input, const std::vector<ModelInput>& wanted,
@@ -53,7 +47,7 @@ void ExampleReader::check(const Tuple& example) const {
       fmt::format("the input function names {} feature{}, so that an example is {} tensor{} and {} "
                   "label{}, got {}: {}",
                   features_, features_ == 1 ? "" : "s", features_, features_ == 1 ? "" : "s", labels_,
-                  labels_ == 1 ? "" : "s", example.size(), types_of(example)));
+                  labels_ == 1 ? "" : "s", example.size(), describe(example)));
 }
 
 Tuple ExampleReader::operator()(const Tuple& example) const {

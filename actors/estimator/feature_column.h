@@ -39,9 +39,8 @@ struct NumericColumn {
 };
 NumericColumn numeric_column(std::string key, NumericColumnOptions options = {});
 
-// Numbers by the range in which they lie: boundaries b0 < b1 < ... make the buckets (-inf, b0), [b0,
-// b1),
-// ..., one more than there are boundaries. NaN is in the first.
+// Numbers by the range in which they lie: boundaries b0 < b1 < ... make the buckets (-inf, b0),
+// [b0, b1), and so on, one more than there are boundaries. NaN is in the first.
 struct BucketizedColumn {
   NumericColumn source;
   std::vector<float> boundaries;

@@ -39,11 +39,8 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
 // what optimizers keep for the rows of an embedding.
 Tuple first_row(const Tuple& batch) {
   Tuple row = row_of(batch, 0);
-  for (Tensor& tensor : row) {
-    Shape shape{1};
-    for (const std::int64_t dim : tensor.shape().dims()) shape.push_back(dim);
-    tensor = tensor.reshaped(shape);
-  }
+  for (Tensor& tensor : row)
+    tensor = tensor.reshaped(batched({tensor.dtype(), tensor.shape()}, 1).shape);
   return row;
 }
 
@@ -227,12 +224,8 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
   const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
   std::vector<Output> sums{as_row(replica.examples),
                            as_row(train.loss) * cast(replica.share, DType::float64)};
-  for (std::size_t i = 0; i < train.metrics.size(); ++i) {
-    // Sums of a batch count as they are, means by examples; nothing counts that is only padding.
-    const Output one = ones_like(replica.examples);
-    const Output times = options.metrics[i].result ? minimum(replica.examples, one) : replica.examples;
-    sums.push_back(as_row(train.metrics[i]) * times);
-  }
+  for (std::size_t i = 0; i < train.metrics.size(); ++i)
+    sums.push_back(as_row(train.metrics[i]) * times_of(options.metrics[i], replica.examples));
   const Output row = concat(sums, 0);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));

@@ -10,8 +10,6 @@
 namespace actorflow {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 void add_line(std::string& lines, const std::string& line) {
   lines += (lines.empty() ? "" : "\n") + line;
 }

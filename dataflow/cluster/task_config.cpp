@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view evaluator_job = "evaluator";
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // "" if the cluster has the task.
 std::string unknown_task(const ClusterSpec::Jobs& jobs, const TaskName& task) {
   const auto job = jobs.find(task.job);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
-#include <utility>
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/containers.h"
@@ -13,8 +12,6 @@
 
 namespace actorflow {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 constexpr std::string_view what_is_empty =
     "an empty Output: a default-constructed one, or what a function left empty; it is no tensor of any "
@@ -204,17 +201,24 @@ Output Graph::group(const std::vector<Output>& outputs, std::string_view name) {
 }
 
 std::vector<Node> Graph::Tail::take() {
-  std::vector<Node> taken;
-  auto& nodes = graph_.def_.nodes;
-  for (std::size_t i = first_; i < nodes.size(); ++i) {
-    Node place;
-    place.name = nodes[i].name;
-    place.op = &no_op();
-    taken.push_back(std::exchange(nodes[i], std::move(place)));
-  }
-  first_ = nodes.size();
-  graph_.variables_.resize(variables_);
+  std::vector<Node> taken(nodes().begin(), nodes().end());
+  leave_places();
   return taken;
+}
+
+// Allocates nothing: a tail may end because there is no memory.
+void Graph::Tail::leave_places() noexcept {
+  auto& nodes = graph_.def_.nodes;
+  for (; first_ < nodes.size(); ++first_) {
+    Node& node = nodes[first_];
+    node.op = &no_op();
+    node.inputs.clear();
+    node.controls.clear();
+    node.attrs.clear();
+    node.device.clear();
+    node.outputs.clear();
+  }
+  graph_.variables_.resize(variables_);
 }
 
 std::string Graph::scoped(std::string_view name) const {

@@ -246,13 +246,15 @@ class Graph {
         : graph_(graph), first_(graph.def_.nodes.size()), variables_(graph.variables_.size()) {}
     Tail(const Tail&) = delete;
     Tail& operator=(const Tail&) = delete;
-    ~Tail() { take(); }
+    ~Tail() { leave_places(); }
 
     bool has_variables() const { return graph_.variables_.size() > variables_; }
     std::span<const Node> nodes() const { return std::span(graph_.def_.nodes).subspan(first_); }
     std::vector<Node> take();
 
    private:
+    void leave_places() noexcept;
+
     Graph& graph_;
     std::size_t first_, variables_;
   };

@@ -5,11 +5,10 @@
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/graph.h"
 #include "dataflow/values/check.h"
+#include "dataflow/values/spelling.h"
 
 namespace actorflow {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 void check_arity(const Node& node) {
   const auto count = static_cast<int>(node.inputs.size());

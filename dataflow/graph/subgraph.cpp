@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/values/spelling.h"
 
 namespace actorflow {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 bool may_be_inside(const Node& node) { return node.op->is_pure() || node.op == &arg_op(); }
 

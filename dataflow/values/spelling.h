@@ -1,4 +1,4 @@
-// Help for names that are not found.
+// Names in messages.
 #pragma once
 
 #include <span>
@@ -9,5 +9,7 @@ namespace actorflow {
 
 // "; did you mean 'x'?" for the nearest of `known` by edit distance, "" if none is near.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
+
+inline std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 }  // namespace actorflow

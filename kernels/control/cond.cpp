@@ -17,8 +17,7 @@ const SubgraphRef& else_of(const InferContext& c) { return c.attr<SubgraphRef>("
 // (predicate, tensors of the branch "then", tensors of the branch "else") -> results.
 void infer_if(InferContext& c) {
   expect_scalar(c, 0, DType::boolean);
-  std::vector<TensorType> tensors;
-  for (int i = 1; i < c.inputs(); ++i) tensors.push_back(c.input(i));
+  const auto tensors = types_of_inputs(c, 1);
   const auto first = then_of(c) ? then_of(c)->input_types().size() : 0;
   if (first > tensors.size())
     c.fail(std::to_string(first) + " tensors or more for 'then'", std::to_string(tensors.size()));
@@ -44,14 +43,11 @@ class IfKernel final : public Kernel {
       : then_(node, "then", ops, device), else_(node, "else", ops, device) {}
 
   void compute(OpContext& c) const override {
-    std::vector<Tensor> tensors;
-    for (int i = 1; i < c.inputs(); ++i) tensors.push_back(c.input(i));
+    const auto tensors = inputs_of(c, 1);
     const auto first = static_cast<std::size_t>(then_.inputs());
     const std::span all(tensors);
-    auto results = c.device().to_host(c.input(0)).scalar<bool>() ? then_.run(all.first(first), c)
-                                                                 : else_.run(all.subspan(first), c);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      c.set_output(static_cast<int>(i), std::move(results[i]));
+    set_outputs(c, c.device().to_host(c.input(0)).scalar<bool>() ? then_.run(all.first(first), c)
+                                                                 : else_.run(all.subspan(first), c));
   }
 
  private:

@@ -45,21 +45,4 @@ LoopInputs<TensorType> expect_loop(const InferContext& c, const LoopTypes& input
   return parts;
 }
 
-LoopTypes types_of_inputs(const InferContext& c) {
-  LoopTypes inputs;
-  for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input(i));
-  return inputs;
-}
-
-LoopTensors inputs_of(const OpContext& c) {
-  LoopTensors inputs;
-  for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input(i));
-  return inputs;
-}
-
-void set_outputs(OpContext& c, LoopTensors outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    c.set_output(static_cast<int>(i), std::move(outputs[i]));
-}
-
 }  // namespace actorflow

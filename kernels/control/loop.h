@@ -40,7 +40,6 @@ struct LoopInputs {
 
 // Checks the attributes of a loop; returns the types of its inputs, which refer to `inputs`.
 LoopInputs<TensorType> expect_loop(const InferContext& c, const LoopTypes& inputs);
-LoopTypes types_of_inputs(const InferContext& c);
 
 // A loop as it runs.
 class Loop {
@@ -79,9 +78,6 @@ class Loop {
   std::size_t variables_;
   std::int64_t max_iterations_;
 };
-
-LoopTensors inputs_of(const OpContext& c);
-void set_outputs(OpContext& c, LoopTensors outputs);
 
 // The gradient of the op While.
 std::vector<Output> while_gradient(GradientContext& c);

@@ -31,6 +31,11 @@ class SubgraphBody {
   RegionBody body_;
 };
 
+// What a node is given from input number `first` on, and what it gives.
+std::vector<TensorType> types_of_inputs(const InferContext& c, int first = 0);
+std::vector<Tensor> inputs_of(const OpContext& c, int first = 0);
+void set_outputs(OpContext& c, std::vector<Tensor> outputs);
+
 // The KernelMakerWithBodies of a class.
 template <class K>
 std::unique_ptr<Kernel> with_bodies(const Node& node, const OpLibrary& ops, DeviceType device) {

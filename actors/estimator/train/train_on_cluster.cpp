@@ -8,6 +8,8 @@
 #include "actors/estimator/train/step_report.h"
 #include "actors/estimator/train/training.h"
 #include "actors/models/fit/batches.h"
+#include "actors/models/fit/pipeline_plan.h"
+#include "actors/models/fit/run_fit.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
@@ -138,9 +140,7 @@ void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, co
 }
 
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved) {
-  if (strategy.replicas < 1)
-    throw invalid_argument(
-        fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
+  check_mirrored(strategy);
   train_here_by(strategy.replicas, training, saved,
                 [](Server& server) { return MultiWorkerMirrored{server}; });
 }
@@ -148,9 +148,7 @@ void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& 
 void train_on(const TrainCall& training, const Pipeline& strategy, const Saved& saved) {
   if (strategy.server) return train_as_task(training, strategy, saved);
   const PipelineOptions& cut = strategy.cut;
-  if (cut.stages < 1 || cut.replicas < 1)
-    throw invalid_argument(fmt::format("pipeline: expected 1 stage and 1 replica or more, got {} and {}",
-                                       cut.stages, cut.replicas));
+  check_pipeline(cut, {});
   train_here_by(cut.stages * cut.replicas, training, saved, [&cut](Server& server) {
     return Pipeline{server, cut};
   });

@@ -9,9 +9,7 @@
 #include "dataflow/values/error.h"
 
 namespace actorflow {
-namespace {
 
-// The next element; none at the end.
 std::optional<Tuple> next_of(DatasetIterator& iterator) {
   try {
     return iterator.next();
@@ -20,8 +18,6 @@ std::optional<Tuple> next_of(DatasetIterator& iterator) {
     throw;
   }
 }
-
-}  // namespace
 
 std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server) {
   const Dataset one = elements.take(1);

@@ -11,6 +11,9 @@
 
 namespace actorflow {
 
+// The next element; none at the end.
+std::optional<Tuple> next_of(DatasetIterator& iterator);
+
 // The types of one example, from the first one, read on the server's threads or on threads of its own.
 // Throws invalid_argument if there is none.
 std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server = nullptr);

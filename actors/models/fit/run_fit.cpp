@@ -45,9 +45,7 @@ History fit_here(int tasks, Model& model, ModelEngine& engine, const TrainingDat
 
 History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
                  const FitOptions& options) {
-  if (strategy.replicas < 1)
-    throw invalid_argument(
-        fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
+  check_mirrored(strategy);
   return fit_here(strategy.replicas, model, engine, data, options,
                   {.strategy = Synchronous{}, .ps_job = "worker"});
 }
@@ -85,6 +83,12 @@ History fit_with(const OneDevice&, Model& model, ModelEngine& engine, const Trai
 }
 
 }  // namespace
+
+void check_mirrored(const Mirrored& strategy) {
+  if (strategy.replicas < 1)
+    throw invalid_argument(
+        fmt::format("mirrored: expected 1 replica or more, got {}", strategy.replicas));
+}
 
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
   check_options(options, data);

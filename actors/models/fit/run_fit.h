@@ -9,4 +9,7 @@ namespace actorflow {
 // Model::fit().
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options);
 
+// Throws invalid_argument for no replicas.
+void check_mirrored(const Mirrored& strategy);
+
 }  // namespace actorflow

@@ -46,6 +46,11 @@ std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<
   return metrics;
 }
 
+Output times_of(const Metric& metric, Output examples) {
+  const bool is_sum = static_cast<bool>(metric.result);
+  return is_sum ? minimum(examples, ones_like(examples)) : examples;
+}
+
 std::vector<Output> fetches_of(const Measured& measured) {
   std::vector<Output> fetches{measured.loss};
   fetches.insert(fetches.end(), measured.metrics.begin(), measured.metrics.end());

@@ -29,6 +29,10 @@ Output loss_of(const CompileOptions& options, const std::vector<Output>& predict
 std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<Output>& predicted,
                                const LabelFeeds& feeds);
 
+// How often a metric of a part of a batch counts: a mean by the examples, a sum once; neither without
+// examples. float64 scalars.
+Output times_of(const Metric& metric, Output examples);
+
 // The fetches of a pass: its loss, then the metrics.
 std::vector<Output> fetches_of(const Measured& measured);
 

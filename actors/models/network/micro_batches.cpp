@@ -296,9 +296,8 @@ void MicroBatches::add_measured() {
       const bool is_sum = static_cast<bool>(model_.options.metrics[i].result);
       Output total;
       for (const auto& each : micro_batches_) {
-        const Output count = each->feeds.examples;
-        const Output value =
-            cast(each->metrics[i], DType::float64) * (is_sum ? minimum(count, ones_like(count)) : count);
+        const Output value = cast(each->metrics[i], DType::float64) *
+                             times_of(model_.options.metrics[i], each->feeds.examples);
         total = total ? total + value : value;
       }
       measured_.metrics.push_back(is_sum ? total : total / maximum(examples, ones_like(examples)));
