@@ -18,9 +18,9 @@ class Attention {
       : scope_(scope), heads_(heads), head_width_(head_width), options_(options) {}
 
   Output operator()(Output query, Output value, Output key) {
-    const Output q = split(project("query", query, heads_ * head_width_));
-    const Output k = split(project("key", key, heads_ * head_width_));
-    const Output v = split(project("value", value, heads_ * head_width_));
+    const Output q = split(projected("query", query));
+    const Output k = split(projected("key", key));
+    const Output v = split(projected("value", value));
     Output scores = batch_matmul(q * (1 / std::sqrt(static_cast<double>(head_width_))), k, false, true);
     if (options_.causal) scores = scores + mask(scores.shape());
     Output weights = softmax(scores);
@@ -28,12 +28,16 @@ class Attention {
       weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
     const Output together = transpose(batch_matmul(weights, v), {0, 2, 1, 3});
     const Output joined = reshape(together, {-1, query.shape()[1], heads_ * head_width_});
-    return project("output", joined, last_dimension(query));
+    const Initializer& last = options_.output_weights ? options_.output_weights : options_.weights;
+    return project("output", joined, last_dimension(query), last);
   }
 
  private:
-  Output project(const char* name, Output x, std::int64_t units) {
-    const DenseOptions options{.bias = options_.bias, .weights = options_.weights};
+  Output projected(const char* name, Output x) {
+    return project(name, x, heads_ * head_width_, options_.weights);
+  }
+  Output project(const char* name, Output x, std::int64_t units, const Initializer& weights) {
+    const DenseOptions options{.bias = options_.bias, .weights = weights};
     return scope_.apply(dense(units, {}, options).named(name), x);
   }
 

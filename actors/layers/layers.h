@@ -62,6 +62,10 @@ Layer dropout(double rate);
 // ids [batch, ...], int32 or int64 -> [batch, ..., width]: rows of a table of `rows`.
 Layer embedding(std::int64_t rows, std::int64_t width,
                 const Initializer& initial = uniform(-0.05, 0.05));
+// The same layer at both ends of a model (Press and Wolf 2017): of ids as above; of vectors [batch, ...,
+// width] -> logits [batch, ..., rows], the products with each row of the table.
+Layer tied_embedding(std::int64_t rows, std::int64_t width,
+                     const Initializer& initial = uniform(-0.05, 0.05));
 // x [batch, length, width] plus a trained vector for each of the `length` positions.
 Layer position_embedding(const Initializer& initial = uniform(-0.05, 0.05));
 
@@ -70,6 +74,7 @@ struct AttentionOptions {
   double dropout = 0;   // of the attention weights
   bool bias = true;
   Initializer weights = glorot_uniform();
+  Initializer output_weights{};  // of the last product; none: as the others
 };
 // Vaswani et al. 2017, multi-head attention of `heads` heads of `head_width`: one input [batch, length,
 // width] attends to itself; of two the first attends to the second; of three these are query, value and

@@ -12,6 +12,17 @@ Layer embedding(std::int64_t rows, std::int64_t width, const Initializer& initia
           }};
 }
 
+Layer tied_embedding(std::int64_t rows, std::int64_t width, const Initializer& initial) {
+  expect_positive("tied_embedding", "rows", rows);
+  expect_positive("tied_embedding", "width", width);
+  return {"tied_embedding", [=](LayerScope& scope, Output x) {
+            const Variable table = scope.weight("table", {rows, width}, initial);
+            if (!is_floating(x.dtype())) return embedding_lookup(table, x);
+            const Output flat = matmul(reshape(x, {-1, width}), table, false, true);
+            return reshape(flat, with_last(x.shape(), rows));
+          }};
+}
+
 Layer position_embedding(const Initializer& initial) {
   return {"position_embedding", [initial](LayerScope& scope, Output x) {
             expect_rank(x, 3, "[batch, length, width]");

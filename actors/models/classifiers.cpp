@@ -20,16 +20,21 @@ Layer shortcut(std::int64_t channels, std::int64_t stride) {
           }};
 }
 
-Layer conv3x3(std::int64_t channels, std::int64_t stride) {
+Layer conv3x3(std::int64_t channels, std::int64_t stride, const Regularizer& regularizer) {
   return conv2d(channels, 3, {},
-                {.strides = stride, .padding = Padding::same, .bias = false, .weights = he_normal()});
+                {.strides = stride,
+                 .padding = Padding::same,
+                 .bias = false,
+                 .weights = he_normal(),
+                 .regularizer = regularizer});
 }
 
 Layer normalised() { return batch_norm({.kept = 0.9, .epsilon = 1e-5, .relu = true}); }
 
-SymbolicTensor residual_block(const SymbolicTensor& x, std::int64_t channels, std::int64_t stride) {
-  const SymbolicTensor inner = normalised()(conv3x3(channels, stride)(x));
-  return normalised()({conv3x3(channels, 1)(inner), shortcut(channels, stride)(x)});
+SymbolicTensor residual_block(const SymbolicTensor& x, std::int64_t channels, std::int64_t stride,
+                              const Regularizer& regularizer) {
+  const SymbolicTensor inner = normalised()(conv3x3(channels, stride, regularizer)(x));
+  return normalised()({conv3x3(channels, 1, regularizer)(inner), shortcut(channels, stride)(x)});
 }
 
 ClassifierPass pass_over(ModelPass& pass, const Architecture& architecture, const Classifier& model) {
@@ -70,13 +75,13 @@ Architecture lenet(const Shape& image, std::int64_t classes) {
                input(image));
 }
 
-Architecture resnet20(const Shape& image, std::int64_t classes) {
+Architecture resnet20(const Shape& image, std::int64_t classes, const Regularizer& regularizer) {
   const SymbolicTensor images = input(image);
-  SymbolicTensor x = normalised()(conv3x3(16, 1)(images));
+  SymbolicTensor x = normalised()(conv3x3(16, 1, regularizer)(images));
   for (const std::int64_t channels : {16, 32, 64})
     for (int block = 0; block < 3; ++block)
-      x = residual_block(x, channels, channels > 16 && block == 0 ? 2 : 1);
-  return {{images}, {dense(classes)(global_avg_pool()(x))}};
+      x = residual_block(x, channels, channels > 16 && block == 0 ? 2 : 1, regularizer);
+  return {{images}, {dense(classes, {}, {.regularizer = regularizer})(global_avg_pool()(x))}};
 }
 
 Classifier make_classifier(Graph& graph, const Architecture& architecture, const Shape& example,

@@ -18,8 +18,10 @@ Architecture mlp(const std::vector<std::int64_t>& hidden, std::int64_t classes =
 // `image` is [height, width, channels].
 Architecture lenet(const Shape& image = {28, 28, 1}, std::int64_t classes = 10);
 // He et al. 2016, section 4.2, n = 3: 3x3 convolutions with batch normalisation in three stages of three
-// residual blocks, of 16, 32 and 64 channels, and shortcuts without weights (option A).
-Architecture resnet20(const Shape& image = {32, 32, 3}, std::int64_t classes = 10);
+// residual blocks, of 16, 32 and 64 channels, and shortcuts without weights (option A). The regularizer
+// is of all filters and of the last layer's weights; images/recipe.h says how it was trained.
+Architecture resnet20(const Shape& image = {32, 32, 3}, std::int64_t classes = 10,
+                      const Regularizer& regularizer = {});
 
 // What a classifier says of a batch.
 struct ClassifierPass {

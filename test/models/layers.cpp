@@ -62,6 +62,26 @@ BOOST_AUTO_TEST_CASE(a_layer_that_is_used_twice_shares_its_variables) {
   BOOST_TEST(numbers(model.predict({x, zero})[0]) == numbers(model.predict({zero, x})[0]));
 }
 
+BOOST_AUTO_TEST_CASE(a_tied_embedding_gives_vectors_of_ids_and_logits_of_vectors) {
+  const Layer table = tied_embedding(3, 2);
+  const SymbolicTensor ids = input({4}, DType::int64);
+  Model model({ids}, {table(ids), table(table(ids))});
+  BOOST_TEST(names_of(model) == Strings{"tied_embedding/table float32[3,2]"},
+             boost::test_tools::per_element());
+  model.set_weights({{"tied_embedding/table", Tensor::of<float>({3, 2}, {1, 0, 0, 2, 1, 1})}});
+  const auto results =
+      model.predict(std::vector<Tensor>{Tensor::of<std::int64_t>({1, 4}, {0, 1, 2, 0})});
+  BOOST_TEST(numbers(results[0]) == (Floats{1, 0, 0, 2, 1, 1, 1, 0}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(results[1]) == (Floats{1, 0, 1, 0, 4, 2, 1, 2, 2, 1, 0, 1}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_product_of_attention_may_begin_with_other_weights) {
+  Model model = sequential(input({3, 4}), {attention(2, 2, {.output_weights = zeros()})});
+  BOOST_TEST(numbers(model.predict(counting({1, 3, 4}))) == Floats(12, 0.F),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_layer_of_layers_names_them_after_itself) {
   const Layer block("block", [](LayerScope& scope, Output x) {
     return x + scope.apply(dense(4), relu(scope.apply(dense(8), x)));

@@ -1,0 +1,106 @@
+#include "actors/models/images/fast_net.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "actors/layers/layers.h"
+
+namespace actorflow {
+namespace {
+
+// The images, and behind them, for predictions, their mirror images.
+Layer with_mirror_images() {
+  return {"mirror_images", [](LayerScope& scope, Output images) {
+            if (scope.training()) return images;
+            const std::int64_t width = images.shape()[2];
+            std::vector<std::int64_t> columns;
+            for (std::int64_t column = width; column-- > 0;) columns.push_back(column);
+            const Output order = scope.graph().constant(Tensor::of<std::int64_t>({width}, columns));
+            return concat({images, gather(images, order, 2)}, 0);
+          }};
+}
+
+// The means over both halves of the batch.
+Layer mean_of_mirror_images() {
+  return {"mean_of_mirror_images", [](LayerScope& scope, Output logits) {
+            if (scope.training()) return logits;
+            return mean(reshape(logits, {2, -1, logits.shape()[1]}), {0});
+          }};
+}
+
+Layer whitened(const Tensor& filters) {
+  return {"whitening", [filters](LayerScope& scope, Output x) {
+            const Variable weights = scope.average(
+                "filters", filters.shape(),
+                [&](Graph& graph, const Shape&, std::uint64_t) { return graph.constant(filters); });
+            return conv2d(x, weights, 1, Padding::valid);
+          }};
+}
+
+// Filters of which the first ones pass their input on, and the others begin at random.
+Initializer identity_first() {
+  return [](Graph& graph, const Shape& shape, std::uint64_t seed) {
+    const std::int64_t passed = std::min(shape[2], shape[3]);
+    Tensor identity = Tensor::zeros(DType::float32, {shape[0], shape[1], shape[2], passed});
+    const std::int64_t middle = (shape[0] / 2 * shape[1] + shape[1] / 2) * shape[2];
+    for (std::int64_t i = 0; i < passed; ++i)
+      identity.mutable_values<float>()[static_cast<std::size_t>((middle + i) * passed + i)] = 1;
+    const Output first = graph.constant(identity);
+    if (passed == shape[3]) return first;
+    const double limit = 1 / std::sqrt(fans_of(shape).in);
+    const Shape rest{shape[0], shape[1], shape[2], shape[3] - passed};
+    return concat({first, random_uniform(graph, rest, -limit, limit, seed)}, 3);
+  };
+}
+
+// Batch normalisation whose offsets learn 64 times as fast as weights do, by being counted in eighths,
+// and without scales: what follows each of them is not linear.
+Layer normalised() {
+  return {"batch_norm", [](LayerScope& scope, Output x) {
+            constexpr double kept = 0.6, epsilon = 1e-12, unit = 8;
+            const std::int64_t channels = x.shape()[3];
+            const Output scale = fill(scope.graph(), {channels}, 1);
+            const Output offset = scope.weight("offset", {channels}, zeros()) * unit;
+            const Variable mean = scope.average("moving_mean", {channels}, zeros());
+            const Variable variance = scope.average("moving_variance", {channels}, ones());
+            if (!scope.training())
+              return batch_norm_inference(x, scale, offset, mean, variance, epsilon);
+            const BatchNorm norm = batch_norm(x, scale, offset, epsilon);
+            Graph& graph = scope.graph();
+            scope.update(graph.assign_add(mean, (norm.mean - mean.value()) * (1 - kept)));
+            scope.update(graph.assign_add(variance, (norm.variance - variance.value()) * (1 - kept)));
+            return norm.y;
+          }};
+}
+
+Layer block(std::int64_t channels, const Regularizer& decay) {
+  return {
+      "block", [=](LayerScope& scope, Output x) {
+        const ConvLayerOptions options{
+            .padding = Padding::same, .bias = false, .weights = identity_first(), .regularizer = decay};
+        const auto conv = [&](Output y) { return scope.apply(conv2d(channels, 3, {}, options), y); };
+        const Output halved = scope.apply(max_pool(), conv(x));
+        const Output y = gelu(scope.apply(normalised(), halved));
+        return gelu(scope.apply(normalised(), conv(y)));
+      }};
+}
+
+}  // namespace
+
+Architecture fast_net(const Tensor& whitening, const FastNetOptions& options) {
+  const Regularizer decay = options.weight_decay > 0 ? l2(options.weight_decay / 2) : Regularizer{};
+  std::vector<Layer> layers;
+  if (options.mirrored_predictions) layers.push_back(with_mirror_images());
+  // As whitening_filters() counts pixels.
+  layers.insert(layers.end(), {rescaling(4, -2), whitened(whitening), activation(gelu)});
+  for (const std::int64_t channels : options.channels) layers.push_back(block(channels, decay));
+  layers.insert(layers.end(), {global_max_pool(),
+                               dense(options.classes, {},
+                                     {.bias = false, .weights = lecun_normal(), .regularizer = decay}),
+                               rescaling(1.0 / 9)});
+  if (options.mirrored_predictions) layers.push_back(mean_of_mirror_images());
+  return chain(layers, input(options.image));
+}
+
+}  // namespace actorflow
