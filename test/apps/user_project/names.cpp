@@ -4,6 +4,13 @@
 #include "actors/events/event_reader.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/tensors/batches.h"
+#include "actors/models/images/augmentation.h"
+#include "actors/models/images/fast_net.h"
+#include "actors/models/images/recipe.h"
+#include "actors/models/images/whitening.h"
+#include "actors/models/text/sample.h"
+#include "actors/models/text/text_data.h"
+#include "actors/models/text/transformer.h"
 #include "actors/simulation/simulation_test.h"
 #include "kernels/shuffle/group_table.h"
 #include "kernels/update/elementwise_optimizer.h"
@@ -68,9 +75,10 @@ void name_library() {
        &af::glorot_uniform, &af::glorot_normal, &af::he_uniform, &af::he_normal, &af::lecun_normal);
   // actors/layers/layers.h
   using Merging = af::Layer (*)();
-  keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::embedding, &af::position_embedding,
-       &af::attention, &af::flatten, &af::rescaling, &af::activation, &af::average, &af::concatenate,
-       static_cast<Merging>(&af::add), static_cast<Merging>(&af::multiply));
+  keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::embedding, &af::tied_embedding,
+       &af::position_embedding, &af::attention, &af::flatten, &af::rescaling, &af::activation,
+       &af::average, &af::concatenate, static_cast<Merging>(&af::add),
+       static_cast<Merging>(&af::multiply));
   // actors/layers/losses.h
   keep(&af::soft_label_cross_entropy, &af::sigmoid_cross_entropy, &af::mean_squared_error,
        &af::mean_absolute_error, &af::huber, &af::hinge, &af::poisson);
@@ -85,8 +93,24 @@ void name_library() {
   keep(&af::early_stopping, &af::model_checkpoint, &af::backup_and_restore, &af::learning_rate_scheduler,
        &af::reduce_on_plateau, &af::csv_logger, &af::tensorboard, &af::terminate_on_nan,
        &af::averaged_weights, &af::callback);
+  // actors/models/images/augmentation.h
+  keep(&af::augmented, &af::augmented_images);
+  // actors/models/images/fast_net.h
+  keep(&af::fast_net);
+  // actors/models/images/recipe.h
+  keep(&af::fast_net_recipe, &af::resnet20_recipe, &af::rate_of_course);
+  keep<af::CompileOptions(const af::ImageRecipe&, std::int64_t)>(&af::compile_options);
+  // actors/models/images/whitening.h
+  keep(&af::whitening_filters);
   // actors/models/model.h
   keep(static_cast<af::Model (*)(const std::vector<af::Layer>&)>(&af::sequential));
+  // actors/models/text/sample.h
+  keep(&af::sample);
+  // actors/models/text/text_data.h
+  keep(&af::load_text, &af::random_blocks, &af::consecutive_blocks);
+  // actors/models/text/transformer.h
+  keep(&af::character_transformer);
+  keep<af::CompileOptions(const af::TransformerRecipe&)>(&af::compile_options);
   // actors/monitored/hooks.h
   keep(&af::stop_at_step, &af::stop_after_steps, &af::checkpoint_saver, &af::summary_saver,
        &af::logging_tensor, &af::nan_tensor, &af::sync_replicas, &af::feed_fn, &af::final_ops,
