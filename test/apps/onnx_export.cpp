@@ -9,6 +9,8 @@
 #include "actors/estimator/canned.h"
 #include "actors/export/onnx_export.h"
 #include "actors/models/classifiers.h"
+#include "actors/models/images/fast_net.h"
+#include "actors/models/text/transformer.h"
 #include "apps/training/model_choice.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
@@ -247,6 +249,24 @@ BOOST_AUTO_TEST_CASE(ops_of_layers_are_the_same) { check_ops(layer_outputs); }
 BOOST_AUTO_TEST_CASE(lenet_is_the_same) { check_model(lenet(), {28, 28, 1}); }
 
 BOOST_AUTO_TEST_CASE(resnet20_is_the_same) { check_model(resnet20(), {32, 32, 3}); }
+
+BOOST_AUTO_TEST_CASE(the_fast_net_is_the_same) {
+  check_model(fast_net(random_tensor({2, 2, 3, 24})), {32, 32, 3});
+}
+
+BOOST_AUTO_TEST_CASE(a_transformer_is_the_same) {
+  Graph graph;
+  const Output text = graph.placeholder(DType::int64, {Shape::unknown, 4}, "text");
+  ModelVariables variables;
+  ModelPass pass{.graph = graph, .variables = variables, .seed = 3};
+  const Architecture architecture =
+      character_transformer(5, {.context = 4, .layers = 2, .heads = 2, .width = 8});
+  const Signature signature{{{"text", text}}, {{"logits", architecture.build(pass, {text})[0]}}};
+  Session session(graph);
+  session.initialize_variables();
+  const Tensor blocks = Tensor::of<std::int64_t>({2, 4}, {0, 1, 2, 3, 4, 3, 1, 0});
+  check_export(session, signature, {{"text", blocks}}, 1e-5);
+}
 
 BOOST_AUTO_TEST_CASE(trained_models_predict_the_same) {
   check_trained({.name = "mlp", .hidden = {48, 32}}, {784}, {"--hidden=48,32", "--train-steps=100"});
