@@ -131,6 +131,8 @@ BOOST_AUTO_TEST_CASE(elements_that_are_no_numbered_images_are_refused) {
                         says("padding of 0 or more"));
   const Dataset no_number = Dataset::tensors({images_of(1, 1, 2, {1, 2})});
   BOOST_CHECK_EXCEPTION(pass_of(augmented(no_number, {}), 0), Error, says("at the end its number"));
+  const Dataset empty = numbered(images_of(1, 0, 2, {}));
+  BOOST_CHECK_EXCEPTION(pass_of(augmented(empty, {}), 0), Error, says("expected an image"));
   const Dataset small = numbered(images_of(1, 1, 2, {1, 2}));
   BOOST_CHECK_EXCEPTION(pass_of(augmented(small, {.padding = 1, .border = Border::reflected}), 0), Error,
                         says("cannot be reflected over 1 pixels"));
@@ -242,6 +244,7 @@ BOOST_AUTO_TEST_CASE(rates_follow_their_course) {
 BOOST_AUTO_TEST_CASE(recipes_count_their_steps) {
   BOOST_TEST(resnet20_recipe().steps(50000) == 64000);
   BOOST_TEST(ImageRecipe{.epochs = 0.001}.steps(50) == 1);
+  BOOST_CHECK_EXCEPTION(ImageRecipe{.batch_size = 0}.steps(50), Error, says("batch size of 1"));
 }
 
 BOOST_AUTO_TEST_CASE(resnet20_pays_for_its_weights) {

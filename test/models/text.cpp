@@ -190,6 +190,7 @@ BOOST_AUTO_TEST_CASE(training_goes_on_from_any_epoch) {
   Model first = small_transformer(recipe);
   first.fit(blocks, quiet({.epochs = 2, .batch_size = 4, .steps_per_epoch = 5}));
   first.save(folder.path());
+  Vocabulary::of("abc").save(posix_storage(), folder.path());  // is no checkpoint
   Model second = small_transformer(recipe);
   second.load(folder.path());
   second.fit(blocks, quiet({.epochs = 4, .batch_size = 4, .initial_epoch = 2, .steps_per_epoch = 5}));
@@ -225,6 +226,17 @@ BOOST_AUTO_TEST_CASE(samples_that_make_no_sense_are_refused) {
   refused("a", {.context = 9}, "9");
   BOOST_CHECK_EXCEPTION(sample(model, Vocabulary::of("ab"), "a", {.context = 8}), Error,
                         says("a vocabulary of 2 characters needs float32[1,8,2]"));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_diverged_gives_no_samples) {
+  Model model(character_transformer(3, tiny));
+  auto weights = model.weights();
+  for (auto& [name, value] : weights)
+    weights.at(name) = Tensor::of<float>(
+        value.shape(), std::vector<float>(static_cast<std::size_t>(value.elements()), std::nanf("")));
+  model.set_weights(weights);
+  BOOST_CHECK_EXCEPTION(sample(model, Vocabulary::of("abc"), "a", {.context = 8}), Error,
+                        says("not finite"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

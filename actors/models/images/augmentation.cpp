@@ -59,8 +59,8 @@ class AugmentStage final : public Stage {
  private:
   void check(const Tuple& element) const {
     const bool fits = element.size() >= 2 && element[0].shape().rank() == 3 &&
-                      element[0].dtype() != DType::string && element.back().dtype() == DType::int64 &&
-                      element.back().shape().rank() == 0;
+                      element[0].dtype() != DType::string && element[0].elements() > 0 &&
+                      element.back().dtype() == DType::int64 && element.back().shape().rank() == 0;
     if (!fits)
       throw invalid_argument(
           fmt::format("augmented: expected an image [height, width, channels], and at "

@@ -31,6 +31,8 @@ Output risen(Output done, double from, double to) {
 }  // namespace
 
 std::int64_t ImageRecipe::steps(std::int64_t images) const {
+  if (batch_size < 1)
+    throw invalid_argument(fmt::format("expected a batch size of 1 or more, got {}", batch_size));
   const double all = epochs * static_cast<double>(images) / static_cast<double>(batch_size);
   return std::max<std::int64_t>(1, std::llround(all));
 }

@@ -25,7 +25,8 @@ struct ImageRecipe {
   double weight_decay = 0;  // belongs to the architecture's options
   ImageAugmentation augmentation{};
 
-  // Of a training set of that many images; batches are full, and reach into the next pass.
+  // Of a training set of that many images; batches are full, and reach into the next pass. Throws
+  // invalid_argument for a batch size below 1.
   std::int64_t steps(std::int64_t images) const;
 };
 

@@ -39,6 +39,9 @@ class Sampler {
       : options_(options), random_(engine_of(options.seed, 0)) {}
 
   std::int64_t draw(std::span<const float> logits) {
+    if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); }))
+      throw Error(Code::failed_precondition,
+                  "the model's logits are not finite; load a checkpoint from before its loss diverged");
     if (options_.temperature == 0) return std::ranges::max_element(logits) - logits.begin();
     const float least = least_of(logits);
     const double most = std::ranges::max(logits);

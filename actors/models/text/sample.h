@@ -23,7 +23,7 @@ struct SampleOptions {
 // What the model adds to the prompt; the same options give the same text. Each character costs one
 // prediction over the whole context, however long the text is. Throws invalid_argument for an empty
 // prompt, for characters that the vocabulary lacks, for options out of their range, and if the model has
-// another context or another number of characters.
+// another context or another number of characters; failed_precondition if its logits are not finite.
 std::string sample(Model& model, const Vocabulary& vocabulary, std::string_view prompt,
                    const SampleOptions& options = {});
 

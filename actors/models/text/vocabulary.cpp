@@ -13,7 +13,7 @@ namespace {
 
 std::string path_in(const std::string& folder) { return folder + "/vocabulary.txt"; }
 
-// The number of bytes of the character that begins with this one; 0 if none does (RFC 3629).
+// The number of bytes of the character that begins with this one (RFC 3629); 0 if none does.
 std::size_t bytes_after(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;
