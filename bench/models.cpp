@@ -9,6 +9,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/models/classifiers.h"
+#include "actors/models/text/transformer.h"
 #include "apps/training/images.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
@@ -77,31 +78,17 @@ Measurement fit_against_step(bool quick) {
       [&] { return bare.steps_per_second(steps); });
 }
 
-// A transformer of characters, as nanoGPT's small one for CPUs: 4 layers of 4 heads, width 128, 64
-// positions.
-constexpr std::int64_t characters = 65, width = 128, heads = 4, positions = 64, sequences = 12;
+constexpr std::int64_t characters = 65, sequences = 12;
 
-Layer transformer_block() {
-  return {"block", [](LayerScope& scope, Output x) {
-            const Output seen = scope.apply(attention(heads, width / heads, {.causal = true}),
-                                            scope.apply(layer_norm(1e-5), x));
-            const Output y = x + seen;
-            const Output wide = scope.apply(dense(4 * width, gelu), scope.apply(layer_norm(1e-5), y));
-            return y + scope.apply(dense(width), wide);
-          }};
-}
-
+// nanoGPT's small transformer for CPUs, as pytorch_step.py has it.
 actorflow::Model transformer() {
-  actorflow::Model model = sequential(
-      input({positions}, DType::int64),
-      {embedding(characters, width), position_embedding(), transformer_block(), transformer_block(),
-       transformer_block(), transformer_block(), layer_norm(1e-5), dense(characters)});
+  actorflow::Model model(character_transformer(characters, {.bias = true, .tied = false}));
   model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{}});
   return model;
 }
 
 Measurement transformer_against_pytorch(bool quick) {
-  const std::int64_t steps = quick ? 2 : 40;
+  const std::int64_t steps = quick ? 2 : 40, positions = TransformerOptions{}.context;
   actorflow::Model model = transformer();
   std::vector<std::int64_t> ids(static_cast<std::size_t>(16 * sequences * positions));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i * 7919 % characters);
