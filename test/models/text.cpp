@@ -197,6 +197,17 @@ BOOST_AUTO_TEST_CASE(training_goes_on_from_any_epoch) {
   BOOST_TEST(same(whole.weights(), second.weights()));
 }
 
+BOOST_AUTO_TEST_CASE(replicas_learn_the_blocks_of_one_device) {
+  const auto losses = [](const Distribution& strategy) {
+    Model model = small_transformer({.steps = 15, .warmup = 5, .clip_global_norm = 0});
+    FitOptions options{.epochs = 3, .batch_size = 4, .steps_per_epoch = 5, .strategy = strategy};
+    return model.fit(random_blocks(abc(50), 8), quiet(options)).of("loss");
+  };
+  const auto alone = losses(OneDevice{}), together = losses(Mirrored{2});
+  for (std::size_t epoch = 0; epoch < 3; ++epoch)
+    BOOST_TEST(together.at(epoch) == alone.at(epoch), boost::test_tools::tolerance(1e-4));
+}
+
 BOOST_AUTO_TEST_CASE(samples_follow_their_seed) {
   Model model(character_transformer(3, tiny));  // untrained: all characters are about as likely
   const Vocabulary vocabulary = Vocabulary::of("abc");
