@@ -116,7 +116,7 @@ struct Model {
 };
 
 void train(Session& session, const Model& model, const ImageData& data, const Options& options) {
-  DatasetIterator batches(training_batches(data.train, options.batch_size, 1));
+  DatasetIterator batches(labelled(data).training_batches({.size = options.batch_size, .seed = 1}));
   for (std::int64_t i = 1; i <= options.steps; ++i) {
     Feeds feeds;
     for (const auto& tower : model.towers) {

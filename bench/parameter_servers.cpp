@@ -122,7 +122,7 @@ const Sgd sgd{.learning_rate = 0.1};
 // Thousand examples per second of synchronous training in four processes.
 double four_processes(std::int64_t steps) {
   TrainOptions options;
-  options.model.hidden = hidden;
+  options.model.settings = {{"hidden", "1024,1024"}};
   options.optimizer = sgd;
   options.batch_size = batch;
   options.train_steps = steps;
@@ -133,7 +133,7 @@ double four_processes(std::int64_t steps) {
        fmt::format("--batch_size={}", batch), fmt::format("--train_steps={}", steps),
        "--sync_replicas"});
   const std::atomic<bool> interrupted = false;
-  return train_replica(cluster.server(), mnist(), options, interrupted, nullptr)->examples_per_second /
+  return train_replica(cluster.server(), labelled(mnist()), options, interrupted, nullptr)->examples_per_second /
          1e3;
 }
 
@@ -146,7 +146,7 @@ double one_process(int threads, int steps) {
   LocalCluster cluster({{"local", 1}}, threads);
   Session session(cluster.server("local", 0).target(), g);
   session.initialize_variables();
-  DatasetIterator batches(cluster.server("local", 0), training_batches(mnist().train, batch, 1));
+  DatasetIterator batches(cluster.server("local", 0), labelled(mnist()).training_batches({.size = batch}));
   const auto run = [&] {
     const Tuple next = batches.next();
     session.run({train.step, model.train.loss}, {{model.x, next[0]}, {model.labels, next[1]}});

@@ -124,7 +124,7 @@ Benchmark against(const Framework& framework, const Model& model, double bar) {
 // Thousand examples per second of asynchronous training as the trainer does it.
 double examples_per_second(int workers, std::int64_t steps) {
   TrainOptions options;
-  options.model.hidden = {128};
+  options.model.settings = {{"hidden", "128"}};
   options.optimizer = Sgd{};
   options.train_steps = steps * workers;
   const std::atomic<bool> interrupted = false;
@@ -132,7 +132,7 @@ double examples_per_second(int workers, std::int64_t steps) {
   std::vector<std::future<std::optional<TrainReport>>> replicas;
   for (int worker = 0; worker < workers; ++worker)
     replicas.push_back(std::async(std::launch::async, [&, worker] {
-      return train_replica(cluster.server("worker", worker), mnist(), options, interrupted, nullptr);
+      return train_replica(cluster.server("worker", worker), labelled(mnist()), options, interrupted, nullptr);
     }));
   const auto report = replicas.front().get();
   return report->examples_per_second / 1e3;

@@ -6,6 +6,7 @@
 
 #include "actors/layers/checks.h"
 #include "actors/layers/layers.h"
+#include "actors/layers/losses.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -37,22 +38,30 @@ SymbolicTensor residual_block(const SymbolicTensor& x, std::int64_t channels, st
   return normalised()({conv3x3(channels, 1, regularizer)(inner), shortcut(channels, stride)(x)});
 }
 
-ClassifierPass pass_over(ModelPass& pass, const Architecture& architecture, const Classifier& model) {
-  const Output logits = architecture.build(pass, {model.x})[0];
-  return {.logits = logits,
-          .loss = mean(softmax_cross_entropy(logits, model.labels)),
-          .accuracy = mean(cast(equal(argmax(logits, 1), model.labels), DType::float32))};
+Output penalised(Output loss, const ModelPass& pass) {
+  for (const Output& more : pass.losses) loss = loss + more;
+  for (const auto& entry : pass.variables.entries)
+    if (entry.regularizer) loss = loss + entry.regularizer(entry.variable);
+  return loss;
 }
 
-void expect_input(const Architecture& architecture, const Shape& example) {
+ClassifierPass pass_over(ModelPass& pass, const Architecture& architecture, const Classifier& model,
+                         const Loss& loss = softmax_cross_entropy()) {
+  const Output logits = architecture.build(pass, {model.x})[0];
+  return {.logits = logits,
+          .loss = penalised(mean(loss.of(logits, model.labels)), pass),
+          .accuracy = mean(cast(equal(argmax(logits, -1), model.labels), DType::float32))};
+}
+
+void expect_input(const Architecture& architecture, const TensorType& example) {
   if (architecture.inputs.size() != 1 || architecture.outputs.size() != 1)
     throw invalid_argument(
         fmt::format("a classifier has one input and one output, but this has {} and {}",
                     architecture.inputs.size(), architecture.outputs.size()));
   const TensorType& declared = architecture.inputs[0].def().type;
-  if (declared.dtype != DType::invalid && declared.shape != example)
-    throw invalid_argument(fmt::format("the classifier is for examples of shape {}, but these have {}",
-                                       declared.shape.to_string(), example.to_string()));
+  if (declared.dtype != DType::invalid && declared != example)
+    throw invalid_argument(fmt::format("the classifier is for examples that are {}, but these are {}",
+                                       declared.to_string(), example.to_string()));
 }
 
 }  // namespace
@@ -86,18 +95,26 @@ Architecture resnet20(const Shape& image, std::int64_t classes, const Regularize
 
 Classifier make_classifier(Graph& graph, const Architecture& architecture, const Shape& example,
                            const ClassifierOptions& options) {
+  return make_classifier(graph, architecture, TensorType{DType::float32, example}, options);
+}
+
+Classifier make_classifier(Graph& graph, const Architecture& architecture, const TensorType& example,
+                           const ClassifierOptions& options) {
   expect_input(architecture, example);
   Classifier model;
-  const TensorType images = batched({DType::float32, example});
-  model.x = graph.placeholder(images.dtype, images.shape, "x");
-  model.labels = graph.placeholder(DType::int64, {Shape::unknown}, "labels");
+  const TensorType x = batched(example), labels = batched({DType::int64, options.label});
+  model.x = graph.placeholder(x.dtype, x.shape, "x");
+  model.labels = graph.placeholder(labels.dtype, labels.shape, "labels");
   ModelPass testing{.graph = graph, .variables = model.variables, .seed = options.seed};
   model.test = pass_over(testing, architecture, model);
   if (!options.training) return model;
   graph.name_scope("train", [&] {
-    ModelPass training{
-        .graph = graph, .variables = model.variables, .seed = options.seed, .training = true};
-    model.train = pass_over(training, architecture, model);
+    ModelPass training{.graph = graph,
+                       .variables = model.variables,
+                       .seed = options.seed + static_cast<std::uint64_t>(options.replica),
+                       .training = true,
+                       .step = options.step};
+    model.train = pass_over(training, architecture, model, options.loss);
     model.updates = std::move(training.updates);
   });
   return model;

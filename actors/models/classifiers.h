@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/layers/functional.h"
+#include "actors/layers/losses.h"
 #include "dataflow/graph/graph.h"
 
 namespace actorflow {
@@ -25,15 +26,15 @@ Architecture resnet20(const Shape& image = {32, 32, 3}, std::int64_t classes = 1
 
 // What a classifier says of a batch.
 struct ClassifierPass {
-  Output logits;    // float32 [n, classes]
-  Output loss;      // float32 scalar: mean softmax cross-entropy
-  Output accuracy;  // float32 scalar: share of the examples whose largest logit is their label's
+  Output logits;    // float32 [n, ..., classes]
+  Output loss;      // float32 scalar: mean softmax cross-entropy, and the layers' penalties
+  Output accuracy;  // float32 scalar: share of the labels that have the largest logit
 };
 
 // The nodes that a program feeds and fetches. The number of examples, n, may differ from step to step.
 struct Classifier {
-  Output x;       // fed: float32 [n, the shape of an example]
-  Output labels;  // fed: int64 [n], from 0 on
+  Output x;       // fed: [n, the shape of an example]
+  Output labels;  // fed: int64 [n, the shape of a label], from 0 on
   ClassifierPass test;
   ClassifierPass train;         // with the batch's own statistics, and dropout; empty if only tested
   std::vector<Output> updates;  // targets of each training step: moving averages
@@ -41,12 +42,19 @@ struct Classifier {
 };
 
 struct ClassifierOptions {
-  std::uint64_t seed = 1;  // of the weights
-  bool training = true;    // false: only `test`
+  std::uint64_t seed = 1;               // of the weights, and of what is random in training
+  bool training = true;                 // false: only `test`
+  Loss loss = softmax_cross_entropy();  // of training
+  Shape label{};                        // of one example
+  // The global step, for layers that draw anew in each step, each replica on its own.
+  Output step{};
+  int replica = 0;
 };
 
-// Adds the nodes of a model with one output, logits. `example` is the shape of one, without the batch's
-// dimension. Throws what Architecture::build() throws.
+// Adds the nodes of a model with one output, logits. `example` is the type of one, without the batch's
+// dimension; a shape is of float32. Throws what Architecture::build() throws.
+Classifier make_classifier(Graph& graph, const Architecture& architecture, const TensorType& example,
+                           const ClassifierOptions& options = {});
 Classifier make_classifier(Graph& graph, const Architecture& architecture, const Shape& example,
                            const ClassifierOptions& options = {});
 

@@ -39,13 +39,18 @@ void ClusterFlags::add_to(CLI::App& app) {
   add("worker_hosts", worker_hosts_, "Addresses of the workers; the first is the chief");
   add("job_name", job_name_, "ps or worker");
   add("task_index", task_index_, "Which of its job's tasks this process is, from 0 on");
-  app.footer("Without --ps_hosts, --worker_hosts, --job_name and --task_index the environment variable "
-             "TF_CONFIG says which task this is.");
+  app.footer(
+      "Without --ps_hosts, --worker_hosts, --job_name and --task_index the environment variable "
+      "TF_CONFIG says which task this is.");
 }
+
+bool ClusterFlags::are_given() const { return ps_hosts_ || worker_hosts_ || job_name_ || task_index_; }
+
+bool ClusterFlags::name_a_task() const { return are_given() || tf_config(); }
 
 TaskConfig ClusterFlags::task() const {
   const auto environment = tf_config();
-  if (ps_hosts_ || worker_hosts_ || job_name_ || task_index_ || !environment) {
+  if (are_given() || !environment) {
     if (environment) spdlog::info("the cluster is that of the flags; TF_CONFIG is left alone");
     return from_flags();
   }
@@ -65,7 +70,8 @@ TaskConfig ClusterFlags::from_flags() const {
   need("--job_name", job_name_.has_value());
   need("--task_index", task_index_.has_value());
   if (!missing.empty())
-    throw UsageError(fmt::format("missing {}; each is required where TF_CONFIG does not name the task", missing));
+    throw UsageError(
+        fmt::format("missing {}; each is required where TF_CONFIG does not name the task", missing));
   TaskConfig config;
   check_usage([&] {
     config = TaskConfig::make(jobs_of(*ps_hosts_, *worker_hosts_), {*job_name_, *task_index_});

@@ -16,11 +16,14 @@ ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& wor
 class ClusterFlags {
  public:
   void add_to(CLI::App& app);
+  // Whether flags or TF_CONFIG name a task.
+  bool name_a_task() const;
   // The task by the flags if any is given, else by TF_CONFIG; logs which one it took if there are both.
   // Throws UsageError that names the missing flags, or lists every mistake.
   TaskConfig task() const;
 
  private:
+  bool are_given() const;
   TaskConfig from_flags() const;
 
   std::optional<std::string> ps_hosts_, worker_hosts_, job_name_;

@@ -21,4 +21,14 @@ std::string data_folder(const std::string& given) {
   return own.empty() ? given : own;
 }
 
+std::string data_path(const std::string& given) {
+  namespace fs = std::filesystem;
+  if (fs::exists(given)) return given;
+  for (const char* ending : {".csv", ".txt.gz"})
+    if (const auto file = fs::path(default_data_folder()).parent_path() / (given + ending);
+        !given.empty() && fs::is_regular_file(file))
+      return file.string();
+  return data_folder(given);
+}
+
 }  // namespace actorflow

@@ -10,5 +10,8 @@ std::string default_data_folder(const std::string& name = "mnist");
 
 // The folder for the option --data: a folder, or the name of a data set of the project; "" = mnist.
 std::string data_folder(const std::string& given);
+// The same, but also a file, of which NAME may stand for NAME.csv or
+// NAME.txt.gz of the project.
+std::string data_path(const std::string& given);
 
 }  // namespace actorflow

@@ -11,13 +11,11 @@ namespace {
 
 struct ExportCommand {
   std::string checkpoint_folder;
-  std::string model = "mlp";
   std::string output;
 };
 
 int run(const ExportCommand& command) {
-  const auto exported =
-      export_classifier(posix_storage(), command.checkpoint_folder, command.model, command.output);
+  const auto exported = export_classifier(posix_storage(), command.checkpoint_folder, command.output);
   fmt::print("{}/model.onnx: {}, of step {}\n", command.output, describe(exported.model),
              exported.global_step);
   return success;
@@ -31,9 +29,6 @@ void add_export_command(CLI::App& app, Command& chosen) {
   sub->add_option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
                   "Folder whose newest checkpoint is exported")
       ->required();
-  sub->add_option("--model", command->model, "What the checkpoint is of: mlp, lenet or resnet20")
-      ->check(CLI::IsMember(model_names()))
-      ->capture_default_str();
   sub->add_option("--output,--output-dir,--output_dir", command->output,
                   "Folder for model.onnx and signatures.json")
       ->required();

@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,9 @@ class FlagTable {
   template <class T>
   FlagTable& value(const std::string& names, T Flags::*member, const std::string& what,
                    const CLI::Validator& check = {});
+  // A flag that may be there several times, with a text each.
+  FlagTable& repeated(const std::string& names, std::vector<std::string> Flags::*member,
+                      const std::string& what);
   // A number of bytes, also in the form 16GiB.
   FlagTable& size(const std::string& names, std::size_t Flags::*member, const std::string& what);
   // A flag that is there or not.
@@ -38,7 +43,7 @@ class FlagTable {
  private:
   struct Row {
     std::function<void(CLI::App&, Flags&)> declare;
-    std::function<std::string(const Flags&)> argument;  // "" where it is as in Flags{}
+    std::function<std::vector<std::string>(const Flags&)> arguments;  // none where it is as in Flags{}
   };
   std::vector<Row> rows_;
 };
@@ -83,8 +88,26 @@ FlagTable<Flags>& FlagTable<Flags>::value(const std::string& names, T Flags::*me
                        if (!flag::as_text(flags.*member).empty()) option->capture_default_str();
                    },
                    [=](const Flags& flags) {
-                     if (flags.*member == Flags{}.*member) return std::string();
-                     return first_spelling(names) + "=" + flag::as_text(flags.*member);
+                     std::vector<std::string> arguments;
+                     if (flags.*member != Flags{}.*member)
+                       arguments.push_back(first_spelling(names) + "=" + flag::as_text(flags.*member));
+                     return arguments;
+                   }});
+  return *this;
+}
+
+template <class Flags>
+FlagTable<Flags>& FlagTable<Flags>::repeated(const std::string& names,
+                                             std::vector<std::string> Flags::*member,
+                                             const std::string& what) {
+  rows_.push_back({[=](CLI::App& app, Flags& flags) {
+                     app.add_option(all_spellings(names), flags.*member, what)->allow_extra_args(false);
+                   },
+                   [=](const Flags& flags) {
+                     std::vector<std::string> arguments;
+                     for (const auto& text : flags.*member)
+                       arguments.push_back(first_spelling(names) + "=" + text);
+                     return arguments;
                    }});
   return *this;
 }
@@ -106,7 +129,9 @@ FlagTable<Flags>& FlagTable<Flags>::present(const std::string& names, bool Flags
                                             const std::string& what) {
   rows_.push_back(
       {[=](CLI::App& app, Flags& flags) { app.add_flag(all_spellings(names), flags.*member, what); },
-       [=](const Flags& flags) { return flags.*member ? first_spelling(names) : std::string(); }});
+       [=](const Flags& flags) {
+         return flags.*member ? std::vector{first_spelling(names)} : std::vector<std::string>();
+       }});
   return *this;
 }
 
@@ -118,9 +143,7 @@ void FlagTable<Flags>::add_to(CLI::App& app, Flags& flags) const {
 template <class Flags>
 std::vector<std::string> FlagTable<Flags>::arguments(const Flags& flags) const {
   std::vector<std::string> arguments;
-  for (const Row& row : rows_)
-    if (std::string argument = row.argument(flags); !argument.empty())
-      arguments.push_back(std::move(argument));
+  for (const Row& row : rows_) std::ranges::move(row.arguments(flags), std::back_inserter(arguments));
   return arguments;
 }
 

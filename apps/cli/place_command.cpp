@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -31,6 +32,14 @@ std::vector<DeviceName> devices_of(const PlaceCommand& command) {
   return devices;
 }
 
+// Of the data that the model is usually trained on.
+LabelledTypes example_data(const std::string& model) {
+  if (model == "transformer") return {{DType::int64, {64}}, {64}, 65, std::string(65, ' ')};
+  const bool is_in_colour = model == "resnet20" || model == "fast";
+  const Shape image = is_in_colour ? Shape{32, 32, 3} : Shape{28, 28, 1};
+  return {.example = {DType::float32, image}, .label = {}, .classes = 10, .alphabet = {}};
+}
+
 // The graph of one worker, as `trainer` builds it.
 std::unique_ptr<Graph> replica_of(const PlaceCommand& command) {
   auto graph = std::make_unique<Graph>();
@@ -39,9 +48,10 @@ std::unique_ptr<Graph> replica_of(const PlaceCommand& command) {
       replica_device_setter(command.ps, "ps", self, make_ps_strategy(command.ps_strategy, command.ps)),
       [&] {
         const Variable step = global_step(*graph);
-        const Shape image = command.model == "resnet20" ? Shape{32, 32, 3} : Shape{28, 28, 1};
+        const LabelledTypes data = example_data(command.model);
         const Classifier model =
-            make_classifier(*graph, architecture_of({.name = command.model}, image, 10), image);
+            make_classifier(*graph, architecture_of({.name = command.model}, data), data.example,
+                            {.label = data.label, .step = step, .replica = command.worker});
         minimize(*graph, model.train.loss, model.variables.trained(), step, Adam{},
                  {.replica = command.worker,
                   .replicas = command.workers,
@@ -91,7 +101,7 @@ void add_place_command(CLI::App& app, Command& chosen) {
   auto command = std::make_shared<PlaceCommand>();
   CLI::App* sub = app.add_subcommand(
       "place", "Show on which tasks the nodes and variables of a worker's training step are");
-  sub->add_option("model", command->model, "mlp, lenet or resnet20")
+  sub->add_option("model", command->model, "One of " + fmt::format("{}", fmt::join(model_names(), ", ")))
       ->required()
       ->check(CLI::IsMember(model_names()));
   add_count(*sub, "ps", command->ps, "Parameter servers", 1024);

@@ -1,41 +1,93 @@
+#include <fmt/format.h>
+
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
-#include "apps/cli/train_flags.h"
+#include "apps/cli/train_task.h"
 #include "apps/training/train_locally.h"
 
 namespace actorflow {
 namespace {
 
 struct TrainCommand {
-  int ps = 2;
-  int workers = 2;
-  TrainFlags flags{};
+  bool alone = false;  // one worker, where nobody says otherwise
+  std::optional<int> ps{}, workers{};
+  TrainTaskFlags flags{};
 };
 
-int run(const TrainCommand& command) {
+// The tasks of a cluster in this process.
+struct Tasks {
+  int ps = 2, workers = 2;
+};
+
+Tasks tasks_of(const TrainCommand& command) {
+  const std::string& strategy = command.flags.train.distribution;
+  Tasks tasks;
+  if (command.alone && strategy.empty() && !command.ps && !command.workers)
+    return {.ps = 0, .workers = 1};
+  if (command.flags.train.has_workers_only()) tasks.ps = 0;
+  if (strategy == "one_device") tasks.workers = 1;
+  const auto take = [&](const char* flag, const std::optional<int>& given, int& count, bool fixed) {
+    if (given && fixed)
+      throw UsageError(fmt::format("{} is {}, but --strategy={} has {}; omit one of them", flag, *given,
+                                   strategy, count));
+    count = given.value_or(count);
+  };
+  take("--ps", command.ps, tasks.ps, tasks.ps == 0);
+  take("--workers", command.workers, tasks.workers, strategy == "one_device");
+  return tasks;
+}
+
+int run_here(const TrainCommand& command) {
+  const TrainFlags& flags = command.flags.train;
+  const Tasks tasks = tasks_of(command);
   Interrupts interrupts(std::chrono::milliseconds(3000));
-  TrainOptions options = command.flags.options();
-  check_outputs(options, command.flags);
-  const ImageData data = command.flags.load(options, command.workers);
-  Progress progress(command.flags.report == "-" ? stderr : stdout);
-  const auto report = train_locally(command.ps, command.workers, data, options, interrupts.requested(),
+  TrainOptions options = flags.options();
+  if (tasks.ps == 0) options.ps_job = "worker";
+  const LabelledData data = flags.load(options, tasks.workers);
+  prepare_outputs(options, flags, data, tasks.workers);
+  Progress progress(flags.report == "-" ? stderr : stdout);
+  const auto report = train_locally(tasks.ps, tasks.workers, data, options, interrupts.requested(),
                                     &progress, [&](auto end) { interrupts.on_overdue(std::move(end)); });
   if (!report) return interrupted_run;
-  publish(*report, command.flags);
+  publish(*report, flags);
   return success;
 }
 
+// All tasks in this process, or one task of a cluster.
+int run(const TrainCommand& command) {
+  if (!command.flags.cluster.name_a_task()) return run_here(command);
+  for (const auto& [flag, given] :
+       {std::pair("--ps", command.ps), std::pair("--workers", command.workers)})
+    if (given)
+      throw UsageError(
+          fmt::format("{} is for training in one process, but this is a task of a cluster, "
+                      "which says how many there are; omit it",
+                      flag));
+  return run_train_task(command.flags);
+}
+
 // A subcommand with these defaults.
-void add_images(CLI::App& train, Command& chosen, const std::string& name, const std::string& what,
-                const TrainFlags& defaults) {
-  auto command = std::make_shared<TrainCommand>(TrainCommand{.flags = defaults});
+void add_data(CLI::App& train, Command& chosen, const std::string& name, const std::string& what,
+              const TrainFlags& defaults, bool alone = false) {
+  auto command =
+      std::make_shared<TrainCommand>(TrainCommand{.alone = alone, .flags = {.train = defaults}});
   CLI::App* sub = train.add_subcommand(name, what + "; synchronously without --async");
-  add_count(*sub, "ps", command->ps, "Parameter servers", 256);
-  add_count(*sub, "workers", command->workers, "Workers", 256);
+  const auto add_tasks = [sub](const char* flag, std::optional<int>& count, const std::string& help) {
+    sub->add_option(flag, count, help)->check(CLI::Range(1, 256));
+  };
+  const char* otherwise = alone ? "; without --ps and --workers one worker alone" : "; without it 2";
+  add_tasks("--ps", command->ps, std::string("Parameter servers in this process") + otherwise);
+  add_tasks("--workers", command->workers, std::string("Workers in this process") + otherwise);
   command->flags.add_to(*sub);
+  sub->footer(
+      "Models, and what --set may say of each:\n" + describe_models() +
+      "\nWhere TF_CONFIG, or --ps_hosts, --worker_hosts, --job_name and --task_index, name a task "
+      "of a cluster, this is that task.");
   sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 
@@ -43,14 +95,20 @@ void add_images(CLI::App& train, Command& chosen, const std::string& name, const
 
 void add_train_command(CLI::App& app, Command& chosen) {
   CLI::App* train =
-      app.add_subcommand("train", "Train a model on a parameter-server cluster in this process");
+      app.add_subcommand("train", "Train a model: all tasks in this process, or one task of a cluster");
   // Runs after the callback of what is named.
   train->callback([&chosen] {
     if (!chosen) throw UsageError("expected what to train; see actorflow help train");
   });
-  add_images(*train, chosen, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
-  add_images(*train, chosen, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
-             {.model = "resnet20", .data = "cifar10", .sync_by_default = true});
+  add_data(*train, chosen, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
+  add_data(*train, chosen, "digits", "The same of 8x8 pixels: a second of training",
+           {.epochs = 20, .data = "digits", .sync_by_default = true});
+  add_data(*train, chosen, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
+           {.model = "fast", .data = "cifar10", .sync_by_default = true}, true);
+  add_data(*train, chosen, "shakespeare", "A model that foretells the next character of a text",
+           {.model = "transformer", .data = "shakespeare", .sync_by_default = true}, true);
+  add_data(*train, chosen, "iris", "A classifier of flowers by four measures, or of another table",
+           {.batch_size = 16, .epochs = 100, .data = "iris", .sync_by_default = true});
 }
 
 }  // namespace actorflow

@@ -1,5 +1,8 @@
 #include "apps/cli/train_flag_table.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace actorflow {
 namespace {
 
@@ -8,23 +11,26 @@ using Table = FlagTable<TrainFlags>;
 void add_model(Table& table) {
   table
       .value("model", &TrainFlags::model,
-             "mlp (a multi-layer perceptron), lenet or resnet20 (convolutional networks)",
+             "What to train: " + fmt::format("{}", fmt::join(model_names(), ", ")),
              CLI::IsMember(model_names()))
+      .repeated("set", &TrainFlags::settings, "What is the model's own, as key=value; any number")
       .value("hidden,hidden_units", &TrainFlags::hidden,
-             "Of the model mlp: sizes of the hidden layers, for example 512,128", CLI::Range(1, 1 << 16))
-      .value("optimizer", &TrainFlags::optimizer, optimizer_names())
+             "Of the model mlp, as --set hidden=...: sizes of the hidden layers, for example 512,128",
+             CLI::Range(1, 1 << 16))
+      .value("optimizer", &TrainFlags::optimizer, optimizer_names() + "; without it the model's own")
       .value("learning-rate", &TrainFlags::learning_rate,
              "Learning rate; without it one that suits the optimizer", CLI::PositiveNumber)
-      .value("batch-size", &TrainFlags::batch_size, "Examples in one worker's step",
-             CLI::Range(1, 1 << 20))
-      .value("epochs", &TrainFlags::epochs, "Passes over the training images", CLI::PositiveNumber)
+      .value("batch-size", &TrainFlags::batch_size,
+             "Examples in one worker's step; without it as suits the model", CLI::Range(1, 1 << 20))
+      .value("epochs", &TrainFlags::epochs, "Passes over the data; without it as many as suit the model",
+             CLI::PositiveNumber)
       .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
              CLI::PositiveNumber)
-      .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the images")
-      .value("data,data_dir", &TrainFlags::data,
-             "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz; mnist (the "
-             "default) "
-             "and digits are the project's own")
+      .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the examples")
+      .value(
+          "data,data_dir", &TrainFlags::data,
+          "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz, or a table *.csv "
+          "whose last column is the class; mnist (the default), digits and iris are the project's own")
       .value(
           "precision", &TrainFlags::precision,
           "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "
@@ -39,6 +45,12 @@ void add_model(Table& table) {
 
 void add_strategy(Table& table) {
   table
+      .value("strategy", &TrainFlags::distribution,
+             "Where the variables are: parameter_server (in tasks of their own), multi_worker (divided "
+             "among the workers), mirrored (the same in one process), one_device (a single worker); "
+             "without "
+             "it as the cluster has tasks 'ps' or not",
+             CLI::IsMember({"parameter_server", "multi_worker", "mirrored", "one_device"}))
       .present("sync_replicas,sync", &TrainFlags::sync,
                "Synchronous: average the workers' gradients for each step")
       .present("async", &TrainFlags::async, "Asynchronous: apply each worker's gradients as they come")
@@ -72,7 +84,10 @@ void add_files(Table& table) {
              "Folder for TensorBoard's event files, which the chief writes; an evaluator's are in eval/")
       .value("save-summaries-steps", &TrainFlags::save_summaries_steps, "Steps between summaries",
              CLI::PositiveNumber)
-      .value("report", &TrainFlags::report, "File for a report in JSON; - for standard output");
+      .value("report", &TrainFlags::report, "File for a report in JSON; - for standard output")
+      .value("plots,plots_dir", &TrainFlags::plots,
+             "Folder for pictures (SVG) of the run: learning curves, what was taken for what, and "
+             "mistakes");
 }
 
 }  // namespace

@@ -1,17 +1,24 @@
 #include "apps/cli/train_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "actors/checkpoint/folder.h"
+#include "actors/monitored/training_end.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flag_table.h"
+#include "apps/training/load_data.h"
+#include "apps/training/model_file.h"
 #include "dataflow/train/replica_device_setter.h"
 
 namespace actorflow {
@@ -32,9 +39,9 @@ double default_learning_rate(const std::string& optimizer) {
   return 0.001;
 }
 
-ImageData load_from(const std::string& folder) {
+LabelledData load_from(const std::string& path, std::int64_t block) {
   try {
-    return load_images(folder);
+    return load_data(path, block);
   } catch (const Error& error) {
     if (error.code() != Code::not_found) throw;
     throw Error(error.code(), fmt::format("{} with --data or --data_dir", error.what()));
@@ -44,6 +51,22 @@ ImageData load_from(const std::string& folder) {
 // "" as it is.
 std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
+}
+
+// Throws UsageError if the checkpoints in the folder are of another model.
+void write_model(const std::string& folder, const TrainedModel& model) {
+  Storage& storage = posix_storage();
+  if (latest_step(storage, folder)) {
+    const TrainedModel saved = read_model_file(storage, folder);
+    if (saved == model) return;
+    throw UsageError(
+        fmt::format("--checkpoint_dir: the checkpoints in {} are of {} for {} in {} classes, but this "
+                    "is {} for {} in "
+                    "{}; name another folder, or train that one",
+                    folder, describe(saved.choice), saved.data.example.to_string(), saved.data.classes,
+                    describe(model.choice), model.data.example.to_string(), model.data.classes));
+  }
+  write_model_file(storage, folder, model);
 }
 
 void check_folder(std::string_view flag, std::string_view what, const std::string& folder) {
@@ -70,7 +93,25 @@ void check_report(const std::string& path) {
 
 void TrainFlags::add_to(CLI::App& app) { train_flag_table().add_to(app, *this); }
 
-bool TrainFlags::wants_sync() const { return sync || (sync_by_default && !async); }
+bool TrainFlags::has_workers_only() const {
+  return !distribution.empty() && distribution != "parameter_server";
+}
+
+bool TrainFlags::wants_sync() const {
+  return sync || ((sync_by_default || has_workers_only()) && !async);
+}
+
+std::string TrainFlags::job_of_variables(const ClusterSpec& cluster) const {
+  const bool has_ps = std::ranges::count(cluster.jobs(), "ps") > 0;
+  if (has_workers_only() && has_ps)
+    throw UsageError(fmt::format(
+        "--strategy={} has no parameter servers, but the cluster has a job 'ps'; omit one of them",
+        distribution));
+  if (distribution == "parameter_server" && !has_ps)
+    throw UsageError("--strategy=parameter_server needs a job 'ps', but the cluster has none");
+  if (has_ps) return "ps";
+  return cluster.contains({"worker", 0}) ? "worker" : "chief";
+}
 
 std::vector<std::string> TrainFlags::arguments() const {
   TrainFlags said = *this;
@@ -83,6 +124,7 @@ Strategy TrainFlags::strategy() const {
     throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
   };
   if (sync && async) contradict("--async", "--sync_replicas (--sync)");
+  if (has_workers_only() && async) contradict("--async", "--strategy=" + distribution);
   if (wants_sync()) {
     if (staleness_bound && sync) contradict("--staleness_bound", "--sync_replicas (--sync)");
     if (staleness_bound)
@@ -100,16 +142,17 @@ Strategy TrainFlags::strategy() const {
 
 TrainOptions TrainFlags::options() const {
   TrainOptions options;
-  if (model != "mlp" && hidden != TrainFlags{}.hidden)
-    throw UsageError(
-        fmt::format("--hidden is for --model=mlp, but the model is {}; omit one of them", model));
-  options.model = {model, hidden};
+  options.model = choice();
   check_usage([&] {
-    options.optimizer = choice_of(optimizer, learning_rate.value_or(default_learning_rate(optimizer)));
+    const Recipe recipe = recipe_of(options.model);
+    if (optimizer)
+      options.optimizer =
+          choice_of(*optimizer, learning_rate.value_or(default_learning_rate(*optimizer)));
+    options.augmentation = recipe.augmentation;
+    options.batch_size = batch_size.value_or(recipe.batch_size);
     make_ps_strategy(ps_strategy, 1);
     options.ps_strategy = ps_strategy;
   });
-  options.batch_size = batch_size;
   options.strategy = strategy();
   options.precision = parse_precision(precision);
   if (not_finite == "skip") options.not_finite = NotFinite::skip;
@@ -124,6 +167,7 @@ TrainOptions TrainFlags::options() const {
   options.checkpoint_folder = absolute(checkpoint_folder);
   options.strict_restore = strict;
   options.summary_folder = absolute(summary_folder);
+  options.plots_folder = absolute(plots);
   options.save_summaries = {.steps = save_summaries_steps};
   options.save_checkpoint = {save_checkpoint_steps,
                              save_checkpoint_steps > 0 ? 0 : save_checkpoint_secs};
@@ -131,34 +175,75 @@ TrainOptions TrainFlags::options() const {
   return options;
 }
 
-ImageData TrainFlags::load(TrainOptions& options, int workers) const {
-  const std::string folder = data_folder(data);
-  if (folder.empty())
-    throw UsageError("the project's images are not beside the program; name their folder with --data");
-  ImageData images = load_from(folder);
-  if (batch_size > images.train.count())
-    throw UsageError(fmt::format("--batch-size is {}, but there are {} images to train on", batch_size,
-                                 images.train.count()));
-  options.train_steps =
-      train_steps ? *train_steps : steps_for_epochs(epochs, images.train.count(), options, workers);
-  return images;
+LabelledData TrainFlags::load(TrainOptions& options, int workers) const {
+  const std::string path = data_path(data);
+  if (path.empty())
+    throw UsageError("the project's data are not beside the program; name a folder with --data");
+  std::int64_t block = 0;
+  check_usage([&] { block = block_of(options.model); });
+  LabelledData loaded = load_from(path, block);
+  if (options.batch_size > loaded.train_count)
+    throw UsageError(fmt::format("--batch-size is {}, but there are {} {} to train on",
+                                 options.batch_size, loaded.train_count, loaded.noun));
+  check_usage([&] { architecture_of(options.model, loaded.types); });
+  follow_recipe(options, loaded, workers);
+  return loaded;
+}
+
+void TrainFlags::follow_recipe(TrainOptions& options, const LabelledData& loaded, int workers) const {
+  const Recipe recipe = recipe_of(options.model);
+  const auto of_epochs = [&](double passes) {
+    return steps_for_epochs(passes, loaded.train_count, options, workers);
+  };
+  options.train_steps = train_steps                ? *train_steps
+                        : epochs                   ? of_epochs(*epochs)
+                        : recipe.steps.has_value() ? *recipe.steps
+                                                   : of_epochs(recipe.epochs);
+  const CompileOptions compile =
+      recipe.compile(learning_rate.value_or(recipe.learning_rate), options.train_steps);
+  options.loss = compile.loss.list().front();
+  options.clip_global_norm = compile.clip_global_norm;
+  if (optimizer) return;
+  options.optimizer = compile.optimizer;
+  options.learning_rate = compile.learning_rate;
+}
+
+ModelChoice TrainFlags::choice() const {
+  ModelChoice choice{model, {}};
+  check_usage([&] { choice.settings = parse_settings(settings); });
+  if (!hidden.empty()) {
+    if (model != "mlp")
+      throw UsageError(
+          fmt::format("--hidden is for --model=mlp, but the model is {}; omit one of them", model));
+    if (!choice.settings.emplace("hidden", fmt::format("{}", fmt::join(hidden, ","))).second)
+      throw UsageError("--hidden and --set hidden=... say the same; omit one of them");
+  }
+  return completed(std::move(choice));
 }
 
 void check_checkpoint_folder(const TrainOptions& options) {
   check_folder("--checkpoint_dir", "checkpoints", options.checkpoint_folder);
 }
 
-void check_outputs(const TrainOptions& options, const TrainFlags& flags) {
+void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
+                     int workers) {
   check_checkpoint_folder(options);
   check_folder("--summary_dir", "summaries", options.summary_folder);
+  check_folder("--plots", "pictures", options.plots_folder);
   if (!flags.report.empty() && flags.report != "-") check_report(flags.report);
+  if (!options.checkpoint_folder.empty())
+    write_model(options.checkpoint_folder, {options.model, data.types});
+  if (is_synchronous(options.strategy) && workers > 1)
+    spdlog::info("a step takes {} {}, {} of each of {} workers", workers * options.batch_size, data.noun,
+                 options.batch_size, workers);
 }
 
 void publish(const TrainReport& report, const TrainFlags& flags) {
   if (flags.report != "-")
-    fmt::print("test accuracy {:.2f} % after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
-               100 * report.test_accuracy, report.global_step, report.mode, report.train_seconds,
-               report.weights_hash);
+    fmt::print(
+        "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
+        100 * report.test_accuracy, report.test_loss, report.global_step, report.mode,
+        report.train_seconds, report.weights_hash);
   if (!flags.report.empty()) write_report(flags.report, report);
 }
 

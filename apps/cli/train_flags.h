@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/training/labelled_data.h"
+#include "apps/training/model_choice.h"
 #include "apps/training/train_replica.h"
 
 namespace actorflow {
@@ -13,11 +15,12 @@ namespace actorflow {
 // A flag is a member here and a row of train_flag_table.cpp.
 struct TrainFlags {
   std::string model = "mlp";
-  std::vector<std::int64_t> hidden{256};
-  std::string optimizer = "adam";
+  std::vector<std::string> settings{};
+  std::vector<std::int64_t> hidden{};
+  std::optional<std::string> optimizer = std::nullopt;
   std::optional<double> learning_rate = std::nullopt;
-  std::int64_t batch_size = 64;
-  double epochs = 5;
+  std::optional<std::int64_t> batch_size = std::nullopt;
+  std::optional<double> epochs = std::nullopt;
   std::optional<std::int64_t> train_steps = std::nullopt;
   std::uint64_t seed = 1;
   std::string data{};
@@ -26,6 +29,7 @@ struct TrainFlags {
 
   // Not a flag: whether training is synchronous where neither of the next two says so.
   bool sync_by_default = false;
+  std::string distribution{};  // "": as the cluster is
   bool sync = false;
   bool async = false;
   std::optional<int> replicas_to_aggregate = std::nullopt;
@@ -40,29 +44,40 @@ struct TrainFlags {
   std::string summary_folder{};
   std::int64_t save_summaries_steps = 100;
   std::string report{};
+  std::string plots{};
 
   void add_to(CLI::App& app);
   // The command line that gives these flags to `trainer`.
   std::vector<std::string> arguments() const;
+  // Whether --strategy has no parameter servers.
+  bool has_workers_only() const;
   // Throws UsageError that names the flags that contradict each other.
   Strategy strategy() const;
-  // Throws UsageError.
+  // The tasks of the cluster that hold the variables. Throws UsageError if the strategy wants others
+  // than there are.
+  std::string job_of_variables(const ClusterSpec& cluster) const;
+  // Throws UsageError. What depends on the data and the number of steps is not set yet.
   TrainOptions options() const;
-  // The data, and in `options` the number of steps that the flags mean for it.
-  ImageData load(TrainOptions& options, int workers) const;
+  // The data, and in `options` what the flags and the model's recipe mean for it.
+  LabelledData load(TrainOptions& options, int workers) const;
 
   bool operator==(const TrainFlags&) const = default;
 
  private:
   bool wants_sync() const;
+  ModelChoice choice() const;
+  void follow_recipe(TrainOptions& options, const LabelledData& loaded, int workers) const;
 };
 
 // Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
 // written.
 void check_checkpoint_folder(const TrainOptions& options);
 // The same of all that a chief writes: checkpoints, summaries and the report, which is tried before it
-// is there.
-void check_outputs(const TrainOptions& options, const TrainFlags& flags);
+// is there. Writes what the checkpoints will be of beside them (model_file.h), and throws UsageError if
+// those that are there are of another model.
+// Logs how many examples a step of several workers takes.
+void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
+                     int workers);
 
 // Prints the result of training on standard output, and writes the report that the flags ask for.
 void publish(const TrainReport& report, const TrainFlags& flags);

@@ -66,6 +66,7 @@ std::vector<std::string> RealJob::command_of(std::size_t task) const {
   train.epochs = TrainFlags{}.epochs;
   train.checkpoint_folder = folder_.file("disk/checkpoints");
   train.summary_folder.clear();
+  train.plots.clear();
   train.report = folder_.file("report.json");
   std::vector<std::string> command{"/usr/bin/env",
                                    "-u",

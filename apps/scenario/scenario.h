@@ -66,7 +66,7 @@ class Scenario {
   bool is_training() const { return flags_.job.empty(); }
   // The files that a map/reduce job reads, by name.
   const std::map<std::string, std::vector<std::byte>>& input() const { return input_; }
-  const ImageData& data() const { return data_; }
+  const LabelledData& data() const { return data_; }
   // The training options, without a folder for checkpoints, which the runner of the scenario chooses.
   const TrainOptions& train() const { return train_; }
   std::vector<SimCluster::Job> jobs() const;
@@ -81,7 +81,7 @@ class Scenario {
   std::string name_;
   ScenarioFlags flags_;
   TrainOptions train_;
-  ImageData data_;
+  LabelledData data_;
   std::map<std::string, std::vector<std::byte>> input_;
   FaultPlan fixed_;
   RandomFaults random_;

@@ -1,24 +1,28 @@
 #include "apps/training/accuracy.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
-Score score_on(Session& session, const Classifier& model, const LabelledImages& images) {
-  constexpr std::int64_t chunk = 1000;
-  std::int64_t correct = 0;
+Score score_on(Session& session, const Classifier& model, const Dataset& batches) {
+  std::int64_t correct = 0, labels = 0;
   double loss = 0;
-  for (std::int64_t first = 0; first < images.count(); first += chunk) {
-    const auto size = std::min(chunk, images.count() - first);
-    const Batch batch = consecutive_examples(images, first, size);
+  const StageRef stage = batches.open({&posix_storage(), nullptr});
+  stage->restart(0);
+  for (Tuple batch; stage->next(batch);) {
     const auto results = session.run({model.test.accuracy, model.test.loss},
-                                     {{model.x, batch.x}, {model.labels, batch.labels}});
-    correct += std::llround(results[0].scalar<float>() * static_cast<double>(size));
-    loss += results[1].scalar<float>() * static_cast<double>(size);
+                                     {{model.x, batch[0]}, {model.labels, batch[1]}});
+    const auto count = static_cast<double>(batch[1].elements());
+    labels += batch[1].elements();
+    correct += std::llround(results[0].scalar<float>() * count);
+    loss += results[1].scalar<float>() * count;
   }
-  const auto count = static_cast<double>(images.count());
-  return {static_cast<double>(correct) / count, loss / count};
+  if (labels == 0) throw invalid_argument("a model cannot be tested without examples");
+  return {static_cast<double>(correct) / static_cast<double>(labels),
+          loss / static_cast<double>(labels)};
 }
 
 }  // namespace actorflow

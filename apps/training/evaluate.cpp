@@ -41,12 +41,11 @@ class LastEvaluated {
 
 class Evaluator {
  public:
-  Evaluator(Server& server, const ImageData& data, const TrainOptions& options)
+  Evaluator(Server& server, const LabelledData& data, const TrainOptions& options)
       : data_(data), folder_(options.checkpoint_folder), storage_(server.runtime()->storage()) {
     step_ = global_step(graph_);
-    const Shape image = data.test.image();
-    model_ = make_classifier(graph_, architecture_of(options.model, image, data.train.classes), image,
-                             {.training = false});
+    model_ = make_classifier(graph_, architecture_of(options.model, data.types), data.types.example,
+                             {.training = false, .label = data.types.label});
     auto saved = model_.variables.all();
     saved.push_back(step_);
     saver_.emplace(graph_, saved, step_);
@@ -61,7 +60,7 @@ class Evaluator {
   std::int64_t last() const { return last_.step(); }
 
  private:
-  const ImageData& data_;
+  const LabelledData& data_;
   std::string folder_;
   Storage& storage_;
   LastEvaluated last_{storage_, folder_};
@@ -82,7 +81,7 @@ bool Evaluator::evaluate_newest() {
   try {
     const auto step = saver_->restore(*session_, storage_, folder_, true);
     if (!step) return false;
-    const Score score = score_on(*session_, model_, data_.test);
+    const Score score = score_on(*session_, model_, data_.test_batches());
     failures_ = 0;
     if (events_)
       events_->write([&](EventWriter& to) {
@@ -105,7 +104,7 @@ bool Evaluator::evaluate_newest() {
 
 }  // namespace
 
-void evaluate_checkpoints(const ImageData& data, const TrainOptions& options,
+void evaluate_checkpoints(const LabelledData& data, const TrainOptions& options,
                           const std::atomic<bool>& interrupted) {
   Server server = Server::local();
   Runtime& runtime = *server.runtime();

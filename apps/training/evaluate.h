@@ -13,7 +13,7 @@ namespace actorflow {
 // that a restarted evaluator does not repeat it. Returns when training is complete (training_end.h) and
 // the last checkpoint has been evaluated, or when `interrupted` becomes true. Skips a checkpoint that is
 // removed while it is read. Throws data_loss if the last one is damaged.
-void evaluate_checkpoints(const ImageData& data, const TrainOptions& options,
+void evaluate_checkpoints(const LabelledData& data, const TrainOptions& options,
                           const std::atomic<bool>& interrupted);
 
 }  // namespace actorflow

@@ -1,10 +1,10 @@
-// Labelled images, and the batches that replicas train on, as datasets.
+// Labelled images.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "actors/input/dataset.h"
+#include "apps/training/labelled_data.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {
@@ -39,9 +39,7 @@ struct Batch {
 // `size` consecutive examples from `first` on.
 Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::int64_t size);
 
-// An endless sequence of batches: the examples in an order that is drawn anew for each pass over the
-// data, cut into batches of one size, which may reach into the next pass. An element is x and labels of
-// a Batch. The sequence depends on data, batch size and seed only; replicas share it by Dataset::shard.
-Dataset training_batches(const LabelledImages& data, std::int64_t batch_size, std::uint64_t seed);
+// Images to train and test on: float32 [height, width, channels], 0 to 1.
+LabelledData labelled(const ImageData& data);
 
 }  // namespace actorflow

@@ -9,6 +9,7 @@ void Meter::record(std::int64_t step, double loss, double accuracy) {
   constexpr std::size_t window = 100;
   step_ = step;
   last_ = clock_.now();
+  curve_.record(step, loss, accuracy);
   recent_.push_back({loss, accuracy});
   if (recent_.size() > window) recent_.pop_front();
 }

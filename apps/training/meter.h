@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "actors/runtime/clock.h"
+#include "apps/training/learning_curve.h"
 
 namespace actorflow {
 
@@ -26,6 +27,7 @@ class Meter {
   // The speed of all replicas together.
   double examples_per_second() const;
   double seconds_left() const;
+  const LearningCurve& curve() const { return curve_; }
 
  private:
   struct Sample {
@@ -37,6 +39,7 @@ class Meter {
   Clock& clock_;
   std::int64_t start_, step_, end_, examples_per_step_;
   std::deque<Sample> recent_;
+  LearningCurve curve_;
   Clock::time_point began_ = clock_.now();
   Clock::time_point last_ = began_;
 };

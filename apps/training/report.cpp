@@ -21,6 +21,7 @@ namespace {
 template <class Report, class Field>
 void each_field(Report& report, const Field& field) {
   field("test_accuracy", report.test_accuracy);
+  field("test_loss", report.test_loss);
   field("loss", report.loss);
   field("global_step", report.global_step);
   field("examples_per_second", report.examples_per_second);

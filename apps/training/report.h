@@ -8,7 +8,8 @@
 namespace actorflow {
 
 struct TrainReport {
-  double test_accuracy = 0;  // share of the test images
+  double test_accuracy = 0;  // share of the labels to test on
+  double test_loss = 0;      // their mean loss
   double loss = 0;           // mean of the chief's last 100 batches
   std::int64_t global_step = 0;
   double examples_per_second = 0;  // of all replicas together

@@ -4,7 +4,7 @@
 
 namespace actorflow {
 
-std::optional<TrainReport> train_locally(int ps, int workers, const ImageData& data,
+std::optional<TrainReport> train_locally(int ps, int workers, const LabelledData& data,
                                          const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress,
                                          const std::function<void(std::function<void()>)>& started) {

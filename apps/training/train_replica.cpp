@@ -13,15 +13,17 @@
 #include "actors/runtime/runtime.h"
 #include "apps/training/accuracy.h"
 #include "apps/training/gradient_counts.h"
+#include "apps/training/training_plots.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/ops/training_ops.h"
+#include "kernels/ops/clipping.h"
 
 namespace actorflow {
 namespace {
 
 class ClassifierProgram final : public ReplicaProgram {
  public:
-  ClassifierProgram(Server& server, const ImageData& data, const TrainOptions& options,
+  ClassifierProgram(Server& server, const LabelledData& data, const TrainOptions& options,
                     Progress* progress)
       : server_(server),
         data_(data),
@@ -41,13 +43,14 @@ class ClassifierProgram final : public ReplicaProgram {
   std::optional<TrainReport> report;
 
  private:
+  TrainOp train(Graph& graph, const Replication& replication);
   void summarise();
   bool is_sync() const { return is_synchronous(options_.strategy); }
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   std::int64_t batches_per_step() const { return is_sync() ? task_.num_replicas() : 1; }
 
   Server& server_;
-  const ImageData& data_;
+  const LabelledData& data_;
   const TrainOptions& options_;
   Progress* progress_;
   TaskConfig task_;
@@ -64,12 +67,15 @@ class ClassifierProgram final : public ReplicaProgram {
 ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replication) {
   global_step_ = global_step(graph);
   model_ = graph.precision(options_.precision, [&] {
-    const Shape image = data_.train.image();
-    return make_classifier(graph, architecture_of(options_.model, image, data_.train.classes), image,
-                           {.seed = options_.seed});
+    return make_classifier(graph, architecture_of(options_.model, data_.types, data_.sample),
+                           data_.types.example,
+                           {.seed = options_.seed,
+                            .loss = options_.loss,
+                            .label = data_.types.label,
+                            .step = global_step_,
+                            .replica = replication.replica});
   });
-  train_ = minimize(graph, model_.train.loss, model_.variables.trained(), global_step_,
-                    options_.optimizer, replication);
+  train_ = train(graph, replication);
   staleness_ = graph.on(global_step_.device(), [&] {
     return graph.add(staleness_op(), {}, {{"variable", global_step_.name()}});
   });
@@ -81,6 +87,14 @@ ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replicati
   // Averages are of the first replica's batches: an update by each would depend on their order.
   if (replication.replica == 0) nodes.targets = model_.updates;
   return nodes;
+}
+
+TrainOp ClassifierProgram::train(Graph& graph, const Replication& replication) {
+  auto gradients = compute_gradients(model_.train.loss, model_.variables.trained());
+  if (options_.clip_global_norm > 0)
+    gradients = clip_by_global_norm(std::move(gradients), options_.clip_global_norm);
+  const Output rate = options_.learning_rate ? options_.learning_rate(global_step_) : Output();
+  return apply_gradients(graph, gradients, global_step_, options_.optimizer, replication, rate);
 }
 
 void ClassifierProgram::summarise() {
@@ -97,7 +111,7 @@ ReplicaSettings ClassifierProgram::settings() const {
       {"batch_size", std::to_string(options_.batch_size)},
       {"precision", std::string(to_string(options_.precision))},
       {"seed", std::to_string(options_.seed)},
-      {"images", fmt::format("{} of shape {}", data_.train.count(), data_.train.image().to_string())}};
+      {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())}};
 }
 
 void ClassifierProgram::prepare(MonitoredOptions& options) {
@@ -111,10 +125,12 @@ void ClassifierProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
     meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
                    options_.batch_size * batches_per_step());
-  batches_.emplace(server_, training_batches(data_.train, options_.batch_size, options_.seed)
-                                .skip(planted(PlantedBug::wrong_batch) ? 0 : step * batches_per_step())
-                                .shard(task_.num_replicas(), task_.replica)
-                                .prefetch(1));
+  const Dataset batches = data_.training_batches(
+      {.size = options_.batch_size, .seed = options_.seed, .augmentation = options_.augmentation});
+  batches_.emplace(server_,
+                   batches.skip(planted(PlantedBug::wrong_batch) ? 0 : step * batches_per_step())
+                       .shard(task_.num_replicas(), task_.replica)
+                       .prefetch(1));
 }
 
 Feeds ClassifierProgram::next() {
@@ -138,7 +154,9 @@ void ClassifierProgram::finish(Session& session) {
   const auto values = session.run({variables.begin(), variables.end()});
   for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
   const Tensor staleness = session.run(staleness_);
-  report = {.test_accuracy = score_on(session, model_, data_.test).accuracy,
+  const Score score = score_on(session, model_, data_.test_batches());
+  report = {.test_accuracy = score.accuracy,
+            .test_loss = score.loss,
             .loss = meter_->loss(),
             .global_step = session.run(global_step_).scalar<std::int64_t>(),
             .examples_per_second = meter_->examples_per_second(),
@@ -150,6 +168,9 @@ void ClassifierProgram::finish(Session& session) {
             .dropped_gradients = dropped_gradients(session, train_, task_.num_replicas()),
             .uneven_updates = uneven_updates(session, train_),
             .weights_hash = hash_of(weights)};
+  if (!options_.plots_folder.empty())
+    save_training_plots(options_.plots_folder, meter_->curve(), data_,
+                        answers_on(session, model_, data_));
 }
 
 }  // namespace
@@ -161,7 +182,7 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(examples) / per_step));
 }
 
-std::optional<TrainReport> train_replica(Server& server, const ImageData& data,
+std::optional<TrainReport> train_replica(Server& server, const LabelledData& data,
                                          const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress) {
   ClassifierProgram program(server, data, options, progress);

@@ -1,4 +1,4 @@
-// The training of a classifier of images as the program of every replica
+// The training of a classifier as the program of every replica
 // (actors/strategies/replica_run.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "actors/monitored/step_timer.h"
 #include "actors/strategies/replica_run.h"
 #include "actors/task/server.h"
-#include "apps/training/images.h"
+#include "apps/training/labelled_data.h"
 #include "apps/training/model_choice.h"
 #include "apps/training/progress.h"
 #include "apps/training/report.h"
@@ -24,11 +24,16 @@ namespace actorflow {
 struct TrainOptions : ReplicaOptions {
   ModelChoice model{};
   OptimizerChoice optimizer = Adam{};
+  LearningRateSchedule learning_rate{};      // none: the optimizer's
+  double clip_global_norm = 0;               // of the gradients; 0 = not
+  Loss loss = softmax_cross_entropy();       // of training
+  ImageAugmentation augmentation{};          // of training
   std::int64_t batch_size = 64;              // examples of one replica's step
   Precision precision = Precision::float32;  // of the products
   std::uint64_t seed = 1;
   std::string summary_folder;  // of event files, those of the evaluator in eval/; "" = none
   Every save_summaries{.steps = 100};
+  std::string plots_folder;  // for pictures of the run (training_plots.h); "" = none
 };
 
 // Global steps in `epochs` passes over `examples`: a synchronous step takes a batch of every worker, an
@@ -38,7 +43,7 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 
 // run_replica() with this program. Returns the report at the chief, and nothing at other replicas, if
 // training was complete before it began, or if `interrupted` became true. `progress` may be null.
-std::optional<TrainReport> train_replica(Server& server, const ImageData& data,
+std::optional<TrainReport> train_replica(Server& server, const LabelledData& data,
                                          const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 

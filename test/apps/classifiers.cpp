@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(lenet_reads_digits_after_a_few_steps) {
   const TrainOp train = minimize(graph, model.train.loss, model.variables.trained(), step, Adam{});
   Session session(graph);
   session.initialize_variables();
-  DatasetIterator batches(training_batches(data.train, 64, 1));
+  DatasetIterator batches(labelled(data).training_batches({.size = 64, .seed = 1}));
   for (int i = 0; i < 100; ++i) {
     const Tuple next = batches.next();
     session.run({train.step}, {{model.x, next[0]}, {model.labels, next[1]}});

@@ -27,6 +27,10 @@ LabelledImages numbered_images(std::uint8_t count) {
   return data;
 }
 
+Dataset batches_of(const LabelledImages& data, std::int64_t size, std::uint64_t seed) {
+  return labelled(ImageData{data, data}).training_batches({.size = size, .seed = seed});
+}
+
 std::vector<int> numbers(const Tensor& x) {
   std::vector<int> numbers;
   for (const float value : x.values<float>()) numbers.push_back(static_cast<int>(value * 255 + 0.5f));
@@ -77,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_batch_holds_scaled_images_and_their_labels) {
 
 BOOST_AUTO_TEST_CASE(each_pass_sees_every_image_once_in_a_new_order) {
   const LabelledImages data = numbered_images(60);
-  const auto all = numbers_of(training_batches(data, 8, 1), 15);  // 8 does not divide 60
+  const auto all = numbers_of(batches_of(data, 8, 1), 15);  // 8 does not divide 60
   const std::vector<int> first(all.begin(), all.begin() + 60);
   const std::vector<int> second(all.begin() + 60, all.end());
   BOOST_TEST(std::set(first.begin(), first.end()).size() == 60u);
@@ -87,7 +91,7 @@ BOOST_AUTO_TEST_CASE(each_pass_sees_every_image_once_in_a_new_order) {
 
 BOOST_AUTO_TEST_CASE(labels_stay_with_their_images) {
   const LabelledImages data = numbered_images(100);
-  DatasetIterator batches(training_batches(data, 10, 3));
+  DatasetIterator batches(batches_of(data, 10, 3));
   for (int i = 0; i < 20; ++i) {
     const Tuple batch = batches.next();
     const auto images = numbers(batch[0]);
@@ -98,7 +102,7 @@ BOOST_AUTO_TEST_CASE(labels_stay_with_their_images) {
 
 BOOST_AUTO_TEST_CASE(workers_share_one_sequence) {
   const LabelledImages data = numbered_images(50);
-  const Dataset batches = training_batches(data, 4, 9);
+  const Dataset batches = batches_of(data, 4, 9);
   DatasetIterator all(batches), even(batches.shard(2, 0)), odd(batches.shard(2, 1));
   for (int i = 0; i < 20; ++i) {
     BOOST_TEST(numbers(all.next()[0]) == numbers(even.next()[0]), boost::test_tools::per_element());
@@ -108,17 +112,15 @@ BOOST_AUTO_TEST_CASE(workers_share_one_sequence) {
 
 BOOST_AUTO_TEST_CASE(the_sequence_can_be_entered_anywhere) {
   const LabelledImages data = numbered_images(50);
-  const auto all = numbers_of(training_batches(data, 4, 9), 40);
-  const auto late = numbers_of(training_batches(data, 4, 9).skip(30), 10);
+  const auto all = numbers_of(batches_of(data, 4, 9), 40);
+  const auto late = numbers_of(batches_of(data, 4, 9).skip(30), 10);
   BOOST_TEST(late == std::vector<int>(all.begin() + 120, all.end()), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_seed_decides_the_order) {
   const LabelledImages data = numbered_images(50);
-  BOOST_TEST(
-      (numbers_of(training_batches(data, 5, 1), 10) != numbers_of(training_batches(data, 5, 2), 10)));
-  BOOST_TEST(
-      (numbers_of(training_batches(data, 5, 1), 10) == numbers_of(training_batches(data, 5, 1), 10)));
+  BOOST_TEST((numbers_of(batches_of(data, 5, 1), 10) != numbers_of(batches_of(data, 5, 2), 10)));
+  BOOST_TEST((numbers_of(batches_of(data, 5, 1), 10) == numbers_of(batches_of(data, 5, 1), 10)));
 }
 
 BOOST_AUTO_TEST_CASE(planes_of_cifar10_become_pixels) {

@@ -87,8 +87,8 @@ void check_export(Session& session, const Signature& signature,
   check_with_python("run_onnx.py", {folder.path()});
 }
 
-Signature signature_of(Output images, Output logits) {
-  return {{{"images", images}},
+Signature signature_of(Output examples, Output logits) {
+  return {{{"examples", examples}},
           {{"logits", logits}, {"probabilities", softmax(logits)}, {"class", argmax(logits, 1)}}};
 }
 
@@ -98,7 +98,7 @@ void check_model(const Architecture& architecture, const Shape& image) {
   const Signature signature = signature_of(model.x, model.test.logits);
   Session session(graph);
   session.initialize_variables();
-  check_export(session, signature, {{"images", random_tensor({4, image[0], image[1], image[2]}, 0, 1)}},
+  check_export(session, signature, {{"examples", random_tensor({4, image[0], image[1], image[2]}, 0, 1)}},
                1e-4);
 }
 
@@ -214,15 +214,15 @@ void check_trained(const ModelChoice& choice, const Shape& example,
   command.insert(command.end(), flags.begin(), flags.end());
   Process training(command);
   BOOST_TEST(training.wait() == 0, training.output());
-  Process exporting({"actorflow", "export", "--model", choice.name, "--checkpoint", folder.file("saved"),
-                     "--output", output});
+  Process exporting({"actorflow", "export", "--checkpoint", folder.file("saved"), "--output", output});
   BOOST_TEST(exporting.wait() == 0, exporting.output());
   BOOST_TEST(exporting.output().find(describe(choice) + ", of step ") != std::string::npos,
              exporting.output());
 
   Graph graph;
   const Classifier model =
-      make_classifier(graph, architecture_of(choice, example, 10), example, {.training = false});
+      make_classifier(graph, architecture_of(choice, {{DType::float32, example}, {}, 10, ""}), example,
+                      {.training = false});
   const auto checkpoint = load_latest_checkpoint(posix_storage(), folder.file("saved"));
   BOOST_TEST_REQUIRE(checkpoint.has_value());
   std::vector<Output> restore;
@@ -233,7 +233,7 @@ void check_trained(const ModelChoice& choice, const Shape& example,
   std::vector<std::int64_t> images{20};
   images.insert(images.end(), example.dims().begin(), example.dims().end());
   write_file(output + "/cases.json", case_of(session, signature_of(model.x, model.test.logits),
-                                             {{"images", random_tensor(Shape(images), 0, 1)}}, 1e-4)
+                                             {{"examples", random_tensor(Shape(images), 0, 1)}}, 1e-4)
                                          .dump());
   check_with_python("run_onnx.py", {output});
 }
@@ -269,9 +269,10 @@ BOOST_AUTO_TEST_CASE(a_transformer_is_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(trained_models_predict_the_same) {
-  check_trained({.name = "mlp", .hidden = {48, 32}}, {784}, {"--hidden=48,32", "--train-steps=100"});
+  check_trained({.name = "mlp", .settings = {{"hidden", "48,32"}}}, {28, 28, 1},
+                {"--set=hidden=48,32", "--train-steps=100"});
   check_trained({.name = "lenet"}, {28, 28, 1}, {"--train-steps=10"});
-  check_trained({.name = "resnet20"}, {32, 32, 1}, {"--train-steps=3", "--batch-size=8"});
+  check_trained({.name = "resnet20"}, {28, 28, 1}, {"--train-steps=3", "--batch-size=8"});
 }
 
 BOOST_AUTO_TEST_CASE(weights_in_a_file_of_their_own_are_found) {

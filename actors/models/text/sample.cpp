@@ -51,7 +51,8 @@ class Sampler {
       if (logit >= least) sum += std::exp((logit - most) / options_.temperature);
       sums.push_back(sum);
     }
-    const double drawn = static_cast<double>(random_() >> 11) * 0x1p-53 * sum;
+    const double share = static_cast<double>(random_() >> 11) * 0x1p-53;
+    const double drawn = std::min(share * sum, std::nextafter(sum, 0.0));
     return std::ranges::upper_bound(sums, drawn) - sums.begin();
   }
 

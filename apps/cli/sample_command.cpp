@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "actors/models/text/sample.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/program.h"
+#include "apps/training/trained_model.h"
+
+namespace actorflow {
+namespace {
+
+struct SampleCommand {
+  std::string checkpoint_folder;
+  std::string prompt = "\n";
+  SampleOptions options{};
+};
+
+int run(const SampleCommand& command) {
+  LoadedModel loaded = load_trained_model(posix_storage(), command.checkpoint_folder);
+  if (loaded.what.data.alphabet.empty())
+    throw UsageError(
+        fmt::format("the checkpoints in {} are of {}, which is no model of texts; train one "
+                    "with actorflow train shakespeare --checkpoint_dir ...",
+                    command.checkpoint_folder, describe(loaded.what.choice)));
+  SampleOptions options = command.options;
+  options.context = block_of(loaded.what.choice);
+  options.on_character = [](std::string_view character) {
+    std::fwrite(character.data(), 1, character.size(), stdout);
+    std::fflush(stdout);
+  };
+  fmt::print("{}", command.prompt);
+  check_usage(
+      [&] { sample(loaded.model, Vocabulary::of(loaded.what.data.alphabet), command.prompt, options); });
+  fmt::print("\n");
+  return success;
+}
+
+}  // namespace
+
+void add_sample_command(CLI::App& app, Command& chosen) {
+  auto command = std::make_shared<SampleCommand>();
+  CLI::App* sub = app.add_subcommand("sample", "Write a text by a trained model of characters");
+  sub->add_option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
+                  "Folder of actorflow train shakespeare, whose newest checkpoint is taken")
+      ->required();
+  sub->add_option("--prompt", command->prompt, "With what the text begins; without it a new line");
+  sub->add_option("--length", command->options.length, "Characters to add")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->capture_default_str();
+  sub->add_option("--temperature", command->options.temperature,
+                  "Below 1 likely characters become likelier; 0: always the likeliest")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_option("--top-k,--top_k", command->options.top_k,
+                  "Draw among so many likeliest characters; 0: among all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_option("--seed", command->options.seed, "Another one gives another text")
+      ->capture_default_str();
+  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
+}  // namespace actorflow

@@ -1,0 +1,41 @@
+#include "apps/training/labelled_data.h"
+
+#include <utility>
+
+#include "actors/input/rows.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::int64_t test_batch = 1000;
+
+bool changes(const ImageAugmentation& how) {
+  return how.padding != 0 || how.mirroring != Mirroring::none;
+}
+
+Dataset converted(const Dataset& batches, const Dataset::Map& convert) {
+  return convert ? batches.map(convert) : batches;
+}
+
+}  // namespace
+
+LabelledData labelled(LabelledRows rows) {
+  const Dataset::Map convert = std::move(rows.convert);
+  LabelledData data{.noun = std::move(rows.noun), .types = std::move(rows.types)};
+  data.train_count = rows_of(rows.train);
+  data.sample = rows.train[0];
+  data.training_batches = [train = std::move(rows.train), convert](const BatchesOfTraining& how) {
+    if (!changes(how.augmentation))
+      return converted(Dataset::tensors(train).shuffle({.seed = how.seed}).repeat().batch(how.size),
+                       convert);
+    ImageAugmentation augmentation = how.augmentation;
+    augmentation.seed = how.seed;
+    return augmented_images(train[0], train[1], augmentation).repeat().batch(how.size);
+  };
+  data.test_batches = [test = std::move(rows.test), convert] {
+    return converted(Dataset::tensors(test).batch(test_batch), convert);
+  };
+  return data;
+}
+
+}  // namespace actorflow

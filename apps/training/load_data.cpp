@@ -1,0 +1,26 @@
+#include "apps/training/load_data.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "apps/training/images.h"
+#include "apps/training/table.h"
+#include "apps/training/text.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+LabelledData load_data(const std::string& path, std::int64_t block) {
+  const auto is_a = [&path](const std::string& ending) {
+    return path.ends_with(ending) || path.ends_with(ending + ".gz");
+  };
+  if (std::filesystem::is_directory(path)) return labelled(load_images(path));
+  if (is_a(".csv")) return load_table(path);
+  if (is_a(".txt")) return load_text_blocks(path, block);
+  throw Error(
+      Code::not_found,
+      fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt; name one", path));
+}
+
+}  // namespace actorflow

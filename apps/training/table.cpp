@@ -1,0 +1,58 @@
+#include "apps/training/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/input/rows.h"
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+const InputContext from_disk{&posix_storage(), nullptr};
+
+// Of the first row; what is quoted has no commas here, since numbers are not quoted.
+int columns_of(const std::string& path) {
+  const Tuple lines = read_all(Dataset::lines({path}).skip(1).take(1), from_disk);
+  if (lines.empty())
+    throw Error(Code::data_loss, path + ": expected a heading and rows of numbers, but it has no rows");
+  const std::string row = lines[0].scalar<std::string>();
+  const auto columns = static_cast<int>(std::ranges::count(row, ',')) + 1;
+  if (columns < 2)
+    throw Error(Code::data_loss, fmt::format("{}: expected two columns or more, of which the last is "
+                                             "the class, but the first row is '{}'",
+                                             path, row));
+  return columns;
+}
+
+std::int64_t classes_of(const std::string& path, const Tensor& labels) {
+  const auto [least, most] = std::ranges::minmax(labels.values<std::int64_t>());
+  if (least < 0 || most < 1)
+    throw Error(Code::data_loss, fmt::format("{}: expected classes from 0 on, and more than one, in the "
+                                             "last column, but they are from {} to {}",
+                                             path, least, most));
+  return most + 1;
+}
+
+}  // namespace
+
+LabelledData load_table(const std::string& path) {
+  const int features = columns_of(path) - 1;
+  const Dataset rows =
+      Dataset::csv({path}, {.components = {{DType::float32, 0, features}, {DType::int64, features}}})
+          .shuffle({.seed = 1, .each_pass_anew = false});
+  const Tuple all = read_all(rows, from_disk);
+  const std::int64_t count = rows_of(all), train = count * 4 / 5;
+  if (train < 1)
+    throw Error(Code::data_loss, fmt::format("{}: {} row is too few to train and test on", path, count));
+  const LabelledTypes types{{DType::float32, {features}}, {}, classes_of(path, all[1]), {}};
+  return labelled(LabelledRows{
+      "rows", types, read_all(rows.take(train), from_disk), read_all(rows.skip(train), from_disk), {}});
+}
+
+}  // namespace actorflow

@@ -1,0 +1,37 @@
+#include "apps/training/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "actors/models/text/text_data.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::int64_t test_batch = 64;
+
+std::string alphabet_of(const Vocabulary& vocabulary) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(vocabulary.size()));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return vocabulary.decode(numbers);
+}
+
+}  // namespace
+
+LabelledData load_text_blocks(const std::string& path, std::int64_t block) {
+  const TextData text = load_text(posix_storage(), path);
+  LabelledData data;
+  data.noun = "blocks";
+  data.types = {{DType::int64, {block}}, {block}, text.vocabulary.size(), alphabet_of(text.vocabulary)};
+  data.train_count = std::max<std::int64_t>(1, text.train.elements() / block);
+  data.training_batches = [train = text.train, block](const BatchesOfTraining& how) {
+    return random_blocks(train, block, how.seed).batch(how.size);
+  };
+  data.test_batches = [validation = text.validation, block] {
+    return consecutive_blocks(validation, block).batch(test_batch);
+  };
+  return data;
+}
+
+}  // namespace actorflow

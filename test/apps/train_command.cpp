@@ -1,0 +1,142 @@
+// `actorflow train`: any data, any strategy, here or as a task of a cluster.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "test/apps/support/process.h"
+#include "test/apps/support/tf_config_cluster.h"
+#include "test/apps/support/trainers.h"
+#include "test/support/folder.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+// Runs `actorflow train` and returns what it printed.
+std::string train(std::vector<std::string> arguments, int status = 0) {
+  arguments.insert(arguments.begin(), {"actorflow", "train"});
+  Process process(arguments);
+  BOOST_TEST(process.wait() == status, process.output());
+  return process.output();
+}
+
+std::string weights_in(const std::string& output) {
+  const auto found = output.find("weights ");
+  BOOST_TEST_REQUIRE(found != std::string::npos, output);
+  return output.substr(found, 24);
+}
+
+// Images whose pixels follow from their numbers, in CIFAR-10's binary version.
+std::string images_as_cifar10(int count) {
+  std::string records;
+  std::uint32_t state = 1;
+  for (int image = 0; image < count; ++image) {
+    records += static_cast<char>(image % 10);
+    for (int i = 0; i < 3 * 32 * 32; ++i) {
+      state = state * 1664525 + 1013904223;
+      records += static_cast<char>(state >> 24);
+    }
+  }
+  return records;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(train_command)
+
+BOOST_AUTO_TEST_CASE(flowers_are_learnt_from_a_table) {
+  const Folder folder;
+  const std::string report = folder.file("report.json");
+  train({"iris", "--report", report, "--plots", folder.file("plots")});
+  BOOST_TEST(std::stod(report_value(read_file(report), "test_accuracy")) > 0.9);
+  for (const char* plot : {"loss.svg", "accuracy.svg", "confusion.svg"})
+    BOOST_TEST(std::filesystem::exists(folder.file("plots") + "/" + plot), plot);
+}
+
+BOOST_AUTO_TEST_CASE(where_the_variables_are_does_not_change_what_is_learnt) {
+  const std::vector<std::string> job{"digits", "--train-steps=30", "--workers=2"};
+  const auto weights = [&job](const std::string& strategy) {
+    auto arguments = job;
+    arguments.push_back("--strategy=" + strategy);
+    return weights_in(train(arguments));
+  };
+  const std::string expected = weights("parameter_server");
+  BOOST_TEST(weights("mirrored") == expected);
+  BOOST_TEST(weights("multi_worker") == expected);
+}
+
+BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
+  const std::vector<std::string> job{"digits", "--train-steps=30", "--strategy=multi_worker"};
+  auto alone = job;
+  alone.emplace_back("--workers=3");
+  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
+  command.insert(command.end(), job.begin(), job.end());
+  TfConfigCluster cluster(command, {{"worker", 3}});
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+}
+
+// A text of two letters by turns is foretold after a few steps.
+BOOST_AUTO_TEST_CASE(a_text_is_learnt_and_continued) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "ab";
+  write_file(folder.file("t.txt"), text);
+  train({"shakespeare", "--data", folder.file("t.txt"), "--set=context=8", "--set=layers=1",
+         "--set=heads=2", "--set=width=16", "--train-steps=100", "--learning-rate=0.01",
+         "--checkpoint_dir", folder.file("saved")});
+  const auto sample = [&](const std::vector<std::string>& more, int status = 0) {
+    std::vector<std::string> command{"actorflow", "sample", "--checkpoint", folder.file("saved")};
+    command.insert(command.end(), more.begin(), more.end());
+    Process process(command);
+    BOOST_TEST(process.wait() == status, process.output());
+    return process.output();
+  };
+  BOOST_TEST(sample({"--prompt=aba", "--length=6", "--temperature=0"}) == "ababababa\n");
+  BOOST_TEST(sample({"--prompt=x"}, 2).find("'x'") != std::string::npos);
+}
+
+// Flips and crops, a schedule, smoothed labels, filters computed from the images.
+BOOST_AUTO_TEST_CASE(a_recipe_trains_images_wherever_the_variables_are) {
+  const Folder folder;
+  write_file(folder.file("data_batch_1.bin"), images_as_cifar10(64));
+  write_file(folder.file("test_batch.bin"), images_as_cifar10(20));
+  const auto run = [&folder](const char* strategy) {
+    return weights_in(train({"cifar10", "--data", folder.path(), "--train-steps=6", "--batch-size=16",
+                             "--workers=2", std::string("--strategy=") + strategy}));
+  };
+  BOOST_TEST(run("mirrored") == run("parameter_server"));
+}
+
+BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {
+  constexpr int bad_usage = 2;
+  const auto refused = [](std::vector<std::string> arguments, const std::vector<std::string>& words) {
+    arguments.insert(arguments.begin(), "digits");
+    const std::string output = train(arguments, bad_usage);
+    for (const auto& word : words)
+      BOOST_TEST(output.find(word) != std::string::npos, output << " lacks " << word);
+  };
+  refused({"--strategy=mirrored", "--ps=2"}, {"--ps is 2", "--strategy=mirrored"});
+  refused({"--strategy=one_device", "--workers=2"}, {"--workers is 2", "--strategy=one_device"});
+  refused({"--strategy=multi_worker", "--async"}, {"--async", "--strategy=multi_worker"});
+  refused({"--set", "hidden"}, {"key=value"});
+  refused({"--set", "hidden=8", "--hidden=9"}, {"--set hidden", "--hidden"});
+  refused({"--set=width=8"}, {"'width'", "hidden=256"});
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_with_checkpoints_of_another_model_is_refused) {
+  const Folder folder;
+  const std::vector<std::string> first{"digits", "--train-steps=10", "--set=hidden=8",
+                                       "--checkpoint_dir", folder.path()};
+  train(first);
+  auto second = first;
+  second[2] = "--set=hidden=16";
+  const std::string output = train(second, 2);
+  for (const char* word : {"--checkpoint_dir", "hidden=8", "hidden=16", "another folder"})
+    BOOST_TEST(output.find(word) != std::string::npos, output << " lacks " << word);
+  auto more = first;
+  more[1] = "--train-steps=20";
+  BOOST_TEST(train(more).find("after 20 ") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

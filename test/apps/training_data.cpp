@@ -1,0 +1,130 @@
+// What is trained on, what is trained, and what is written about it.
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "apps/training/learning_curve.h"
+#include "apps/training/load_data.h"
+#include "apps/training/model_choice.h"
+#include "apps/training/model_file.h"
+#include "dataflow/values/error.h"
+#include "test/support/folder.h"
+
+using namespace actorflow;
+using test::Folder;
+
+namespace {
+
+const LabelledTypes flowers{{DType::float32, {4}}, {}, 3, {}};
+const LabelledTypes photos{{DType::float32, {32, 32, 3}}, {}, 10, {}};
+
+// Runs a call that must fail with this code and all of these words.
+template <class Call>
+void expect_error(Code code, const std::vector<std::string>& words, const Call& call) {
+  BOOST_CHECK_EXCEPTION(call(), Error, [&](const Error& error) {
+    const std::string text = error.what();
+    for (const auto& word : words)
+      BOOST_TEST(text.find(word) != std::string::npos, text << " lacks " << word);
+    return error.code() == code;
+  });
+}
+
+LabelledData table_of(const Folder& folder, const std::string& text) {
+  test::write_file(folder.file("t.csv"), text);
+  return load_data(folder.file("t.csv"));
+}
+
+std::vector<float> first_features(const Dataset& batches, int count) {
+  const StageRef stage = batches.open({});
+  stage->restart(0);
+  std::vector<float> values;
+  for (Tuple batch; count > 0 && stage->next(batch); --count) {
+    const auto x = batch[0].values<float>();
+    for (std::size_t i = 0; i < x.size(); i += static_cast<std::size_t>(batch[0].shape()[1]))
+      values.push_back(x[i]);
+  }
+  return values;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(training_data)
+
+BOOST_AUTO_TEST_CASE(of_a_table_a_fifth_is_to_test_on) {
+  const Folder folder;
+  std::string text = "a,b,class\n";
+  for (int row = 0; row < 20; ++row)
+    text += std::to_string(row) + ",0.5," + std::to_string(row % 3) + "\n";
+  const LabelledData data = table_of(folder, text);
+  BOOST_TEST(data.types.example.to_string() == "float32[2]");
+  BOOST_TEST(data.types.classes == 3);
+  BOOST_TEST(data.train_count == 16);
+  const auto trained = first_features(data.training_batches({.size = 8, .seed = 1}), 2);
+  const auto tested = first_features(data.test_batches(), 1);
+  std::set<float> all(trained.begin(), trained.end());
+  all.insert(tested.begin(), tested.end());
+  BOOST_TEST(tested.size() == 4u);
+  BOOST_TEST(all.size() == 20u);  // each row in one of the two
+}
+
+BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
+  const Folder folder;
+  const auto refuse = [&](const std::string& text, const std::vector<std::string>& words) {
+    expect_error(Code::data_loss, words, [&] { table_of(folder, text); });
+  };
+  refuse("a,b\n", {"t.csv", "no rows"});
+  refuse("a\n1\n", {"t.csv", "two columns", "'1'"});
+  refuse("a,b\n1,0\n", {"t.csv", "1 row"});
+  refuse("a,b\n1,0\n2,0\n", {"t.csv", "classes from 0 on"});
+  refuse("a,b\n1,1\n2,-1\n", {"t.csv", "-1 to 1"});
+  refuse("a,b\n1,1\nx,0\n", {"t.csv", "x"});
+  expect_error(Code::not_found, {"nowhere", "*.csv"}, [] { load_data("nowhere"); });
+}
+
+BOOST_AUTO_TEST_CASE(settings_are_checked_by_the_model) {
+  const auto build = [](const ModelChoice& choice, const LabelledTypes& data) {
+    return [choice, data] { architecture_of(choice, data); };
+  };
+  const Code bad = Code::invalid_argument;
+  expect_error(bad, {"'mpl'", "mlp", "resnet20"}, build({"mpl", {}}, flowers));
+  expect_error(bad, {"mlp", "'depth'", "hidden=256"}, build({"mlp", {{"depth", "3"}}}, flowers));
+  expect_error(bad, {"mlp", "hidden", "'8,x'"}, build({"mlp", {{"hidden", "8,x"}}}, flowers));
+  expect_error(bad, {"mlp", "hidden", "'0'"}, build({"mlp", {{"hidden", "0"}}}, flowers));
+  expect_error(bad, {"lenet", "float32[4]", "mlp"}, build({"lenet", {}}, flowers));
+  expect_error(bad, {"key=value", "'hidden'"}, [] { parse_settings({"hidden"}); });
+  BOOST_TEST(parse_settings({"hidden=8,9", "a="}).at("hidden") == "8,9");
+  BOOST_TEST(describe({"mlp", {{"hidden", "8,9"}}}) == "mlp with hidden=8,9");
+  BOOST_TEST(describe({"mlp", {}}) == "mlp with hidden=256");
+  BOOST_TEST(describe({"lenet", {}}) == "lenet");
+}
+
+BOOST_AUTO_TEST_CASE(a_model_file_says_what_was_trained) {
+  const Folder folder;
+  Storage& storage = posix_storage();
+  expect_error(Code::not_found, {"model.json"}, [&] { read_model_file(storage, folder.path()); });
+  const TrainedModel text{{"mlp", {{"hidden", "8,9"}}}, {{DType::int64, {16}}, {16}, 4, "\n\xff\x80z"}};
+  for (const TrainedModel& model : {text, TrainedModel{{"lenet", {}}, photos}}) {
+    write_model_file(storage, folder.path(), model);
+    BOOST_TEST((read_model_file(storage, folder.path()) == model));
+  }
+  test::write_file(folder.file("model.json"), "{\"model\": \"mlp\"}\n");
+  expect_error(Code::data_loss, {"model.json", "classes"},
+               [&] { read_model_file(storage, folder.path()); });
+}
+
+BOOST_AUTO_TEST_CASE(a_curve_keeps_a_few_hundred_points_of_any_number_of_steps) {
+  LearningCurve curve;
+  constexpr int steps = 100'000;
+  double sum = 0;
+  for (int step = 1; step <= steps; ++step) curve.record(step, step, 0.5);
+  BOOST_TEST(curve.points().size() <= 400u);
+  BOOST_TEST(curve.points().size() >= 150u);
+  for (const auto& point : curve.points()) {
+    sum += point.loss;
+    BOOST_TEST(point.accuracy == 0.5);
+  }
+  BOOST_TEST(curve.points().back().step > steps * 0.99);
+  const auto mean = sum / static_cast<double>(curve.points().size());
+  BOOST_TEST(std::abs(mean - steps / 2.0) < steps * 0.01);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
