@@ -13,7 +13,7 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/security_flags.h"
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 
 using namespace actorflow;
 

@@ -14,7 +14,7 @@
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
-#include "apps/training/skip_gram.h"
+#include "apps/training/data/skip_gram.h"
 #include "schema/text_file.h"
 
 using namespace actorflow;

@@ -1,7 +1,7 @@
 // The data of the benchmarks.
 #pragma once
 
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 
 namespace actorflow::bench {
 

@@ -10,7 +10,7 @@
 #include "actors/actorflow.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/text/transformer.h"
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
 #include "bench/harness.h"

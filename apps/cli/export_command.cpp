@@ -4,7 +4,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "apps/training/export_classifier.h"
+#include "apps/training/models/export_classifier.h"
 
 namespace actorflow {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "apps/training/model_choice.h"
+#include "apps/training/models/model_choice.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/transform/place.h"

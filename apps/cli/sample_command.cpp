@@ -6,7 +6,7 @@
 #include "actors/models/text/sample.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
-#include "apps/training/trained_model.h"
+#include "apps/training/models/trained_model.h"
 
 namespace actorflow {
 namespace {

@@ -17,8 +17,8 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flag_table.h"
-#include "apps/training/load_data.h"
-#include "apps/training/model_file.h"
+#include "apps/training/data/load_data.h"
+#include "apps/training/models/model_file.h"
 #include "dataflow/train/replica_device_setter.h"
 
 namespace actorflow {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/training/labelled_data.h"
-#include "apps/training/model_choice.h"
+#include "apps/training/data/labelled_data.h"
+#include "apps/training/models/model_choice.h"
 #include "apps/training/train_replica.h"
 
 namespace actorflow {

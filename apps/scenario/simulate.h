@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/scenario/scenario.h"
-#include "apps/training/report.h"
+#include "apps/training/reports/report.h"
 
 namespace actorflow {
 

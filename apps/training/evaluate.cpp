@@ -12,7 +12,7 @@
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
 #include "actors/task/server.h"
-#include "apps/training/accuracy.h"
+#include "apps/training/reports/accuracy.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/values/error.h"
 

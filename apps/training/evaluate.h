@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 #include "apps/training/train_replica.h"
 
 namespace actorflow {

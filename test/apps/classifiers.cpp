@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 #include "dataflow/train/replicate.h"
 
 using namespace actorflow;

@@ -11,7 +11,7 @@
 #include "actors/models/classifiers.h"
 #include "actors/models/images/fast_net.h"
 #include "actors/models/text/transformer.h"
-#include "apps/training/model_choice.h"
+#include "apps/training/models/model_choice.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "test/apps/support/python.h"
@@ -98,8 +98,8 @@ void check_model(const Architecture& architecture, const Shape& image) {
   const Signature signature = signature_of(model.x, model.test.logits);
   Session session(graph);
   session.initialize_variables();
-  check_export(session, signature, {{"examples", random_tensor({4, image[0], image[1], image[2]}, 0, 1)}},
-               1e-4);
+  check_export(session, signature,
+               {{"examples", random_tensor({4, image[0], image[1], image[2]}, 0, 1)}}, 1e-4);
 }
 
 // All of these of one float32 input [?,3,4].

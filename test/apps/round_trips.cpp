@@ -1,7 +1,7 @@
 // What programs write for each other: reports. (Flags on a command line: train_flags.cpp.)
 #include <boost/test/unit_test.hpp>
 
-#include "apps/training/report.h"
+#include "apps/training/reports/report.h"
 #include "dataflow/values/error.h"
 
 using namespace actorflow;

@@ -2,10 +2,10 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "apps/training/learning_curve.h"
-#include "apps/training/load_data.h"
-#include "apps/training/model_choice.h"
-#include "apps/training/model_file.h"
+#include "apps/training/data/load_data.h"
+#include "apps/training/models/model_choice.h"
+#include "apps/training/models/model_file.h"
+#include "apps/training/reports/learning_curve.h"
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
 

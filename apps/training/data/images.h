@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/training/labelled_data.h"
+#include "apps/training/data/labelled_data.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "apps/training/table.h"
+#include "apps/training/data/table.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/training/model_file.h"
+#include "apps/training/models/model_file.h"
 
 #include <fmt/format.h>
 

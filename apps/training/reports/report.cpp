@@ -1,4 +1,4 @@
-#include "apps/training/report.h"
+#include "apps/training/reports/report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/training/trained_model.h"
+#include "apps/training/models/trained_model.h"
 
 #include <fmt/format.h>
 

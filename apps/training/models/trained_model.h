@@ -5,7 +5,7 @@
 #include <string>
 
 #include "actors/models/model.h"
-#include "apps/training/model_file.h"
+#include "apps/training/models/model_file.h"
 
 namespace actorflow {
 

@@ -1,4 +1,4 @@
-#include "apps/training/gradient_counts.h"
+#include "apps/training/reports/gradient_counts.h"
 
 #include "dataflow/ops/training_ops.h"
 

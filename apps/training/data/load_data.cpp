@@ -1,12 +1,12 @@
-#include "apps/training/load_data.h"
+#include "apps/training/data/load_data.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "apps/training/images.h"
-#include "apps/training/table.h"
-#include "apps/training/text.h"
+#include "apps/training/data/images.h"
+#include "apps/training/data/table.h"
+#include "apps/training/data/text.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

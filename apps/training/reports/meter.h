@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "actors/runtime/clock.h"
-#include "apps/training/learning_curve.h"
+#include "apps/training/reports/learning_curve.h"
 
 namespace actorflow {
 

@@ -1,4 +1,4 @@
-#include "apps/training/learning_curve.h"
+#include "apps/training/reports/learning_curve.h"
 
 namespace actorflow {
 namespace {

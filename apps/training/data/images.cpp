@@ -1,4 +1,4 @@
-#include "apps/training/images.h"
+#include "apps/training/data/images.h"
 
 #include <fmt/format.h>
 

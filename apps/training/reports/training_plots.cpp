@@ -1,4 +1,4 @@
-#include "apps/training/training_plots.h"
+#include "apps/training/reports/training_plots.h"
 
 #include <fmt/format.h>
 

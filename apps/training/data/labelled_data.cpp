@@ -1,4 +1,4 @@
-#include "apps/training/labelled_data.h"
+#include "apps/training/data/labelled_data.h"
 
 #include <utility>
 

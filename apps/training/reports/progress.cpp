@@ -1,4 +1,4 @@
-#include "apps/training/progress.h"
+#include "apps/training/reports/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "apps/training/model_settings.h"
+#include "apps/training/models/model_settings.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "actors/runtime/storage.h"
-#include "apps/training/model_choice.h"
+#include "apps/training/models/model_choice.h"
 
 namespace actorflow {
 

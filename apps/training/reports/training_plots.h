@@ -8,8 +8,8 @@
 #include "actors/client/session.h"
 #include "actors/models/classifiers.h"
 #include "apps/plots/charts.h"
-#include "apps/training/labelled_data.h"
-#include "apps/training/learning_curve.h"
+#include "apps/training/data/labelled_data.h"
+#include "apps/training/reports/learning_curve.h"
 
 namespace actorflow {
 

@@ -1,10 +1,10 @@
-#include "apps/training/export_classifier.h"
+#include "apps/training/models/export_classifier.h"
 
 #include <fmt/format.h>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/export/onnx_export.h"
-#include "apps/training/model_file.h"
+#include "apps/training/models/model_file.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 

@@ -1,4 +1,4 @@
-#include "apps/training/meter.h"
+#include "apps/training/reports/meter.h"
 
 #include <algorithm>
 #include <chrono>

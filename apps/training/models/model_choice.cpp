@@ -1,4 +1,4 @@
-#include "apps/training/model_choice.h"
+#include "apps/training/models/model_choice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

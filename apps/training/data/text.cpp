@@ -1,4 +1,4 @@
-#include "apps/training/text.h"
+#include "apps/training/data/text.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "apps/training/accuracy.h"
+#include "apps/training/reports/accuracy.h"
 
 #include <cmath>
 

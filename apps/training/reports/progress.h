@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "apps/training/meter.h"
+#include "apps/training/reports/meter.h"
 
 namespace actorflow {
 

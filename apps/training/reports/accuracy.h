@@ -2,7 +2,7 @@
 
 #include "actors/client/session.h"
 #include "actors/models/classifiers.h"
-#include "apps/training/labelled_data.h"
+#include "apps/training/data/labelled_data.h"
 
 namespace actorflow {
 

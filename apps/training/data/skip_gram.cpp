@@ -1,4 +1,4 @@
-#include "apps/training/skip_gram.h"
+#include "apps/training/data/skip_gram.h"
 
 #include <algorithm>
 #include <cctype>

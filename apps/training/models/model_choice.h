@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "actors/models/classifiers.h"
-#include "apps/training/labelled_data.h"
-#include "apps/training/model_settings.h"
-#include "apps/training/recipe.h"
+#include "apps/training/data/labelled_data.h"
+#include "apps/training/models/model_settings.h"
+#include "apps/training/models/recipe.h"
 
 namespace actorflow {
 

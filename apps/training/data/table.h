@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/training/labelled_data.h"
+#include "apps/training/data/labelled_data.h"
 
 namespace actorflow {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "actors/runtime/storage.h"
-#include "apps/training/labelled_data.h"
-#include "apps/training/model_choice.h"
+#include "apps/training/data/labelled_data.h"
+#include "apps/training/models/model_choice.h"
 
 namespace actorflow {
 
