@@ -1,7 +1,9 @@
 #include "actors/ensembles/ensemble.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <numeric>
 
 #include "actors/ensembles/ensemble_state.h"
@@ -19,6 +21,16 @@ void expect_same_data(const EnsemblePlan& plan, const std::vector<MemberRecord>&
                   fmt::format("member {} has learned other examples than this task has: all tasks of an "
                               "ensemble read the same data",
                               record.work.member));
+}
+
+// On several tasks each says what it does.
+Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
+  if (!job.state()->engine().has_others())
+    return [plan](const MemberWork& work) { return train_member(*plan, work); };
+  return [plan, begun = std::make_shared<std::atomic<int>>(0)](const MemberWork& work) {
+    spdlog::info("trains member {}, number {} of this task", work.member, ++*begun);
+    return train_member(*plan, work);
+  };
 }
 
 Predictions predictions_of(const EnsembleState& state, const Tensor& x, Job& job) {
@@ -85,10 +97,10 @@ void Ensemble::fit(const TrainingData& data, const FitOptions& options) {
 }
 
 void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job) {
-  const auto plan = std::make_shared<const EnsemblePlan>(
-      plan_ensemble(state_->networks, state_->options, state_->vote, data, options));
-  const auto records = train_members(
-      job, plan->work(), [plan](const MemberWork& work) { return train_member(*plan, work); });
+  EnsemblePlan checked = plan_ensemble(state_->networks, state_->options, state_->vote, data, options);
+  checked.stopped = job.state()->engine().tools().stopped;
+  const auto plan = std::make_shared<const EnsemblePlan>(std::move(checked));
+  const auto records = train_members(job, plan->work(), trainer_of(plan, job));
   expect_same_data(*plan, records);
   state_->weights.clear();
   state_->histories.clear();

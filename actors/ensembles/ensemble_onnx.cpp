@@ -1,11 +1,13 @@
 // An ensemble as one graph, and as one ONNX model.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "actors/ensembles/ensemble_state.h"
 #include "actors/export/onnx_export.h"
 #include "actors/layers/checks.h"
+#include "actors/layers/network_builder.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -22,15 +24,31 @@ struct MembersGraph {
   std::map<std::string, Tensor> values;  // of the variables
 };
 
+// A network within another one.
+Layer member_layer(const Architecture& network, const std::string& name) {
+  const auto build = [network](LayerScope& scope, Output x) {
+    std::vector<std::pair<SymbolicTensor, Output>> values{{network.inputs[0], x}};
+    const auto value_of = [&values](const SymbolicTensor& tensor) {
+      return std::ranges::find(values, tensor, [](const auto& entry) { return entry.first; })->second;
+    };
+    for (const SymbolicTensor& result : layer_results(network)) {
+      std::vector<Output> inputs;
+      for (const SymbolicTensor& input : result.def().inputs) inputs.push_back(value_of(input));
+      values.emplace_back(result, scope.apply(*result.def().layer, inputs));
+    }
+    return value_of(network.outputs[0]);
+  };
+  return Layer("member", Layer::Function(build)).named(name);
+}
+
 void add_member(MembersGraph& all, const Network& network, int member,
                 const std::map<std::string, Tensor>& weights) {
-  const std::string scope = fmt::format("member_{}", member);
+  const std::string name = fmt::format("member_{}", member);
   ModelVariables variables;
   ModelPass pass{.graph = all.graph, .variables = variables, .seed = network.options.seed};
-  all.graph.name_scope(scope,
-                       [&] { all.outputs.push_back(network.architecture.build(pass, {all.x})[0]); });
+  all.outputs.push_back(LayerScope(pass).apply(member_layer(network.architecture, name), all.x));
   for (const Variable& variable : variables.all())
-    all.values[variable.name()] = weights.at(variable.name().substr(scope.size() + 1));
+    all.values[variable.name()] = weights.at(variable.name().substr(name.size() + 1));
 }
 
 void add_members(MembersGraph& all, const EnsembleState& state) {

@@ -1,8 +1,10 @@
 // What an ensemble is to learn, checked before any member begins.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,7 @@ struct EnsemblePlan {
   std::int64_t classes = 0;
   std::vector<int> folds{};  // stacking: of each example
   std::uint64_t data_hash = 0;
+  std::shared_ptr<const std::atomic<bool>> stopped{};  // of the job: members end early then
 
   std::int64_t rows() const { return examples[0].shape()[0]; }
   const Tensor& x() const { return examples[0]; }

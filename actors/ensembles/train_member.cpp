@@ -7,6 +7,7 @@
 
 #include "actors/models/fit/callbacks.h"
 #include "actors/runtime/threaded_runtime.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
@@ -39,6 +40,15 @@ TrainingData data_of(Tuple columns) {
   return {std::move(columns), labels};
 }
 
+// A member whose training was ended early is none.
+History fit(Model& model, const EnsemblePlan& plan, FitOptions options, Tuple examples) {
+  if (!options.interrupted) options.interrupted = plan.stopped.get();
+  History history = model.fit(data_of(std::move(examples)), options);
+  if (options.interrupted && *options.interrupted)
+    throw Error(Code::cancelled, "the training of a member was interrupted");
+  return history;
+}
+
 MemberRecord record_of(const EnsemblePlan& plan, const MemberWork& work) {
   MemberRecord record;
   record.work = work;
@@ -51,8 +61,9 @@ std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& 
   MemberRecord record = record_of(plan, work);
   record.held_out = plan.held_out_rows(work);
   const bool learns_all = plan.options.method != EnsembleMethod::bagging && record.held_out.empty();
-  const History history = model.fit(
-      data_of(learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work))), plan.fit);
+  const History history =
+      fit(model, plan, plan.fit,
+          learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work)));
   for (const Logs& logs : history.logs) record.epochs.push_back(stored_logs(logs));
   if (work.fold < 0) record.weights = stored_weights(model);
   if (!record.held_out.empty())
@@ -108,9 +119,9 @@ class Snapshots {
 std::vector<MemberRecord> train_snapshots(const EnsemblePlan& plan) {
   Model model = make_model(plan.networks[0]);
   Snapshots snapshots(plan);
-  FitOptions fit = plan.fit;
-  fit.callbacks = {snapshots.callback()};
-  model.fit(data_of(plan.examples), fit);
+  FitOptions options = plan.fit;
+  options.callbacks = {snapshots.callback()};
+  fit(model, plan, options, plan.examples);
   return snapshots.take();
 }
 
