@@ -1,5 +1,5 @@
-// The command line of Actorflow: train, server, checkpoint, export, sample, place, summaries, job, keygen,
-// simulate, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, sample, place, summaries, job, ensemble,
+// keygen, simulate, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   add_place_command(app, command);
   add_summaries_command(app, command);
   add_job_command(app, command);
+  add_ensemble_command(app, command);
   add_keygen_command(app, command);
   add_simulate_command(app, command);
   add_help_command(app, command);

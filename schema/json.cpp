@@ -1,5 +1,6 @@
 #include "schema/json.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -8,11 +9,21 @@
 namespace actorflow {
 namespace {
 
+std::vector<double> doubles_of(const nlohmann::ordered_json& array) {
+  std::vector<double> values;
+  for (const auto& element : array)
+    values.push_back(element.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                       : element.get<double>());
+  return values;
+}
+
 JsonValue value_of(const nlohmann::ordered_json& json) {
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
+  const auto is_integer = [](const auto& element) { return element.is_number_integer(); };
+  if (json.is_array() && !std::ranges::all_of(json, is_integer)) return doubles_of(json);
   return json.get<std::vector<std::int64_t>>();
 }
 

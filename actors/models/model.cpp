@@ -18,8 +18,8 @@ namespace actorflow {
 
 Model::Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs)
     : Model(Architecture{std::move(inputs), std::move(outputs)}) {}
-Model::Model(Architecture architecture)
-    : engine_(std::make_unique<ModelEngine>(std::move(architecture))) {}
+Model::Model(Architecture architecture, std::shared_ptr<Runtime> runtime)
+    : engine_(std::make_unique<ModelEngine>(std::move(architecture), std::move(runtime))) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
@@ -28,6 +28,9 @@ void Model::compile(CompileOptions options) {
   engine_->rebuild_later();
   engine_->options = std::move(options);
 }
+
+const Architecture& Model::architecture() const { return engine_->architecture; }
+const CompileOptions& Model::compile_options() const { return engine_->compiled(); }
 
 History Model::fit(const TrainingData& data, const FitOptions& options) {
   return run_fit(*this, *engine_, data, options);

@@ -28,6 +28,7 @@
 namespace actorflow {
 
 struct ModelEngine;
+class Runtime;
 
 // What fit() prints to standard output.
 enum class Verbosity : std::uint8_t { silent, line_per_epoch };
@@ -67,13 +68,17 @@ class Model {
  public:
   // The functional form.
   Model(std::vector<SymbolicTensor> inputs, std::vector<SymbolicTensor> outputs);
-  explicit Model(Architecture architecture);
+  // Computes on the threads of the runtime, whose extensions it has; none: threads of its own.
+  explicit Model(Architecture architecture, std::shared_ptr<Runtime> runtime = nullptr);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
 
   // Says how to train. A second call keeps the weights, and begins with new optimizer slots.
   void compile(CompileOptions options);
+  const Architecture& architecture() const;
+  // Throws failed_precondition before compile().
+  const CompileOptions& compile_options() const;
 
   // Trains. Returns the history; of other tasks than the chief it is empty. Calls may follow each other:
   // weights, optimizer slots and the number of the step stay.
@@ -96,8 +101,9 @@ class Model {
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
-  // the learning rate; by default the five newest stay. load() takes the newest one that is whole. Throws not_found
-  // if there is none, failed_precondition, with all differences, if it is of another model.
+  // the learning rate; by default the five newest stay. load() takes the newest one that is whole.
+  // Throws not_found if there is none, failed_precondition, with all differences, if it is of another
+  // model.
   void save(const std::string& folder, const KeepOptions& keep = {});
   void load(const std::string& folder);
   // Writes folder/model.onnx, whose inputs and outputs are called as in input(), and "y", "y_1", ...

@@ -23,7 +23,8 @@ std::string counted(std::size_t count, std::string_view what) {
 
 }  // namespace
 
-ModelEngine::ModelEngine(Architecture made) : architecture(std::move(made)) {
+ModelEngine::ModelEngine(Architecture made, std::shared_ptr<Runtime> threads)
+    : architecture(std::move(made)), runtime(std::move(threads)) {
   if (architecture.inputs.empty() || architecture.outputs.empty())
     throw invalid_argument(fmt::format("a model needs an input and an output, got {} and {}",
                                        architecture.inputs.size(), architecture.outputs.size()));
@@ -78,9 +79,11 @@ ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& ex
 }
 
 ModelEngine::Local::Local(const Architecture& architecture, std::vector<TensorType> inputs,
-                          const CompileOptions* options, std::optional<double> rate)
+                          const CompileOptions* options, std::optional<double> rate,
+                          const std::shared_ptr<Runtime>& runtime)
     : nodes(graph, architecture, std::move(inputs), options, rate),
-      server(Server::local(options ? options->extensions : Extensions{})),
+      server(runtime ? Server::local(runtime)
+                     : Server::local(options ? options->extensions : Extensions{})),
       in_session(nodes, server.runtime()->storage()),
       session(std::make_unique<Session>(server.target(), graph)) {
   session->initialize_variables();
@@ -96,7 +99,8 @@ void ModelEngine::build(const std::vector<TensorType>& given) {
       check_type("input", i, local->nodes.input_types[i], types[i]);
     return;
   }
-  auto made = std::make_unique<Local>(architecture, types, options ? &*options : nullptr, wanted_rate);
+  auto made =
+      std::make_unique<Local>(architecture, types, options ? &*options : nullptr, wanted_rate, runtime);
   if (!kept_weights.empty()) made->in_session.set_weights(kept_weights);
   kept_weights.clear();
   local = std::move(made);

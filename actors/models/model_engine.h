@@ -16,7 +16,7 @@
 namespace actorflow {
 
 struct ModelEngine {
-  explicit ModelEngine(Architecture architecture);
+  explicit ModelEngine(Architecture architecture, std::shared_ptr<Runtime> runtime = nullptr);
 
   // Throws failed_precondition if the model has not been compiled.
   const CompileOptions& compiled() const;
@@ -42,6 +42,7 @@ struct ModelEngine {
   void rebuild_later();
 
   Architecture architecture;
+  const std::shared_ptr<Runtime> runtime;  // whose threads compute; null: threads of its own
   std::optional<CompileOptions> options;
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
@@ -52,7 +53,8 @@ struct ModelEngine {
   // In this process.
   struct Local {
     Local(const Architecture& architecture, std::vector<TensorType> inputs,
-          const CompileOptions* options, std::optional<double> rate);
+          const CompileOptions* options, std::optional<double> rate,
+          const std::shared_ptr<Runtime>& runtime);
 
     Graph graph;
     ModelGraph nodes;

@@ -32,10 +32,14 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 
 Server Server::local(const Extensions& extensions) {
+  return local(std::make_shared<ThreadedRuntime>(RuntimeOptions{.extensions = extensions}));
+}
+
+Server Server::local(std::shared_ptr<Runtime> runtime) {
   ServerOptions options;
   options.cluster = ClusterSpec{{"local", {"localhost:0"}}};
   options.job = "local";
-  options.runtime = std::make_shared<ThreadedRuntime>(RuntimeOptions{.extensions = extensions});
+  options.runtime = std::move(runtime);
   return Server(std::make_unique<Impl>(std::move(options), Impl::Peers::none));
 }
 

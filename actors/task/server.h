@@ -71,6 +71,8 @@ class Server {
   explicit Server(ServerOptions options);
   // A cluster of one task, "/job:local/task:0", without a port.
   static Server local(const Extensions& extensions = {});
+  // The same in a runtime that tasks share.
+  static Server local(std::shared_ptr<Runtime> runtime);
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
   // Ends the task: its steps fail as cancelled. Messages that it sent before are still delivered.

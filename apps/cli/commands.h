@@ -18,6 +18,7 @@ void add_sample_command(CLI::App& app, Command& command);
 void add_place_command(CLI::App& app, Command& command);
 void add_summaries_command(CLI::App& app, Command& command);
 void add_job_command(CLI::App& app, Command& command);
+void add_ensemble_command(CLI::App& app, Command& command);
 void add_keygen_command(CLI::App& app, Command& command);
 void add_simulate_command(CLI::App& app, Command& command);
 void add_help_command(CLI::App& app, Command& command);

@@ -23,8 +23,9 @@ int run_program_of_jobs(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execv(path.c_str(), argv.data());
-  throw UsageError(fmt::format("'{}' cannot be run: {}; give the name of a program of jobs that lies in '{}'",
-                               path, std::strerror(errno), folder.string()));
+  throw UsageError(
+      fmt::format("'{}' cannot be run: {}; give the name of a program of jobs that lies in '{}'", path,
+                  std::strerror(errno), folder.string()));
 }
 
 }  // namespace
@@ -36,6 +37,20 @@ void add_job_command(CLI::App& app, Command& command) {
   job->set_help_flag();  // --help is the program's
   job->callback([job, &command] {
     command = [arguments = job->remaining()] { return run_program_of_jobs(arguments); };
+  });
+}
+
+void add_ensemble_command(CLI::App& app, Command& command) {
+  CLI::App* ensemble = app.add_subcommand(
+      "ensemble", "Train an ensemble: ensemble digits --members 8 --report FILE; ensemble --help");
+  ensemble->prefix_command();
+  ensemble->set_help_flag();
+  ensemble->callback([ensemble, &command] {
+    command = [arguments = ensemble->remaining()] {
+      std::vector<std::string> program{"ensemble"};
+      program.insert(program.end(), arguments.begin(), arguments.end());
+      return run_program_of_jobs(program);
+    };
   });
 }
 

@@ -102,10 +102,14 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
      {"actors/checkpoint", "actors/client", "actors/events", "actors/export", "actors/input",
       "actors/layers", "actors/models", "actors/monitored", "actors/runtime", "actors/strategies",
       "actors/task"}},
+    {"actors/ensembles",
+     {"actors/checkpoint", "actors/export", "actors/input", "actors/jobs", "actors/jobs/engine",
+      "actors/layers", "actors/models", "actors/runtime", "actors/strategies"}},
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
-     {"actors/checkpoint", "actors/client", "actors/estimator", "actors/events", "actors/export",
-      "actors/layers", "actors/models", "actors/monitored", "actors/named", "actors/strategies", "actors/task"}},
+     {"actors/checkpoint", "actors/client", "actors/ensembles", "actors/estimator", "actors/events",
+      "actors/export", "actors/layers", "actors/models", "actors/monitored", "actors/named",
+      "actors/strategies", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

@@ -42,6 +42,8 @@ void name_library() {
   keep(&af::start_queue_runners);
   // actors/client/session.h
   keep(&af::write_chrome_trace);
+  // actors/ensembles/ensemble.h
+  keep(static_cast<af::Ensemble (*)(const af::Model&, const af::EnsembleOptions&)>(&af::ensemble));
   // actors/estimator/feature_column.h
   keep(&af::numeric_column, &af::bucketized_column, &af::categorical_column_with_hash_bucket,
        &af::categorical_column_with_identity, &af::crossed_column, &af::embedding_column,

@@ -1,0 +1,184 @@
+#include "actors/ensembles/ensemble.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <numeric>
+
+#include "actors/ensembles/ensemble_state.h"
+#include "actors/ensembles/train_member.h"
+#include "actors/jobs/job.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+void expect_same_data(const EnsemblePlan& plan, const std::vector<MemberRecord>& records) {
+  for (const MemberRecord& record : records)
+    if (record.data_hash != plan.data_hash)
+      throw Error(Code::failed_precondition,
+                  fmt::format("member {} has learned other examples than this task has: all tasks of an "
+                              "ensemble read the same data",
+                              record.work.member));
+}
+
+// On several tasks each says what it does.
+Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
+  if (!job.state()->engine().has_others())
+    return [plan](const MemberWork& work) { return train_member(*plan, work); };
+  return [plan, begun = std::make_shared<std::atomic<int>>(0)](const MemberWork& work) {
+    spdlog::info("trains member {}, number {} of this task", work.member, ++*begun);
+    return train_member(*plan, work);
+  };
+}
+
+Predictions predictions_of(const EnsembleState& state, const Tensor& x, Job& job) {
+  state.expect_trained();
+  Predictions predictions;
+  const auto members = state.members();
+  for (const int member : members) predictions.weights.push_back(state.weight_of(member));
+  predictions.outputs = predict_by_members(job, members, [&state, x](int member) {
+    return predict_by(state.networks[static_cast<std::size_t>(member)], state.weights.at(member), x);
+  });
+  return predictions;
+}
+
+Tensor probabilities(const EnsembleState& state, const Predictions& predictions, const Tensor& x) {
+  if (!state.regression) return soft_vote(predictions);
+  std::vector<Tensor> of_members;
+  for (const Tensor& output : predictions.outputs) of_members.push_back(probabilities_of(output));
+  return state.regression->predict_proba(stacked_features(state.options, std::move(of_members), x));
+}
+
+Tensor answer(const EnsembleState& state, const Predictions& predictions, const Tensor& x) {
+  if (!state.is_stacking() && state.vote == Vote::mean) return mean_of(predictions);
+  if (!state.is_stacking() && state.vote == Vote::hard) return hard_vote(predictions);
+  return largest(probabilities(state, predictions, x));
+}
+
+// A job of this process alone.
+Job own_job() { return Job(JobOptions{}); }
+
+}  // namespace
+
+double EnsembleScore::gain() const {
+  const double mean =
+      std::accumulate(members.begin(), members.end(), 0.0) / static_cast<double>(members.size());
+  return metric == "mean_squared_error" ? mean - ensemble : ensemble - mean;
+}
+
+std::vector<int> EnsembleState::members() const {
+  std::vector<int> numbers;
+  for (const auto& [member, tensors] : weights) numbers.push_back(member);
+  return numbers;
+}
+
+void EnsembleState::expect_trained() const {
+  if (weights.empty())
+    throw Error(Code::failed_precondition,
+                "the ensemble has no members yet: call fit() or load() first");
+}
+
+Ensemble::Ensemble(std::vector<std::reference_wrapper<const Model>> models,
+                   const EnsembleOptions& options)
+    : state_(std::make_unique<EnsembleState>()) {
+  state_->options = options;
+  state_->networks = networks_of(models, state_->options);
+  state_->vote = vote_of(state_->networks, options);
+}
+Ensemble::Ensemble(Ensemble&&) noexcept = default;
+Ensemble& Ensemble::operator=(Ensemble&&) noexcept = default;
+Ensemble::~Ensemble() = default;
+
+void Ensemble::fit(const TrainingData& data, const FitOptions& options) {
+  Job job = own_job();
+  fit(data, options, job);
+}
+
+void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job) {
+  EnsemblePlan checked = plan_ensemble(state_->networks, state_->options, state_->vote, data, options);
+  checked.stopped = job.state()->engine().tools().stopped;
+  const auto plan = std::make_shared<const EnsemblePlan>(std::move(checked));
+  const auto records = train_members(job, plan->work(), trainer_of(plan, job));
+  expect_same_data(*plan, records);
+  state_->weights.clear();
+  state_->histories.clear();
+  for (const MemberRecord& record : records) {
+    if (record.work.fold >= 0) continue;
+    state_->weights[static_cast<int>(record.work.member)] = weights_of(record);
+    state_->histories.push_back(history_of(record));
+  }
+  const bool bagging = plan->options.method == EnsembleMethod::bagging;
+  state_->oob_score = bagging ? out_of_bag_score(*plan, records) : std::nullopt;
+  const TensorType input = row_type(plan->x());
+  state_->example = Tensor::zeros(input.dtype, input.shape);
+  state_->regression.reset();
+  if (state_->is_stacking()) state_->regression = fit_stacking(*plan, records);
+}
+
+Tensor Ensemble::predict(const Tensor& x) {
+  Job job = own_job();
+  return predict(x, job);
+}
+
+Tensor Ensemble::predict(const Tensor& x, Job& job) {
+  return answer(*state_, predictions_of(*state_, x, job), x);
+}
+
+Tensor Ensemble::predict_proba(const Tensor& x) {
+  Job job = own_job();
+  return predict_proba(x, job);
+}
+
+Tensor Ensemble::predict_proba(const Tensor& x, Job& job) {
+  if (!state_->is_stacking() && state_->vote != Vote::soft)
+    throw invalid_argument(state_->vote == Vote::hard
+                               ? "a hard vote has no probabilities: ask predict(), or vote softly"
+                               : "a mean of numbers has no probabilities: ask predict()");
+  return probabilities(*state_, predictions_of(*state_, x, job), x);
+}
+
+EnsembleScore Ensemble::evaluate(const TrainingData& data) {
+  Job job = own_job();
+  return evaluate(data, job);
+}
+
+EnsembleScore Ensemble::evaluate(const TrainingData& data, Job& job) {
+  const Tuple examples = read_all(data.elements(), {.storage = &posix_storage()});
+  if (examples.size() < 2) throw invalid_argument("evaluate: expected examples of an input and a label");
+  const bool numbers = state_->vote == Vote::mean && !state_->is_stacking();
+  const auto labels = numbers ? std::vector<std::int64_t>{} : class_numbers(examples[1]);
+  const auto score = [&](const Tensor& said) {
+    return numbers ? mean_squared_error_of(said, examples[1]) : accuracy_of(said, labels);
+  };
+  const Predictions predictions = predictions_of(*state_, examples[0], job);
+  EnsembleScore scores{numbers ? "mean_squared_error" : "accuracy"};
+  for (const Tensor& output : predictions.outputs)
+    scores.members.push_back(score(numbers ? output : largest(probabilities_of(output))));
+  scores.ensemble = score(answer(*state_, predictions, examples[0]));
+  return scores;
+}
+
+std::optional<double> Ensemble::oob_score() const { return state_->oob_score; }
+const std::vector<History>& Ensemble::histories() const { return state_->histories; }
+Vote Ensemble::vote() const { return state_->vote; }
+std::vector<int> Ensemble::members() const { return state_->members(); }
+
+const std::map<std::string, Tensor>& Ensemble::weights(int member) const {
+  const auto found = state_->weights.find(member);
+  if (found == state_->weights.end())
+    throw Error(Code::not_found, fmt::format("the ensemble has no member {}", member));
+  return found->second;
+}
+
+Ensemble ensemble(const Model& model, const EnsembleOptions& options) {
+  return Ensemble({std::cref(model)}, options);
+}
+
+Ensemble ensemble(std::initializer_list<std::reference_wrapper<const Model>> models,
+                  const EnsembleOptions& options) {
+  return Ensemble({models.begin(), models.end()}, options);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,104 @@
+// Ensembles as folders of checkpoints.
+#include <fmt/format.h>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/ensembles/ensemble_state.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+std::string member_name(int member) { return fmt::format("member-{}", member); }
+std::string path_of(const std::string& folder, const std::string& name) { return folder + "/" + name; }
+
+// What is saved beside the members.
+std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
+  std::map<std::string, Tensor> tensors{
+      {"members", Tensor::scalar<std::int64_t>(state.options.members)},
+      {"method", Tensor::scalar<std::int64_t>(static_cast<int>(state.options.method))},
+      {"vote", Tensor::scalar<std::int64_t>(static_cast<int>(state.vote))}};
+  if (state.example.valid()) tensors["example"] = state.example;
+  if (state.oob_score) tensors["oob_score"] = Tensor::scalar(*state.oob_score);
+  if (state.regression) {
+    tensors["regression/weights"] = state.regression->weights;
+    tensors["regression/bias"] = state.regression->bias;
+  }
+  return tensors;
+}
+
+void expect_same(const std::string& folder, const std::map<std::string, Tensor>& saved,
+                 const EnsembleState& state) {
+  for (const auto& [name, own] :
+       vote_tensors(EnsembleState{.options = state.options, .networks = {}, .vote = state.vote})) {
+    const auto found = saved.find(name);
+    if (found == saved.end() || !identical(found->second, own))
+      throw Error(
+          Code::failed_precondition,
+          fmt::format(
+              "{} is of another ensemble: its {} is {}, and this one's {}", folder, name,
+              found == saved.end() ? "missing" : std::to_string(found->second.scalar<std::int64_t>()),
+              own.scalar<std::int64_t>()));
+  }
+}
+
+std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
+  auto checkpoint = load_latest_checkpoint(storage, folder);
+  if (!checkpoint) throw Error(Code::not_found, fmt::format("no checkpoint in {}", folder));
+  return std::move(checkpoint->tensors);
+}
+
+// What cannot be read of each member goes to `damaged`.
+std::map<int, std::map<std::string, Tensor>> load_members(Storage& storage, const std::string& folder,
+                                                          int members,
+                                                          std::vector<std::string>& damaged) {
+  std::map<int, std::map<std::string, Tensor>> weights;
+  for (int member = 0; member < members; ++member) {
+    const std::string name = member_name(member);
+    try {
+      weights[member] = load_tensors(storage, path_of(folder, name));
+    } catch (const Error& error) {
+      damaged.push_back(fmt::format("{}: {}", name, error.what()));
+    }
+  }
+  return weights;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
+}  // namespace
+
+void Ensemble::save(const std::string& folder) const {
+  state_->expect_trained();
+  Storage& storage = posix_storage();
+  const KeepOptions newest{.max_to_keep = 1};
+  for (const auto& [member, tensors] : state_->weights)
+    save_checkpoint(storage, path_of(folder, member_name(member)), {.tensors = tensors}, newest);
+  save_checkpoint(storage, path_of(folder, "vote"), {.tensors = vote_tensors(*state_)}, newest);
+}
+
+std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {
+  Storage& storage = posix_storage();
+  const auto saved = load_tensors(storage, path_of(folder, "vote"));
+  expect_same(folder, saved, *state_);
+  std::vector<std::string> damaged;
+  auto weights = load_members(storage, folder, state_->options.members, damaged);
+  const bool needs_all = state_->is_stacking() || what == DamagedMembers::refused;
+  if (!damaged.empty() && (needs_all || weights.empty()))
+    throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}", damaged.size(),
+                                             state_->options.members, folder, joined(damaged)));
+  state_->weights = std::move(weights);
+  state_->example = saved.at("example");
+  state_->histories.clear();
+  state_->oob_score.reset();
+  if (saved.contains("oob_score")) state_->oob_score = saved.at("oob_score").scalar<double>();
+  state_->regression.reset();
+  if (state_->is_stacking())
+    state_->regression = {saved.at("regression/weights"), saved.at("regression/bias")};
+  return damaged;
+}
+
+}  // namespace actorflow

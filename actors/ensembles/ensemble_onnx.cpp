@@ -1,0 +1,130 @@
+// An ensemble as one graph, and as one ONNX model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "actors/ensembles/ensemble_state.h"
+#include "actors/export/onnx_export.h"
+#include "actors/layers/checks.h"
+#include "actors/layers/network_builder.h"
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
+
+namespace actorflow {
+namespace {
+
+// All members side by side, of the same input.
+struct MembersGraph {
+  Graph graph;
+  Output x;
+  std::vector<Output> outputs;
+  std::vector<float> shares;             // of the vote
+  std::map<std::string, Tensor> values;  // of the variables
+};
+
+// A network within another one.
+Layer member_layer(const Architecture& network, const std::string& name) {
+  const auto build = [network](LayerScope& scope, Output x) {
+    std::vector<std::pair<SymbolicTensor, Output>> values{{network.inputs[0], x}};
+    const auto value_of = [&values](const SymbolicTensor& tensor) {
+      return std::ranges::find(values, tensor, [](const auto& entry) { return entry.first; })->second;
+    };
+    for (const SymbolicTensor& result : layer_results(network)) {
+      std::vector<Output> inputs;
+      for (const SymbolicTensor& input : result.def().inputs) inputs.push_back(value_of(input));
+      values.emplace_back(result, scope.apply(*result.def().layer, inputs));
+    }
+    return value_of(network.outputs[0]);
+  };
+  return Layer("member", Layer::Function(build)).named(name);
+}
+
+void add_member(MembersGraph& all, const Network& network, int member,
+                const std::map<std::string, Tensor>& weights) {
+  const std::string name = fmt::format("member_{}", member);
+  ModelVariables variables;
+  ModelPass pass{.graph = all.graph, .variables = variables, .seed = network.options.seed};
+  all.outputs.push_back(LayerScope(pass).apply(member_layer(network.architecture, name), all.x));
+  for (const Variable& variable : variables.all())
+    all.values[variable.name()] = weights.at(variable.name().substr(name.size() + 1));
+}
+
+void add_members(MembersGraph& all, const EnsembleState& state) {
+  const TensorType batch = batched({state.example.dtype(), state.example.shape()});
+  all.x = all.graph.placeholder(batch.dtype, batch.shape, "x");
+  double sum = 0;
+  for (const auto& [member, weights] : state.weights) sum += state.weight_of(member);
+  for (const auto& [member, weights] : state.weights) {
+    add_member(all, state.networks[static_cast<std::size_t>(member)], member, weights);
+    all.shares.push_back(static_cast<float>(state.weight_of(member) / sum));
+  }
+}
+
+Output weighted_sum(const MembersGraph& all, const std::vector<Output>& parts) {
+  Output sum;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Output part = parts[i] * all.shares[i];
+    sum = i == 0 ? part : sum + part;
+  }
+  return sum;
+}
+
+// float32 [n, classes], as probabilities_of() has them.
+Output probabilities_node(Output logits) {
+  if (logits.shape().rank() == 2 && logits.shape()[1] > 1) return softmax(logits);
+  const Output p = sigmoid(reshape(logits, {Shape::unknown, 1}));
+  return concat({1.0F - p, p}, 1);
+}
+
+// 1 for the class with the largest probability.
+Output named_class(Output probabilities) {
+  std::vector<std::int64_t> classes(static_cast<std::size_t>(probabilities.shape()[1]));
+  std::iota(classes.begin(), classes.end(), 0);
+  const Output numbers = probabilities.graph->constant(
+      Tensor::of<std::int64_t>({1, static_cast<std::int64_t>(classes.size())}, classes));
+  return cast(equal(expand_dims(argmax(probabilities, 1), {1}), numbers), DType::float32);
+}
+
+Tensor as_float32(const Tensor& tensor) {
+  const auto values = tensor.values<double>();
+  std::vector<float> converted;
+  for (const double value : values) converted.push_back(static_cast<float>(value));
+  return Tensor::of<float>(tensor.shape(), converted);
+}
+
+Output regression_node(MembersGraph& all, const EnsembleState& state,
+                       std::vector<Output> probabilities) {
+  if (state.options.passthrough)
+    probabilities.push_back(
+        cast(reshape(all.x, {Shape::unknown, state.example.elements()}), DType::float32));
+  const Output weights = all.graph.constant(as_float32(state.regression->weights));
+  const Output bias = all.graph.constant(as_float32(state.regression->bias));
+  return softmax(matmul(concat(probabilities, 1), weights) + bias);
+}
+
+std::map<std::string, Output> answers(MembersGraph& all, const EnsembleState& state) {
+  if (!state.regression && state.vote == Vote::mean) return {{"y", weighted_sum(all, all.outputs)}};
+  std::vector<Output> probabilities, named;
+  for (const Output& output : all.outputs) probabilities.push_back(probabilities_node(output));
+  if (!state.regression && state.vote == Vote::hard) {
+    for (const Output& output : probabilities) named.push_back(named_class(output));
+    return {{"y", argmax(weighted_sum(all, named), 1)}};
+  }
+  const Output joined =
+      state.regression ? regression_node(all, state, probabilities) : weighted_sum(all, probabilities);
+  return {{"probabilities", joined}, {"y", argmax(joined, 1)}};
+}
+
+}  // namespace
+
+void Ensemble::export_onnx(const std::string& folder) const {
+  state_->expect_trained();
+  MembersGraph all;
+  add_members(all, *state_);
+  const Signature signature{{{"x", all.x}}, answers(all, *state_)};
+  actorflow::export_onnx(posix_storage(), folder, {{serving_default, signature}}, all.values);
+}
+
+}  // namespace actorflow

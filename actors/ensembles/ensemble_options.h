@@ -1,0 +1,43 @@
+// What an ensemble is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace actorflow {
+
+enum class EnsembleMethod : std::uint8_t {
+  full_data,  // each member learns all examples, with a seed of its own
+  bagging,    // each learns a sample drawn with replacement (Breiman 1996, Bagging Predictors)
+  // A logistic regression learns from what members say of examples that they have not learned (Wolpert
+  // 1992, Stacked Generalization).
+  stacking,
+  // One training, whose learning rate goes in cycles along a cosine; a member at the end of each (Huang
+  // et al. 2017, Snapshot Ensembles).
+  snapshot,
+};
+
+enum class Vote : std::uint8_t {
+  automatic,  // soft for cross-entropies, else mean
+  soft,       // the class of the largest probability, in the weighted mean
+  hard,       // the class that most members name; of several the smallest
+  mean,       // the weighted mean of what members predict
+};
+
+struct EnsembleOptions {
+  int members = 0;  // 0: one for each model that was given, 10 for a single one
+  EnsembleMethod method = EnsembleMethod::full_data;
+  Vote vote = Vote::automatic;    // stacking has a vote of its own
+  std::vector<double> weights{};  // of the members' votes; none: all the same
+  std::uint64_t seed = 1;         // of the samples
+  // Bagging: how many examples are drawn for each member, as a share of all.
+  double max_samples = 1;
+  // Stacking: how many parts the examples are divided into, each with about the same share of each
+  // class; whether the regression sees the inputs, too; and its C, the inverse of the strength of its L2
+  // penalty.
+  int folds = 5;
+  bool passthrough = false;
+  double regularization = 1;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,114 @@
+#include "actors/ensembles/ensemble_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/ensembles/plan_checks.h"
+#include "actors/layers/checks.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+std::uint64_t hash_of_examples(const Tuple& examples) {
+  std::map<std::string, Tensor> named;
+  for (std::size_t i = 0; i < examples.size(); ++i) named[std::to_string(i)] = examples[i];
+  return hash_of(named);
+}
+
+std::int64_t draws_of(const EnsemblePlan& plan) {
+  return std::max<std::int64_t>(
+      1, std::llround(plan.options.max_samples * static_cast<double>(plan.rows())));
+}
+
+std::int64_t classes_of(const TensorType& output) {
+  return output.shape.rank() < 2 ? 2 : std::max<std::int64_t>(2, output.shape[1]);
+}
+
+}  // namespace
+
+std::vector<Network> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
+                                 EnsembleOptions& options) {
+  if (options.members == 0) options.members = models.size() > 1 ? static_cast<int>(models.size()) : 10;
+  check_options(options, models.size());
+  std::vector<Network> networks;
+  for (int member = 0; member < options.members; ++member) {
+    const Model& model = models[static_cast<std::size_t>(member) % models.size()];
+    networks.push_back({model.architecture(), model.compile_options()});
+    networks.back().options.seed += static_cast<std::uint64_t>(member);
+    check_network(networks.back(), options);
+  }
+  return networks;
+}
+
+Vote vote_of(const std::vector<Network>& networks, const EnsembleOptions& options) {
+  if (options.vote != Vote::automatic) return options.vote;
+  return networks[0].options.loss.list()[0].name.ends_with("cross_entropy") ? Vote::soft : Vote::mean;
+}
+
+TensorType row_type(const Tensor& rows) { return {rows.dtype(), Shape(rows.shape().dims().subspan(1))}; }
+
+TensorType output_of(const Network& network, const TensorType& example) {
+  Graph graph;
+  ModelVariables variables;
+  ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
+  const TensorType batch = batched(example);
+  return network.architecture.build(pass, {graph.placeholder(batch.dtype, batch.shape, "x")})[0].type();
+}
+
+std::vector<MemberWork> EnsemblePlan::work() const {
+  if (options.method == EnsembleMethod::snapshot) return {MemberWork{}};
+  std::vector<MemberWork> work;
+  for (std::int64_t member = 0; member < options.members; ++member) {
+    work.push_back({member});
+    if (options.method != EnsembleMethod::stacking) continue;
+    for (std::int64_t fold = 0; fold < options.folds; ++fold) work.push_back({member, fold});
+  }
+  return work;
+}
+
+RowNumbers EnsemblePlan::learned_rows(const MemberWork& work) const {
+  // Samples of neighbouring seeds have nothing in common: mt19937_64 mixes its seed.
+  if (options.method == EnsembleMethod::bagging)
+    return bootstrap_sample(rows(), draws_of(*this),
+                            options.seed + static_cast<std::uint64_t>(work.member));
+  return left_out(rows(), held_out_rows(work));
+}
+
+RowNumbers EnsemblePlan::held_out_rows(const MemberWork& work) const {
+  if (options.method == EnsembleMethod::bagging) return left_out(rows(), learned_rows(work));
+  RowNumbers held_out;
+  for (std::int64_t row = 0; work.fold >= 0 && row < rows(); ++row)
+    if (folds[static_cast<std::size_t>(row)] == work.fold) held_out.push_back(row);
+  return held_out;
+}
+
+EnsemblePlan plan_ensemble(const std::vector<Network>& networks, const EnsembleOptions& options,
+                           Vote vote, const TrainingData& data, const FitOptions& fit) {
+  check_fit_options(fit, options);
+  EnsemblePlan plan{.networks = networks, .options = options, .vote = vote, .fit = fit};
+  plan.fit.verbosity = Verbosity::silent;
+  plan.examples = read_all(data.elements(), {.storage = &posix_storage()});
+  check_examples(plan);
+  const TensorType output = common_output(networks, row_type(plan.x()));
+  if (vote != Vote::mean) {
+    plan.classes = classes_of(output);
+    plan.labels = class_numbers(plan.examples[1]);
+    check_labels(plan.labels, plan.classes);
+  }
+  if (options.method == EnsembleMethod::stacking) {
+    check_folds(plan);
+    plan.folds = stratified_folds(plan.labels, options.folds);
+  }
+  for (const MemberWork& work : plan.work()) {
+    const auto learned = static_cast<std::int64_t>(plan.learned_rows(work).size());
+    check_batch(plan.fit.batch_size, learned, static_cast<int>(work.member));
+  }
+  plan.data_hash = hash_of_examples(plan.examples);
+  return plan;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,62 @@
+// What an ensemble is to learn, checked before any member begins.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/ensembles/ensemble_options.h"
+#include "actors/ensembles/member_record.h"
+#include "actors/ensembles/samples.h"
+#include "actors/models/model.h"
+
+namespace actorflow {
+
+// What a member computes, and how it learns.
+struct Network {
+  Architecture architecture;
+  CompileOptions options;
+};
+
+// The networks of the members by number, each with the seed of its own. Throws invalid_argument for
+// options that no data could make right, and failed_precondition for a model that was not compiled.
+std::vector<Network> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
+                                 EnsembleOptions& options);
+// By the loss of the first network where the options leave it open.
+Vote vote_of(const std::vector<Network>& networks, const EnsembleOptions& options);
+
+struct EnsemblePlan {
+  std::vector<Network> networks;
+  EnsembleOptions options;
+  Vote vote = Vote::soft;
+  FitOptions fit;
+  Tuple examples{};                    // inputs, labels and, if there are some, weights
+  std::vector<std::int64_t> labels{};  // numbers of classes; none for means
+  std::int64_t classes = 0;
+  std::vector<int> folds{};  // stacking: of each example
+  std::uint64_t data_hash = 0;
+  std::shared_ptr<const std::atomic<bool>> stopped{};  // of the job: members end early then
+
+  std::int64_t rows() const { return examples[0].shape()[0]; }
+  const Tensor& x() const { return examples[0]; }
+  std::vector<MemberWork> work() const;
+  // The rows that a piece of work learns; those that it does not learn, and predicts then.
+  RowNumbers learned_rows(const MemberWork& work) const;
+  RowNumbers held_out_rows(const MemberWork& work) const;
+};
+
+// Throws invalid_argument for data that the members cannot learn, or not all of them: other types,
+// labels that are no classes, too few examples, a batch that is larger than what a member learns.
+EnsemblePlan plan_ensemble(const std::vector<Network>& networks, const EnsembleOptions& options,
+                           Vote vote, const TrainingData& data, const FitOptions& fit);
+
+// The type of one input's batch of `example`, a row of x, after a network. Throws invalid_argument if
+// the network does not take it.
+TensorType output_of(const Network& network, const TensorType& example);
+// The type of one row.
+TensorType row_type(const Tensor& rows);
+
+}  // namespace actorflow

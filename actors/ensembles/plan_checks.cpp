@@ -1,0 +1,133 @@
+#include "actors/ensembles/plan_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <variant>
+
+#include "actors/ensembles/ensemble_plan.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+void check_weights(const EnsembleOptions& options) {
+  if (options.weights.empty()) return;
+  if (options.method == EnsembleMethod::stacking)
+    throw invalid_argument("weights: the regression of stacking learns its own; leave them out");
+  if (options.weights.size() != static_cast<std::size_t>(options.members))
+    throw invalid_argument(fmt::format("weights: expected one for each of {} members, got {}",
+                                       options.members, options.weights.size()));
+  double sum = 0;
+  for (const double weight : options.weights) {
+    if (!(weight >= 0) || !std::isfinite(weight))
+      throw invalid_argument(fmt::format("weights: expected numbers of 0 or more, got {}", weight));
+    sum += weight;
+  }
+  if (sum <= 0) throw invalid_argument("weights: one at least must be above 0");
+}
+
+}  // namespace
+
+void check_options(const EnsembleOptions& options, std::size_t models) {
+  if (models == 0) throw invalid_argument("an ensemble: expected a model or more, got none");
+  if (options.members < 2)
+    throw invalid_argument(
+        fmt::format("an ensemble: expected 2 members or more, got {}; one model alone "
+                    "is trained by its own fit()",
+                    options.members));
+  if (static_cast<std::size_t>(options.members) < models)
+    throw invalid_argument(
+        fmt::format("an ensemble of {} members was given {} models", options.members, models));
+  if (options.method == EnsembleMethod::snapshot && models > 1)
+    throw invalid_argument(
+        fmt::format("snapshots are of one model's training, but {} models were given", models));
+  check_weights(options);
+  if (!(options.max_samples > 0 && options.max_samples <= 1))
+    throw invalid_argument(
+        fmt::format("max_samples: expected a share above 0, at most 1, got {}", options.max_samples));
+  if (options.folds < 2)
+    throw invalid_argument(fmt::format("folds: expected 2 or more, got {}", options.folds));
+  if (!(options.regularization > 0))
+    throw invalid_argument(
+        fmt::format("regularization: expected a C above 0, got {}", options.regularization));
+}
+
+void check_network(const Network& network, const EnsembleOptions& options) {
+  const auto& [inputs, outputs] = network.architecture;
+  if (inputs.size() != 1 || outputs.size() != 1)
+    throw invalid_argument(
+        fmt::format("a member of an ensemble has one input and one output, got {} and {}", inputs.size(),
+                    outputs.size()));
+  if (options.method == EnsembleMethod::snapshot && network.options.learning_rate)
+    throw invalid_argument("snapshots set the learning rate themselves: leave out its schedule");
+}
+
+void check_fit_options(const FitOptions& fit, const EnsembleOptions& options) {
+  if (!std::holds_alternative<OneDevice>(fit.strategy))
+    throw invalid_argument(
+        "a member of an ensemble trains in one place: leave out the strategy; a job spreads members "
+        "over "
+        "its tasks");
+  if (!fit.callbacks.empty())
+    throw invalid_argument("callbacks would be called by all members at once: leave them out");
+  if (options.method == EnsembleMethod::snapshot &&
+      (fit.epochs < options.members || fit.epochs % options.members != 0))
+    throw invalid_argument(fmt::format("snapshots: expected epochs for {} equal cycles, got {}",
+                                       options.members, fit.epochs));
+}
+
+void check_examples(const EnsemblePlan& plan) {
+  if (plan.examples.empty()) throw invalid_argument("an ensemble: the data have no examples");
+  const std::size_t expected = plan.networks[0].options.sample_weights ? 3 : 2;
+  if (plan.examples.size() != expected)
+    throw invalid_argument(fmt::format("an example of this ensemble is {} tensors, but the data have {}",
+                                       expected, plan.examples.size()));
+  if (plan.options.method == EnsembleMethod::bagging && plan.options.members > plan.rows())
+    throw invalid_argument(
+        fmt::format("{} members cannot be sampled from {} examples: expected at most a "
+                    "member for each example",
+                    plan.options.members, plan.rows()));
+  if (plan.options.method == EnsembleMethod::stacking && plan.vote == Vote::mean)
+    throw invalid_argument(
+        "stacking joins probabilities of classes, but these members predict numbers: "
+        "use another method, whose answer is their mean");
+}
+
+void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes) {
+  for (const std::int64_t label : labels)
+    if (label < 0 || label >= classes)
+      throw invalid_argument(fmt::format("expected labels from 0 to {}, got {}", classes - 1, label));
+}
+
+void check_folds(const EnsemblePlan& plan) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const std::int64_t label : plan.labels) ++counts[label];
+  for (const auto& [label, count] : counts)
+    if (count < plan.options.folds)
+      throw invalid_argument(fmt::format("{} folds: class {} has only {} examples; use fewer folds",
+                                         plan.options.folds, label, count));
+}
+
+void check_batch(std::int64_t batch_size, std::int64_t learned, int member) {
+  if (batch_size > learned)
+    throw invalid_argument(
+        fmt::format("a batch of {} is larger than all that member {} learns: {} examples", batch_size,
+                    member, learned));
+}
+
+TensorType common_output(const std::vector<Network>& networks, const TensorType& example) {
+  const TensorType first = output_of(networks[0], example);
+  for (std::size_t i = 1; i < networks.size(); ++i) {
+    const TensorType other = output_of(networks[i], example);
+    if (!(other == first))
+      throw invalid_argument(
+          fmt::format("members of an ensemble answer alike, but member 0 gives {}, and member {} {}",
+                      first.to_string(), i, other.to_string()));
+  }
+  return first;
+}
+
+}  // namespace actorflow

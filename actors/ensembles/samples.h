@@ -1,0 +1,26 @@
+// Which examples a member learns. Pure functions of their arguments, the same on every machine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dataflow/graph/tensor_types.h"
+
+namespace actorflow {
+
+using RowNumbers = std::vector<std::int64_t>;
+
+// So many rows, drawn with replacement. REQUIRES: rows > 0.
+RowNumbers bootstrap_sample(std::int64_t rows, std::int64_t draws, std::uint64_t seed);
+// The rows that are not in the sample, in their order.
+RowNumbers left_out(std::int64_t rows, const RowNumbers& sample);
+// The fold of each row: the rows of a class are dealt out in turn, beginning with fold 0, so that each
+// fold has about the same share of each class.
+std::vector<int> stratified_folds(const std::vector<std::int64_t>& labels, int folds);
+
+// These rows of all tensors.
+Tuple rows_at(const Tuple& columns, const RowNumbers& rows);
+// The numbers of classes. Throws invalid_argument unless it is [n] of uint8, int32 or int64.
+std::vector<std::int64_t> class_numbers(const Tensor& labels);
+
+}  // namespace actorflow

@@ -1,0 +1,147 @@
+#include "actors/ensembles/train_member.h"
+
+#include <cmath>
+#include <future>
+#include <memory>
+#include <numbers>
+
+#include "actors/models/fit/callbacks.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::int64_t rows_at_a_time = 256;
+
+// A model waits for the actors of its session, which a part of a job may not do: so it has a thread and
+// a runtime of its own.
+template <class Function>
+auto on_own_thread(Function function) {
+  return std::async(std::launch::async, std::move(function)).get();
+}
+
+Model make_model(const Network& network) {
+  const RuntimeOptions one_thread{.num_threads = 1, .extensions = network.options.extensions};
+  Model model(network.architecture, std::make_shared<ThreadedRuntime>(one_thread));
+  model.compile(network.options);
+  return model;
+}
+
+std::vector<StoredTensor> stored_weights(Model& model) {
+  std::vector<StoredTensor> stored;
+  for (const auto& [name, tensor] : model.weights()) stored.push_back(stored_tensor(name, tensor));
+  return stored;
+}
+
+TrainingData data_of(Tuple columns) {
+  const std::vector<Tensor> labels(columns.begin() + 1, columns.end());
+  columns.resize(1);
+  return {std::move(columns), labels};
+}
+
+// A member whose training was ended early is none.
+History fit(Model& model, const EnsemblePlan& plan, FitOptions options, Tuple examples) {
+  if (!options.interrupted) options.interrupted = plan.stopped.get();
+  History history = model.fit(data_of(std::move(examples)), options);
+  if (options.interrupted && *options.interrupted)
+    throw Error(Code::cancelled, "the training of a member was interrupted");
+  return history;
+}
+
+MemberRecord record_of(const EnsemblePlan& plan, const MemberWork& work) {
+  MemberRecord record;
+  record.work = work;
+  record.data_hash = plan.data_hash;
+  return record;
+}
+
+std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& work) {
+  Model model = make_model(plan.networks[static_cast<std::size_t>(work.member)]);
+  MemberRecord record = record_of(plan, work);
+  record.held_out = plan.held_out_rows(work);
+  const bool learns_all = plan.options.method != EnsembleMethod::bagging && record.held_out.empty();
+  const History history =
+      fit(model, plan, plan.fit,
+          learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work)));
+  for (const Logs& logs : history.logs) record.epochs.push_back(stored_logs(logs));
+  if (work.fold < 0) record.weights = stored_weights(model);
+  if (!record.held_out.empty())
+    record.predictions = {
+        stored_tensor("", model.predict(rows_at({plan.x()}, record.held_out)[0], rows_at_a_time))};
+  return {std::move(record)};
+}
+
+// Sets the rate before each step of a cycle, from the optimizer's own down to near 0, and keeps the
+// model at the end of each.
+class Snapshots {
+ public:
+  explicit Snapshots(const EnsemblePlan& plan)
+      : plan_(plan), epochs_(plan.fit.epochs / plan.options.members) {
+    const std::int64_t batches = (plan.rows() + plan.fit.batch_size - 1) / plan.fit.batch_size;
+    const std::int64_t steps = plan.fit.steps_per_epoch > 0 ? plan.fit.steps_per_epoch : batches;
+    cycle_ = steps * epochs_;
+  }
+
+  CallbackRef callback() {
+    return actorflow::callback(
+        {.on_train_begin = [this](FitContext& fit) { rate_ = fit.model().learning_rate(); },
+         .on_batch_end = [this](FitContext& fit, std::int64_t, const Logs&) { set_rate(fit, ++step_); },
+         .on_epoch_end = [this](FitContext& fit, int epoch,
+                                Logs& logs) { end_epoch(fit, epoch, logs); }});
+  }
+  std::vector<MemberRecord> take() { return std::move(records_); }
+
+ private:
+  void set_rate(FitContext& fit, std::int64_t step) {
+    const double place = static_cast<double>(step % cycle_) / static_cast<double>(cycle_);
+    fit.model().set_learning_rate(rate_ * (1 + std::cos(std::numbers::pi * place)) / 2);
+  }
+
+  void end_epoch(FitContext& fit, int epoch, const Logs& logs) {
+    logs_.push_back(stored_logs(logs));
+    if (epoch % epochs_ != 0) return;
+    MemberRecord record = record_of(plan_, {static_cast<std::int64_t>(records_.size())});
+    record.weights = stored_weights(fit.model());
+    record.epochs = std::move(logs_);
+    logs_.clear();
+    records_.push_back(std::move(record));
+  }
+
+  const EnsemblePlan& plan_;
+  const int epochs_;
+  std::int64_t cycle_ = 0, step_ = 0;
+  double rate_ = 0;
+  std::vector<std::vector<StoredLog>> logs_;
+  std::vector<MemberRecord> records_;
+};
+
+std::vector<MemberRecord> train_snapshots(const EnsemblePlan& plan) {
+  Model model = make_model(plan.networks[0]);
+  Snapshots snapshots(plan);
+  FitOptions options = plan.fit;
+  options.callbacks = {snapshots.callback()};
+  fit(model, plan, options, plan.examples);
+  return snapshots.take();
+}
+
+}  // namespace
+
+std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWork& work) {
+  return on_own_thread([&] {
+    return plan.options.method == EnsembleMethod::snapshot ? train_snapshots(plan)
+                                                           : train_one(plan, work);
+  });
+}
+
+Tensor predict_by(const Network& network, const std::map<std::string, Tensor>& weights,
+                  const Tensor& x) {
+  return on_own_thread([&] {
+    Model model = make_model(network);
+    model.build({row_type(x)});
+    model.set_weights(weights);
+    return model.predict(x, rows_at_a_time);
+  });
+}
+
+}  // namespace actorflow

@@ -1,0 +1,152 @@
+// Trains an ensemble on a data set, and says how much better it is than its members.
+//
+//   ensemble digits --members 8 --report report.json --plots pictures
+//   ensemble mnist --method bagging --vote hard --model lenet --epochs 2
+//   ensemble iris --method stacking --members 2 --passthrough true
+//
+// Members are parts of a job: --cluster and --task_index, or TF_CONFIG, make this process one task of
+// several; with --work_folder and --resume members that are trained are not trained again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "actors/ensembles/ensemble.h"
+#include "actors/jobs/job.h"
+#include "apps/ensembles/ensemble_report.h"
+#include "apps/ensembles/examples.h"
+#include "apps/training/models/model_choice.h"
+#include "dataflow/values/error.h"
+
+using namespace actorflow;
+
+namespace {
+
+const std::map<std::string, EnsembleMethod> methods{{"full_data", EnsembleMethod::full_data},
+                                                    {"bagging", EnsembleMethod::bagging},
+                                                    {"stacking", EnsembleMethod::stacking},
+                                                    {"snapshot", EnsembleMethod::snapshot}};
+const std::map<std::string, Vote> votes{{"soft", Vote::soft}, {"hard", Vote::hard}};
+
+struct Flags {
+  explicit Flags(Job& job)
+      : name(job.state()->options().name),
+        data(job.param("data", "")),
+        model(job.param("model", "mlp")),
+        method(job.param("method", "full_data")),
+        vote(job.param("vote", "soft")),
+        report(job.param("report", "")),
+        plots(job.param("plots", "")),
+        save(job.param("save", "")),
+        onnx(job.param("export", "")),
+        hidden(job.param<std::int64_t>("hidden", name == "iris" ? 10 : 64)),
+        epochs(job.param("epochs", name == "iris"     ? 40
+                                   : name == "digits" ? 30
+                                                      : 5)),
+        batch_size(job.param<std::int64_t>("batch_size", name == "iris" ? 12 : 64)),
+        rate(rate_of(job, name)),
+        options{.members = job.param("members", 8),
+                .seed = job.param<std::uint64_t>("seed", 1),
+                .max_samples = job.param("max_samples", 1.0),
+                .folds = job.param("folds", 5),
+                .passthrough = job.param("passthrough", false)} {
+    job.state()->expect_known_parameters();  // before the training, not after it
+    options.method = chosen("method", methods, method);
+    options.vote = chosen("vote", votes, vote);
+  }
+
+  // 0: as the model's recipe has it.
+  static double rate_of(Job& job, const std::string& name) {
+    const bool is_small = name == "iris" || name == "digits";
+    return job.param("learning_rate", !is_small ? 0.0 : name == "iris" ? 0.01 : 0.005);
+  }
+
+  template <class T>
+  static T chosen(const std::string& flag, const std::map<std::string, T>& known,
+                  const std::string& text) {
+    if (const auto found = known.find(text); found != known.end()) return found->second;
+    std::string names;
+    for (const auto& [each, value] : known) names += (names.empty() ? "" : ", ") + each;
+    throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
+  }
+
+  std::string name, data, model, method, vote, report, plots, save, onnx;
+  std::int64_t hidden;
+  int epochs;
+  std::int64_t batch_size;
+  double rate;
+  EnsembleOptions options;
+};
+
+Model make_model(const Flags& flags, const ExampleSet& examples) {
+  ModelChoice choice{flags.model, {}};
+  if (flags.model == "mlp") choice.settings["hidden"] = std::to_string(flags.hidden);
+  const Tensor& x = examples.train.x;
+  const LabelledTypes types{row_type(x), {}, static_cast<std::int64_t>(examples.classes.size()), {}};
+  Model model(architecture_of(choice, types, x));
+  const std::int64_t batches = (x.shape()[0] + flags.batch_size - 1) / flags.batch_size;
+  const Recipe recipe = recipe_of(choice);
+  CompileOptions compile =
+      recipe.compile(flags.rate > 0 ? flags.rate : recipe.learning_rate, batches * flags.epochs);
+  compile.metrics = {accuracy()};
+  model.compile(std::move(compile));
+  return model;
+}
+
+EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleScore score,
+                         double seconds) {
+  EnsembleReport report{flags.name, flags.model,         flags.method,
+                        flags.vote, trained.members(),   std::move(score),
+                        {},         trained.oob_score(), seconds};
+  for (const History& history : trained.histories())
+    report.train_losses.push_back(history.of("loss").back());
+  return report;
+}
+
+void learn(Job& job) {
+  const Flags flags(job);
+  const ExampleSet examples = load_examples(flags.name, flags.data);
+  const Model model = make_model(flags, examples);
+  Ensemble members = ensemble(model, flags.options);
+  const auto began = std::chrono::steady_clock::now();
+  FitOptions fit;
+  fit.epochs = flags.epochs;
+  fit.batch_size = flags.batch_size;
+  members.fit({examples.train.x, examples.train.y}, fit, job);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  const EnsembleScore score = members.evaluate({examples.test.x, examples.test.y}, job);
+  const Tensor predicted = members.predict(examples.test.x, job);
+  if (!job.coordinates()) return;
+  const EnsembleReport report = report_of(flags, members, score, seconds.count());
+  if (flags.report != "-") fmt::print("{}", to_text(report));
+  if (!flags.report.empty()) write_report(flags.report, report);
+  if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), examples, predicted);
+  if (!flags.save.empty()) members.save(flags.save);
+  if (!flags.onnx.empty()) members.export_onnx(flags.onnx);
+}
+
+constexpr const char* parameters =
+    "What an ensemble is:\n"
+    "  --members 8             how many; of snapshots, the cycles of one training\n"
+    "  --method full_data      bagging, stacking or snapshot\n"
+    "  --vote soft             or hard\n"
+    "  --model mlp             lenet, resnet20 or fast, of images; --hidden 64: of mlp\n"
+    "  --epochs --batch_size --learning_rate --seed   of each member's training\n"
+    "  --max_samples 1         of bagging: the share of the examples that is drawn for a member\n"
+    "  --folds 5 --passthrough false   of stacking\n"
+    "  --data DIR              instead of the project's own data\n"
+    "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status =
+      run_jobs(argc, argv, {{"cifar10", learn}, {"digits", learn}, {"iris", learn}, {"mnist", learn}});
+  const std::span arguments(argv, static_cast<std::size_t>(argc));
+  if (std::ranges::find(arguments, std::string_view("--help")) != arguments.end())
+    fmt::print("\n{}\n", parameters);
+  return status;
+}

@@ -1,0 +1,111 @@
+#include "apps/ensembles/ensemble_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "actors/input/rows.h"
+#include "apps/plots/charts.h"
+#include "dataflow/values/error.h"
+#include "schema/json.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t most_mistakes = 40;
+
+double mean_of_members(const EnsembleScore& score) { return score.ensemble - score.gain(); }
+double best_of_members(const EnsembleScore& score) { return *std::ranges::max_element(score.members); }
+
+void save_members(const std::string& folder, const EnsembleReport& report) {
+  BarChart chart{fmt::format("Members and their vote: {}, {}", report.data, report.method),
+                 "accuracy on the test examples"};
+  double least = report.test.ensemble;
+  for (std::size_t i = 0; i < report.members.size(); ++i) {
+    chart.bars.push_back({fmt::format("member {}", report.members[i]), report.test.members[i]});
+    least = std::min(least, report.test.members[i]);
+  }
+  chart.bars.push_back({"all together", report.test.ensemble, true});
+  chart.from = std::max(0.0, std::floor(least * 20 - 0.5) / 20);
+  save_plot(folder, "members", to_svg(chart));
+}
+
+void save_losses(const std::string& folder, const std::vector<History>& histories) {
+  LineChart chart{"Loss of the members", "epoch", "training loss"};
+  for (std::size_t i = 0; i < histories.size(); ++i)
+    chart.series.push_back({fmt::format("member {}", i), by_epoch(histories[i].of("loss"))});
+  save_plot(folder, "loss", to_svg(chart));
+}
+
+void save_mistakes(const std::string& folder, const ExampleSet& examples, const Tensor& predicted) {
+  const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();
+  ImageGrid grid{"What went wrong: the class, and the one it was taken for"};
+  for (std::size_t i = 0; i < labels.size() && grid.images.size() < most_mistakes; ++i)
+    if (labels[i] != said[i])
+      grid.images.push_back(
+          {row_of(std::vector{examples.test.x}, static_cast<std::int64_t>(i))[0],
+           fmt::format("{} as {}", examples.classes[static_cast<std::size_t>(labels[i])],
+                       examples.classes[static_cast<std::size_t>(said[i])])});
+  save_plot(folder, "mistakes", to_svg(grid));
+}
+
+}  // namespace
+
+std::string to_json(const EnsembleReport& report) {
+  const std::vector<std::int64_t> numbers(report.members.begin(), report.members.end());
+  return json_object({{"data", report.data},
+                      {"model", report.model},
+                      {"method", report.method},
+                      {"vote", report.vote},
+                      {"members", numbers},
+                      {"metric", report.test.metric},
+                      {"member_scores", report.test.members},
+                      {"member_train_losses", report.train_losses},
+                      {"mean_of_members", mean_of_members(report.test)},
+                      {"best_member", best_of_members(report.test)},
+                      {"ensemble", report.test.ensemble},
+                      {"gain", report.test.gain()},
+                      {"out_of_bag", report.out_of_bag.value_or(NAN)},
+                      {"train_seconds", report.train_seconds}});
+}
+
+std::string to_text(const EnsembleReport& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.members.size(); ++i)
+    text += fmt::format("member {:<3} {:7.2f} %\n", report.members[i], 100 * report.test.members[i]);
+  text += fmt::format("{:<10} {:7.2f} %, {:+.2f} over its members' mean ({}, {})\n", "ensemble",
+                      100 * report.test.ensemble, 100 * report.test.gain(), report.method, report.vote);
+  if (report.out_of_bag) text += fmt::format("out-of-bag {:7.2f} %\n", 100 * *report.out_of_bag);
+  return text;
+}
+
+void write_report(const std::string& path, const EnsembleReport& report) {
+  if (path == "-") {
+    std::cout << to_json(report) << std::flush;
+    return;
+  }
+  std::ofstream file(path, std::ios::trunc);
+  file << to_json(report) << std::flush;
+  if (!file)
+    throw Error(Code::disk_error,
+                "the report cannot be written to " + path + ": " + std::strerror(errno));
+}
+
+void save_plots(const std::string& folder, const EnsembleReport& report,
+                const std::vector<History>& histories, const ExampleSet& examples,
+                const Tensor& predicted) {
+  save_members(folder, report);
+  save_losses(folder, histories);
+  const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();
+  save_plot(folder, "confusion",
+            to_svg(confusion_matrix("Test examples: " + report.data, examples.classes,
+                                    {labels.begin(), labels.end()}, {said.begin(), said.end()})));
+  if (examples.has_images()) save_mistakes(folder, examples, predicted);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,35 @@
+// What is told of an ensemble: a report, and pictures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/ensembles/ensemble.h"
+#include "apps/ensembles/examples.h"
+
+namespace actorflow {
+
+struct EnsembleReport {
+  std::string data, model, method, vote;
+  std::vector<int> members;          // their numbers
+  EnsembleScore test;                // on the test examples
+  std::vector<double> train_losses;  // of the members' last epochs
+  std::optional<double> out_of_bag;
+  double train_seconds = 0;
+};
+
+// One JSON object: the fields, with "mean_of_members", "best_member" and "gain".
+std::string to_json(const EnsembleReport& report);
+// For people, in some lines.
+std::string to_text(const EnsembleReport& report);
+// Writes to a file, or to standard output for "-". Throws disk_error, naming the file.
+void write_report(const std::string& path, const EnsembleReport& report);
+
+// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. `predicted` is what the
+// ensemble answers for the test examples.
+void save_plots(const std::string& folder, const EnsembleReport& report,
+                const std::vector<History>& histories, const ExampleSet& examples,
+                const Tensor& predicted);
+
+}  // namespace actorflow

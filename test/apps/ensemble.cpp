@@ -1,0 +1,198 @@
+// The program `ensemble`: alone, and as several processes, some of which are lost.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/ensembles/ensemble.h"
+#include "test/apps/support/ports.h"
+#include "test/apps/support/process.h"
+#include "test/apps/support/python.h"
+#include "test/support/folder.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+using Json = nlohmann::json;
+
+namespace {
+
+using Command = std::vector<std::string>;
+
+Command with(Command command, const Command& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+void expect_end(Process& process, int status = 0) {
+  BOOST_TEST(process.wait() == status, process.output());
+}
+
+// What it prints.
+std::string run(const Command& command, int status = 0) {
+  Process process(command);
+  expect_end(process, status);
+  return process.output();
+}
+
+Json report_of(const Command& flags) {
+  const Folder folder;
+  run(with(with({"ensemble"}, flags), {"--quiet", "--report", folder.file("report.json")}));
+  return Json::parse(read_file(folder.file("report.json")));
+}
+
+// Of the weights of all members that were saved.
+std::vector<std::uint64_t> hashes_of(const std::string& folder, int members) {
+  std::vector<std::uint64_t> hashes;
+  for (int i = 0; i < members; ++i) {
+    const auto saved = load_latest_checkpoint(posix_storage(), folder + "/member-" + std::to_string(i));
+    hashes.push_back(saved ? hash_of(saved->tensors) : 0);
+  }
+  return hashes;
+}
+
+Model classifier() {
+  Model model = sequential({dense(8, tanh), dense(3)});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.02}});
+  return model;
+}
+
+const Command eight{"ensemble", "digits", "--members", "8", "--method", "bagging", "--epochs", "60"};
+
+std::vector<std::uint64_t> undisturbed() {
+  const Folder folder;
+  run(with(eight, {"--save", folder.file("saved")}));
+  return hashes_of(folder.file("saved"), 8);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ensemble)
+
+BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
+  const Folder folder;
+  const std::string said = run({"actorflow", "ensemble", "digits", "--members", "4", "--epochs", "5",
+                                "--report", folder.file("report.json"), "--plots", folder.file("plots"),
+                                "--save", folder.file("saved"), "--export", folder.file("onnx")});
+  BOOST_TEST(said.find("over its members' mean (full_data, soft)") != std::string::npos, said);
+  const Json report = Json::parse(read_file(folder.file("report.json")));
+  BOOST_TEST(report["members"].size() == 4u);
+  BOOST_TEST(report["member_scores"].size() == 4u);
+  BOOST_TEST(report["ensemble"].get<double>() > 0.85);
+  BOOST_TEST(report["ensemble"].get<double>() - report["mean_of_members"].get<double>() ==
+                 report["gain"].get<double>(),
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(report["out_of_bag"].is_null());
+  for (const char* name : {"members", "loss", "confusion", "mistakes"})
+    BOOST_TEST(read_file(folder.file("plots/") + name + ".svg").starts_with("<svg "), name);
+  BOOST_TEST(hashes_of(folder.file("saved"), 4)[3] != 0u);
+  BOOST_TEST(std::filesystem::exists(folder.file("onnx/model.onnx")));
+}
+
+BOOST_AUTO_TEST_CASE(onnx_runtime_answers_as_the_ensemble_does,
+                     *boost::unit_test::precondition(has_python)) {
+  std::vector<float> x;
+  for (int i = 0; i < 80; ++i) x.push_back(static_cast<float>(i * 37 % 80) / 40 - 1);
+  std::vector<std::int64_t> y;
+  for (int i = 0; i < 40; ++i) y.push_back((x[2 * i] > 0) + (x[2 * i + 1] > 0));
+  const Tensor inputs = Tensor::of<float>({40, 2}, x), labels = Tensor::of<std::int64_t>({40}, y);
+  const auto data_of = [](const auto& values) { return std::vector(values.begin(), values.end()); };
+  const Model model = classifier();
+  for (const EnsembleOptions& options :
+       {EnsembleOptions{.members = 3}, EnsembleOptions{.members = 3, .vote = Vote::hard},
+        EnsembleOptions{.members = 2, .method = EnsembleMethod::stacking, .passthrough = true}}) {
+    Ensemble members = actorflow::ensemble(model, options);
+    FitOptions fit;
+    fit.epochs = 20;
+    members.fit({inputs, labels}, fit);
+    const Folder folder;
+    members.export_onnx(folder.path());
+    Json outputs{{"y",
+                  {{"dtype", "int64"},
+                   {"shape", {40}},
+                   {"data", data_of(members.predict(inputs).values<std::int64_t>())}}}};
+    if (options.vote != Vote::hard) {
+      const auto probabilities = members.predict_proba(inputs).values<double>();
+      outputs["probabilities"] = {
+          {"dtype", "float32"},
+          {"shape", {40, 3}},
+          {"data", std::vector<float>(probabilities.begin(), probabilities.end())}};
+    }
+    const Json test{{"inputs", {{"x", {{"dtype", "float32"}, {"shape", {40, 2}}, {"data", x}}}}},
+                    {"outputs", outputs},
+                    {"tolerance", 1e-5}};
+    write_file(folder.file("cases.json"), Json{{"serving_default", test}}.dump());
+    check_with_python("run_onnx.py", {folder.path()});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(out_of_bag_is_near_the_test) {
+  const Json report = report_of({"digits", "--members", "16", "--method", "bagging"});
+  BOOST_TEST(std::abs(report["out_of_bag"].get<double>() - report["ensemble"].get<double>()) < 0.1);
+}
+
+BOOST_AUTO_TEST_CASE(five_snapshots_are_as_good_as_the_last) {
+  const Json report = report_of(
+      {"digits", "--members", "5", "--method", "snapshot", "--epochs", "20", "--learning_rate", "0.01"});
+  BOOST_TEST(report["ensemble"].get<double>() >= report["member_scores"].back().get<double>());
+}
+
+BOOST_AUTO_TEST_CASE(iris_by_stacking) {
+  for (const char* passthrough : {"false", "true"}) {
+    const Json report =
+        report_of({"iris", "--members", "2", "--method", "stacking", "--passthrough", passthrough});
+    BOOST_TEST(report["ensemble"].get<double>() > 0.8);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_owns_two_of_eight_members_is_killed_and_no_bit_changes) {
+  const Folder folder;
+  const auto addresses = free_addresses(4);
+  std::string cluster;
+  for (const auto& address : addresses) cluster += (cluster.empty() ? "" : ",") + address;
+  std::vector<std::unique_ptr<Process>> processes;
+  for (int task = 0; task < 4; ++task)
+    processes.push_back(std::make_unique<Process>(
+        with(task == 0 ? with(eight, {"--save", folder.file("saved")}) : Command{"ensemble", "digits"},
+             {"--tasks", "1", "--cluster", cluster, "--task_index", std::to_string(task),
+              "--heartbeat_timeout_ms", "1000", "--connect_timeout_ms", "20000"})));
+  BOOST_TEST(processes[2]->prints("number 2 of this task"), processes[2]->output());
+  processes[2]->send_signal(SIGKILL);
+  for (const int task : {0, 1, 3}) expect_end(*processes[static_cast<std::size_t>(task)]);
+  BOOST_TEST(processes[0]->output().find("run again elsewhere") != std::string::npos,
+             processes[0]->output());
+  BOOST_TEST(hashes_of(folder.file("saved"), 8) == undisturbed(), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(members_that_are_trained_outlive_the_process) {
+  const Folder folder;
+  const Command resumable = with(eight, {"--tasks", "1", "--work_folder", folder.file("work"),
+                                         "--resume", "--save", folder.file("saved"), "--json"});
+  {
+    Process first(resumable);
+    BOOST_TEST(first.prints("\"done\":"), first.output());
+    first.send_signal(SIGKILL);
+  }
+  run(resumable);
+  BOOST_TEST(hashes_of(folder.file("saved"), 8) == undisturbed(), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
+  const auto expect = [](const Command& flags, const std::string& part) {
+    Process process(with({"ensemble"}, flags));
+    BOOST_TEST(process.wait() != 0);
+    BOOST_TEST(process.output().find(part) != std::string::npos, process.output());
+  };
+  expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
+  expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
+  expect({"digits", "--batch_size", "5000"}, "a batch of 5000 is larger than all that member 0 learns");
+  expect({"digits", "--memberz", "3"}, "--memberz was given");
+  expect({"iris", "--model", "lenet"}, "--model lenet is for images");
+  expect({"digits", "--data", "/no/such"}, "there is no '/no/such'");
+  expect({"cifar10", "--data", "/no/such"}, "cifar-10-binary.tar.gz makes it");
+  expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,92 @@
+// What ensembles refuse, and what they say.
+#include <boost/test/unit_test.hpp>
+
+#include "actors/ensembles/ensemble.h"
+#include "actors/models/fit/callbacks.h"
+#include "test/ensembles/support/flowers.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+void expect_error(const std::string& error, const std::string& part) {
+  BOOST_TEST(error.find(part) != std::string::npos, "expected '" << part << "' in '" << error << "'");
+}
+
+std::string refused(const EnsembleOptions& options) {
+  const Model model = small_model(3);
+  return error_of([&] { ensemble(model, options); });
+}
+
+std::string refused_fit(const EnsembleOptions& options, const Labelled& data, const FitOptions& fit) {
+  const Model model = small_model(3);
+  Ensemble members = ensemble(model, options);
+  return error_of([&] { members.fit({data.x, data.y}, fit); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bad_input)
+
+BOOST_AUTO_TEST_CASE(options_are_checked_at_once) {
+  expect_error(refused({.members = 1}), "expected 2 members or more, got 1");
+  expect_error(refused({.members = 3, .weights = {1, 2}}), "expected one for each of 3 members, got 2");
+  expect_error(refused({.members = 2, .weights = {1, -2}}), "numbers of 0 or more, got -2");
+  expect_error(refused({.members = 2, .weights = {0, 0}}), "one at least must be above 0");
+  expect_error(refused({.members = 2, .method = EnsembleMethod::stacking, .weights = {1, 2}}),
+               "the regression of stacking learns its own");
+  expect_error(refused({.max_samples = 0}), "max_samples");
+  expect_error(refused({.folds = 1}), "folds: expected 2 or more, got 1");
+  expect_error(error_of([] { ensemble(sequential({dense(2)}), {}); }), "has not been compiled");
+}
+
+BOOST_AUTO_TEST_CASE(members_answer_alike) {
+  const Model three = small_model(3), four = small_model(4);
+  Ensemble members = ensemble({three, four});
+  const auto [x, y] = three_clouds(30, 1);
+  expect_error(error_of([&] {
+                 members.fit({x, y}, quiet(1));
+               }),
+               "member 0 gives float32[?,3], and member 1 float32[?,4]");
+}
+
+BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
+  const Labelled ten = three_clouds(10, 1);
+  expect_error(refused_fit({.members = 11, .method = EnsembleMethod::bagging}, ten, quiet(1, 4)),
+               "11 members cannot be sampled from 10 examples");
+  expect_error(refused_fit({.members = 2}, ten, quiet(1, 11)),
+               "a batch of 11 is larger than all that member 0 learns: 10 examples");
+  expect_error(
+      refused_fit({.members = 2, .method = EnsembleMethod::stacking, .folds = 4}, ten, quiet(1, 4)),
+      "class 1 has only 3 examples");
+  const Tensor wrong = Tensor::of<std::int64_t>({10}, {0, 1, 2, 3, 0, 1, 2, 0, 1, 2});
+  expect_error(refused_fit({.members = 2}, {ten.x, wrong}, quiet(1, 4)),
+               "expected labels from 0 to 2, got 3");
+  expect_error(refused_fit({.members = 2}, {ten.x, ten.x}, quiet(1, 4)), "numbers of classes");
+  expect_error(refused_fit({.members = 4, .method = EnsembleMethod::snapshot}, ten, quiet(6, 4)),
+               "expected epochs for 4 equal cycles, got 6");
+}
+
+BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
+  const Labelled ten = three_clouds(10, 1);
+  FitOptions fit = quiet(1, 4);
+  fit.strategy = Mirrored{2};
+  expect_error(refused_fit({.members = 2}, ten, fit), "leave out the strategy");
+  fit = quiet(1, 4);
+  fit.callbacks = {terminate_on_nan()};
+  expect_error(refused_fit({.members = 2}, ten, fit),
+               "callbacks would be called by all members at once");
+}
+
+BOOST_AUTO_TEST_CASE(a_hard_vote_has_no_probabilities) {
+  const auto [x, y] = three_clouds(30, 1);
+  const Model model = small_model(3);
+  Ensemble hard = ensemble(model, {.members = 2, .vote = Vote::hard});
+  expect_error(error_of([&, &x = x] { hard.predict(x); }), "call fit() or load() first");
+  hard.fit({x, y}, quiet(1));
+  BOOST_TEST(hard.predict(x).describe() == "int64[30]");
+  expect_error(error_of([&, &x = x] { hard.predict_proba(x); }), "a hard vote has no probabilities");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,91 @@
+// Ensembles on disk.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "actors/ensembles/ensemble.h"
+#include "test/ensembles/support/flowers.h"
+#include "test/support/folder.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+Ensemble trained(const EnsembleOptions& options) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Model model = small_model(3);
+  Ensemble members = ensemble(model, options);
+  members.fit({x, y}, quiet(2));
+  return members;
+}
+
+Ensemble untrained(const EnsembleOptions& options) { return ensemble(small_model(3), options); }
+
+std::string weights_file(const std::string& folder, int member) {
+  for (const auto& entry : fs::directory_iterator(folder + "/member-" + std::to_string(member)))
+    if (entry.path().extension() == ".safetensors") return entry.path();
+  return {};
+}
+
+void flip_a_bit(const std::string& path) {
+  std::string bytes = read_file(path);
+  bytes[bytes.size() - 5] ^= 1;
+  write_file(path, bytes);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(files)
+
+BOOST_AUTO_TEST_CASE(what_was_saved_answers_the_same) {
+  const Tensor x = three_clouds(40, 3).x;
+  for (const EnsembleMethod method :
+       {EnsembleMethod::bagging, EnsembleMethod::stacking, EnsembleMethod::snapshot}) {
+    const EnsembleOptions options{.members = 2, .method = method, .passthrough = true};
+    const Folder folder;
+    Ensemble first = trained(options);
+    first.save(folder.path());
+    Ensemble second = untrained(options);
+    BOOST_TEST(second.load(folder.path()).empty());
+    BOOST_TEST(identical(first.predict_proba(x), second.predict_proba(x)));
+    BOOST_TEST((first.oob_score() == second.oob_score()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_or_missing_member_is_named_and_the_others_answer_if_asked_to) {
+  const EnsembleOptions options{.members = 4};
+  const Folder folder;
+  trained(options).save(folder.path());
+  flip_a_bit(weights_file(folder.path(), 2));
+  Ensemble members = untrained(options);
+  std::string error = error_of([&] { members.load(folder.path()); });
+  BOOST_TEST(error.find("1 of 4 members") != std::string::npos, error);
+  BOOST_TEST(error.find("member-2: ") != std::string::npos, error);
+  fs::remove_all(folder.file("member-0"));
+  const auto left_out = members.load(folder.path(), DamagedMembers::left_out);
+  BOOST_TEST_REQUIRE(left_out.size() == 2u);
+  BOOST_TEST(left_out[0].starts_with("member-0: no checkpoint in "), left_out[0]);
+  BOOST_TEST(left_out[1].starts_with("member-2: "), left_out[1]);
+  BOOST_TEST((members.members() == std::vector<int>{1, 3}));
+  BOOST_TEST(members.predict(three_clouds(9, 3).x).elements() == 9);
+  for (const int member : {1, 3}) flip_a_bit(weights_file(folder.path(), member));
+  error = error_of([&] { members.load(folder.path(), DamagedMembers::left_out); });
+  BOOST_TEST(error.find("4 of 4 members") != std::string::npos, error);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused) {
+  const Folder folder;
+  trained({.members = 2}).save(folder.path());
+  Ensemble three = untrained({.members = 3});
+  std::string error = error_of([&] { three.load(folder.path()); });
+  BOOST_TEST(error.find("its members is 2, and this one's 3") != std::string::npos, error);
+  Ensemble hard = untrained({.members = 2, .vote = Vote::hard});
+  error = error_of([&] { hard.load(folder.path()); });
+  BOOST_TEST(error.find("of another ensemble: its vote") != std::string::npos, error);
+  Ensemble two = untrained({.members = 2});
+  BOOST_TEST(error_of([&] { two.load(folder.file("nothing")); }).find("no checkpoint in") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,150 @@
+// What ensembles learn, by each method.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "actors/ensembles/ensemble.h"
+#include "actors/jobs/job.h"
+#include "dataflow/values/error.h"
+#include "test/ensembles/support/flowers.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+using Weights = std::map<std::string, Tensor>;
+
+bool same(const Weights& a, const Weights& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && identical(x.second, y.second);
+  });
+}
+
+bool same_weights(const Ensemble& a, const Ensemble& b) {
+  if (a.members() != b.members()) return false;
+  return std::ranges::all_of(a.members(),
+                             [&](int member) { return same(a.weights(member), b.weights(member)); });
+}
+
+double mean_of_members(const EnsembleScore& score) { return score.ensemble - score.gain(); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(methods)
+
+BOOST_AUTO_TEST_CASE(members_differ_by_their_seed_and_vote_better_than_they_do_in_the_mean) {
+  const auto [x, y] = three_clouds(150, 1);
+  const auto [test_x, test_y] = three_clouds(600, 2);
+  const Model model = small_model(3);
+  Ensemble eight = ensemble(model, {.members = 8});
+  eight.fit({x, y}, quiet(10));
+  BOOST_TEST(eight.members().size() == 8u);
+  BOOST_TEST(!same(eight.weights(0), eight.weights(1)));
+  const EnsembleScore score = eight.evaluate({test_x, test_y});
+  BOOST_TEST(score.metric == "accuracy");
+  BOOST_TEST(score.members.size() == 8u);
+  BOOST_TEST(score.ensemble > 0.75);
+  BOOST_TEST(score.gain() >= -0.01);
+  BOOST_TEST(eight.histories().size() == 8u);
+  BOOST_TEST(eight.histories()[3].of("loss").size() == 10u);
+  BOOST_TEST(eight.predict(test_x).describe() == "int64[600]");
+  BOOST_TEST(eight.predict_proba(test_x).describe() == "float64[600,3]");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_is_the_model_with_its_seed_trained_alone) {
+  const auto [x, y] = three_clouds(60, 1);
+  Model model = small_model(3);
+  Ensemble two = ensemble(model, {.members = 2});
+  two.fit({x, y}, quiet(2));
+  CompileOptions second = model.compile_options();
+  second.seed += 1;
+  Model alone(model.architecture());
+  alone.compile(second);
+  alone.fit({x, y}, quiet(2));
+  const auto expected = alone.weights();
+  for (const auto& [name, tensor] : two.weights(1))
+    for (std::int64_t i = 0; i < tensor.elements(); ++i)
+      BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(threads_and_runs_change_no_bit) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Model model = small_model(3);
+  Ensemble first = ensemble(model, {.members = 4, .method = EnsembleMethod::bagging});
+  first.fit({x, y}, quiet(2));
+  for (const std::size_t threads : {1, 3}) {
+    Ensemble again = ensemble(model, {.members = 4, .method = EnsembleMethod::bagging});
+    JobOptions options;
+    options.threads = threads;
+    Job job(options);
+    again.fit({x, y}, quiet(2), job);
+    BOOST_TEST(same_weights(first, again));
+    BOOST_TEST(identical(first.predict_proba(x), again.predict_proba(x, job)));
+    BOOST_TEST(*first.oob_score() == *again.oob_score());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(out_of_bag_is_near_the_test_at_100_members) {
+  const auto [x, y] = three_clouds(150, 1);
+  const auto [test_x, test_y] = three_clouds(600, 2);
+  const Model model = small_model(3, 4, 0.05);
+  for (const Vote vote : {Vote::soft, Vote::hard}) {
+    Ensemble hundred =
+        ensemble(model, {.members = 100, .method = EnsembleMethod::bagging, .vote = vote});
+    hundred.fit({x, y}, quiet(3));
+    const double test = hundred.evaluate({test_x, test_y}).ensemble;
+    BOOST_TEST_REQUIRE(hundred.oob_score().has_value());
+    BOOST_TEST(std::abs(*hundred.oob_score() - test) < 0.1);
+    BOOST_TEST(test > 0.7);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(stacking_learns_iris_from_probabilities_and_from_inputs_too) {
+  const auto [x, y] = flowers(0, true);
+  const auto [test_x, test_y] = flowers(0, false);
+  const Model narrow = small_model(3, 6), wide = small_model(3, 12);
+  for (const bool passthrough : {false, true}) {
+    Ensemble stack = ensemble(
+        {narrow, wide}, {.method = EnsembleMethod::stacking, .folds = 5, .passthrough = passthrough});
+    stack.fit({x, y}, quiet(20));
+    BOOST_TEST(stack.members().size() == 2u);
+    BOOST_TEST(stack.evaluate({test_x, test_y}).ensemble > 0.8);
+    BOOST_TEST(stack.predict_proba(test_x).describe() == "float64[50,3]");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(snapshots_are_of_the_ends_of_cycles) {
+  const auto [x, y] = three_clouds(150, 1);
+  const auto [test_x, test_y] = three_clouds(600, 2);
+  const Model model = small_model(3, 16, 0.1);
+  Ensemble five = ensemble(model, {.members = 5, .method = EnsembleMethod::snapshot});
+  five.fit({x, y}, quiet(25));
+  const EnsembleScore score = five.evaluate({test_x, test_y});
+  BOOST_TEST(score.members.size() == 5u);
+  for (const double member : score.members) BOOST_TEST(member > 0.75);
+  BOOST_TEST(score.ensemble > 0.75);
+  BOOST_TEST(five.histories()[0].logs.size() == 5u);  // epochs of a cycle
+  BOOST_TEST(!same(five.weights(3), five.weights(4)));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_joined_by_their_mean) {
+  std::vector<float> x, y;
+  for (int i = 0; i < 64; ++i) {
+    x.push_back(static_cast<float>(i) / 32 - 1);
+    y.push_back(x.back() * x.back());
+  }
+  Model model = sequential({dense(8, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.02}});
+  Ensemble four = ensemble(model, {.members = 4, .method = EnsembleMethod::bagging});
+  const TrainingData data(Tensor::of<float>({64, 1}, x), Tensor::of<float>({64, 1}, y));
+  four.fit(data, quiet(40));
+  BOOST_TEST((four.vote() == Vote::mean));
+  const EnsembleScore score = four.evaluate(data);
+  BOOST_TEST(score.metric == "mean_squared_error");
+  BOOST_TEST(score.gain() >= 0);  // the mean is never worse (Krogh and Vedelsby 1995)
+  BOOST_TEST(score.ensemble < mean_of_members({"accuracy", score.ensemble, score.members}) + 1e-12);
+  BOOST_TEST(four.oob_score().has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
