@@ -36,6 +36,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"dataflow/transform", {"dataflow/cluster", "dataflow/graph", "dataflow/values"}},
     {"dataflow/train", {"dataflow/cluster", "dataflow/graph", "dataflow/ops", "dataflow/values"}},
     {"dataflow/jobs", {}},
+    {"dataflow/collectives", {"dataflow/values"}},
 
     {"kernels", {}},
     {"kernels/devices", {}},

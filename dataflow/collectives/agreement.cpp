@@ -1,0 +1,94 @@
+#include "dataflow/collectives/agreement.h"
+
+#include <array>
+#include <charconv>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::array<std::string_view, 6> kind_names{"all_reduce", "reduce_scatter", "all_gather",
+                                                     "broadcast",  "all_to_all",     "barrier"};
+constexpr std::array<std::string_view, 5> reduction_names{"sum", "average", "min", "max", "product"};
+
+std::string text(double value) {
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+bool without_first(CollectiveKind kind) {
+  return kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all;
+}
+
+std::string shape_text(const CollectiveCall& call) {
+  std::string dims = without_first(call.kind) ? "[?" : "[";
+  for (const auto dim : call.dims) dims += (dims.size() > 1 ? "," : "") + std::to_string(dim);
+  return dims + "]";
+}
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
+}
+
+}  // namespace
+
+std::string_view to_string(CollectiveKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(Reduction reduction) {
+  return reduction_names[static_cast<std::size_t>(reduction)];
+}
+
+Reduction parse_reduction(std::string_view name) {
+  for (std::size_t i = 0; i < reduction_names.size(); ++i)
+    if (reduction_names[i] == name) return static_cast<Reduction>(i);
+  throw invalid_argument("expected the reduction sum, average, min, max or product, got '" +
+                         std::string(name) + "'");
+}
+
+std::string CollectiveCall::to_string() const {
+  std::string all(actorflow::to_string(kind));
+  if (kind == CollectiveKind::barrier) return all;
+  all += " " + std::string(actorflow::to_string(dtype)) + shape_text(*this);
+  if (reduces(kind)) all += " " + std::string(actorflow::to_string(reduction));
+  if (kind == CollectiveKind::broadcast) all += " from rank " + std::to_string(root);
+  return all;
+}
+
+void check_call(const CollectiveCall& call, int ranks) {
+  if (call.root < 0 || call.root >= ranks)
+    throw invalid_argument("expected a root from 0 to " + std::to_string(ranks - 1) + ", got " +
+                           std::to_string(call.root));
+  if (call.dtype == DType::string) throw invalid_argument("strings do not travel between ranks");
+  if (!reduces(call.kind)) return;
+  const bool calculates =
+      is_floating(call.dtype) || call.dtype == DType::int32 || call.dtype == DType::int64;
+  if (!calculates)
+    throw invalid_argument("expected int32, int64, float32 or float64 to reduce, got " +
+                           std::string(to_string(call.dtype)));
+  const bool fractions =
+      call.reduction == Reduction::average || call.prescale != 1 || call.postscale != 1;
+  if (fractions && !is_floating(call.dtype))
+    throw invalid_argument("an average or a scaled sum is of floating-point numbers, got " +
+                           std::string(to_string(call.dtype)) + "; take the sum");
+}
+
+std::optional<std::string> disagreement(const CollectiveCall& a, int rank_a, const CollectiveCall& b,
+                                        int rank_b) {
+  if (a == b) return {};
+  const auto both = [&](std::string_view what, const std::string& of_a, const std::string& of_b) {
+    return "rank " + std::to_string(rank_a) + " has the " + std::string(what) + " " + of_a + ", rank " +
+           std::to_string(rank_b) + " the " + std::string(what) + " " + of_b;
+  };
+  if (a.kind != b.kind)
+    return both("operation", std::string(to_string(a.kind)), std::string(to_string(b.kind)));
+  if (a.dtype != b.dtype)
+    return both("dtype", std::string(to_string(a.dtype)), std::string(to_string(b.dtype)));
+  if (a.dims != b.dims) return both("shape", shape_text(a), shape_text(b));
+  if (a.reduction != b.reduction)
+    return both("reduction", std::string(to_string(a.reduction)), std::string(to_string(b.reduction)));
+  if (a.root != b.root) return both("root", std::to_string(a.root), std::to_string(b.root));
+  if (a.prescale != b.prescale) return both("prescale", text(a.prescale), text(b.prescale));
+  return both("postscale", text(a.postscale), text(b.postscale));
+}
+
+}  // namespace actorflow
