@@ -1,7 +1,10 @@
 #include "dataflow/collectives/agreement.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <numeric>
 
 #include "dataflow/values/error.h"
 
@@ -12,6 +15,9 @@ constexpr std::array<std::string_view, 6> kind_names{"all_reduce", "reduce_scatt
                                                      "broadcast",  "all_to_all",     "barrier"};
 constexpr std::array<std::string_view, 5> reduction_names{"sum", "average", "min", "max", "product"};
 
+constexpr std::array<std::string_view, 5> algorithm_names{"automatic", "direct", "doubling",
+                                                          "rabenseifner", "ring"};
+
 std::string text(double value) {
   std::array<char, 32> digits{};
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
@@ -21,26 +27,48 @@ bool without_first(CollectiveKind kind) {
   return kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all;
 }
 
-std::string shape_text(const CollectiveCall& call) {
-  std::string dims = without_first(call.kind) ? "[?" : "[";
-  for (const auto dim : call.dims) dims += (dims.size() > 1 ? "," : "") + std::to_string(dim);
-  return dims + "]";
-}
-
 bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
+}
+
+std::string list_text(const std::vector<std::int64_t>& numbers) {
+  std::string all;
+  for (const auto number : numbers) all += (all.empty() ? "" : ",") + std::to_string(number);
+  return "[" + all + "]";
+}
+
+std::string shape_text(const CollectiveCall& call) {
+  if (!without_first(call.kind)) return list_text(call.dims);
+  return call.dims.empty() ? "[?]" : "[?," + list_text(call.dims).substr(1);
+}
+
+void check_splits(const CollectiveCall& call, int ranks) {
+  if (call.kind != CollectiveKind::reduce_scatter) return;
+  if (call.dims.empty()) throw invalid_argument("expected 1 dimension or more to scatter, got a scalar");
+  if (call.splits.empty()) return;
+  const bool fits =
+      std::ssize(call.splits) == ranks && std::ranges::min(call.splits) >= 0 &&
+      std::accumulate(call.splits.begin(), call.splits.end(), std::int64_t{0}) == call.dims[0];
+  if (!fits)
+    throw invalid_argument("expected a split for each of " + std::to_string(ranks) +
+                           " ranks, together " + std::to_string(call.dims[0]) + " rows, got " +
+                           list_text(call.splits));
 }
 
 }  // namespace
 
 std::string_view to_string(CollectiveKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
-std::string_view to_string(Reduction reduction) {
+std::string_view to_string(ReduceOp reduction) {
   return reduction_names[static_cast<std::size_t>(reduction)];
 }
 
-Reduction parse_reduction(std::string_view name) {
+std::string_view to_string(Algorithm algorithm) {
+  return algorithm_names[static_cast<std::size_t>(algorithm)];
+}
+
+ReduceOp parse_reduction(std::string_view name) {
   for (std::size_t i = 0; i < reduction_names.size(); ++i)
-    if (reduction_names[i] == name) return static_cast<Reduction>(i);
+    if (reduction_names[i] == name) return static_cast<ReduceOp>(i);
   throw invalid_argument("expected the reduction sum, average, min, max or product, got '" +
                          std::string(name) + "'");
 }
@@ -59,15 +87,15 @@ void check_call(const CollectiveCall& call, int ranks) {
     throw invalid_argument("expected a root from 0 to " + std::to_string(ranks - 1) + ", got " +
                            std::to_string(call.root));
   if (call.dtype == DType::string) throw invalid_argument("strings do not travel between ranks");
-  if (!reduces(call.kind)) return;
+  check_splits(call, ranks);
+  const bool scales = call.prescale != 1 || call.postscale != 1;
+  if (!reduces(call.kind) && !scales) return;
   const bool calculates =
       is_floating(call.dtype) || call.dtype == DType::int32 || call.dtype == DType::int64;
   if (!calculates)
     throw invalid_argument("expected int32, int64, float32 or float64 to reduce, got " +
                            std::string(to_string(call.dtype)));
-  const bool fractions =
-      call.reduction == Reduction::average || call.prescale != 1 || call.postscale != 1;
-  if (fractions && !is_floating(call.dtype))
+  if ((call.reduction == ReduceOp::average || scales) && !is_floating(call.dtype))
     throw invalid_argument("an average or a scaled sum is of floating-point numbers, got " +
                            std::string(to_string(call.dtype)) + "; take the sum");
 }
@@ -86,6 +114,7 @@ std::optional<std::string> disagreement(const CollectiveCall& a, int rank_a, con
   if (a.dims != b.dims) return both("shape", shape_text(a), shape_text(b));
   if (a.reduction != b.reduction)
     return both("reduction", std::string(to_string(a.reduction)), std::string(to_string(b.reduction)));
+  if (a.splits != b.splits) return both("splits", list_text(a.splits), list_text(b.splits));
   if (a.root != b.root) return both("root", std::to_string(a.root), std::to_string(b.root));
   if (a.prescale != b.prescale) return both("prescale", text(a.prescale), text(b.prescale));
   return both("postscale", text(a.postscale), text(b.postscale));

@@ -1,7 +1,6 @@
 #include "dataflow/collectives/schedule.h"
 
 #include <algorithm>
-#include <array>
 
 #include "dataflow/values/check.h"
 
@@ -10,9 +9,6 @@ namespace {
 
 using enum ScheduleStep::Action;
 using Pieces = std::vector<Piece>;
-
-constexpr std::array<std::string_view, 5> algorithm_names{"automatic", "direct", "doubling",
-                                                          "rabenseifner", "ring"};
 
 int lowest_bit(int number) { return number & -number; }
 
@@ -150,10 +146,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::string_view to_string(Algorithm algorithm) {
-  return algorithm_names[static_cast<std::size_t>(algorithm)];
-}
 
 int slices_of(const SchedulePlan& plan) {
   switch (plan.kind) {

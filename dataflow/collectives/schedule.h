@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
@@ -39,9 +38,6 @@ struct ScheduleStep {
 // A rank carries out its steps in their order. Sending never waits. Messages between two ranks are
 // counted, so they may arrive in any order.
 using RankSchedule = std::vector<ScheduleStep>;
-
-enum class Algorithm : std::uint8_t { automatic, direct, doubling, rabenseifner, ring };
-std::string_view to_string(Algorithm algorithm);
 
 // The operation's shape, apart from its bytes.
 struct SchedulePlan {

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_difference_names_both_values_and_both_ranks) {
         "rank 0 has the dtype float32, rank 2 the dtype int32");
   check(but([](auto& c) { c.kind = CollectiveKind::broadcast; }),
         "rank 0 has the operation all_reduce, rank 2 the operation broadcast");
-  check(but([](auto& c) { c.reduction = Reduction::max; }),
+  check(but([](auto& c) { c.reduction = ReduceOp::max; }),
         "rank 0 has the reduction sum, rank 2 the reduction max");
   check(but([](auto& c) { c.root = 1; }), "rank 0 has the root 0, rank 2 the root 1");
   check(but([](auto& c) { c.prescale = 0.5; }), "rank 0 has the prescale 1, rank 2 the prescale 0.5");
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_calculated_is_refused) {
   refused(but([](auto& c) { c.root = 2; }), "a root from 0 to 1, got 2");
   refused(but([](auto& c) {
             c.dtype = DType::int64;
-            c.reduction = Reduction::average;
+            c.reduction = ReduceOp::average;
           }),
           "got int64");
   check_call(but([](auto& c) {
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_calculated_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(reductions_have_names) {
-  BOOST_TEST((parse_reduction("product") == Reduction::product));
+  BOOST_TEST((parse_reduction("product") == ReduceOp::product));
   BOOST_CHECK_EXCEPTION(parse_reduction("mean"), Error, says("got 'mean'"));
 }
 
