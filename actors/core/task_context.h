@@ -33,7 +33,8 @@ struct TaskContext {
   Random* random = nullptr;
   Storage* storage = nullptr;
 
-  caf::actor master, worker, rendezvous, shard, coordinator, queues, checkpoint_io, switchboard;
+  caf::actor master, worker, rendezvous, shard, coordinator, queues, collectives, checkpoint_io,
+      switchboard;
   std::vector<caf::actor> peers;  // by TaskId; none for the task itself
 
   Sender as_sender() const { return {own, self.incarnation}; }

@@ -38,6 +38,9 @@ enum class PlantedBug {
   unsynced_chunks,      // and are not synced before the journal says that they are there
   trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
+  own_rank_first,       // a rank adds its own contribution first
+  loss_not_told,        // a rank that notices a loss keeps it for itself
+  used_as_it_came,      // a part of another use of a name counts as one of this use
 };
 
 #ifdef ACTORFLOW_PLANT_BUGS

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "actors/checkpoint/files/io_actor.h"
+#include "actors/collectives/engine/collectives.h"
 #include "actors/core/await_end.h"
 #include "actors/master/incarnations.h"
 #include "actors/master/master.h"
@@ -110,6 +111,7 @@ void Server::Impl::spawn_actors() {
   task->checkpoint_io = system.spawn(checkpoint_io_actor, ref);
   task->queues = system.spawn(queue_shard_actor, ref);
   task->switchboard = system.spawn(switchboard_actor, ref);
+  task->collectives = system.spawn(collectives_actor, ref);
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
     signs.push_back(std::make_shared<PeerSigns>());
     if (static_cast<TaskId>(i) == task->own) {
@@ -162,9 +164,9 @@ void Server::Impl::end_actors() {
 }
 
 std::vector<caf::actor> Server::Impl::own_actors() const {
-  std::vector<caf::actor> actors{task->master,        task->worker,      task->shard,
-                                 task->queues,        task->coordinator, task->rendezvous,
-                                 task->checkpoint_io, task->switchboard};
+  std::vector<caf::actor> actors{task->master,      task->worker,        task->shard,
+                                 task->queues,      task->coordinator,   task->rendezvous,
+                                 task->collectives, task->checkpoint_io, task->switchboard};
   for (const auto& others : {inputs.all(), named.all()})
     actors.insert(actors.end(), others.begin(), others.end());
   return actors;

@@ -118,6 +118,7 @@ void Lane::dispatch(const ExecutableNode& item, NodeId id) {
     case Dispatch::shard:
     case Dispatch::coordinator:
     case Dispatch::queue:
+    case Dispatch::collective:
     case Dispatch::rendezvous:
       if (item.node->op == &send_op()) return send(item, id);
       call_owner(*task_, executable_, reply_to(id), epoch_, take_inputs(item));

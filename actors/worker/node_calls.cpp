@@ -13,6 +13,7 @@ namespace {
 const caf::actor& owner_of(const TaskContext& task, const ExecutableNode& item) {
   if (item.dispatch == Dispatch::shard) return task.shard;
   if (item.dispatch == Dispatch::coordinator) return task.coordinator;
+  if (item.dispatch == Dispatch::collective) return task.collectives;
   ACTORFLOW_CHECK(item.dispatch == Dispatch::queue, item.node->name);
   return task.queues;
 }
@@ -50,7 +51,8 @@ Tensor fed_value(const ExecutableNode& item, Tensor argument) {
 }
 
 void release_step(const TaskContext& task, const GiveUp& message) {
-  for (const auto& owner : {task.coordinator, task.rendezvous, task.queues, task.shard})
+  for (const auto& owner :
+       {task.coordinator, task.rendezvous, task.queues, task.collectives, task.shard})
     caf::anon_send(owner, message);
 }
 

@@ -61,6 +61,7 @@ enum class Dispatch : std::uint8_t {
   shard,        // the task's parameter shard: variables and their updates
   coordinator,  // the barrier of synchronous training
   queue,        // the task's queues and input iterators
+  collective,   // the task's part in operations of several ranks
 };
 
 struct OpDef {

@@ -5,6 +5,7 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/checkpoint_ops.h"
+#include "dataflow/ops/collective_ops.h"
 #include "dataflow/ops/conditional_accumulator.h"
 #include "dataflow/ops/training_ops.h"
 
@@ -13,8 +14,8 @@ namespace actorflow {
 std::span<const OpDef* const> dataflow_ops() {
   static const std::vector<const OpDef*> all = [] {
     std::vector<const OpDef*> ops;
-    for (const auto more :
-         {core_ops(), state_ops(), training_ops(), accumulator_ops(), checkpoint_ops()})
+    for (const auto more : {core_ops(), state_ops(), training_ops(), accumulator_ops(), checkpoint_ops(),
+                            collective_ops()})
       ops.insert(ops.end(), more.begin(), more.end());
     return ops;
   }();

@@ -143,6 +143,10 @@ void name_library() {
   using Outputs = std::vector<Output>;
   keep<Outputs(Output, const Outputs&), Outputs(const Outputs&, const Outputs&, const Outputs&)>(
       &af::gradients, &af::gradients);
+  // dataflow/collectives/agreement.h
+  keep(&af::parse_reduction, &af::check_call, &af::disagreement);
+  // dataflow/collectives/ranks.h
+  keep(&af::parse_host_slots, &af::place_ranks, &af::places_of);
   // dataflow/graph/graph.h
   keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph, &af::add_node,
        &af::outputs_of, &af::expect_in_graph);
@@ -157,6 +161,10 @@ void name_library() {
   // dataflow/ops/checkpoint_ops.h
   keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
        &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
+  // dataflow/ops/collective_ops.h
+  keep(&af::all_reduce, &af::all_gather, &af::broadcast, &af::reduce_scatter, &af::all_to_all,
+       &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op, &af::reduce_scatter_op,
+       &af::all_to_all_op, &af::collective_ops, &af::ranks_of);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
@@ -311,8 +319,10 @@ void name_overloads() {
             const af::OnnxExportOptions&)>(&af::export_onnx);
   keep<std::string_view(af::Precision), std::string_view(af::QueueKind), std::string_view(af::DType),
        std::string_view(af::Code), std::string_view(af::FaultKind),
-       std::string_view(af::PipelineSchedule)>(&af::to_string, &af::to_string, &af::to_string,
-                                               &af::to_string, &af::to_string, &af::to_string);
+       std::string_view(af::PipelineSchedule), std::string_view(af::CollectiveKind),
+       std::string_view(af::ReduceOp), std::string_view(af::Algorithm)>(
+      &af::to_string, &af::to_string, &af::to_string, &af::to_string, &af::to_string, &af::to_string,
+      &af::to_string, &af::to_string, &af::to_string);
   keep<std::string(std::span<const af::TensorType>), std::string(const af::FaultPlan&)>(&af::to_string,
                                                                                         &af::to_string);
 }

@@ -1,14 +1,16 @@
-// Thirty-two mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Thirty-five mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources with an `if (planted(...))` are compiled again for it, with
 // ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
 #include "actors/probes/planted_bug.h"
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
+#include "test/simulation/support/ranks_job.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/saving_job.h"
 #include "test/simulation/support/watched_job.h"
@@ -84,6 +86,16 @@ void check_found_by_resumed_jobs(PlantedBug bug, const std::vector<FaultKind>& k
   check_found_by([&] { test::resume_words_through(kinds, 1, damaged); }, bug);
 }
 
+void check_found_by_ranks(PlantedBug bug, const std::vector<FaultKind>& kinds) {
+  check_found_by(
+      [&] {
+        test::RanksJob job = test::job_of_seed(of_this_seed({}).seed);
+        job.may_fail = std::ranges::find(kinds, FaultKind::kill) != kinds.end();
+        test::simulate_ranks(job, kinds);
+      },
+      bug);
+}
+
 void check_found_by_checkpoints(PlantedBug bug) {
   for (const auto* name : {"watched_backup", "watched_staleness"}) {
     const test::WatchedJob job(name, {});
@@ -99,7 +111,7 @@ void plant(PlantedBug bug) { the_bug = bug; }
 }  // namespace actorflow
 
 using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by_checkpoints,
-    actorflow::check_found_by_disk, actorflow::check_found_by_jobs,
+    actorflow::check_found_by_disk, actorflow::check_found_by_jobs, actorflow::check_found_by_ranks,
     actorflow::check_found_by_resumed_jobs, actorflow::FaultKind;
 
 BOOST_AUTO_TEST_SUITE(planted_bugs)
@@ -150,6 +162,14 @@ JOBS_FIND(kept_slot)
 JOBS_FIND(not_mended)
 JOBS_FIND(wrong_part)
 JOBS_FIND(wrong_slice)
+
+BOOST_AUTO_TEST_CASE(finds_own_rank_first) { check_found_by_ranks(PlantedBug::own_rank_first, {}); }
+BOOST_AUTO_TEST_CASE(finds_used_as_it_came) {
+  check_found_by_ranks(PlantedBug::used_as_it_came, {FaultKind::duplicate, FaultKind::late});
+}
+BOOST_AUTO_TEST_CASE(finds_loss_not_told) {
+  check_found_by_ranks(PlantedBug::loss_not_told, {FaultKind::kill});
+}
 
 BOOST_AUTO_TEST_CASE(finds_unsynced_chunks) {
   check_found_by_resumed_jobs(PlantedBug::unsynced_chunks, {FaultKind::power});

@@ -1,0 +1,308 @@
+#include "actors/collectives/communicator.h"
+
+#include <fmt/format.h>
+
+#include <caf/send.hpp>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "actors/collectives/engine/collectives.h"
+#include "actors/named/client_queue.h"
+#include "actors/runtime/thread_unit.h"
+#include "actors/task/server.h"
+
+namespace actorflow {
+
+struct CollectiveHandle::State {
+  explicit State(std::weak_ptr<Runtime> r) : runtime(std::move(r)) {}
+  void set(CollectiveResult value) {
+    const std::scoped_lock lock(mutex);
+    if (!result) result = std::move(value);
+    clients.wake_all();
+  }
+  // False if the time is over.
+  bool wait_until(Clock::time_point end) {
+    const auto there = runtime.lock();
+    return !there || clients.wait(*there, mutex, end, [this] { return result.has_value(); });
+  }
+  CollectiveResult take() {
+    const std::scoped_lock lock(mutex);
+    return result ? *result : CollectiveResult{{Code::cancelled, "the server of this group has ended"}};
+  }
+
+  const std::weak_ptr<Runtime> runtime;
+  mutable std::mutex mutex;
+  std::optional<CollectiveResult> result;  // these guarded by it
+  ClientQueue clients;
+};
+
+namespace {
+
+using Kind = CollectiveKind;
+
+// Destroyed with its last copy: then nobody will answer any more.
+template <class State>
+class Promise {
+ public:
+  explicit Promise(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  Promise(const Promise&) = delete;
+  Promise& operator=(const Promise&) = delete;
+  ~Promise() { state_->set({{Code::cancelled, "the server of this group has ended"}}); }
+  void keep(CollectiveResult result) { state_->set(std::move(result)); }
+
+ private:
+  const std::shared_ptr<State> state_;
+};
+
+std::vector<std::string> members_of(const Server& server, const CommunicatorOptions& options) {
+  if (!options.members.empty()) return options.members;
+  std::vector<std::string> all;
+  for (const auto& task : server.cluster().all_tasks()) all.push_back(task.to_string());
+  return all;
+}
+
+RankPlace place_of(const Server& server, const std::vector<std::string>& members) {
+  std::vector<std::string> hosts;
+  int rank = -1;
+  for (const auto& member : members) {
+    const TaskName task = TaskName::parse(member);
+    if (task == server.name()) rank = static_cast<int>(hosts.size());
+    hosts.push_back(HostPort::parse(server.cluster().address(task)).host);
+  }
+  if (rank < 0)
+    throw invalid_argument(fmt::format("{} is not among the ranks of the group: {}",
+                                       server.name().to_string(), fmt::join(members, " ")));
+  return places_of(hosts)[static_cast<std::size_t>(rank)];
+}
+
+CollectiveCall reduction(CollectiveKind kind, const ReduceOptions& options) {
+  return {.kind = kind,
+          .reduction = options.reduction,
+          .prescale = options.prescale,
+          .postscale = options.postscale};
+}
+
+}  // namespace
+
+struct Communicator::Impl {
+  using State = CollectiveHandle::State;
+
+  Impl(Server& of, const CommunicatorOptions& given)
+      : server(of),
+        options(given),
+        members(members_of(of, given)),
+        place(place_of(of, members)),
+        runtime(of.runtime()),
+        actor(of.context()->collectives) {
+    open();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { close(); }
+
+  void open() {
+    const auto state = std::make_shared<State>(runtime);
+    send(
+        OpenGroup{options.group,
+                  members,
+                  {.algorithm = options.algorithm},
+                  [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
+    const auto there = runtime.lock();
+    if (state->wait_until(there->clock().now() + options.timeout)) {
+      const Status status = state->take().status;
+      if (!status.ok() && status.code != Code::already_exists) close();
+      return throw_if_error(status);
+    }
+    close();
+    throw Error(Code::deadline_exceeded,
+                fmt::format("not all ranks have opened the group '{}' in {} ms: {}", options.group,
+                            options.timeout.count(), fmt::join(members, " ")));
+  }
+  void close() const { send(CloseGroup{options.group}); }
+
+  template <class M>
+  void send(M message) const {
+    const SystemVisit visit;
+    caf::anon_send(actor, std::move(message));
+  }
+
+  static std::shared_ptr<Promise<State>> promise_of(std::shared_ptr<State> state) {
+    return std::make_shared<Promise<State>>(std::move(state));
+  }
+
+  CollectiveHandle call(CollectiveCall call, const std::string& name, RankInput own) const {
+    if (call.kind != Kind::barrier && !own.tensor.valid())
+      throw invalid_argument("a rank has given no tensor");
+    auto state = std::make_shared<State>(runtime);
+    const std::string key = name.empty() ? std::string(to_string(call.kind)) : name;
+    send(CallGroup{options.group,
+                   {.name = key,
+                    .call = std::move(call),
+                    .own = std::move(own),
+                    .reply = [promise = promise_of(state)](CollectiveResult result) {
+                      promise->keep(std::move(result));
+                    }}});
+    return CollectiveHandle(std::move(state));
+  }
+
+  Server& server;
+  const CommunicatorOptions options;
+  const std::vector<std::string> members;
+  const RankPlace place;
+  const std::weak_ptr<Runtime> runtime;
+  const caf::actor actor;
+};
+
+Tensor CollectiveHandle::wait() const { return wait_for_rows().tensor; }
+
+GatheredRows CollectiveHandle::wait_for_rows() const {
+  state_->wait_until(Clock::never);
+  CollectiveResult result = state_->take();
+  throw_if_error(result.status);
+  return {std::move(result.tensor), std::move(result.rows)};
+}
+
+bool CollectiveHandle::done() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->result.has_value();
+}
+
+Communicator::Communicator(Server& server, const CommunicatorOptions& options)
+    : impl_(std::make_shared<const Impl>(server, options)) {}
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::~Communicator() = default;
+
+int Communicator::size() const { return static_cast<int>(impl_->members.size()); }
+const RankPlace& Communicator::place() const { return impl_->place; }
+
+Communicator Communicator::subset(const std::vector<int>& ranks) const {
+  CommunicatorOptions options = impl_->options;
+  options.members.clear();
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= size())
+      throw invalid_argument(fmt::format("expected ranks from 0 to {}, got {}", size() - 1, rank));
+    options.members.push_back(impl_->members[static_cast<std::size_t>(rank)]);
+  }
+  options.group = fmt::format("{}[{}]", impl_->options.group, fmt::join(ranks, ","));
+  return Communicator(impl_->server, options);
+}
+
+CollectiveHandle Communicator::all_reduce_async(const Tensor& value,
+                                                const ReduceOptions& options) const {
+  return impl_->call(reduction(Kind::all_reduce, options), options.name, {value});
+}
+Tensor Communicator::all_reduce(const Tensor& value, const ReduceOptions& options) const {
+  return all_reduce_async(value, options).wait();
+}
+
+CollectiveHandle Communicator::reduce_scatter_async(const Tensor& value,
+                                                    const ReduceOptions& options) const {
+  return impl_->call(reduction(Kind::reduce_scatter, options), options.name, {value});
+}
+Tensor Communicator::reduce_scatter(const Tensor& value, const ReduceOptions& options) const {
+  return reduce_scatter_async(value, options).wait();
+}
+
+CollectiveHandle Communicator::all_gather_async(const Tensor& value,
+                                                const CollectiveOptions& options) const {
+  return impl_->call({.kind = Kind::all_gather}, options.name, {value});
+}
+Tensor Communicator::all_gather(const Tensor& value, const CollectiveOptions& options) const {
+  return all_gather_async(value, options).wait();
+}
+
+CollectiveHandle Communicator::broadcast_async(const Tensor& value, int root,
+                                               const CollectiveOptions& options) const {
+  return impl_->call({.kind = Kind::broadcast, .root = root}, options.name, {value});
+}
+Tensor Communicator::broadcast(const Tensor& value, int root, const CollectiveOptions& options) const {
+  return broadcast_async(value, root, options).wait();
+}
+
+// Rows that do not come out even are refused on all ranks, as wrong splits are.
+CollectiveHandle Communicator::all_to_all_async(const Tensor& value,
+                                                const std::vector<std::int64_t>& splits,
+                                                const CollectiveOptions& options) const {
+  RankInput own{value, splits};
+  const std::int64_t rows = value.valid() && value.shape().rank() > 0 ? value.shape()[0] : 0;
+  if (splits.empty()) own.splits.assign(static_cast<std::size_t>(size()), rows / size());
+  return impl_->call({.kind = Kind::all_to_all}, options.name, std::move(own));
+}
+GatheredRows Communicator::all_to_all(const Tensor& value, const std::vector<std::int64_t>& splits,
+                                      const CollectiveOptions& options) const {
+  return all_to_all_async(value, splits, options).wait_for_rows();
+}
+
+void Communicator::barrier(const CollectiveOptions& options) const {
+  impl_->call({.kind = Kind::barrier}, options.name, {}).wait();
+}
+
+int Communicator::join() const {
+  const auto state = std::make_shared<CollectiveHandle::State>(impl_->runtime);
+  impl_->send(
+      JoinGroup{impl_->options.group, [promise = Impl::promise_of(state)](Status status, int last) {
+                  promise->keep({std::move(status), {}, {last}});
+                }});
+  return static_cast<int>(CollectiveHandle(state).wait_for_rows().rows.at(0));
+}
+
+namespace {
+
+std::size_t bytes_of(const std::vector<Tensor>& values, const std::vector<std::size_t>& which) {
+  std::size_t bytes = 0;
+  for (const auto i : which) bytes += values[i].size_bytes();
+  return bytes;
+}
+
+// One tensor after the other, in one.
+Tensor fused(const std::vector<Tensor>& values, const std::vector<std::size_t>& which) {
+  const DType dtype = values[which[0]].dtype();
+  const std::size_t bytes = bytes_of(values, which);
+  Tensor all = Tensor::allocate(dtype, {static_cast<std::int64_t>(bytes / size_of(dtype))});
+  auto* to = static_cast<std::byte*>(all.mutable_data());
+  for (const auto i : which) {
+    if (values[i].size_bytes() > 0) std::memcpy(to, values[i].data(), values[i].size_bytes());
+    to += values[i].size_bytes();
+  }
+  return all;
+}
+
+void split(const Tensor& all, const std::vector<std::size_t>& which, std::vector<Tensor>& values) {
+  const auto* from = static_cast<const std::byte*>(all.data());
+  for (const auto i : which) {
+    values[i] = Tensor::allocate(values[i].dtype(), values[i].shape());
+    if (values[i].size_bytes() > 0) std::memcpy(values[i].mutable_data(), from, values[i].size_bytes());
+    from += values[i].size_bytes();
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& values,
+                                                     const ReduceOptions& options) const {
+  std::map<DType, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].valid()) throw invalid_argument("a rank has given no tensor");
+    if (values[i].dtype() == DType::string)
+      throw invalid_argument("strings do not travel between ranks");
+    groups[values[i].dtype()].push_back(i);
+  }
+  std::vector<CollectiveHandle> handles;
+  for (const auto& [dtype, which] : groups) {
+    CollectiveCall call = reduction(Kind::all_reduce, options);
+    for (const auto i : which) call.splits.push_back(values[i].elements());
+    const std::string name = fmt::format(
+        "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
+    handles.push_back(impl_->call(std::move(call), name, {fused(values, which)}));
+  }
+  std::vector<Tensor> results = values;
+  auto handle = handles.begin();
+  for (const auto& [dtype, which] : groups) split((handle++)->wait(), which, results);
+  return results;
+}
+
+}  // namespace actorflow

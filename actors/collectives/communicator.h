@@ -1,0 +1,129 @@
+// Communicator: the collective operations of a program's ranks, as calls.
+//
+//   Communicator world(server);                         // all tasks of the cluster
+//   Tensor sum = world.all_reduce(gradient, {.name = "dense/w"});
+//   CollectiveHandle later = world.all_reduce_async(other, {.name = "dense/b", .reduction =
+//   ReduceOp::average}); Tensor mean = later.wait();
+//
+// A sum has the same bits on every rank, with every algorithm and any number of threads: it is that of
+// ((x0 + x1) + x2) + ... in the order of ranks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/ranks.h"
+#include "dataflow/values/tensor.h"
+
+namespace actorflow {
+
+class Server;
+
+struct CommunicatorOptions {
+  // All ranks open the group by this name; a task may be in several.
+  std::string group = "world";
+  // The ranks' tasks, "/job:worker/task:0", in order; none: all tasks of the cluster.
+  std::vector<std::string> members = {};
+  // How long to wait until all ranks have opened it.
+  std::chrono::milliseconds timeout{60'000};
+  // Rank 0's counts.
+  Algorithm algorithm = Algorithm::automatic;
+};
+
+// The ranks find each other by the name, which is in use by one operation at a time. The ranks agree on
+// an operation when its name is first used, or used otherwise than before: equal names save time.
+struct CollectiveOptions {
+  std::string name = {};  // none: that of the operation, "all_gather"
+};
+struct ReduceOptions {
+  std::string name = {};
+  ReduceOp reduction = ReduceOp::sum;
+  double prescale = 1, postscale = 1;
+};
+
+// The rows, of the first dimension, that came from each rank.
+struct GatheredRows {
+  Tensor tensor;
+  std::vector<std::int64_t> rows;
+};
+
+// An operation under way. Dropping it does not end the operation. Copies may be used by several threads.
+class CollectiveHandle {
+ public:
+  // Waits for the result. Throws invalid_argument, naming both values and ranks, if the ranks differ;
+  // failed_precondition for a name that is in flight on this rank, or a rank that has left; unavailable,
+  // naming it, if a rank is lost; cancelled if the server has ended. After unavailable the group is
+  // over; after the others the next operation works.
+  Tensor wait() const;
+  GatheredRows wait_for_rows() const;
+  bool done() const;
+
+ private:
+  friend class Communicator;
+  struct State;
+  explicit CollectiveHandle(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+// Thread-safe. REQUIRES: destroyed before its server.
+class Communicator {
+ public:
+  // Waits until all ranks have opened the group. Throws invalid_argument if their members differ, naming
+  // both lists, deadline_exceeded if some do not come, already_exists if this task has the group.
+  explicit Communicator(Server& server, const CommunicatorOptions& options = {});
+  Communicator(Communicator&&) noexcept;
+  Communicator& operator=(Communicator&&) noexcept;
+  // Leaves the group. What this rank has in flight fails as cancelled, on all ranks.
+  ~Communicator();
+
+  int rank() const { return place().rank; }
+  int size() const;
+  int local_rank() const { return place().local_rank; }
+  int local_size() const { return place().local_size; }
+  int cross_rank() const { return place().cross_rank; }
+  int cross_size() const { return place().cross_size; }
+  // Hosts are told apart by the tasks' addresses.
+  const RankPlace& place() const;
+
+  // A process set: a group of some of the ranks, in this order, which all of them open.
+  Communicator subset(const std::vector<int>& ranks) const;
+
+  // Every rank gets the reduction of all ranks' values: int32, int64, float32, float64, of one shape.
+  Tensor all_reduce(const Tensor& value, const ReduceOptions& options = {}) const;
+  CollectiveHandle all_reduce_async(const Tensor& value, const ReduceOptions& options = {}) const;
+  // Several tensors as one operation for each of their dtypes.
+  std::vector<Tensor> grouped_all_reduce(const std::vector<Tensor>& values,
+                                         const ReduceOptions& options = {}) const;
+  // [n_r, ..] -> [n_0 + n_1 + .., ..], one after the other in the order of ranks. Any dtype but string.
+  Tensor all_gather(const Tensor& value, const CollectiveOptions& options = {}) const;
+  CollectiveHandle all_gather_async(const Tensor& value, const CollectiveOptions& options = {}) const;
+  // The root's value. The others give one of its type, which does not count.
+  Tensor broadcast(const Tensor& value, int root, const CollectiveOptions& options = {}) const;
+  CollectiveHandle broadcast_async(const Tensor& value, int root,
+                                   const CollectiveOptions& options = {}) const;
+  // [n, ..] -> this rank's rows of the reduction; the first n mod P ranks have one row more.
+  Tensor reduce_scatter(const Tensor& value, const ReduceOptions& options = {}) const;
+  CollectiveHandle reduce_scatter_async(const Tensor& value, const ReduceOptions& options = {}) const;
+  // `splits`: how many rows go to each rank, 0 or more; none: equally many.
+  GatheredRows all_to_all(const Tensor& value, const std::vector<std::int64_t>& splits = {},
+                          const CollectiveOptions& options = {}) const;
+  CollectiveHandle all_to_all_async(const Tensor& value, const std::vector<std::int64_t>& splits = {},
+                                    const CollectiveOptions& options = {}) const;
+  // Waits until all ranks have called it.
+  void barrier(const CollectiveOptions& options = {}) const;
+
+  // This rank has no more data: until all ranks have joined it takes part in the others' sums and
+  // averages with zeros (an average still divides by all ranks). Returns the rank that joined last.
+  int join() const;
+
+ private:
+  struct Impl;
+  explicit Communicator(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,160 @@
+#include "actors/collectives/engine/collectives.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "actors/collectives/engine/graph_call.h"
+#include "actors/named/switchboard.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto tick_interval = 1s;
+
+}  // namespace
+
+caf::behavior Collectives::behavior() {
+  self_->introduce("collectives", &task_->self.name);
+  caf::anon_send(task_->switchboard,
+                 RegisterActor{collectives_name, caf::actor_cast<caf::actor>(self_), {}});
+  return guarded(
+      self_, this,  //
+      [this](const OpenGroup& message) { open(message); },
+      [this](const CloseGroup& message) { close(message); },
+      [this](CallGroup& message) { call(message); },
+      [this](const JoinGroup& message) {
+        group(message.group).join(message.reply);
+        keep_ticking();
+      },
+      [this](StateCall& message) { call(message); },
+      [this](const GiveUp& message) {
+        for (auto& [name, member] : groups_) member.group->give_up(message.step);
+      },
+      [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
+      [this](const PeerLost& lost) { on_lost(lost); }, [this](Tick) { tick(); });
+}
+
+void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why)); }
+void Collectives::refuse(const CallGroup& message, Status why) { message.call.reply({std::move(why)}); }
+void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
+
+// Whoever waits for the message would wait for ever.
+void Collectives::refuse(const Sender& from, const ActorMessage& message, const Status& why) {
+  const std::string what =
+      fmt::format("{} could not take a message {} of {}: {}", task_->self.name.to_string(), message.type,
+                  task_->name_of(from.task).to_string(), why.message);
+  spdlog::warn("{}", what);
+  if (auto* group = of_life(message.request)) group->break_up({why.code, what});
+}
+
+RankGroup& Collectives::group(const std::string& name) {
+  const auto found = groups_.find(name);
+  if (found == groups_.end())
+    throw Error(Code::failed_precondition,
+                fmt::format("{} has no group '{}'", task_->self.name.to_string(), name));
+  return *found->second.group;
+}
+
+void Collectives::open(const OpenGroup& message) {
+  if (groups_.contains(message.name))
+    throw Error(Code::already_exists,
+                fmt::format("{} has a group '{}' already; give another one another name",
+                            task_->self.name.to_string(), message.name));
+  std::vector<TaskId> members;
+  for (const auto& name : message.members) members.push_back(task_->id_of(TaskName::parse(name)));
+  Member member;
+  member.group =
+      std::make_unique<RankGroup>(RankMail(task_, std::move(members)), message.name, message.options);
+  member.opened = message.reply;
+  say_hello(groups_.emplace(message.name, std::move(member)).first->second);
+}
+
+void Collectives::close(const CloseGroup& message) {
+  const auto found = groups_.find(message.name);
+  if (found == groups_.end()) return;
+  Member& member = found->second;
+  const RankMail& mail = member.group->mail();
+  if (member.attempt != 0 && mail.leads())
+    turn_away(member,
+              {Code::deadline_exceeded, fmt::format("the group '{}' was given up: not there are {}",
+                                                    message.name, fmt::join(missing(member), ", "))});
+  else if (member.attempt != 0)
+    mail.to_leader(rank_messages::Goodbye{message.name, member.attempt});
+  member.group->close();
+  groups_.erase(found);
+}
+
+void Collectives::call(CallGroup& message) {
+  group(message.group).call(std::move(message.call));
+  keep_ticking();
+}
+
+// A graph's group opens with its first call, and anew with the first one after a failure.
+void Collectives::call(StateCall& message) {
+  GraphCall graph = graph_call(message, task_->self.name.to_string());
+  const auto found = groups_.find(graph.group);
+  if (found != groups_.end() && !found->second.group->broken().ok()) groups_.erase(found);
+  if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, [](const Status&) {}});
+  group(graph.group).call(std::move(graph.call));
+  keep_ticking();
+}
+
+void Collectives::on_message(const Sender& from, ActorMessage& message) {
+  if (message.type == not_found_type || on_opening(from, message)) return;
+  if (auto* group = of_life(message.request))
+    group->take(from, message);
+  else if (is_opening())
+    early_.emplace_back(from, std::move(message));
+  keep_ticking();
+}
+
+RankGroup* Collectives::of_life(std::uint64_t life) {
+  for (auto& [name, member] : groups_)
+    if (life != 0 && member.group->mail().life() == life) return member.group.get();
+  return nullptr;
+}
+
+bool Collectives::is_opening() const {
+  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.attempt != 0; });
+}
+
+void Collectives::on_lost(const PeerLost& lost) {
+  openings_.lose(lost);
+  for (auto& [name, member] : groups_) {
+    const bool leader = member.group->mail().rank_of(lost.task) == leading_rank;
+    if (member.attempt == 0)
+      member.group->lose(lost);
+    else if (leader)
+      say_hello(member);  // it may come back
+  }
+  keep_ticking();
+}
+
+void Collectives::tick() {
+  ticking_ = false;
+  for (auto& [name, member] : groups_) {
+    member.group->tick();
+    if (member.attempt != 0) report_missing(member);
+  }
+  keep_ticking();
+}
+
+void Collectives::keep_ticking() {
+  const bool needed = std::ranges::any_of(groups_, [](const auto& entry) {
+    return entry.second.attempt != 0 || !entry.second.group->idle();
+  });
+  if (!needed || std::exchange(ticking_, true)) return;
+  self_->delayed_send(self_, tick_interval, Tick{});
+}
+
+caf::behavior collectives_actor(CollectivesActor* self, TaskRef task) {
+  self->state = std::make_unique<Collectives>(self, std::move(task));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow

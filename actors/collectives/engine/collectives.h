@@ -1,0 +1,100 @@
+// The actor of a task that takes part in collective operations, for the task's programs and graphs.
+#pragma once
+
+#include <caf/stateful_actor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/collectives/engine/openings.h"
+#include "actors/collectives/engine/rank_group.h"
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "actors/runtime/thread_affinity.h"
+
+namespace actorflow {
+
+// A program -> collectives: open a group of these tasks, in the order of ranks. The reply comes when all
+// of them have done so, or it fails: already_exists if the task has a group of that name.
+struct OpenGroup {
+  std::string name;
+  std::vector<std::string> members;
+  PlanOptions options;
+  std::function<void(Status)> reply;
+};
+// A program -> collectives: leave it.
+struct CloseGroup {
+  std::string name;
+};
+struct CallGroup {
+  std::string group;
+  GroupCall call;
+};
+struct JoinGroup {
+  std::string group;
+  std::function<void(Status, int last)> reply;
+};
+
+class Collectives {
+ public:
+  Collectives(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+
+  caf::behavior behavior();
+  void refuse(const OpenGroup& message, Status why);
+  void refuse(const CallGroup& message, Status why);
+  void refuse(const JoinGroup& message, Status why);
+  void refuse(const Sender& from, const ActorMessage& message, const Status& why);
+
+ private:
+  struct Member {
+    std::unique_ptr<RankGroup> group;
+    std::uint64_t attempt = 0;  // the Hello that we wait for an answer to; 0: none
+    std::function<void(Status)> opened;
+    Clock::time_point since{}, next_report{};
+  };
+  void open(const OpenGroup& message);
+  void close(const CloseGroup& message);
+  void call(CallGroup& message);
+  void call(StateCall& message);
+  RankGroup& group(const std::string& name);
+
+  void say_hello(Member& member);
+  void try_to_welcome(Member& member);
+  void welcome(Member& member);
+  void turn_away(Member& member, const Status& why);
+  std::vector<std::string> missing(const Member& member);
+  void report_missing(Member& member);
+
+  void on_message(const Sender& from, ActorMessage& message);
+  bool on_opening(const Sender& from, const ActorMessage& message);
+  void on_hello(const Sender& from, const rank_messages::Hello& hello);
+  void on_welcome(const rank_messages::Welcome& message);
+  void on_not_welcome(const rank_messages::NotWelcome& message);
+  RankGroup* of_life(std::uint64_t life);
+  bool is_opening() const;
+  void on_lost(const PeerLost& lost);
+  void tick();
+  void keep_ticking();
+
+  GuardedActor* self_;
+  TaskRef task_;
+  std::map<std::string, Member, std::less<>> groups_;
+  Openings openings_;
+  std::uint64_t last_attempt_ = 0;
+  // Of a life that we shall hear of: others may be welcome before us.
+  std::vector<std::pair<Sender, ActorMessage>> early_;
+  bool ticking_ = false;
+};
+
+using CollectivesActor = caf::stateful_actor<std::unique_ptr<Collectives>, ComputingActor>;
+caf::behavior collectives_actor(CollectivesActor* self, TaskRef task);
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::OpenGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CallGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinGroup)

@@ -1,0 +1,156 @@
+// Opening groups: every rank says hello to the leader, who welcomes them when all are there.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "actors/collectives/engine/collectives.h"
+
+namespace actorflow {
+
+using namespace rank_messages;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto silence = 2s;
+constexpr auto report_interval = 10s;
+
+}  // namespace
+
+void Collectives::say_hello(Member& member) {
+  if (member.attempt == 0) {
+    member.since = task_->clock->now();
+    member.next_report = member.since + silence;
+  }
+  member.attempt = ++last_attempt_;
+  const RankMail& mail = member.group->mail();
+  const Hello hello{member.group->name(), member.attempt, mail.member_names()};
+  keep_ticking();
+  if (!mail.leads()) return mail.to_leader(hello);
+  openings_.add(task_->as_sender(), hello);
+  try_to_welcome(member);
+}
+
+bool Collectives::on_opening(const Sender& from, const ActorMessage& message) {
+  return take_if<Hello>(message, [&](const Hello& hello) { on_hello(from, hello); }) ||
+         take_if<Goodbye>(message, [&](const Goodbye& goodbye) { openings_.remove(from, goodbye); }) ||
+         take_if<Welcome>(message, [&](const Welcome& welcome) { on_welcome(welcome); }) ||
+         take_if<NotWelcome>(message, [&](const NotWelcome& no) { on_not_welcome(no); });
+}
+
+// From a member of an open group it says that its program has begun anew.
+void Collectives::on_hello(const Sender& from, const Hello& hello) {
+  if (!openings_.add(from, hello)) return;
+  const auto found = groups_.find(hello.group);
+  if (found == groups_.end()) return;
+  Member& member = found->second;
+  if (member.attempt != 0) return try_to_welcome(member);
+  member.group->break_up(
+      {Code::aborted, fmt::format("{} has opened the group '{}' anew",
+                                  task_->name_of(from.task).to_string(), hello.group)});
+}
+
+void Collectives::try_to_welcome(Member& member) {
+  const RankMail& mail = member.group->mail();
+  const auto ours = mail.member_names();
+  for (const auto& [task, guest] : openings_.of(member.group->name())) {
+    if (!guest.waits || guest.members == ours) continue;
+    return turn_away(member,
+                     {Code::invalid_argument,
+                      fmt::format("the group '{}' has {} ranks on {} ({}), and {} on {} ({})",
+                                  member.group->name(), ours.size(), task_->self.name.to_string(),
+                                  fmt::join(ours, " "), guest.members.size(),
+                                  task_->name_of(task).to_string(), fmt::join(guest.members, " "))});
+  }
+  if (mail.leads() && missing(member).empty()) welcome(member);
+}
+
+void Collectives::welcome(Member& member) {
+  const RankMail& mail = member.group->mail();
+  const std::string name = member.group->name();
+  Welcome welcome{name, 0, task_->random->next() | 1,
+                  std::vector<std::uint64_t>(static_cast<std::size_t>(mail.size()))};
+  const auto guests = openings_.of(name);
+  for (const auto& [task, guest] : guests)
+    if (const int rank = mail.rank_of(task); rank >= 0)
+      welcome.incarnations[static_cast<std::size_t>(rank)] = guest.incarnation;
+  openings_.answered(name);
+  for (const auto& [task, guest] : guests) {
+    welcome.attempt = guest.attempt;
+    if (const int rank = mail.rank_of(task); rank >= 0) mail.to(rank, welcome);
+  }
+}
+
+// Everybody who waits, ourselves included. With another list of members a rank may have another leader.
+void Collectives::turn_away(Member& member, const Status& why) {
+  const std::string name = member.group->name();
+  const auto guests = openings_.of(name);
+  openings_.answered(name);
+  for (const auto& [task, guest] : guests)
+    if (guest.waits && task != task_->own)
+      tell(*task_, task,
+           ActorMessage{.to = collectives_name,
+                        .from = collectives_name,
+                        .type = message_type<NotWelcome>(),
+                        .request = 0,
+                        .content = to_payload(NotWelcome{name, guest.attempt, why}),
+                        .payload = {},
+                        .status = {}});
+  if (!member.group->mail().leads()) member.group->mail().to_leader(Goodbye{name, member.attempt});
+  on_not_welcome({name, member.attempt, why});
+}
+
+// The members that have not said hello.
+std::vector<std::string> Collectives::missing(const Member& member) {
+  const auto& guests = openings_.of(member.group->name());
+  const RankMail& mail = member.group->mail();
+  std::vector<bool> there(static_cast<std::size_t>(mail.size()));
+  for (const auto& [task, guest] : guests)
+    if (const int rank = mail.rank_of(task); rank >= 0 && guest.waits)
+      there[static_cast<std::size_t>(rank)] = true;
+  std::vector<std::string> names;
+  for (int rank = 0; rank < mail.size(); ++rank)
+    if (!there[static_cast<std::size_t>(rank)]) names.push_back(mail.name_of(rank));
+  return names;
+}
+
+void Collectives::on_welcome(const Welcome& message) {
+  const auto found = groups_.find(message.group);
+  if (found == groups_.end() || found->second.attempt != message.attempt || message.attempt == 0) return;
+  Member& member = found->second;
+  member.attempt = 0;
+  member.group->open(message.life, message.incarnations);
+  if (const auto opened = std::exchange(member.opened, {})) opened({});
+  std::vector<std::pair<Sender, ActorMessage>> others;
+  for (auto& [from, early] : std::exchange(early_, {})) {
+    if (early.request == message.life)
+      member.group->take(from, early);
+    else if (is_opening())
+      others.emplace_back(from, std::move(early));
+  }
+  early_ = std::move(others);
+}
+
+void Collectives::on_not_welcome(const NotWelcome& message) {
+  const auto found = groups_.find(message.group);
+  if (found == groups_.end() || found->second.attempt != message.attempt || message.attempt == 0) return;
+  Member& member = found->second;
+  member.attempt = 0;
+  member.group->break_up(message.why);
+  if (const auto opened = std::exchange(member.opened, {})) opened(message.why);
+}
+
+void Collectives::report_missing(Member& member) {
+  const auto now = task_->clock->now();
+  if (now < member.next_report) return;
+  member.next_report = now + report_interval;
+  const RankMail& mail = member.group->mail();
+  const std::string whom =
+      mail.leads() ? fmt::format("{}", fmt::join(missing(member), ", ")) : mail.name_of(leading_rank);
+  spdlog::warn("{}: the group '{}' waits for {} since {:.0f} s", task_->self.name.to_string(),
+               member.group->name(), whom, std::chrono::duration<double>(now - member.since).count());
+}
+
+}  // namespace actorflow

@@ -1,0 +1,82 @@
+#include "actors/collectives/engine/graph_call.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/ops/collective_ops.h"
+
+namespace actorflow {
+namespace {
+
+using Kind = CollectiveKind;
+
+const std::unordered_map<const OpDef*, CollectiveKind>& kinds() {
+  static const std::unordered_map<const OpDef*, CollectiveKind> table{
+      {&all_reduce_op(), Kind::all_reduce},
+      {&all_gather_op(), Kind::all_gather},
+      {&broadcast_op(), Kind::broadcast},
+      {&reduce_scatter_op(), Kind::reduce_scatter},
+      {&all_to_all_op(), Kind::all_to_all}};
+  return table;
+}
+
+std::vector<std::int64_t> numbers(const Tensor& tensor) {
+  const auto values = tensor.values<std::int64_t>();
+  return {values.begin(), values.end()};
+}
+
+CollectiveCall call_of(const Node& node) {
+  CollectiveCall call{.kind = kinds().at(node.op)};
+  if (call.kind == Kind::all_reduce || call.kind == Kind::reduce_scatter) {
+    call.reduction = parse_reduction(attr<std::string>(node, "reduction"));
+    call.prescale = attr<double>(node, "prescale");
+    call.postscale = attr<double>(node, "postscale");
+  }
+  if (call.kind == Kind::all_gather) call.prescale = attr<double>(node, "scale");
+  if (call.kind == Kind::broadcast) call.root = static_cast<int>(attr<std::int64_t>(node, "root"));
+  return call;
+}
+
+// The outputs of the node.
+std::vector<Tensor> outputs_of(const Node& node, bool zeros, CollectiveResult result) {
+  if (zeros) result.tensor = Tensor::zeros(result.tensor.dtype(), result.tensor.shape());
+  std::vector<Tensor> outputs{std::move(result.tensor)};
+  if (node.op == &all_gather_op() || node.op == &all_to_all_op())
+    outputs.push_back(Tensor::of<std::int64_t>({std::ssize(result.rows)}, result.rows));
+  return outputs;
+}
+
+// Zeros where another rank alone gets the result.
+bool gets_zeros(const Node& node, const std::vector<std::string>& members, const std::string& own) {
+  if (node.op != &all_reduce_op()) return false;
+  const auto only_on = attr<std::int64_t>(node, "only_on");
+  return only_on >= 0 && members[static_cast<std::size_t>(only_on)] != own;
+}
+
+}  // namespace
+
+GraphCall graph_call(StateCall& message, const std::string& own_task) {
+  const Node& node = *message.node;
+  if (!kinds().contains(node.op)) throw Error(Code::unimplemented, "the ranks cannot do this");
+  GraphCall graph{"graph: " + attr<std::string>(node, "ranks"), {}, {}};
+  for (const auto& task : ranks_of(node)) graph.members.push_back(TaskName::parse(task).to_string());
+  GroupCall& call = graph.call;
+  call.name = attr<std::string>(node, "collective");
+  call.call = call_of(node);
+  call.step = message.reply_to.step;
+  Tensor rows = message.inputs.size() == 2 ? std::move(message.inputs[1]) : Tensor();
+  if (rows.valid())
+    (call.call.kind == Kind::all_to_all ? call.own.splits : call.call.splits) = numbers(rows);
+  call.own.tensor = std::move(message.inputs[0]);
+  call.reply = [to = message.reply_to, executable = message.executable, node = &node,
+                zeros = gets_zeros(node, graph.members, own_task)](CollectiveResult result) {
+    if (!result.status.ok()) return fail(to, std::move(result.status));
+    complete(to, outputs_of(*node, zeros, std::move(result)));
+  };
+  return graph;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,53 @@
+// The leader's side of agreeing: what the ranks propose for each use of a name, and what becomes of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "actors/collectives/engine/rank_mail.h"
+#include "dataflow/collectives/cost.h"
+
+namespace actorflow {
+
+struct PlanOptions {
+  Algorithm algorithm = Algorithm::automatic;
+  CostModel cost{};
+};
+
+// Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a
+// use of a name that they have agreed on, all propose.
+class Negotiator {
+ public:
+  Negotiator(const RankMail& mail, const PlanOptions& options) : mail_(mail), options_(options) {}
+
+  void propose(const rank_messages::Propose& message);
+  // This use has failed elsewhere: nothing is to be agreed on for it.
+  void failed(const rank_messages::UseOf& of);
+  // A rank takes part with zeros in what the others propose, until all have joined. Returns true once
+  // they have.
+  bool join(int rank, std::uint32_t round);
+  std::uint32_t round() const { return round_; }
+
+ private:
+  struct Name {
+    std::uint64_t decided = 0;  // the newest use that was agreed on, or has failed
+    std::uint64_t use = 0;      // for which they propose now
+    std::map<int, CollectiveCall> calls;
+    std::optional<CollectiveCall> agreed;
+    std::uint32_t version = 0;
+  };
+  void look_at(const std::string& name, Name& entry);
+  std::optional<std::string> objection(const Name& entry) const;
+  void agree(const std::string& name, Name& entry);
+  void refuse(const std::string& name, Name& entry, const std::string& why);
+
+  const RankMail& mail_;
+  const PlanOptions options_;
+  std::map<std::string, Name, std::less<>> names_;
+  std::set<int> joined_;
+  std::uint32_t round_ = 1;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,84 @@
+// One use of a name: carries out a rank's schedule on tensors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "actors/collectives/engine/arithmetic.h"
+#include "actors/core/task_context.h"
+#include "dataflow/collectives/schedule.h"
+
+namespace actorflow {
+
+// What a rank brings.
+struct RankInput {
+  Tensor tensor;
+  // Of an all-to-all: the rows for each rank.
+  std::vector<std::int64_t> splits{};
+};
+struct CollectiveResult {
+  Status status{};
+  Tensor tensor{};
+  // Of an all-gather and an all-to-all: the rows that came from each rank.
+  std::vector<std::int64_t> rows{};
+};
+
+// Belongs to an actor.
+class Operation {
+ public:
+  // Passes a message to that rank. `number` counts the messages to it, from 0.
+  using Send =
+      std::function<void(int rank, std::uint32_t number, std::vector<std::int64_t> rows, Tensor)>;
+
+  Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall call, RankInput own);
+
+  // Goes on as far as it can; true once it is done.
+  bool advance(const Send& send);
+  // Keeps a message until it is its turn. One that has come before is dropped. The caller goes on with
+  // advance().
+  void receive(int from, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload);
+  // Whether a message of that rank is still to come.
+  bool needs(int rank) const;
+  // REQUIRES: done.
+  CollectiveResult result() const;
+
+ private:
+  // Bytes within a tensor that keeps them alive.
+  struct Held {
+    Tensor owner;
+    Bytes bytes;
+    std::int64_t rows = 0;
+    bool from_network = false;
+  };
+  struct Message {
+    std::vector<std::int64_t> rows;
+    Tensor payload;
+  };
+
+  void take_own(const RankInput& own);
+  std::int64_t rows_of_slice(int slice) const;
+  void send(const ScheduleStep& step, const Send& send);
+  bool receive(const ScheduleStep& step);
+  void unpack(const ScheduleStep& step, const Message& message);
+  void add(const ScheduleStep& step);
+  Tensor packed(const std::vector<Piece>& pieces, std::size_t bytes) const;
+  Tensor copied(const std::vector<Piece>& pieces, std::size_t bytes) const;
+  std::vector<std::int64_t> result_dims(std::int64_t rows) const;
+
+  const TaskRef task_;
+  const SchedulePlan plan_;
+  const int rank_;
+  const CollectiveCall call_;
+  std::int64_t total_rows_ = 0;  // that are cut into slices; of an all-reduce the elements
+  std::size_t row_bytes_ = 0;
+  RankSchedule steps_;
+  std::size_t next_ = 0;
+  std::map<Piece, Held> held_;
+  std::map<int, std::uint32_t> sent_, received_;  // messages, by rank
+  std::map<std::pair<int, std::uint32_t>, Message> waiting_;
+};
+
+}  // namespace actorflow

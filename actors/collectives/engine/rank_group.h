@@ -1,0 +1,154 @@
+// A task's part in a group of ranks: the operations that it has entered, until they are done.
+//
+// Uses. A name (of a gradient, say) is used again and again; all ranks count its uses, so that parts of
+// one are never taken for parts of another. No rank is done with a use before all have entered it
+// (dataflow/collectives). A rank whose call is what was agreed on begins at once; otherwise it proposes,
+// and the leader (negotiator.h) answers everybody.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/collectives/engine/negotiator.h"
+#include "actors/collectives/engine/operation.h"
+#include "actors/collectives/engine/rank_mail.h"
+
+namespace actorflow {
+
+// A call of a rank; its dtype and dimensions are those of the tensor. `reply` is called once, unless the
+// call is given up.
+struct GroupCall {
+  std::string name;
+  CollectiveCall call;
+  RankInput own;
+  std::function<void(CollectiveResult)> reply;
+  StepId step = 0;  // of a graph's node; 0: a program's call
+};
+
+// Belongs to the actor. Every function may call replies, which only pass results on.
+class RankGroup {
+ public:
+  RankGroup(RankMail mail, std::string name, const PlanOptions& options);
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+
+  const RankMail& mail() const { return mail_; }
+  const std::string& name() const { return name_; }
+  bool is_open() const { return mail_.life() != 0; }
+  const Status& broken() const { return broken_; }
+  // Nothing depends on time.
+  bool idle() const { return !busy() && suspects_.empty(); }
+
+  // From now on its messages have this life. Calls that came before begin.
+  void open(std::uint64_t life, std::vector<std::uint64_t> incarnations);
+  void call(GroupCall call);
+  // Calls reply(last rank) when every rank has called it.
+  void join(std::function<void(Status, int last)> reply);
+
+  // A message of this life.
+  void take(const Sender& from, const ActorMessage& message);
+  void lose(const PeerLost& lost);
+  // Ends the group: everything in flight fails with the reason, and later calls; on every rank.
+  void break_up(const Status& why);
+  // The step of a graph has ended without an answer to its calls.
+  void give_up(StepId step);
+  // Leaves the group.
+  void close();
+  // Now and then, while it is not idle: says for whom we wait.
+  void tick();
+
+ private:
+  struct Use {
+    std::uint64_t number = 0;
+    GroupCall call;
+    bool of_zeros = false;                 // we have joined, and take part for the others' sake
+    std::unique_ptr<Operation> operation;  // none: not agreed on
+    Clock::time_point since{}, next_report{};
+    std::optional<std::map<int, rank_messages::Standing>> asked;  // the other ranks have been
+  };
+  struct EarlyPart {
+    rank_messages::Part part;
+    Tensor payload;
+  };
+  struct Name {
+    std::uint64_t used = 0;  // entered so often
+    std::optional<Use> use;  // in flight
+    std::optional<rank_messages::Agreed> agreed;
+    std::uint64_t propose_at = 0;            // this use, though the call is what was agreed on
+    std::map<std::uint64_t, Status> failed;  // uses to come
+    std::vector<EarlyPart> early;
+    std::optional<rank_messages::Wake> wake;
+    std::optional<GroupCall> next;  // a call behind a use of zeros
+    Clock::time_point next_warning{};
+  };
+  using Entry = std::map<std::string, Name, std::less<>>::value_type;
+
+  // rank_group.cpp
+  void enter(Entry& entry, GroupCall call, bool of_zeros);
+  void propose(const Entry& entry);
+  void begin(Entry& entry);
+  void advance(Entry& entry);
+  void finish(Entry& entry, CollectiveResult result);
+  void fail(Entry& entry, const Status& why);
+  void take_letter(const ActorMessage& message);
+  void on_part(const rank_messages::Part& part, const Tensor& payload);
+  void on_revise(const rank_messages::Revise& message);
+  void on_agreed(const rank_messages::Agreed& message);
+  void on_failed(const rank_messages::Failed& message);
+
+  // rank_group_join.cpp
+  bool takes_zeros(const CollectiveCall& call) const;
+  void wake_joined(Entry& entry, const std::set<int>& ranks);
+  void try_to_join();
+  void on_joined(const rank_messages::Joined& message);
+  void on_all_joined(const rank_messages::AllJoined& message);
+  void on_wake(const rank_messages::Wake& message);
+  void wake_up(Entry& entry);
+  void end_join();
+
+  // rank_group_end.cpp
+  bool busy() const { return in_flight_ > 0 || join_reply_; }
+  void judge_suspects();
+  void end_with(const Status& why);
+  void on_left(const rank_messages::Left& message);
+  std::optional<Status> left_before(const std::string& name, std::uint64_t use) const;
+  // rank_group_stall.cpp
+  void on_inquire(const rank_messages::Inquire& message);
+  void on_standing(const rank_messages::Standing& message);
+  void report(Entry& entry);
+  std::string last_done() const;
+
+  Clock::time_point now() const { return mail_.task()->clock->now(); }
+  std::string who() const { return mail_.name_of(mail_.rank()); }
+
+  RankMail mail_;
+  const std::string name_;
+  std::optional<Negotiator> negotiator_;  // the leader's
+  std::vector<std::uint64_t> incarnations_;
+  Status broken_;
+  std::map<std::string, Name, std::less<>> names_;
+  std::vector<GroupCall> waiting_;  // for the group to open
+  std::size_t in_flight_ = 0;
+  std::string last_name_;  // the newest operation that is done
+  Clock::time_point last_time_{};
+  std::map<int, std::map<std::string, std::uint64_t>> left_;  // the uses after which ranks have left
+  // Ranks whose connection has broken: lost, unless their word that they leave is still under way.
+  struct Suspect {
+    Status why;
+    Clock::time_point since{};
+  };
+  std::map<int, Suspect> suspects_;
+
+  std::function<void(Status, int)> join_reply_;
+  bool joined_ = false;  // we have told so
+  std::uint32_t round_ = 1;
+  std::optional<int> last_joined_;                       // of the round that has ended
+  std::map<std::uint32_t, std::set<int>> joined_ranks_;  // by round
+};
+
+}  // namespace actorflow

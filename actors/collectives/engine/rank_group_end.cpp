@@ -1,0 +1,114 @@
+// The end of a group: ranks that are lost, leave, or give up a step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "actors/collectives/engine/rank_group.h"
+#include "actors/probes/planted_bug.h"
+
+namespace actorflow {
+
+using namespace rank_messages;
+
+namespace {
+
+// Between the end of a connection and the last word that came over another one.
+constexpr std::chrono::milliseconds grace{500};
+
+}  // namespace
+
+// Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
+void RankGroup::break_up(const Status& why) {
+  if (!broken_.ok()) return;
+  if (is_open() && !planted(PlantedBug::loss_not_told)) mail_.to_others(Broken{why});
+  end_with(why);
+}
+
+void RankGroup::end_with(const Status& why) {
+  broken_ = why;
+  in_flight_ = 0;
+  suspects_.clear();
+  for (auto& [key, name] : std::exchange(names_, {})) {
+    if (name.use && name.use->call.reply) name.use->call.reply({why});
+    if (name.next && name.next->reply) name.next->reply({why});
+  }
+  for (const auto& call : std::exchange(waiting_, {}))
+    if (call.reply) call.reply({why});
+  if (const auto reply = std::exchange(join_reply_, {})) reply(why, 0);
+}
+
+void RankGroup::lose(const PeerLost& lost) {
+  const int rank = mail_.rank_of(lost.task);
+  if (rank < 0 || !is_open()) return;
+  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]})) return;
+  if (suspects_.contains(rank)) return;
+  Suspect& suspect = suspects_[rank];
+  suspect.why.code = Code::unavailable;
+  suspect.why.message = fmt::format("{} is lost: {}", mail_.name_of(rank), lost.reason.message);
+  suspect.since = now();
+}
+
+// One that has left has sent all its parts: what has not come by now does not come any more.
+void RankGroup::judge_suspects() {
+  for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
+    const auto& [rank, of] = *suspect;
+    if (now() - of.since < grace) {
+      ++suspect;
+      continue;
+    }
+    const bool needed = std::ranges::any_of(names_, [rank = rank](const auto& entry) {
+      const auto& use = entry.second.use;
+      return use && (!use->operation || use->operation->needs(rank));
+    });
+    if (needed || !left_.contains(rank)) return break_up(Status(of.why));
+    suspect = suspects_.erase(suspect);
+  }
+}
+
+// The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
+void RankGroup::give_up(StepId step) {
+  bool any = false;
+  for (auto& [key, name] : names_)
+    if (name.use && name.use->call.step == step) {
+      name.use->call.reply = {};
+      any = true;
+    }
+  std::erase_if(waiting_, [&](const GroupCall& call) { return call.step == step; });
+  if (any) break_up({Code::aborted, fmt::format("{} has given up its step", who())});
+}
+
+void RankGroup::close() {
+  const Status closed{Code::cancelled, fmt::format("{} has closed the group '{}'", who(), name_)};
+  if (busy()) return break_up(closed);
+  if (!broken_.ok()) return;
+  Left left{mail_.rank(), {}};
+  for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});
+  if (is_open()) mail_.to_others(left);
+  end_with(closed);
+}
+
+// Its parts of what it has entered have been sent, and may still come.
+void RankGroup::on_left(const Left& message) {
+  auto& entered = left_[message.rank];
+  for (const auto& of : message.entered) entered[of.name] = of.use;
+  for (auto& entry : names_) {
+    const auto& use = entry.second.use;
+    const auto left = use ? left_before(entry.first, use->number) : std::nullopt;
+    if (left) finish(entry, {*left});
+  }
+}
+
+std::optional<Status> RankGroup::left_before(const std::string& name, std::uint64_t use) const {
+  for (const auto& [rank, entered] : left_) {
+    const auto last = entered.find(name);
+    if (last != entered.end() && last->second >= use) continue;
+    return Status{Code::failed_precondition,
+                  fmt::format("{} has left the group '{}', and takes no part in '{}'",
+                              mail_.name_of(rank), name_, name)};
+  }
+  return {};
+}
+
+}  // namespace actorflow

@@ -1,0 +1,84 @@
+// Ranks of a group that have no more data.
+#include <utility>
+
+#include "actors/collectives/engine/rank_group.h"
+
+namespace actorflow {
+
+using namespace rank_messages;
+
+bool RankGroup::takes_zeros(const CollectiveCall& call) const {
+  return call.kind == CollectiveKind::all_reduce &&
+         (call.reduction == ReduceOp::sum || call.reduction == ReduceOp::average);
+}
+
+// What they cannot take part in fails.
+void RankGroup::wake_joined(Entry& entry, const std::set<int>& ranks) {
+  const Use& use = *entry.second.use;
+  if (ranks.empty() || use.of_zeros) return;
+  if (!takes_zeros(use.call.call))
+    return fail(entry, {Code::invalid_argument,
+                        mail_.name_of(*ranks.begin()) +
+                            " has no more data, which only sums and averages can do without"});
+  const std::uint32_t version = entry.second.agreed ? entry.second.agreed->version : 0;
+  for (const int rank : ranks) mail_.to(rank, Wake{{entry.first, use.number}, version, round_});
+}
+
+void RankGroup::join(std::function<void(Status, int last)> reply) {
+  if (!broken_.ok()) return reply(broken_, 0);
+  if (!is_open() || join_reply_)
+    return reply({Code::failed_precondition, who() + " is joining already"}, 0);
+  join_reply_ = std::move(reply);
+  try_to_join();
+}
+
+// Not before its own operations are done, for which it may be needed otherwise.
+void RankGroup::try_to_join() {
+  if (!join_reply_ || joined_ || last_joined_ || in_flight_ > 0 || !broken_.ok()) return;
+  joined_ = true;
+  mail_.to_all(Joined{mail_.rank(), round_});
+}
+
+void RankGroup::on_joined(const Joined& message) {
+  if (message.round < round_) return;
+  if (negotiator_ && negotiator_->join(message.rank, message.round))
+    mail_.to_all(AllJoined{message.rank, message.round});
+  if (!joined_ranks_[message.round].insert(message.rank).second || message.round != round_) return;
+  for (auto& entry : names_)
+    if (entry.second.use) wake_joined(entry, {message.rank});
+}
+
+void RankGroup::on_all_joined(const AllJoined& message) {
+  if (message.round != round_) return;
+  joined_ranks_.erase(round_++);
+  joined_ = false;
+  last_joined_ = message.last;
+  end_join();
+}
+
+void RankGroup::on_wake(const Wake& message) {
+  Entry& entry = *names_.try_emplace(message.of.name).first;
+  if (message.round != round_ || message.of.use <= entry.second.used) return;
+  entry.second.wake = message;
+  wake_up(entry);
+}
+
+// Once the use before is done, and what was agreed on is known.
+void RankGroup::wake_up(Entry& entry) {
+  Name& name = entry.second;
+  if (!joined_ || !name.wake || name.use || name.wake->round != round_) return;
+  if (name.wake->of.use != name.used + 1 || !name.agreed || name.agreed->version < name.wake->version)
+    return;
+  if (!takes_zeros(name.agreed->call)) return;  // whoever woke us has failed
+  name.wake.reset();
+  enter(entry, {.name = entry.first, .call = name.agreed->call, .own = {}, .reply = {}}, true);
+}
+
+// The others may go on while our last operation of zeros still waits for their results.
+void RankGroup::end_join() {
+  if (!last_joined_ || in_flight_ > 0) return;
+  const int last = *std::exchange(last_joined_, {});
+  if (const auto reply = std::exchange(join_reply_, {})) reply({}, last);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,85 @@
+// Operations that wait for long: every rank says who lacks what, and what those did last.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+#include "actors/collectives/engine/rank_group.h"
+
+namespace actorflow {
+
+using namespace rank_messages;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The others are asked, and a second later it is said what they have answered: within 10 s.
+constexpr auto patience = 8s;
+constexpr auto report_interval = 10s;
+
+double seconds(Clock::time_point::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+void RankGroup::tick() {
+  judge_suspects();
+  for (auto& entry : names_) {
+    auto& use = entry.second.use;
+    if (!use) continue;
+    if (use->asked) {
+      report(entry);
+      use->asked.reset();
+      use->next_report = now() + report_interval;
+    } else if (now() >= std::max(use->since + patience, use->next_report)) {
+      use->asked.emplace();
+      mail_.to_others(Inquire{{entry.first, use->number}, mail_.rank(), use->call.call.to_string()});
+    }
+  }
+}
+
+std::string RankGroup::last_done() const {
+  if (last_name_.empty()) return "it has finished nothing in this group yet";
+  return fmt::format("it finished {} {:.1f} s ago, and nothing since", last_name_,
+                     seconds(now() - last_time_));
+}
+
+void RankGroup::on_inquire(const Inquire& message) {
+  Name& name = names_[message.of.name];
+  const bool entered = name.used >= message.of.use;
+  mail_.to(message.rank, Standing{message.of, mail_.rank(), entered, last_done()});
+  if (entered || now() < name.next_warning) return;
+  name.next_warning = now() + report_interval;
+  spdlog::warn("{}: {} waits for {} '{}', which {} has not called; {}",
+               mail_.task()->self.name.to_string(), mail_.name_of(message.rank), message.call,
+               message.of.name, who(), last_done());
+}
+
+void RankGroup::on_standing(const Standing& message) {
+  const auto entry = names_.find(message.of.name);
+  if (entry == names_.end() || !entry->second.use) return;
+  Use& use = *entry->second.use;
+  if (use.asked && use.number == message.of.use) use.asked->emplace(message.rank, message);
+}
+
+void RankGroup::report(Entry& entry) {
+  const Use& use = *entry.second.use;
+  std::string missing;
+  const auto add = [&](int rank, const std::string& what) {
+    missing += fmt::format("; {} {}", mail_.name_of(rank), what);
+  };
+  for (int rank = 0; rank < mail_.size(); ++rank) {
+    const auto standing = use.asked->find(rank);
+    if (rank == mail_.rank()) continue;
+    if (standing == use.asked->end())
+      add(rank, "does not answer");
+    else if (!standing->second.entered)
+      add(rank, "has not called it: " + standing->second.last);
+  }
+  if (missing.empty()) missing = "; all ranks have called it, and their messages are under way";
+  spdlog::warn("{}: {} '{}' has waited for {:.0f} s{}", mail_.task()->self.name.to_string(),
+               use.call.call.to_string(), entry.first, seconds(now() - use.since), missing);
+}
+
+}  // namespace actorflow

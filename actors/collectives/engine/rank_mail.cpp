@@ -1,0 +1,47 @@
+#include "actors/collectives/engine/rank_mail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace actorflow {
+
+RankMail::RankMail(TaskRef task, std::vector<TaskId> members)
+    : task_(std::move(task)), members_(std::move(members)), rank_(rank_of(task_->own)) {
+  if (rank_ < 0)
+    throw invalid_argument(fmt::format("{} is not among the ranks of the group: {}",
+                                       task_->self.name.to_string(), fmt::join(member_names(), " ")));
+  for (const auto member : members_)
+    if (std::ranges::count(members_, member) > 1)
+      throw invalid_argument(
+          fmt::format("{} is there twice in a group", task_->name_of(member).to_string()));
+}
+
+int RankMail::rank_of(TaskId member) const {
+  const auto found = std::ranges::find(members_, member);
+  return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
+}
+
+std::string RankMail::name_of(int rank) const {
+  return fmt::format("rank {} ({})", rank,
+                     task_->name_of(members_[static_cast<std::size_t>(rank)]).to_string());
+}
+
+std::vector<std::string> RankMail::member_names() const {
+  std::vector<std::string> names;
+  for (const auto member : members_) names.push_back(task_->name_of(member).to_string());
+  return names;
+}
+
+void RankMail::post(int rank, const std::string& type, Tensor content, Tensor payload) const {
+  tell(*task_, members_[static_cast<std::size_t>(rank)],
+       ActorMessage{.to = collectives_name,
+                    .from = collectives_name,
+                    .type = type,
+                    .request = life_,
+                    .content = std::move(content),
+                    .payload = std::move(payload),
+                    .status = {}});
+}
+
+}  // namespace actorflow

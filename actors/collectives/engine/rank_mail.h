@@ -1,0 +1,73 @@
+// How the ranks of a group reach each other, on whichever task they are.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/collectives/engine/rank_messages.h"
+#include "actors/core/task_context.h"
+#include "actors/named/message_type.h"
+
+namespace actorflow {
+
+// The name of the actor of each task that takes part for it.
+inline constexpr const char* collectives_name = "actorflow.collectives";
+inline constexpr int leading_rank = 0;
+
+// Belongs to an actor.
+class RankMail {
+ public:
+  // Throws invalid_argument if our task is no member, or a member is there twice.
+  RankMail(TaskRef task, std::vector<TaskId> members);
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(members_.size()); }
+  bool leads() const { return rank_ == leading_rank; }
+  const TaskRef& task() const { return task_; }
+  // -1: no member.
+  int rank_of(TaskId member) const;
+  // "rank 2 (/job:worker/task:2)".
+  std::string name_of(int rank) const;
+  std::vector<std::string> member_names() const;
+
+  // 0: the group is not open.
+  std::uint64_t life() const { return life_; }
+  void set_life(std::uint64_t life) { life_ = life; }
+
+  template <class M>
+  void to(int rank, const M& message, Tensor payload = {}) const {
+    post(rank, message_type<M>(), to_payload(message), std::move(payload));
+  }
+  template <class M>
+  void to_leader(const M& message) const {
+    to(leading_rank, message);
+  }
+  template <class M>
+  void to_all(const M& message) const {
+    for (int rank = 0; rank < size(); ++rank) to(rank, message);
+  }
+  template <class M>
+  void to_others(const M& message) const {
+    for (int rank = 0; rank < size(); ++rank)
+      if (rank != rank_) to(rank, message);
+  }
+
+ private:
+  void post(int rank, const std::string& type, Tensor content, Tensor payload) const;
+
+  TaskRef task_;
+  std::vector<TaskId> members_;
+  int rank_;
+  std::uint64_t life_ = 0;
+};
+
+// Calls handler(M) if the message is an M; returns whether it is.
+template <class M, class Handler>
+bool take_if(const ActorMessage& message, Handler&& handler) {
+  if (message.type != message_type<M>()) return false;
+  handler(from_payload<M>(message.content));
+  return true;
+}
+
+}  // namespace actorflow

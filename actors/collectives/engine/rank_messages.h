@@ -1,0 +1,124 @@
+// What the ranks of a group say to each other. But for Hello, Goodbye, Welcome and NotWelcome a message
+// travels with the group's life (ActorMessage::request), and one of another life is dropped. A message
+// may come twice, and a later one before an earlier one: everything here can be told by its numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/schedule.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow::rank_messages {
+
+// A rank -> the leader, rank 0: I open the group. `attempt` tells this opening from the rank's others.
+struct Hello {
+  std::string group;
+  std::uint64_t attempt;
+  std::vector<std::string> members;
+};
+// A rank -> the leader: I no longer wait for it.
+struct Goodbye {
+  std::string group;
+  std::uint64_t attempt;
+};
+// The leader -> each rank: all have said hello.
+struct Welcome {
+  std::string group;
+  std::uint64_t attempt;
+  std::uint64_t life;
+  std::vector<std::uint64_t> incarnations;  // of the ranks' tasks
+};
+struct NotWelcome {
+  std::string group;
+  std::uint64_t attempt;
+  Status why;
+};
+
+// The uses of a name are numbered from 1 on. Those below belong to one use.
+struct UseOf {
+  std::string name;
+  std::uint64_t use;
+
+  auto operator<=>(const UseOf&) const = default;
+};
+
+// A rank -> the leader: I do this, which we have not agreed on.
+struct Propose {
+  UseOf of;
+  std::int32_t rank;
+  CollectiveCall call;
+};
+// The leader -> all: a rank wants something else than we have agreed on as `version`. Propose what you
+// do.
+struct Revise {
+  UseOf of;
+  std::uint32_t version;
+};
+// The leader -> all: from this use on we do this, in this way.
+struct Agreed {
+  UseOf of;
+  std::uint32_t version;
+  CollectiveCall call;
+  Algorithm algorithm;
+  std::int32_t chunks;
+};
+// The leader, or a rank that cannot go on -> all: this use fails.
+struct Failed {
+  UseOf of;
+  Status why;
+};
+
+// A message of the schedule, number `number` of its sender to its receiver. The pieces' bytes follow
+// each other in the payload.
+struct Part {
+  UseOf of;
+  std::uint32_t version;
+  std::int32_t from;
+  std::uint32_t number;
+  std::vector<std::int64_t> rows;  // of each piece
+};
+
+// A rank -> all: I have no more data in this round. -> all: everybody is in it, `last` came last.
+struct Joined {
+  std::int32_t rank;
+  std::uint32_t round;
+};
+struct AllJoined {
+  std::int32_t last;
+  std::uint32_t round;
+};
+// A rank -> those that have joined: take part with zeros.
+struct Wake {
+  UseOf of;
+  std::uint32_t version;
+  std::uint32_t round;
+};
+
+// A rank that waits for long -> all, and what they answer.
+struct Inquire {
+  UseOf of;
+  std::int32_t rank;
+  std::string call;
+};
+struct Standing {
+  UseOf of;
+  std::int32_t rank;
+  bool entered;
+  std::string last;  // what it finished last, and when
+};
+
+// A rank -> all: I have left, after these uses.
+struct Left {
+  std::int32_t rank;
+  std::vector<UseOf> entered;
+};
+// A rank -> all: the group is over.
+struct Broken {
+  Status why;
+};
+
+}  // namespace actorflow::rank_messages

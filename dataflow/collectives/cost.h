@@ -1,0 +1,26 @@
+// How long the algorithms of an all-reduce take, by a model, and which one is the fastest.
+#pragma once
+
+#include <cstdint>
+
+#include "dataflow/collectives/schedule.h"
+
+namespace actorflow {
+
+// A rank sends one message after the other; each takes latency + bytes * per_byte until it is there. In
+// seconds. The defaults were measured between two processes of one machine.
+struct CostModel {
+  double latency = 30e-6;
+  double per_byte = 0.25e-9;
+  double per_added_byte = 0.1e-9;
+};
+
+// The time of an all-reduce of so many bytes. REQUIRES: an algorithm that is chosen automatically:
+// direct, doubling or rabenseifner.
+double all_reduce_seconds(Algorithm algorithm, int ranks, std::int64_t bytes, const CostModel& model);
+// From how many bytes on rabenseifner is faster than doubling: a / (b (1 - 2/P) + g (1 - 1/P)).
+double crossover_bytes(int ranks, const CostModel& model);
+// The fastest algorithm.
+Algorithm choose_all_reduce(int ranks, std::int64_t bytes, const CostModel& model);
+
+}  // namespace actorflow

@@ -1,0 +1,60 @@
+// Collective operations in graphs: each node is one rank's part, and runs on the task of that rank.
+//
+//   const RankList ranks{{"/job:worker/task:0", "/job:worker/task:1"}};
+//   for (const auto& task : ranks.tasks)
+//     sums.push_back(g.on(task, [&] { return all_reduce(gradient_of(task), ranks, "dense/w"); }));
+//
+// The ranks' nodes may be in one graph, or each in the graph of its task. A step waits until all ranks
+// have reached the node. The sum is in the order of ranks, whatever the algorithm.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataflow/collectives/agreement.h"
+#include "dataflow/graph/graph.h"
+
+namespace actorflow {
+
+// The ranks by their tasks, in order.
+struct RankList {
+  std::vector<std::string> tasks;
+};
+
+struct GraphReduce {
+  ReduceOp reduction = ReduceOp::sum;
+  double prescale = 1, postscale = 1;
+};
+
+// Ranks find each other by `name`, which a step uses once. Each has the gradient that its linear map
+// has; a minimum, a maximum and a product have none. The node takes the device in scope.
+
+// [..] -> [..] on every rank. int32, int64, float32, float64.
+Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
+                  const GraphReduce& how = {});
+// [n_r, ..] -> [n_0 + n_1 + .., ..].
+Output all_gather(const Output& value, const RankList& ranks, const std::string& name);
+// The value of the root, on every rank. The others' is of the same type, and counts for nothing.
+Output broadcast(const Output& value, const RankList& ranks, int root, const std::string& name);
+// [n, ..] -> the rank's rows of the sum; the first n mod P ranks have one more.
+Output reduce_scatter(const Output& value, const RankList& ranks, const std::string& name,
+                      const GraphReduce& how = {});
+// [n, ..], int64[P] -> the rows that each rank has for this one, in the order of ranks. `splits` are the
+// rows for each rank, 0 or more.
+Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
+                  const std::string& name);
+
+// Attrs of all of them: ranks (tasks, with blanks between them), collective (the name).
+const OpDef& all_reduce_op();      // (x) -> y; reduction, prescale, postscale, only_on: -1, or the rank
+                                   // that gets the result, the others zeros
+const OpDef& all_gather_op();      // (x) -> y, rows int64[P]; scale
+const OpDef& broadcast_op();       // (x) -> y; root
+const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; reduction, prescale, postscale
+const OpDef& all_to_all_op();      // (x, splits int64[P]) -> y, rows int64[P]
+
+std::span<const OpDef* const> collective_ops();
+// The tasks of the attribute `ranks`.
+std::vector<std::string> ranks_of(const Node& node);
+
+}  // namespace actorflow

@@ -1,0 +1,84 @@
+#include "dataflow/collectives/schedule.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "test/dataflow/support/schedule_run.h"
+
+using namespace actorflow;
+using test::ScheduleRun;
+
+namespace {
+
+constexpr int most_ranks = 17;
+
+void check(const SchedulePlan& plan) {
+  BOOST_TEST_CONTEXT(to_string(plan.kind) << " " << to_string(plan.algorithm) << ", " << plan.ranks
+                                          << " ranks, root " << plan.root) {
+    BOOST_CHECK_NO_THROW(ScheduleRun(plan, 1e6, {}).run());
+  }
+}
+
+std::size_t bytes_sent(const SchedulePlan& plan, int rank, std::size_t slice_bytes) {
+  std::size_t sent = 0;
+  for (const auto& step : make_schedule(plan, rank))
+    if (step.action == ScheduleStep::Action::send) sent += step.pieces.size() * slice_bytes;
+  return sent;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(schedule)
+
+BOOST_AUTO_TEST_CASE(every_all_reduce_gives_every_rank_the_sum_in_the_order_of_ranks) {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (const auto algorithm :
+         {Algorithm::direct, Algorithm::doubling, Algorithm::rabenseifner, Algorithm::ring})
+      for (const int chunks : {1, 4}) check({.ranks = ranks, .algorithm = algorithm, .chunks = chunks});
+}
+
+BOOST_AUTO_TEST_CASE(every_gather_gives_every_rank_all) {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (const auto algorithm : {Algorithm::direct, Algorithm::doubling, Algorithm::ring})
+      check({.kind = CollectiveKind::all_gather, .ranks = ranks, .algorithm = algorithm});
+}
+
+BOOST_AUTO_TEST_CASE(every_other_operation_gives_every_rank_its_part) {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (const auto kind :
+         {CollectiveKind::reduce_scatter, CollectiveKind::all_to_all, CollectiveKind::barrier})
+      check({.kind = kind, .ranks = ranks});
+}
+
+BOOST_AUTO_TEST_CASE(every_root_reaches_all) {
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    for (int root = 0; root < ranks; ++root)
+      check({.kind = CollectiveKind::broadcast, .ranks = ranks, .root = root});
+}
+
+// 2 (P-1)/P of the tensor: no algorithm can send less.
+BOOST_AUTO_TEST_CASE(rabenseifner_sends_as_little_as_possible) {
+  for (const int ranks : {2, 3, 8})
+    for (int rank = 0; rank < ranks; ++rank)
+      BOOST_TEST(bytes_sent({.ranks = ranks, .algorithm = Algorithm::rabenseifner}, rank, 10) ==
+                 static_cast<std::size_t>(20 * (ranks - 1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_talks_to_the_next_rank_only) {
+  for (int rank = 0; rank < 5; ++rank)
+    for (const auto& step : make_schedule({.ranks = 5, .algorithm = Algorithm::ring, .chunks = 3}, rank))
+      if (step.action == ScheduleStep::Action::send) BOOST_TEST(step.peer == (rank + 1) % 5);
+}
+
+BOOST_AUTO_TEST_CASE(slices_differ_by_one_element_at_most) {
+  for (const std::int64_t size : {0, 1, 5, 12, 1000})
+    for (const int count : {1, 3, 7}) {
+      BOOST_TEST(slice_begin(size, count, 0) == 0);
+      BOOST_TEST(slice_begin(size, count, count) == size);
+      for (int i = 0; i < count; ++i) {
+        const auto length = slice_begin(size, count, i + 1) - slice_begin(size, count, i);
+        BOOST_TEST((length == size / count || length == size / count + 1));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

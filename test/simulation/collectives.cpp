@@ -1,0 +1,133 @@
+// Collective operations while messages are late, lost or repeated, and tasks stop or die: every sum has
+// the bits of a serial loop, or all ranks get an error; nobody waits for ever.
+#include <boost/test/unit_test.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "actors/client/session.h"
+#include "actors/simulation/simulation_test.h"
+#include "dataflow/ops/collective_ops.h"
+#include "test/simulation/support/ranks_job.h"
+#include "test/support/says.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+using test::job_of_seed, test::RanksJob, test::RanksSeen, test::says, test::simulate_ranks;
+
+namespace {
+
+using enum FaultKind;
+
+RanksJob job_of_this_seed() { return job_of_seed(of_this_seed({}).seed); }
+
+constexpr int size = 3, graph_steps = 15;
+
+// Runs steps until so many have succeeded; each of them has the serial sum on every rank.
+void run_graph(SimTask& task) {
+  const RankList ranks{{"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:2"}};
+  Graph g;
+  std::vector<Output> sums;
+  for (int rank = 0; rank < size; ++rank)
+    sums.push_back(g.on(ranks.tasks[static_cast<std::size_t>(rank)], [&] {
+      return all_reduce(g.constant(test::contribution<float>(rank, {500})), ranks, "x");
+    }));
+  std::optional<Session> session;
+  for (int succeeded = 0; succeeded < graph_steps;) try {
+      if (!session) session.emplace(task.server().target(), g);
+      for (const auto& sum : session->run(sums))
+        if (!identical(sum, test::serial<float>(size, {500}))) throw std::logic_error("a wrong sum");
+      ++succeeded;
+    } catch (const Error& error) {
+      if (error.code() != Code::unavailable && error.code() != Code::aborted) throw;
+      session.reset();
+      task.sleep(100ms);
+    }
+  task.server().shutdown_cluster("all sums are made");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(collectives)
+
+SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 40)) {
+  const RanksSeen seen = simulate_ranks(job_of_this_seed(), {});
+  BOOST_TEST(seen.failed.empty());
+}
+
+SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 300)) {
+  const RanksSeen seen = simulate_ranks(job_of_this_seed(), {delay, slow, lossy, duplicate, late});
+  BOOST_TEST(seen.failed.empty());
+}
+
+SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 300)) {
+  RanksJob job = job_of_this_seed();
+  job.may_fail = true;
+  simulate_ranks(job, {kill, kill, FaultKind::pause, partition, lossy, duplicate, late});
+}
+
+SIMULATION_TEST(every_survivor_names_the_rank_that_was_killed, seeds(1, 40)) {
+  std::vector<std::string> errors;
+  SimCluster sim({{"worker", 4}}, of_this_seed({.time_limit = 2min}));
+  auto run = sim.start([&](SimTask& task) {
+    if (task.life() > 1) return;
+    try {
+      const Communicator world(task.server());
+      for (;;) {
+        world.all_reduce(test::contribution<float>(world.rank(), {100}), {.name = "x"});
+        task.sleep(1ms);
+      }
+    } catch (const Error& error) {
+      errors.emplace_back(error.what());
+      task.sleep(5s);  // whoever leaves first is not what the others hear of
+    }
+  });
+  sim.at(50ms).kill("/job:worker/task:2");
+  sim.at(30s).restart("/job:worker/task:2");
+  run.finish();
+  BOOST_TEST(errors.size() == 3U);
+  for (const auto& error : errors)
+    BOOST_TEST(error.find("rank 2 (/job:worker/task:2) is lost") != std::string::npos, error);
+}
+
+SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 60)) {
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  SimCluster sim({{"worker", size}}, options);
+  auto run = sim.start([](SimTask& task) {
+    if (task.server().name().index == 0) return run_graph(task);
+    task.server().join();
+  });
+  sim.apply(random_fault_plan(
+      options.seed, {{"worker", 1}, {"worker", 2}},
+      {.count = 4, .until = 1s, .longest = 3s, .kinds = {kill, lossy, duplicate, late, slow}}));
+  run.finish();
+}
+
+// What the tasks said is a part of the error of the run.
+SIMULATION_TEST(every_rank_says_who_lacks_what_and_what_it_did_last, seeds(1, 5)) {
+  const auto stall = [] {
+    SimCluster sim({{"worker", 3}}, of_this_seed({.time_limit = 2min}));
+    auto run = sim.start([](SimTask& task) {
+      const Communicator world(task.server());
+      world.all_reduce(Tensor{1}, {.name = "before"});
+      if (world.rank() == 1) {
+        task.sleep(11s);
+        throw Error(Code::internal, "enough");
+      }
+      world.all_reduce(Tensor{1}, {.name = "the stalled one"});
+    });
+    run.finish();
+  };
+  const auto every_rank = [](const Error& error) {
+    return says(
+               "/job:worker/task:0: all_reduce int32[1] sum 'the stalled one' has waited for 9 s; rank "
+               "1 "
+               "(/job:worker/task:1) has not called it: it finished all_reduce 'before'")(error) &&
+           says("/job:worker/task:2: all_reduce int32[1] sum 'the stalled one' has waited")(error) &&
+           says("/job:worker/task:1: rank ")(error) &&
+           says("which rank 1 (/job:worker/task:1) has not called; it finished all_reduce 'before'")(
+               error);
+  };
+  BOOST_CHECK_EXCEPTION(stall(), Error, every_rank);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,41 @@
+// What ranks contribute to sums, and what comes out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
+#include "dataflow/values/tensor.h"
+
+namespace actorflow::test {
+
+// The contribution of a rank: floating-point numbers of very different sizes, whose sum depends on its
+// order.
+template <class T>
+Tensor contribution(int rank, const Shape& shape, int salt = 0) {
+  Tensor tensor = Tensor::allocate(dtype_of<T>, shape);
+  std::uint64_t state =
+      static_cast<std::uint64_t>(rank) * 7919 + static_cast<std::uint64_t>(salt) * 104729 + 1;
+  for (auto& value : tensor.mutable_values<T>()) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto bits = static_cast<std::int32_t>(state >> 40) - (1 << 23);
+    value = static_cast<T>(bits) * (state >> 63 ? T(1) : T(std::is_integral_v<T> ? 3 : 1e-3));
+  }
+  return tensor;
+}
+
+// ((x0 + x1) + x2) + ..., by a loop.
+template <class T, class Op = std::plus<T>>
+Tensor serial(int ranks, const Shape& shape, int salt = 0, Op op = {}) {
+  Tensor sum = contribution<T>(0, shape, salt);
+  for (int rank = 1; rank < ranks; ++rank) {
+    const Tensor more = contribution<T>(rank, shape, salt);
+    for (std::int64_t i = 0; i < sum.elements(); ++i) {
+      T& element = sum.mutable_values<T>()[static_cast<std::size_t>(i)];
+      element = op(element, more.values<T>()[static_cast<std::size_t>(i)]);
+    }
+  }
+  return sum;
+}
+
+}  // namespace actorflow::test
