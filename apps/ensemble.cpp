@@ -19,6 +19,7 @@
 #include "apps/ensembles/ensemble_report.h"
 #include "apps/ensembles/examples.h"
 #include "apps/training/models/model_choice.h"
+#include "apps/training/reports/report.h"
 #include "dataflow/values/error.h"
 
 using namespace actorflow;
@@ -122,7 +123,7 @@ void learn(Job& job) {
   if (!job.coordinates()) return;
   const EnsembleReport report = report_of(flags, members, score, seconds.count());
   if (flags.report != "-") fmt::print("{}", to_text(report));
-  if (!flags.report.empty()) write_report(flags.report, report);
+  if (!flags.report.empty()) write_report(flags.report, to_json(report));
   if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), examples, predicted);
   if (!flags.save.empty()) members.save(flags.save);
   if (!flags.onnx.empty()) members.export_onnx(flags.onnx);

@@ -244,7 +244,7 @@ void publish(const TrainReport& report, const TrainFlags& flags) {
         "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
         100 * report.test_accuracy, report.test_loss, report.global_step, report.mode,
         report.train_seconds, report.weights_hash);
-  if (!flags.report.empty()) write_report(flags.report, report);
+  if (!flags.report.empty()) write_report(flags.report, to_json(report));
 }
 
 }  // namespace actorflow

@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 
 #include "actors/input/rows.h"
 #include "apps/plots/charts.h"
-#include "dataflow/values/error.h"
 #include "schema/json.h"
 
 namespace actorflow {
@@ -82,18 +77,6 @@ std::string to_text(const EnsembleReport& report) {
                       100 * report.test.ensemble, 100 * report.test.gain(), report.method, report.vote);
   if (report.out_of_bag) text += fmt::format("out-of-bag {:7.2f} %\n", 100 * *report.out_of_bag);
   return text;
-}
-
-void write_report(const std::string& path, const EnsembleReport& report) {
-  if (path == "-") {
-    std::cout << to_json(report) << std::flush;
-    return;
-  }
-  std::ofstream file(path, std::ios::trunc);
-  file << to_json(report) << std::flush;
-  if (!file)
-    throw Error(Code::disk_error,
-                "the report cannot be written to " + path + ": " + std::strerror(errno));
 }
 
 void save_plots(const std::string& folder, const EnsembleReport& report,

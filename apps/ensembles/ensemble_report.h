@@ -23,8 +23,6 @@ struct EnsembleReport {
 std::string to_json(const EnsembleReport& report);
 // For people, in some lines.
 std::string to_text(const EnsembleReport& report);
-// Writes to a file, or to standard output for "-". Throws disk_error, naming the file.
-void write_report(const std::string& path, const EnsembleReport& report);
 
 // Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. `predicted` is what the
 // ensemble answers for the test examples.

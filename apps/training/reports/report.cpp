@@ -75,13 +75,13 @@ TrainReport parse_report(const std::string& json) {
   return report;
 }
 
-void write_report(const std::string& path, const TrainReport& report) {
+void write_report(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::cout << to_json(report) << std::flush;
+    std::cout << text << std::flush;
     return;
   }
   std::ofstream file(path, std::ios::trunc);
-  file << to_json(report) << std::flush;
+  file << text << std::flush;
   if (!file)
     throw Error(Code::disk_error,
                 "the report cannot be written to " + path + ": " + std::strerror(errno));

@@ -32,7 +32,7 @@ std::string to_json(const TrainReport& report);
 // The inverse. Throws data_loss that names the unexpected part.
 TrainReport parse_report(const std::string& json);
 
-// Writes the report to a file, or to standard output for "-". Throws disk_error, naming the file.
-void write_report(const std::string& path, const TrainReport& report);
+// Writes a report's text to a file, or to standard output for "-". Throws disk_error, naming the file.
+void write_report(const std::string& path, const std::string& text);
 
 }  // namespace actorflow
