@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/collectives/engine/collectives.h"
+#include "actors/core/ask.h"
 #include "actors/named/client_queue.h"
 #include "actors/runtime/thread_unit.h"
 #include "actors/task/server.h"
@@ -101,7 +102,12 @@ struct Communicator::Impl {
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() { close(); }
+  ~Impl() {
+    try {
+      close();
+    } catch (...) {  // A simulation ends the client of a killed task while it waits.
+    }
+  }
 
   void open() {
     const auto state = std::make_shared<State>(runtime);
@@ -121,7 +127,14 @@ struct Communicator::Impl {
                 fmt::format("not all ranks have opened the group '{}' in {} ms: {}", options.group,
                             options.timeout.count(), fmt::join(members, " ")));
   }
-  void close() const { send(CloseGroup{options.group}); }
+  // Waits until the others have been told: the server may end right after.
+  void close() const {
+    const auto there = runtime.lock();
+    if (!there) return;
+    ask<bool>(*there, [this](std::function<void(bool)> told) {
+      send(CloseGroup{options.group, std::move(told)});
+    });
+  }
 
   template <class M>
   void send(M message) const {

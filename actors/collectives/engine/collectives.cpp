@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 1s;
+constexpr auto judge_interval = 100ms;
 
 }  // namespace
 
@@ -25,7 +26,10 @@ caf::behavior Collectives::behavior() {
   return guarded(
       self_, this,  //
       [this](const OpenGroup& message) { open(message); },
-      [this](const CloseGroup& message) { close(message); },
+      [this](const CloseGroup& message) {
+        close(message);
+        message.reply(true);
+      },
       [this](CallGroup& message) { call(message); },
       [this](const JoinGroup& message) {
         group(message.group).join(message.reply);
@@ -36,7 +40,8 @@ caf::behavior Collectives::behavior() {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
-      [this](const PeerLost& lost) { on_lost(lost); }, [this](Tick) { tick(); });
+      [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
+      [this](Tick) { tick(); });
 }
 
 void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why)); }
@@ -132,7 +137,13 @@ void Collectives::on_lost(const PeerLost& lost) {
     else if (leader)
       say_hello(member);  // it may come back
   }
-  keep_ticking();
+  self_->delayed_send(self_, RankGroup::last_words, JudgeSuspects{});
+}
+
+void Collectives::judge_suspects() {
+  bool again = false;
+  for (auto& [name, member] : groups_) again |= member.group->judge_suspects();
+  if (again) self_->delayed_send(self_, judge_interval, JudgeSuspects{});
 }
 
 void Collectives::tick() {

@@ -25,9 +25,10 @@ struct OpenGroup {
   PlanOptions options;
   std::function<void(Status)> reply;
 };
-// A program -> collectives: leave it.
+// A program -> collectives: leave it. The reply comes when the others have been told.
 struct CloseGroup {
   std::string name;
+  std::function<void(bool)> reply;
 };
 struct CallGroup {
   std::string group;
@@ -37,6 +38,9 @@ struct JoinGroup {
   std::string group;
   std::function<void(Status, int last)> reply;
 };
+
+// To itself, a while after a loss.
+struct JudgeSuspects {};
 
 class Collectives {
  public:
@@ -76,6 +80,7 @@ class Collectives {
   RankGroup* of_life(std::uint64_t life);
   bool is_opening() const;
   void on_lost(const PeerLost& lost);
+  void judge_suspects();
   void tick();
   void keep_ticking();
 
@@ -98,3 +103,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::OpenGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CallGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JudgeSuspects)

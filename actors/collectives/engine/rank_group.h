@@ -6,6 +6,7 @@
 // and the leader (negotiator.h) answers everybody.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,8 +42,8 @@ class RankGroup {
   const std::string& name() const { return name_; }
   bool is_open() const { return mail_.life() != 0; }
   const Status& broken() const { return broken_; }
-  // Nothing depends on time.
-  bool idle() const { return !busy() && suspects_.empty(); }
+  // Nothing waits.
+  bool idle() const { return in_flight_ == 0 && !join_reply_; }
 
   // From now on its messages have this life. Calls that came before begin.
   void open(std::uint64_t life, std::vector<std::uint64_t> incarnations);
@@ -53,6 +54,10 @@ class RankGroup {
   // A message of this life.
   void take(const Sender& from, const ActorMessage& message);
   void lose(const PeerLost& lost);
+  // Call it so long after lose(), when the last words of a rank that was leaving have come, too. True if
+  // it is too early for some ranks.
+  static constexpr std::chrono::milliseconds last_words{500};
+  bool judge_suspects();
   // Ends the group: everything in flight fails with the reason, and later calls; on every rank.
   void break_up(const Status& why);
   // The step of a graph has ended without an answer to its calls.
@@ -112,8 +117,6 @@ class RankGroup {
   void end_join();
 
   // rank_group_end.cpp
-  bool busy() const { return in_flight_ > 0 || join_reply_; }
-  void judge_suspects();
   void end_with(const Status& why);
   void on_left(const rank_messages::Left& message);
   std::optional<Status> left_before(const std::string& name, std::uint64_t use) const;

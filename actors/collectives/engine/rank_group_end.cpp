@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
@@ -11,13 +10,6 @@
 namespace actorflow {
 
 using namespace rank_messages;
-
-namespace {
-
-// Between the end of a connection and the last word that came over another one.
-constexpr std::chrono::milliseconds grace{500};
-
-}  // namespace
 
 // Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
 void RankGroup::break_up(const Status& why) {
@@ -51,10 +43,10 @@ void RankGroup::lose(const PeerLost& lost) {
 }
 
 // One that has left has sent all its parts: what has not come by now does not come any more.
-void RankGroup::judge_suspects() {
+bool RankGroup::judge_suspects() {
   for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
     const auto& [rank, of] = *suspect;
-    if (now() - of.since < grace) {
+    if (now() - of.since < last_words) {
       ++suspect;
       continue;
     }
@@ -62,9 +54,13 @@ void RankGroup::judge_suspects() {
       const auto& use = entry.second.use;
       return use && (!use->operation || use->operation->needs(rank));
     });
-    if (needed || !left_.contains(rank)) return break_up(Status(of.why));
+    if (needed || !left_.contains(rank)) {
+      break_up(Status(of.why));
+      return false;
+    }
     suspect = suspects_.erase(suspect);
   }
+  return !suspects_.empty();
 }
 
 // The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
@@ -81,7 +77,7 @@ void RankGroup::give_up(StepId step) {
 
 void RankGroup::close() {
   const Status closed{Code::cancelled, fmt::format("{} has closed the group '{}'", who(), name_)};
-  if (busy()) return break_up(closed);
+  if (!idle()) return break_up(closed);
   if (!broken_.ok()) return;
   Left left{mail_.rank(), {}};
   for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // The others are asked, and a second later it is said what they have answered: within 10 s.
-constexpr auto patience = 8s;
+constexpr auto patience = 7s;
 constexpr auto report_interval = 10s;
 
 double seconds(Clock::time_point::duration duration) {
@@ -24,7 +24,6 @@ double seconds(Clock::time_point::duration duration) {
 }  // namespace
 
 void RankGroup::tick() {
-  judge_suspects();
   for (auto& entry : names_) {
     auto& use = entry.second.use;
     if (!use) continue;

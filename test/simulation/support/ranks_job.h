@@ -9,6 +9,7 @@
 #include <string>
 
 #include "actors/collectives/communicator.h"
+#include "actors/runtime/runtime.h"
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/sim_cluster.h"
 #include "dataflow/collectives/schedule.h"
@@ -21,12 +22,18 @@ struct RanksSeen {
   std::set<int> ended;   // ranks whose program has come to its end
   std::set<int> failed;  // those among them that were told of an error
   int results = 0;
+  Clock::time_point::duration longest{0};  // from the beginning of a rank's program to its end
 };
+// The heartbeat timeout, and what an error may take beyond it; opening ends before.
+constexpr std::chrono::seconds longest_allowed{12}, opening_timeout{5};
 
 class RankProgram {
  public:
   RankProgram(SimTask& task, std::uint64_t seed, Algorithm algorithm, RanksSeen& seen)
-      : task_(task), seed_(seed), world_(task.server(), {.algorithm = algorithm}), seen_(seen) {}
+      : task_(task),
+        seed_(seed),
+        world_(task.server(), {.timeout = opening_timeout, .algorithm = algorithm}),
+        seen_(seen) {}
 
   void run(int steps) {
     for (step_ = 0; step_ < steps; ++step_) {
@@ -141,6 +148,8 @@ inline bool tells_of_a_loss(const Error& error) {
 // A rank that dies comes back to do nothing.
 inline void run_rank(SimTask& task, const RanksJob& job, std::uint64_t seed, RanksSeen& seen) {
   const int number = task.server().name().index;
+  Clock& clock = task.server().runtime()->clock();
+  const auto begin = clock.now();
   if (task.life() == 1) try {
       RankProgram(task, seed, job.algorithm, seen).run(job.steps);
     } catch (const Error& error) {
@@ -148,6 +157,7 @@ inline void run_rank(SimTask& task, const RanksJob& job, std::uint64_t seed, Ran
       seen.failed.insert(number);
     }
   seen.ended.insert(number);
+  seen.longest = std::max(seen.longest, clock.now() - begin);
 }
 
 // A simulation with faults, of the running seed. A hang fails it.
@@ -166,6 +176,7 @@ inline RanksSeen simulate_ranks(const RanksJob& job, const std::vector<FaultKind
   run.finish();
   if (static_cast<int>(seen.ended.size()) != job.ranks)
     throw std::logic_error("a rank has not come to its end");
+  if (seen.longest > longest_allowed) throw std::logic_error("a rank has waited for too long");
   return seen;
 }
 
