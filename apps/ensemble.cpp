@@ -86,7 +86,9 @@ Model make_model(const Flags& flags, const ExampleSet& examples) {
   ModelChoice choice{flags.model, {}};
   if (flags.model == "mlp") choice.settings["hidden"] = std::to_string(flags.hidden);
   const Tensor& x = examples.train.x;
-  const LabelledTypes types{row_type(x), {}, static_cast<std::int64_t>(examples.classes.size()), {}};
+  const Shape row(std::span(x.shape().dims()).subspan(1));
+  const LabelledTypes types{
+      {x.dtype(), row}, {}, static_cast<std::int64_t>(examples.classes.size()), {}};
   Model model(architecture_of(choice, types, x));
   const std::int64_t batches = (x.shape()[0] + flags.batch_size - 1) / flags.batch_size;
   const Recipe recipe = recipe_of(choice);
