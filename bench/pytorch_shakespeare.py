@@ -1,8 +1,8 @@
 """Trains nanoGPT's small character-level transformer for CPUs on a text, as `actorflow train shakespeare` does.
 
-Usage: pytorch_shakespeare.py TEXT [--steps N] [--threads N] [--compile] [--time]
+Usage: pytorch_shakespeare.py TEXT [--steps N] [--threads N] [--compile] [--time] [--rate R]
 Prints the validation loss over consecutive blocks, and the training steps per second. With --time it trains without
-looking at the loss.
+looking at the loss. nanoGPT's own rate is 1e-3.
 """
 
 import argparse
@@ -57,20 +57,21 @@ def loss_of(model, x, y):
     return functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
 
 
-def rate(step, steps, warmup=100, first=1e-3, last=1e-4):
+def rate(step, steps, first, warmup=100):
+    last = first / 10
     if step < warmup:
         return first * (step + 1) / (warmup + 1)
     return last + (first - last) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
 
 
-def train(model, text, steps, schedule_steps):
+def train(model, text, steps, schedule_steps, first_rate):
     decayed = [p for p in model.parameters() if p.dim() >= 2]
     others = [p for p in model.parameters() if p.dim() < 2]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0}],
-                                  lr=1e-3, betas=(0.9, 0.99), fused=True)
+                                  lr=first_rate, betas=(0.9, 0.99), fused=True)
     for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = rate(step, schedule_steps)
+            group["lr"] = rate(step, schedule_steps, first_rate)
         places = torch.randint(len(text) - CONTEXT, (BATCH,)).tolist()
         x = torch.stack([text[i:i + CONTEXT] for i in places])
         y = torch.stack([text[i + 1:i + 1 + CONTEXT] for i in places])
@@ -93,6 +94,7 @@ def main():
     parser.add_argument("text")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--time", action="store_true")
     args = parser.parse_args()
@@ -106,9 +108,9 @@ def main():
     model = Gpt(len(numbers))
     trained = torch.compile(model) if args.compile else model
     if args.time:
-        train(trained, ids[:divide], 5, args.steps)  # compiles
+        train(trained, ids[:divide], 5, args.steps, args.rate)  # compiles
     start, start_cpu = time.perf_counter(), time.process_time()
-    train(trained, ids[:divide], args.steps, args.steps)
+    train(trained, ids[:divide], args.steps, args.steps, args.rate)
     seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
     if not args.time:
         print(f"validation loss {validation_loss(model, ids[divide:]):.4f}")

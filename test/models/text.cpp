@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_rate_rises_and_falls_as_a_cosine) {
   const Output rate = options.learning_rate(step);
   Session session(graph);
   for (const auto& [number, expected] : std::map<std::int64_t, double>{
-           {0, 1e-3 / 101}, {49, 50e-3 / 101}, {100, 1e-3}, {1050, 5.5e-4}, {2000, 1e-4}, {3000, 1e-4}})
+           {0, 2e-3 / 101}, {49, 100e-3 / 101}, {100, 2e-3}, {1050, 1.1e-3}, {2000, 2e-4}, {3000, 2e-4}})
     BOOST_TEST(session.run(rate, {{step, Tensor::scalar(number)}}).scalar<double>() == expected,
                boost::test_tools::tolerance(1e-9));
   BOOST_CHECK_EXCEPTION(compile_options(TransformerRecipe{.steps = 100}), Error, says("shorter"));
