@@ -100,7 +100,7 @@ void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job
   EnsemblePlan checked = plan_ensemble(state_->networks, state_->options, state_->vote, data, options);
   checked.stopped = job.state()->engine().tools().stopped;
   const auto plan = std::make_shared<const EnsemblePlan>(std::move(checked));
-  const auto records = train_members(job, plan->work(), trainer_of(plan, job));
+  const auto records = train_members(job, plan->work(), plan->record_bytes(), trainer_of(plan, job));
   expect_same_data(*plan, records);
   state_->weights.clear();
   state_->histories.clear();

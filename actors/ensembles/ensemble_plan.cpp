@@ -51,12 +51,40 @@ Vote vote_of(const std::vector<Network>& networks, const EnsembleOptions& option
 
 TensorType row_type(const Tensor& rows) { return {rows.dtype(), Shape(rows.shape().dims().subspan(1))}; }
 
+namespace {
+
+Output build(const Network& network, const TensorType& example, Graph& graph,
+             ModelVariables& variables) {
+  ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
+  const TensorType batch = batched(example);
+  return network.architecture.build(pass, {graph.placeholder(batch.dtype, batch.shape, "x")})[0];
+}
+
+}  // namespace
+
 TensorType output_of(const Network& network, const TensorType& example) {
   Graph graph;
   ModelVariables variables;
-  ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
-  const TensorType batch = batched(example);
-  return network.architecture.build(pass, {graph.placeholder(batch.dtype, batch.shape, "x")})[0].type();
+  return build(network, example, graph, variables).type();
+}
+
+std::size_t weight_bytes(const Network& network, const TensorType& example) {
+  Graph graph;
+  ModelVariables variables;
+  build(network, example, graph, variables);
+  std::size_t bytes = 0;
+  for (const Variable& variable : variables.all())
+    bytes += static_cast<std::size_t>(variable.type().shape.elements()) * sizeof(float);
+  return bytes;
+}
+
+std::size_t EnsemblePlan::record_bytes() const {
+  std::size_t weights = 0;
+  for (const Network& network : networks)
+    weights = std::max(weights, weight_bytes(network, row_type(x())));
+  const auto of_row = static_cast<std::size_t>(std::max<std::int64_t>(classes, 1)) * sizeof(float) +
+                      sizeof(std::int64_t);
+  return weights + static_cast<std::size_t>(rows()) * of_row;
 }
 
 std::vector<MemberWork> EnsemblePlan::work() const {

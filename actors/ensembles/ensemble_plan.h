@@ -43,6 +43,8 @@ struct EnsemblePlan {
   std::int64_t rows() const { return examples[0].shape()[0]; }
   const Tensor& x() const { return examples[0]; }
   std::vector<MemberWork> work() const;
+  // At most, but for a little: of what comes of a piece of work.
+  std::size_t record_bytes() const;
   // The rows that a piece of work learns; those that it does not learn, and predicts then.
   RowNumbers learned_rows(const MemberWork& work) const;
   RowNumbers held_out_rows(const MemberWork& work) const;
@@ -53,6 +55,8 @@ struct EnsemblePlan {
 EnsemblePlan plan_ensemble(const std::vector<Network>& networks, const EnsembleOptions& options,
                            Vote vote, const TrainingData& data, const FitOptions& fit);
 
+// The bytes of a network's weights.
+std::size_t weight_bytes(const Network& network, const TensorType& example);
 // The type of one input's batch of `example`, a row of x, after a network. Throws invalid_argument if
 // the network does not take it.
 TensorType output_of(const Network& network, const TensorType& example);

@@ -1,6 +1,8 @@
 #include "actors/ensembles/member_record.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "actors/jobs/job.h"
 #include "dataflow/values/error.h"
@@ -48,10 +50,21 @@ std::map<std::string, Tensor> weights_of(const MemberRecord& record) {
 }
 
 std::vector<MemberRecord> train_members(Job& job, const std::vector<MemberWork>& work,
-                                        const Trainer& train) {
-  return job.from(work, work.size())
-      .flat_map([train](MemberWork piece) { return train(piece); })
-      .collect();
+                                        std::size_t record_bytes, const Trainer& train) {
+  constexpr std::size_t bytes_of_a_stage = std::size_t{60} << 20;
+  const std::size_t at_once =
+      std::max<std::size_t>(1, bytes_of_a_stage / std::max<std::size_t>(1, record_bytes));
+  std::vector<MemberRecord> records;
+  for (std::size_t begin = 0; begin < work.size(); begin += at_once) {
+    const std::size_t end = std::min(begin + at_once, work.size());
+    const std::vector<MemberWork> pieces(work.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         work.begin() + static_cast<std::ptrdiff_t>(end));
+    auto made = job.from(pieces, pieces.size())
+                    .flat_map([train](MemberWork piece) { return train(piece); })
+                    .collect();
+    std::ranges::move(made, std::back_inserter(records));
+  }
+  return records;
 }
 
 std::vector<Tensor> predict_by_members(Job& job, const std::vector<int>& members,

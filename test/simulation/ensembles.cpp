@@ -16,8 +16,11 @@ namespace {
 
 constexpr std::int64_t rows = 30, members = 8;
 
+int trainings = 0, runs = 0;  // of all seeds
+
 // A model waits for threads, which a simulation has not: a member is a regression on a sample instead.
 std::vector<MemberRecord> train(const MemberWork& work) {
+  ++trainings;
   std::vector<double> x;
   std::vector<std::int64_t> y;
   for (const std::int64_t row : bootstrap_sample(rows, rows, static_cast<std::uint64_t>(work.member))) {
@@ -32,14 +35,14 @@ std::vector<MemberRecord> train(const MemberWork& work) {
   return {record};
 }
 
-// Of all members in their order: bits of their weights.
+// Of all members in their order, which come in two stages: bits of their weights.
 using Learned = std::vector<std::string>;
 
 Learned learn_in(Job& job) {
   std::vector<MemberWork> work;
   for (std::int64_t member = 0; member < members; ++member) work.push_back({member});
   Learned learned;
-  for (const MemberRecord& record : train_members(job, work, train))
+  for (const MemberRecord& record : train_members(job, work, std::size_t{12} << 20, train))
     for (const StoredTensor& tensor : record.weights) learned.push_back(tensor.bytes);
   return learned;
 }
@@ -80,6 +83,7 @@ void learn_through(const std::vector<FaultKind>& kinds) {
   options.restart_failed = 1s;
   options.longest_kernel = 4ms;
   has_ended = false;
+  ++runs;
   SimCluster sim({{"worker", 4}}, options);
   sim.apply(random_fault_plan(options.seed, sim.cluster().all_tasks(),
                               {.count = 4, .until = 60ms, .longest = 200ms, .kinds = kinds}));
@@ -98,6 +102,12 @@ SIMULATION_TEST(lost_tasks_change_no_member, seeds(1, 100)) {
 
 SIMULATION_TEST(repeated_messages_and_bad_disks_change_no_member, seeds(1, 50)) {
   learn_through({FaultKind::duplicate, FaultKind::disk_errors, FaultKind::kill});
+}
+
+BOOST_AUTO_TEST_CASE(members_of_lost_tasks_are_trained_again) {
+  BOOST_TEST(runs == 150);
+  BOOST_TEST(trainings > (runs + 1) * members);
+  BOOST_TEST_MESSAGE(trainings << " trainings of " << members << " members in " << runs << " runs");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
