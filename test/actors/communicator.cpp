@@ -360,21 +360,21 @@ BOOST_AUTO_TEST_CASE(some_of_the_ranks_are_a_group_of_their_own) {
 
 BOOST_AUTO_TEST_CASE(a_rank_that_has_left_is_named) {
   Ranks ranks(3);
-  std::atomic<int> left = 0;
-  std::vector<Status> statuses(3);
+  std::vector<Status> statuses(3), joins(3);
   ranks.on_threads([&](int rank) {
     {
       const Communicator world(ranks.server(rank));
       world.all_reduce(Tensor{1});
       if (rank != 2) {
         statuses[static_cast<std::size_t>(rank)] = status_of([&] { world.all_reduce(Tensor{1}); });
-        ++left;
+        joins[static_cast<std::size_t>(rank)] = status_of([&] { world.join(); });
       }
     }
   });
   for (const int rank : {0, 1})
-    check(statuses[static_cast<std::size_t>(rank)], Code::failed_precondition,
-          "rank 2 (/job:worker/task:2) has left");
+    for (const auto& all : {statuses, joins})
+      check(all[static_cast<std::size_t>(rank)], Code::failed_precondition,
+            "has left the group");  // rank 2, or the other one after it
 }
 
 BOOST_AUTO_TEST_CASE(a_group_opens_anew_after_it_was_left) {

@@ -115,6 +115,7 @@ class RankGroup {
   void on_wake(const rank_messages::Wake& message);
   void wake_up(Entry& entry);
   void end_join();
+  void give_up_join();
 
   // rank_group_end.cpp
   void end_with(const Status& why);
@@ -151,6 +152,7 @@ class RankGroup {
   bool joined_ = false;  // we have told so
   std::uint32_t round_ = 1;
   std::optional<int> last_joined_;                       // of the round that has ended
+  std::set<int> never_joins_;                            // ranks that have left before it has
   std::map<std::uint32_t, std::set<int>> joined_ranks_;  // by round
 };
 

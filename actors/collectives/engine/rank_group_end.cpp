@@ -79,7 +79,7 @@ void RankGroup::close() {
   const Status closed{Code::cancelled, fmt::format("{} has closed the group '{}'", who(), name_)};
   if (!idle()) return break_up(closed);
   if (!broken_.ok()) return;
-  Left left{mail_.rank(), {}};
+  Left left{mail_.rank(), round_, {}};
   for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});
   if (is_open()) mail_.to_others(left);
   end_with(closed);
@@ -87,6 +87,8 @@ void RankGroup::close() {
 
 // Its parts of what it has entered have been sent, and may still come.
 void RankGroup::on_left(const Left& message) {
+  if (message.round <= round_) never_joins_.insert(message.rank);
+  give_up_join();
   auto& entered = left_[message.rank];
   for (const auto& of : message.entered) entered[of.name] = of.use;
   for (auto& entry : names_) {

@@ -30,6 +30,15 @@ void RankGroup::join(std::function<void(Status, int last)> reply) {
     return reply({Code::failed_precondition, who() + " is joining already"}, 0);
   join_reply_ = std::move(reply);
   try_to_join();
+  give_up_join();
+}
+
+void RankGroup::give_up_join() {
+  if (never_joins_.empty() || last_joined_) return;
+  joined_ = false;
+  const std::string who_left = mail_.name_of(*never_joins_.begin());
+  if (const auto reply = std::exchange(join_reply_, {}))
+    reply({Code::failed_precondition, who_left + " has left the group, and never joins"}, 0);
 }
 
 // Not before its own operations are done, for which it may be needed otherwise.

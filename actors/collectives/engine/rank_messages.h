@@ -111,9 +111,10 @@ struct Standing {
   std::string last;  // what it finished last, and when
 };
 
-// A rank -> all: I have left, after these uses.
+// A rank -> all: I have left, after these uses and in this round of joining.
 struct Left {
   std::int32_t rank;
+  std::uint32_t round;
   std::vector<UseOf> entered;
 };
 // A rank -> all: the group is over.
