@@ -7,6 +7,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/cli/train_outputs.h"
 #include "apps/cli/train_task.h"
 #include "apps/training/train_locally.h"
 

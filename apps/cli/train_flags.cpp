@@ -2,23 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
-#include "actors/checkpoint/folder.h"
-#include "actors/monitored/training_end.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flag_table.h"
 #include "apps/training/data/load_data.h"
-#include "apps/training/models/model_file.h"
 #include "dataflow/train/replica_device_setter.h"
 
 namespace actorflow {
@@ -51,42 +44,6 @@ LabelledData load_from(const std::string& path, std::int64_t block) {
 // "" as it is.
 std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
-}
-
-// Throws UsageError if the checkpoints in the folder are of another model.
-void write_model(const std::string& folder, const TrainedModel& model) {
-  Storage& storage = posix_storage();
-  if (latest_step(storage, folder)) {
-    const TrainedModel saved = read_model_file(storage, folder);
-    if (saved == model) return;
-    throw UsageError(
-        fmt::format("--checkpoint_dir: the checkpoints in {} are of {} for {} in {} classes, but this "
-                    "is {} for {} in "
-                    "{}; name another folder, or train that one",
-                    folder, describe(saved.choice), saved.data.example.to_string(), saved.data.classes,
-                    describe(model.choice), model.data.example.to_string(), model.data.classes));
-  }
-  write_model_file(storage, folder, model);
-}
-
-void check_folder(std::string_view flag, std::string_view what, const std::string& folder) {
-  if (folder.empty()) return;
-  try {
-    expect_folder_for(what, posix_storage(), folder);
-  } catch (const Error& error) {
-    if (error.code() == Code::disk_error) throw;  // it may pass
-    throw UsageError(fmt::format("{}: {}", flag, error.what()));
-  }
-}
-
-// Leaves the file as it is.
-void check_report(const std::string& path) {
-  const bool was_there = std::filesystem::exists(path);
-  errno = 0;
-  if (std::ofstream file(path, std::ios::app); !file)
-    throw UsageError(
-        fmt::format("--report: the report cannot be written to '{}': {}", path, std::strerror(errno)));
-  if (!was_there) std::filesystem::remove(path);
 }
 
 }  // namespace
@@ -219,32 +176,6 @@ ModelChoice TrainFlags::choice() const {
       throw UsageError("--hidden and --set hidden=... say the same; omit one of them");
   }
   return completed(std::move(choice));
-}
-
-void check_checkpoint_folder(const TrainOptions& options) {
-  check_folder("--checkpoint_dir", "checkpoints", options.checkpoint_folder);
-}
-
-void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
-                     int workers) {
-  check_checkpoint_folder(options);
-  check_folder("--summary_dir", "summaries", options.summary_folder);
-  check_folder("--plots", "pictures", options.plots_folder);
-  if (!flags.report.empty() && flags.report != "-") check_report(flags.report);
-  if (!options.checkpoint_folder.empty())
-    write_model(options.checkpoint_folder, {options.model, data.types});
-  if (is_synchronous(options.strategy) && workers > 1)
-    spdlog::info("a step takes {} {}, {} of each of {} workers", workers * options.batch_size, data.noun,
-                 options.batch_size, workers);
-}
-
-void publish(const TrainReport& report, const TrainFlags& flags) {
-  if (flags.report != "-")
-    fmt::print(
-        "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
-        100 * report.test_accuracy, report.test_loss, report.global_step, report.mode,
-        report.train_seconds, report.weights_hash);
-  if (!flags.report.empty()) write_report(flags.report, to_json(report));
 }
 
 }  // namespace actorflow

@@ -7,6 +7,7 @@
 #include "actors/checkpoint/start_number.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/cli/train_outputs.h"
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
 

@@ -13,8 +13,6 @@
 namespace actorflow {
 namespace {
 
-std::string path_in(const std::string& folder) { return folder + "/model.json"; }
-
 JsonMembers members_of(const TrainedModel& model) {
   const auto& [example, label, classes, alphabet] = model.data;
   const auto bytes = std::as_bytes(std::span(alphabet));
@@ -52,13 +50,15 @@ TrainedModel model_of(const JsonMembers& members) {
 
 }  // namespace
 
+std::string model_file_in(const std::string& folder) { return folder + "/model.json"; }
+
 void write_model_file(Storage& storage, const std::string& folder, const TrainedModel& model) {
   const std::string text = json_object(members_of(model));
-  storage.write_atomically(path_in(folder), std::as_bytes(std::span(text)));
+  storage.write_atomically(model_file_in(folder), std::as_bytes(std::span(text)));
 }
 
 TrainedModel read_model_file(Storage& storage, const std::string& folder) {
-  const std::string path = path_in(folder);
+  const std::string path = model_file_in(folder);
   if (!storage.exists(path))
     throw Error(Code::not_found, fmt::format("there is no {}, which training writes", path));
   const auto bytes = storage.read(path);

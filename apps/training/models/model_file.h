@@ -17,7 +17,10 @@ struct TrainedModel {
   bool operator==(const TrainedModel&) const = default;
 };
 
-// Writes folder/model.json, and makes the folder. Throws what the storage throws.
+// folder/model.json.
+std::string model_file_in(const std::string& folder);
+
+// Writes the file, and makes the folder. Throws what the storage throws.
 void write_model_file(Storage& storage, const std::string& folder, const TrainedModel& model);
 // Throws not_found if there is none, data_loss that names the part that is not as expected.
 TrainedModel read_model_file(Storage& storage, const std::string& folder);

@@ -1,0 +1,84 @@
+#include "apps/cli/train_outputs.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "actors/checkpoint/folder.h"
+#include "actors/monitored/training_end.h"
+#include "apps/cli/program.h"
+#include "apps/training/models/model_file.h"
+
+namespace actorflow {
+namespace {
+
+std::string describe(const TrainedModel& model) {
+  return fmt::format("{} for {} in {} classes", describe(model.choice), model.data.example.to_string(),
+                     model.data.classes);
+}
+
+// Throws UsageError if the checkpoints in the folder are of another model.
+void write_model(const std::string& folder, const TrainedModel& model) {
+  Storage& storage = posix_storage();
+  if (!latest_step(storage, folder) || !storage.exists(model_file_in(folder)))
+    return write_model_file(storage, folder, model);
+  if (const TrainedModel saved = read_model_file(storage, folder); saved != model)
+    throw UsageError(
+        fmt::format("--checkpoint_dir: the checkpoints in {} are of {}, but this is {}; name "
+                    "another folder, or train that one",
+                    folder, describe(saved), describe(model)));
+}
+
+void check_folder(std::string_view flag, std::string_view what, const std::string& folder) {
+  if (folder.empty()) return;
+  try {
+    expect_folder_for(what, posix_storage(), folder);
+  } catch (const Error& error) {
+    if (error.code() == Code::disk_error) throw;  // it may pass
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
+}
+
+// Leaves the file as it is.
+void check_report(const std::string& path) {
+  const bool was_there = std::filesystem::exists(path);
+  errno = 0;
+  if (std::ofstream file(path, std::ios::app); !file)
+    throw UsageError(
+        fmt::format("--report: the report cannot be written to '{}': {}", path, std::strerror(errno)));
+  if (!was_there) std::filesystem::remove(path);
+}
+
+}  // namespace
+
+void check_checkpoint_folder(const TrainOptions& options) {
+  check_folder("--checkpoint_dir", "checkpoints", options.checkpoint_folder);
+}
+
+void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
+                     int workers) {
+  check_checkpoint_folder(options);
+  check_folder("--summary_dir", "summaries", options.summary_folder);
+  check_folder("--plots", "pictures", options.plots_folder);
+  if (!flags.report.empty() && flags.report != "-") check_report(flags.report);
+  if (!options.checkpoint_folder.empty())
+    write_model(options.checkpoint_folder, {options.model, data.types});
+  if (is_synchronous(options.strategy) && workers > 1)
+    spdlog::info("a step takes {} {}, {} of each of {} workers", workers * options.batch_size, data.noun,
+                 options.batch_size, workers);
+}
+
+void publish(const TrainReport& report, const TrainFlags& flags) {
+  if (flags.report != "-")
+    fmt::print(
+        "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
+        100 * report.test_accuracy, report.test_loss, report.global_step, report.mode,
+        report.train_seconds, report.weights_hash);
+  if (!flags.report.empty()) write_report(flags.report, to_json(report));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,22 @@
+// What training writes, as the flags say.
+#pragma once
+
+#include "apps/cli/train_flags.h"
+#include "apps/training/reports/report.h"
+#include "apps/training/train_replica.h"
+
+namespace actorflow {
+
+// Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
+// written.
+void check_checkpoint_folder(const TrainOptions& options);
+// At the chief, before training: the same of all that it writes, of which the report is tried before it
+// is there. Writes what the checkpoints will be of beside them (model_file.h), and throws UsageError if
+// those that are there are of another model. Logs how many examples a step of several workers takes.
+void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
+                     int workers);
+
+// Prints the result of training on standard output, and writes the report that the flags ask for.
+void publish(const TrainReport& report, const TrainFlags& flags);
+
+}  // namespace actorflow
