@@ -39,7 +39,6 @@ enum class PlantedBug {
   trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
   own_rank_first,       // a rank adds its own contribution first
-  loss_not_told,        // a rank that notices a loss keeps it for itself
   used_as_it_came,      // a part of another use of a name counts as one of this use
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
-#include "actors/probes/planted_bug.h"
 
 namespace actorflow {
 
@@ -14,7 +13,7 @@ using namespace rank_messages;
 // Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
 void RankGroup::break_up(const Status& why) {
   if (!broken_.ok()) return;
-  if (is_open() && !planted(PlantedBug::loss_not_told)) mail_.to_others(Broken{why});
+  if (is_open()) mail_.to_others(Broken{why});
   end_with(why);
 }
 
