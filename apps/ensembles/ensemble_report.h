@@ -26,10 +26,9 @@ std::string to_text(const EnsembleReport& report);
 // Writes to a file, or to standard output for "-". Throws disk_error, naming the file.
 void write_report(const std::string& path, const EnsembleReport& report);
 
-// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. `predicted` is what the
-// ensemble answers for the test examples.
+// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. REQUIRES: the
+// report's scores are of the test examples.
 void save_plots(const std::string& folder, const EnsembleReport& report,
-                const std::vector<History>& histories, const ExampleSet& examples,
-                const Tensor& predicted);
+                const std::vector<History>& histories, const ExampleSet& examples);
 
 }  // namespace actorflow
