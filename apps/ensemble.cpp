@@ -121,12 +121,11 @@ void learn(Job& job) {
   members.fit({examples.train.x, examples.train.y}, fit, job);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
   const EnsembleScore score = members.evaluate({examples.test.x, examples.test.y}, job);
-  const Tensor predicted = members.predict(examples.test.x, job);
   if (!job.coordinates()) return;
   const EnsembleReport report = report_of(flags, members, score, seconds.count());
   if (flags.report != "-") fmt::print("{}", to_text(report));
   if (!flags.report.empty()) write_report(flags.report, to_json(report));
-  if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), examples, predicted);
+  if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), examples);
   if (!flags.save.empty()) members.save(flags.save);
   if (!flags.onnx.empty()) members.export_onnx(flags.onnx);
 }

@@ -156,7 +156,8 @@ EnsembleScore Ensemble::evaluate(const TrainingData& data, Job& job) {
   EnsembleScore scores{numbers ? "mean_squared_error" : "accuracy"};
   for (const Tensor& output : predictions.outputs)
     scores.members.push_back(score(numbers ? output : largest(probabilities_of(output))));
-  scores.ensemble = score(answer(*state_, predictions, examples[0]));
+  scores.predicted = answer(*state_, predictions, examples[0]);
+  scores.ensemble = score(scores.predicted);
   return scores;
 }
 

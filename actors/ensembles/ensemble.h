@@ -32,6 +32,7 @@ struct EnsembleScore {
   std::string metric;             // "accuracy" of voting and stacking, "mean_squared_error" of means
   double ensemble = 0;            // of all together
   std::vector<double> members{};  // of each alone
+  Tensor predicted{};             // what predict() gives for these examples
   // By how much the ensemble is better than its members are in the mean.
   double gain() const;
 };

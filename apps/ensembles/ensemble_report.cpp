@@ -80,8 +80,8 @@ std::string to_text(const EnsembleReport& report) {
 }
 
 void save_plots(const std::string& folder, const EnsembleReport& report,
-                const std::vector<History>& histories, const ExampleSet& examples,
-                const Tensor& predicted) {
+                const std::vector<History>& histories, const ExampleSet& examples) {
+  const Tensor& predicted = report.test.predicted;
   save_members(folder, report);
   save_losses(folder, histories);
   const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();

@@ -24,10 +24,9 @@ std::string to_json(const EnsembleReport& report);
 // For people, in some lines.
 std::string to_text(const EnsembleReport& report);
 
-// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. `predicted` is what the
-// ensemble answers for the test examples.
+// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. REQUIRES: the
+// report's scores are of the test examples.
 void save_plots(const std::string& folder, const EnsembleReport& report,
-                const std::vector<History>& histories, const ExampleSet& examples,
-                const Tensor& predicted);
+                const std::vector<History>& histories, const ExampleSet& examples);
 
 }  // namespace actorflow

@@ -8,7 +8,8 @@
 namespace actorflow {
 
 // A rank sends one message after the other; each takes latency + bytes * per_byte until it is there. In
-// seconds. The defaults were measured between two processes of one machine.
+// seconds. The defaults are guesses of the right size for processes of one machine; nothing measures
+// them yet.
 struct CostModel {
   double latency = 30e-6;
   double per_byte = 0.25e-9;
