@@ -8,7 +8,6 @@
 #include "actors/client/queue_runner.h"
 #include "actors/client/session.h"
 #include "actors/collectives/communicator.h"
-#include "actors/ensembles/ensemble.h"
 #include "actors/estimator/canned.h"
 #include "actors/estimator/train_and_evaluate.h"
 #include "actors/events/event_writer.h"

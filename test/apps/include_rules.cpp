@@ -111,9 +111,9 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
       "actors/layers", "actors/models", "actors/runtime", "actors/strategies"}},
     {"actors/simulation", {"actors/core", "actors/probes", "actors/runtime", "actors/task"}},
     {"actors",
-     {"actors/checkpoint", "actors/client", "actors/collectives", "actors/ensembles", "actors/estimator",
-      "actors/events", "actors/export", "actors/layers", "actors/models", "actors/monitored",
-      "actors/named", "actors/strategies", "actors/task"}},
+     {"actors/checkpoint", "actors/client", "actors/collectives", "actors/estimator", "actors/events",
+      "actors/export", "actors/layers", "actors/models", "actors/monitored", "actors/named",
+      "actors/strategies", "actors/task"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;
 // At their top lies one header: what programs include.

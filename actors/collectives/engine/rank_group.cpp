@@ -168,9 +168,10 @@ void RankGroup::finish(Entry& entry, CollectiveResult result) {
     last_name_ = fmt::format("{} '{}'", to_string(name.use->call.call.kind), entry.first);
     last_time_ = now();
   }
-  const Use use = std::exchange(name.use, {}).value();
+  const GroupCall call = std::move(name.use->call);
+  name.use.reset();
   --in_flight_;
-  answer(use.call, std::move(result));
+  answer(call, std::move(result));
   if (name.next) enter(entry, *std::exchange(name.next, {}), false);
   wake_up(entry);
   try_to_join();

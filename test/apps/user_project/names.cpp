@@ -1,6 +1,7 @@
 // Takes the address of every public function: one that is not installed, or not in a library, fails to
 // build.
 #include "actors/actorflow.h"
+#include "actors/ensembles/ensemble.h"
 #include "actors/events/event_reader.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/tensors/batches.h"
