@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
   expect({"digits", "--batch_size", "5000"}, "a batch of 5000 is larger than all that member 0 learns");
   expect({"digits", "--memberz", "3"}, "--memberz was given");
-  expect({"iris", "--model", "lenet"}, "--model lenet is for images");
+  expect({"iris", "--model", "lenet"}, "the model lenet does not take examples that are float32[4]");
   expect({"digits", "--data", "/no/such"}, "there is no '/no/such'");
   expect({"cifar10", "--data", "/no/such"}, "cifar-10-binary.tar.gz makes it");
   expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");

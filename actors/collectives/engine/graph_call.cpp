@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "dataflow/cluster/device_name.h"
@@ -13,8 +13,8 @@ namespace {
 
 using Kind = CollectiveKind;
 
-const std::unordered_map<const OpDef*, CollectiveKind>& kinds() {
-  static const std::unordered_map<const OpDef*, CollectiveKind> table{
+const std::map<const OpDef*, CollectiveKind>& kinds() {
+  static const std::map<const OpDef*, CollectiveKind> table{
       {&all_reduce_op(), Kind::all_reduce},
       {&all_gather_op(), Kind::all_gather},
       {&broadcast_op(), Kind::broadcast},

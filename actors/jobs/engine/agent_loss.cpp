@@ -13,9 +13,11 @@ constexpr auto first_complaint = 2s, complaint_interval = 10s;
 
 }  // namespace
 
-// A message that the link could not carry came without what it said: like the loss of who sent it.
+// A message that the link could not carry came without what it said: like the loss of who sent it. So
+// does the answer of a task that has no slices, since it has begun anew.
 void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
-  if (says<SlicesAre>(letter))
+  if (letter.from == JobMail::slices_name && letter.request != order_.mail->run()) return;
+  if (says<SlicesAre>(letter) || letter.from == JobMail::slices_name)
     on_arrivals(fetcher_.lose_task(task, letter.status));
   else if (task == JobMail::coordinator_task && letter.request == order_.mail->run())
     give_up(letter.status, false);

@@ -51,6 +51,9 @@ class JobMail {
   void to_slices(int task, FetchSlices message) const {
     send(task, slices, slices_name, std::move(message), {});
   }
+  // Answers an agent's request for slices that nobody here can answer, as the switchboard does where
+  // there is no such actor yet.
+  void refuse_slices(int task, const ActorMessage& request, Status why) const;
 
   // Of this task. The coordinator and the journal only on the first one, and that only if there is one.
   caf::actor coordinator, agent, slices, journal;
@@ -64,7 +67,7 @@ class JobMail {
       post(task, name, message_type<M>(), to_payload(message), std::move(payload));
   }
   Sender sender() const { return task_ ? task_->as_sender() : Sender{TaskId{0}, 1}; }
-  void post(int task, const char* to, std::string type, Tensor content, Tensor payload) const;
+  void post(int task, std::string_view to, std::string type, Tensor content, Tensor payload) const;
 
   const TaskRef task_;
   std::atomic<std::uint64_t> run_{0};

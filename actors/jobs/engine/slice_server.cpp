@@ -32,9 +32,14 @@ caf::behavior SliceServer::behavior() {
 }
 
 void SliceServer::on_letter(const Sender& from, const ActorMessage& letter) {
-  if (!letter.status.ok() || letter.request != mail_->run()) return;  // who asked asks again
-  take_letter<FetchSlices>(
-      letter, [&](const FetchSlices& request) { answer(static_cast<int>(from.task), request); });
+  const auto task = static_cast<int>(from.task);
+  // A task that has begun anew does not know the run yet, and has nothing of what it had. Whoever asks
+  // may never have spoken with it before, and so not hear that it was lost.
+  if (!letter.status.ok() || letter.request != mail_->run())
+    return mail_->refuse_slices(task, letter,
+                                {Code::not_found, fmt::format("{} has nothing of this run of the job",
+                                                              mail_->name_of(mail_->own()))});
+  take_letter<FetchSlices>(letter, [&](const FetchSlices& request) { answer(task, request); });
 }
 
 void SliceServer::answer(int task, const FetchSlices& request) {
