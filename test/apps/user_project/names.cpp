@@ -91,7 +91,9 @@ void name_library() {
   // actors/layers/regularizer.h
   keep(&af::l1, &af::l2, &af::l1_l2);
   // actors/models/classifiers.h
-  keep(&af::mlp, &af::lenet, &af::resnet20, &af::make_classifier);
+  keep(&af::mlp, &af::lenet, &af::resnet20,
+       static_cast<af::Classifier (*)(af::Graph&, const af::Architecture&, const af::TensorType&,
+                                      const af::ClassifierOptions&)>(&af::make_classifier));
   // actors/models/fit/callbacks.h
   keep(&af::early_stopping, &af::model_checkpoint, &af::backup_and_restore, &af::learning_rate_scheduler,
        &af::reduce_on_plateau, &af::csv_logger, &af::tensorboard, &af::terminate_on_nan,
@@ -163,9 +165,11 @@ void name_library() {
   keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
        &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
   // dataflow/ops/collective_ops.h
-  keep(&af::all_reduce, &af::all_gather, &af::broadcast, &af::reduce_scatter, &af::all_to_all,
-       &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op, &af::reduce_scatter_op,
-       &af::all_to_all_op, &af::collective_ops, &af::ranks_of);
+  keep(&af::all_reduce, &af::all_gather,
+       static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
+           &af::broadcast),
+       &af::reduce_scatter, &af::all_to_all, &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op,
+       &af::reduce_scatter_op, &af::all_to_all_op, &af::collective_ops, &af::ranks_of);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
@@ -197,7 +201,7 @@ void name_library() {
   // dataflow/values/error.h
   keep(&af::is_derived, &af::invalid_argument, &af::throw_if_error);
   // dataflow/values/shape.h
-  keep(&af::broadcast);
+  keep(static_cast<af::Shape (*)(const af::Shape&, const af::Shape&)>(&af::broadcast));
   // dataflow/values/tensor.h
   keep(&af::identical);
   // kernels/control/control_flow.h

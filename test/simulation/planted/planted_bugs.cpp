@@ -54,15 +54,15 @@ void check_found(PlantedBug bug, std::uint64_t seeds = 1000) {
 }
 
 // Of mistakes that only `job` shows, which throws where it sees one.
-void check_found_by(const std::function<void()>& job, PlantedBug bug) {
+void check_found_by(const std::function<void()>& job, PlantedBug bug, std::uint64_t seeds = 1000) {
   const auto find = [&job](PlantedBug which, SeedRange range) {
     plant(which);
     auto failure = run_seeds(range, job, {});
     plant(PlantedBug::none);
     return failure;
   };
-  const auto failure = find(bug, {1, 1000});
-  BOOST_REQUIRE_MESSAGE(failure, "not found within 1,000 seeds");
+  const auto failure = find(bug, {1, seeds});
+  BOOST_REQUIRE_MESSAGE(failure, "not found within so many seeds: " << seeds);
   BOOST_TEST_MESSAGE("found: " << failure->to_string().substr(0, 400));
   BOOST_TEST(!find(PlantedBug::none, {failure->seed, failure->seed}),
              "the seed fails without the bug, too");
@@ -72,11 +72,11 @@ void check_found_by_disk(PlantedBug bug) {
   check_found_by([] { test::save_through_faults({FaultKind::power}); }, bug);
 }
 
-void check_found_by_jobs(PlantedBug bug) {
+void check_found_by_jobs(PlantedBug bug, std::uint64_t seeds = 1000) {
   const std::vector<FaultKind> kinds{FaultKind::kill, FaultKind::pause, FaultKind::partition,
                                      FaultKind::disk_errors, FaultKind::disk_full};
   test::undisturbed_words();
-  check_found_by([&] { test::count_words_through(kinds, 3); }, bug);
+  check_found_by([&] { test::count_words_through(kinds, 3); }, bug, seeds);
 }
 
 void check_found_by_resumed_jobs(PlantedBug bug, const std::vector<FaultKind>& kinds,
@@ -151,10 +151,12 @@ JOBS_FIND(counted_again)
 JOBS_FIND(empty_if_missing)
 JOBS_FIND(success_first)
 JOBS_FIND(ended_early)
-JOBS_FIND(kept_slot)
 JOBS_FIND(not_mended)
 JOBS_FIND(wrong_part)
 JOBS_FIND(wrong_slice)
+
+// A task must lose all of its slots.
+BOOST_AUTO_TEST_CASE(finds_kept_slot) { check_found_by_jobs(PlantedBug::kept_slot, 8000); }
 
 BOOST_AUTO_TEST_CASE(finds_own_rank_first) { check_found_by_ranks(PlantedBug::own_rank_first, {}); }
 BOOST_AUTO_TEST_CASE(finds_used_as_it_came) {
