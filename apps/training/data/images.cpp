@@ -18,12 +18,6 @@ constexpr int cifar10_batches = 5;
 
 const Shape cifar10_image{32, 32, 3};
 
-const std::vector<std::string>& cifar10_classes() {
-  static const std::vector<std::string> names{"airplane", "automobile", "bird",  "cat",  "deer",
-                                              "dog",      "frog",       "horse", "ship", "truck"};
-  return names;
-}
-
 bool is_there(const std::string& path) {
   return posix_storage().exists(path) || posix_storage().exists(path + ".gz");
 }
@@ -116,13 +110,19 @@ Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::
   return {std::move(batch[0]), std::move(batch[1])};
 }
 
+const std::vector<std::string>& cifar10_class_names() {
+  static const std::vector<std::string> names{"airplane", "automobile", "bird",  "cat",  "deer",
+                                              "dog",      "frog",       "horse", "ship", "truck"};
+  return names;
+}
+
 LabelledData labelled(const ImageData& data) {
   const auto rows = [](const LabelledImages& images) { return Tuple{images.images, images.labels}; };
   const LabelledTypes types{{DType::float32, data.train.image()}, {}, data.train.classes, {}};
   LabelledData result =
       labelled(LabelledRows{"images", types, rows(data.train), rows(data.test), scaled});
   if (data.train.image() == cifar10_image && data.train.classes == 10)
-    result.class_names = cifar10_classes();
+    result.class_names = cifar10_class_names();
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "apps/training/data/labelled_data.h"
 #include "dataflow/values/tensor.h"
@@ -38,6 +39,9 @@ struct Batch {
 
 // `size` consecutive examples from `first` on.
 Batch consecutive_examples(const LabelledImages& data, std::int64_t first, std::int64_t size);
+
+// "airplane", "automobile", ..., in the order of the labels.
+const std::vector<std::string>& cifar10_class_names();
 
 // Images to train and test on: float32 [height, width, channels], 0 to 1.
 LabelledData labelled(const ImageData& data);

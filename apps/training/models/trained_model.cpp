@@ -5,28 +5,31 @@
 #include <map>
 #include <utility>
 
-#include "actors/checkpoint/checkpoint.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 
-LoadedModel load_trained_model(Storage& storage, const std::string& folder) {
-  const auto checkpoint = load_latest_checkpoint(storage, folder);
+SavedModel load_saved_model(Storage& storage, const std::string& folder) {
+  auto checkpoint = load_latest_checkpoint(storage, folder);
   if (!checkpoint) throw Error(Code::not_found, fmt::format("there is no checkpoint in {}", folder));
-  TrainedModel what = read_model_file(storage, folder);
+  return {read_model_file(storage, folder), *std::move(checkpoint)};
+}
+
+LoadedModel load_trained_model(Storage& storage, const std::string& folder) {
+  auto [what, checkpoint] = load_saved_model(storage, folder);
   Model model(architecture_of(what.choice, what.data));
   model.build({what.data.example});
   std::map<std::string, Tensor> weights;
   for (const auto& [name, initial] : model.weights()) {
-    const auto saved = checkpoint->tensors.find(name);
-    if (saved == checkpoint->tensors.end())
+    const auto saved = checkpoint.tensors.find(name);
+    if (saved == checkpoint.tensors.end())
       throw Error(Code::data_loss,
                   fmt::format("the checkpoint of step {} in {} lacks '{}' of the model {}",
-                              checkpoint->global_step, folder, name, describe(what.choice)));
+                              checkpoint.global_step, folder, name, describe(what.choice)));
     weights[name] = saved->second;
   }
   model.set_weights(weights);
-  return {std::move(model), std::move(what), checkpoint->global_step};
+  return {std::move(model), std::move(what), checkpoint.global_step};
 }
 
 }  // namespace actorflow
