@@ -9,6 +9,7 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/cluster/task_config.h"
 #include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
 namespace {
@@ -139,7 +140,7 @@ ClusterSpec cluster_of(const std::string& text, const std::string& job_name) {
   return ClusterSpec({{job_name, ClusterSpec::parse_hosts("--cluster", text)}});
 }
 
-// By the flags, or by TF_CONFIG; none if neither is there.
+// By the flags, or by the environment; none if neither names a task.
 std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
   if (!texts.cluster.empty()) {
     if (texts.task_index < 0)
@@ -150,8 +151,7 @@ std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
     return config;
   }
   if (texts.task_index >= 0) throw invalid_argument("--task_index was given without --cluster");
-  const auto environment = tf_config();
-  return environment ? std::optional(parse_tf_config(*environment)) : std::nullopt;
+  return task_from_environment();
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ using JobWatch = std::function<std::shared_ptr<void>(Job&)>;
 // Returns the counters. Throws the error of the job, on each task; unavailable if the first task is not
 // there for the time that the server's messages are kept (ServerOptions::connect_timeout_ms). A task
 // that is lost does not fail the job: its parts run elsewhere. One that comes later, or again, takes
-// part from then on; at the end the first task waits up to 5 s to tell those that have never come. If
+// part from then on; at the end the first task waits until all others know it, 5 s at most. If
 // the first task is lost, the others wait for the one in its place, and begin anew.
 std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs,
                                             const std::string& name, const JobOptions& options,

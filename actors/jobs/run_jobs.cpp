@@ -19,7 +19,8 @@
 namespace actorflow {
 namespace {
 
-enum ExitStatus : int { success = 0, failed = 1, bad_usage = 2, interrupted = 130 };
+// From 128 on trying again is of use, as apps/cli/program.h has it.
+enum ExitStatus : int { success = 0, failed = 1, bad_usage = 2, interrupted = 130, lost_task = 138 };
 
 std::atomic<JobEngine*> running{nullptr};
 
@@ -82,6 +83,7 @@ int run(JobFlags flags, const JobTable& jobs) {
 
 int exit_status_of(const Error& error) {
   if (error.code() == Code::cancelled) return interrupted;
+  if (error.code() == Code::unavailable || error.code() == Code::deadline_exceeded) return lost_task;
   return error.code() == Code::invalid_argument ? bad_usage : failed;
 }
 

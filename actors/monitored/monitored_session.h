@@ -30,6 +30,10 @@ struct MonitoredOptions {
   // The chief sets the values of the shared variables; the others wait for them.
   bool is_chief = true;
   TaskName chief{};  // named by the others while they wait; unnamed: "the chief"
+  // Every task has all variables itself, and `local_init` gives the others the chief's. After the loss
+  // of another task the chief goes on with the values that it has; it restores at the start, where a
+  // value is missing, and when a replica demands it. REQUIRES: `chief` is named.
+  bool replicated = false;
   // The folder in which the chief saves, and from which it restores; "" = none. If all tasks see it,
   // late ones learn there that training is complete.
   std::string checkpoint_dir{};

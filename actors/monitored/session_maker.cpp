@@ -36,7 +36,9 @@ std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Outpu
   return names;
 }
 
-std::vector<Variable> shared_variables(const Scaffold& scaffold) {
+// Those that the chief gives values. The variables of replicated training are each task's own.
+std::vector<Variable> shared_variables(const Scaffold& scaffold, const MonitoredOptions& options) {
+  if (options.replicated && !options.is_chief) return {};
   const auto own = assigned_by(scaffold.graph.def(), scaffold.local_init);
   std::vector<Variable> shared;
   for (const auto& variable : scaffold.graph.variables())
@@ -65,25 +67,27 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
       scaffold_(scaffold),
       options_(options),
       storage_(options.storage ? *options.storage : server.runtime()->storage()),
-      shared_(shared_variables(scaffold)),
+      shared_(shared_variables(scaffold, options)),
       saver_(options.saver) {
   Graph& graph = scaffold.graph;
   if (options.ready_op && options.ready_op.dtype() != DType::boolean)
-    throw invalid_argument(fmt::format("ready_op must be of type bool, got {}",
-                                       to_string(options.ready_op.dtype())));
+    throw invalid_argument(
+        fmt::format("ready_op must be of type bool, got {}", to_string(options.ready_op.dtype())));
   for (const auto& variable : shared_)
     probes_.push_back(graph.on(task_of(variable, server.name()), [&] {
       return graph.add(is_initialized_op(), {}, {{"variable", variable.name()}},
                        variable.name() + "/is_ready");
     }));
-  fence_ = make_fence(graph, shared_, scaffold.global_step, server.name());
+  fence_ = options.replicated
+               ? std::make_unique<EpochFence>(graph, std::vector{options.chief.to_string()},
+                                              options.chief.to_string())
+               : make_fence(graph, shared_, scaffold.global_step, server.name());
   if (options.is_chief && !options.checkpoint_dir.empty())
     with_storage_tries(*server.runtime(), "the check of the folder of checkpoints",
                        [&] { expect_checkpoint_folder(storage_, options.checkpoint_dir); });
-  if (saver_ || options.checkpoint_dir.empty()) return;
-  own_saver_ = std::make_unique<Saver>(
-      graph, shared_, scaffold.global_step,
-      SaverOptions{.keep = {.max_to_keep = options.max_to_keep}});
+  if (saver_ || options.checkpoint_dir.empty() || shared_.empty()) return;
+  own_saver_ = std::make_unique<Saver>(graph, shared_, scaffold.global_step,
+                                       SaverOptions{.keep = {.max_to_keep = options.max_to_keep}});
   saver_ = own_saver_.get();
 }
 
@@ -107,6 +111,9 @@ std::shared_ptr<Session> SessionMaker::make() {
       else if (!await_chief(*session, patience))
         continue;
       if (!scaffold_.local_init.empty()) session->run(std::vector<Output>{}, {}, scaffold_.local_init);
+      // The values are of the epoch in which the chief has handed them out, which may be a later one.
+      if (options_.replicated && !options_.is_chief && !fence_->join_if_open(*session)) continue;
+      had_session_ = true;
       if (await_ready(*session, patience)) return session;
     } catch (const Error& error) {
       if (server_.stopping()) continue;
@@ -119,6 +126,7 @@ std::shared_ptr<Session> SessionMaker::make() {
 
 // The names of the shared variables without a value. Throws unavailable if a task does not answer.
 std::vector<std::string> SessionMaker::missing_variables(Session& session) const {
+  if (probes_.empty()) return {};
   std::vector<Tensor> ready;
   try {
     ready = session.run(probes_, {}, {}, {.timeout_ms = probe_timeout_ms});
@@ -134,12 +142,19 @@ std::vector<std::string> SessionMaker::missing_variables(Session& session) const
 
 void SessionMaker::prepare(Session& session) {
   const auto missing = missing_variables(session);
+  const bool keep = may_keep_values(session, missing);
   close_epoch(session);
   if (planted(PlantedBug::opened_early)) fence_->open(session);
-  give_values(session, missing);
+  if (!keep) give_values(session, missing);
   if (!planted(PlantedBug::opened_early)) fence_->open(session);
   if (const auto left = missing_variables(session); !left.empty())
     throw Error(Code::failed_precondition, "the initialiser has left " + describe(left));
+}
+
+// After the loss of another task; an epoch that is closed says that a replica demands a restore, or that
+// we were interrupted in one.
+bool SessionMaker::may_keep_values(Session& session, const std::vector<std::string>& missing) const {
+  return options_.replicated && had_session_ && missing.empty() && fence_->join_if_open(session);
 }
 
 // Neither the tasks nor the folder take anything of an earlier chief from here on.

@@ -38,6 +38,7 @@ class SessionMaker {
  private:
   bool is_over();
   void prepare(Session& session);
+  bool may_keep_values(Session& session, const std::vector<std::string>& missing) const;
   void close_epoch(Session& session);
   bool await_chief(Session& session, Patience& patience);
   bool await_ready(Session& session, Patience& patience);
@@ -56,6 +57,7 @@ class SessionMaker {
   std::unique_ptr<Saver> own_saver_;
   const Saver* saver_ = nullptr;
   std::string over_;
+  bool had_session_ = false;
 };
 
 }  // namespace actorflow

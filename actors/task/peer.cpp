@@ -156,7 +156,9 @@ void Peer::drop_link() {
   link_.reset();
 }
 
+// The task for which messages wait has no connection that it would see break; it sees that we end.
 void Peer::break_connection(const Status& why) {
+  if (state_ != State::up && !waiting_.empty()) return self_->end_task("what others wait for");
   drop_link();
   spdlog::warn("{}: {}", task_->self.name.to_string(), why.message);
   lose({Code::unavailable, fmt::format("lost the connection to {}: {}", who(), why.message)});

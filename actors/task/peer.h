@@ -55,6 +55,10 @@ class Peer {
   void refuse(const M&, const Status& why) {
     break_connection(why);
   }
+  void refuse(const Message&, const Status& why) {
+    if (state_ != State::up) return self_->end_task("a message");
+    break_connection(why);
+  }
   void refuse(Attend, const Status& why) {
     break_connection(why);
     report_left();

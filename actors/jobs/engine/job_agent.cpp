@@ -56,6 +56,7 @@ void JobAgent::begin(BeginStage& stage) {
   ours.spec = std::move(stage.spec);
   ours.kept = std::move(stage.kept);
   ours.reply = std::move(stage.reply);
+  if (job_end_) return on(JobEnded{*job_end_});
   say_ready();
 }
 
@@ -84,7 +85,19 @@ void JobAgent::abandon(AbandonParts& order) {
   std::vector<AttemptId> all;
   for (const auto& [id, attempt] : attempts_) all.push_back(id);
   for (const auto& id : all) cancel(id);
-  if (attempts_.empty() && abandoned_) std::exchange(abandoned_, std::nullopt)->reply(true);
+  end_if_abandoned();
+}
+
+void JobAgent::end_if_abandoned() {
+  if (!abandoned_ || !attempts_.empty()) return;
+  say_left();
+  std::exchange(abandoned_, std::nullopt)->reply(true);
+}
+
+// Once, when it has heard of the job's end or its program has given the job up.
+void JobAgent::say_left() {
+  if (order_.mail->coordinates() || std::exchange(has_left_, true)) return;
+  order_.mail->to_coordinator(JobLeft{});
 }
 
 void JobAgent::say_ready() {
@@ -116,7 +129,8 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     mail.set_run(letter.request);
   }
   const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
-  if (letter.request != mail.run() && !ends_before_it_began) return;
+  if (ends_before_it_began) mail.set_run(letter.request);
+  if (letter.request != mail.run()) return;
   take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
       letter, [&](auto message) { on(message); });
 }
@@ -264,7 +278,7 @@ void JobAgent::drop(const AttemptId& id) {
         }))
       fetcher_.release(set);
   end_if_done(id.stage);
-  if (abandoned_ && attempts_.empty()) std::exchange(abandoned_, std::nullopt)->reply(true);
+  end_if_abandoned();
 }
 
 // The end of a stage.
@@ -306,6 +320,7 @@ void JobAgent::end_if_done(StageNumber number) {
 
 void JobAgent::on(const JobEnded& ended) {
   job_end_ = ended.status;
+  say_left();
   if (joining_) std::exchange(joining_, std::nullopt)->reply(ended.status, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
   if (waiting_ == 0) return;

@@ -127,7 +127,9 @@ class JobAgent {
   void drop(const AttemptId& id);
   void end(StageNumber number, StageEnd how);
   void end_if_done(StageNumber number);
+  void end_if_abandoned();
   void say_ready();
+  void say_left();
   void say_progress();
   bool waits_for_coordinator() const;
   void look_after_coordinator();
@@ -147,6 +149,7 @@ class JobAgent {
   std::optional<AwaitJobEnd> leaving_;
   std::optional<AbandonParts> abandoned_;
   std::optional<Status> job_end_;
+  bool has_left_ = false;  // the coordinator is told
   // The coordinator is gone since then.
   std::optional<Clock::time_point> lost_since_;
   std::string lost_why_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto tick_interval = std::chrono::milliseconds(500);
 constexpr double slow_seconds = 2;
-constexpr double seconds_for_latecomers = 5;
+constexpr double seconds_to_leave = 5;
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
@@ -32,7 +32,7 @@ JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
       history_(std::move(order.history)),
       order_(std::move(order)),
       tasks_(static_cast<std::size_t>(order_.mail->tasks())) {
-  tasks_[JobMail::coordinator_task].has_come = true;
+  tasks_[JobMail::coordinator_task].has_left = true;
 }
 
 caf::behavior JobCoordinator::behavior() {
@@ -102,18 +102,19 @@ void JobCoordinator::end(const EndJob& how) {
   ended_ = now();
   for (int task = 0; task < order_.mail->tasks(); ++task)
     if (task != order_.mail->own()) order_.mail->to_agent(task, JobEnded{how.status});
-  reply_if_all_know();
+  reply_if_all_have_left();
 }
 
-// One that is started late, or was in an earlier run, would otherwise wait for a job that is over.
-void JobCoordinator::reply_if_all_know() {
+// One that is started late, or whom the news does not reach before this process ends, would otherwise wait
+// for a job that is over.
+void JobCoordinator::reply_if_all_have_left() {
   if (!end_ || !end_->reply) return;
-  const auto missing = std::ranges::find(tasks_, false, &Task::has_come);
-  const bool late = now() - ended_ > seconds_for_latecomers;
+  const auto missing = std::ranges::find(tasks_, false, &Task::has_left);
+  const bool late = now() - ended_ > seconds_to_leave;
   if (late && missing != tasks_.end())
-    spdlog::warn("{} has not come in {:.0f} s; it is not told that the job has ended",
+    spdlog::warn("{} has not {} in {:.0f} s; it may not know that the job has ended",
                  order_.mail->name_of(static_cast<int>(missing - tasks_.begin())),
-                 seconds_for_latecomers);
+                 missing->incarnation == 0 ? "come" : "answered", seconds_to_leave);
   if (missing == tasks_.end() || late) std::exchange(end_->reply, nullptr)();
 }
 
@@ -130,7 +131,7 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   }
   Task& known = meet(from);
   if (known.incarnation != from.incarnation) return;  // its task has been replaced since
-  take_letter<StageReady, PartRan, PartNotRun, PartMade, AgentProgress>(
+  take_letter<StageReady, PartRan, PartNotRun, PartMade, AgentProgress, JobLeft>(
       letter, [&](auto message) { on(task, message); });
 }
 
@@ -148,7 +149,7 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   if (task.incarnation == from.incarnation) return task;
   if (task.incarnation != 0) lose(static_cast<int>(from.task));
   task.incarnation = from.incarnation;
-  task.has_come = true;
+  if (!end_) task.has_left = static_cast<int>(from.task) == order_.mail->own();
   return task;
 }
 
@@ -162,8 +163,6 @@ void JobCoordinator::on(int from, const JoinJob& join) {
                                     order_.mail->name_of(JobMail::coordinator_task))}});
   if (!end_) return order_.mail->to_agent(from, JobIs{order_.terms});
   order_.mail->to_agent(from, JobEnded{end_->status});
-  tasks_[static_cast<std::size_t>(from)].has_come = true;
-  reply_if_all_know();
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
@@ -171,10 +170,7 @@ void JobCoordinator::on(int from, StageReady& ready) {
   task.ready = ready.stage;
   task.slots = ready.slots;
   task.fingerprint = std::move(ready.fingerprint);
-  if (end_) {
-    order_.mail->to_agent(from, JobEnded{end_->status});
-    return reply_if_all_know();
-  }
+  if (end_) return order_.mail->to_agent(from, JobEnded{end_->status});
   const auto stage = stages_.find(ready.stage);
   if (stage != stages_.end() && stage->second.done)
     return order_.mail->to_agent(from, *stage->second.done);
@@ -185,6 +181,12 @@ void JobCoordinator::on(int from, StageReady& ready) {
 
 void JobCoordinator::on(int from, const AgentProgress& progress) {
   tasks_[static_cast<std::size_t>(from)].progress[progress.stage] = progress;
+}
+
+void JobCoordinator::on(int from, const JobLeft&) {
+  lose(from);
+  assign();
+  reply_if_all_have_left();
 }
 
 // Tasks that run other functions, or read other files, must not work on one result.
@@ -209,11 +211,12 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
                lost.reason.message);
   lose(static_cast<int>(position));
   assign();
+  reply_if_all_have_left();
 }
 
 void JobCoordinator::lose(int from) {
   Task gone;
-  gone.has_come = true;
+  gone.has_left = true;
   if (planted(PlantedBug::kept_slot)) gone.running = tasks_[static_cast<std::size_t>(from)].running;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
@@ -240,7 +243,7 @@ void JobCoordinator::on_tick() {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
   }
-  reply_if_all_know();
+  reply_if_all_have_left();
   self_->delayed_send(self_, tick_interval, Tick{});
 }
 

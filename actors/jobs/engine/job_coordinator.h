@@ -28,8 +28,7 @@ struct CoordinateStage {
   std::uint32_t in_plan = 0;
   std::shared_ptr<const StageSpec> spec;
 };
-// From the job's thread: tell the tasks. The answer comes when those that have not taken part have been
-// told, too, or do not come.
+// From the job's thread: tell the tasks. The answer comes when all have heard it, or are gone.
 struct EndJob {
   Status status;
   std::function<void()> reply;
@@ -74,7 +73,7 @@ class JobCoordinator {
   };
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here
-    bool has_come = false;          // has ever taken part
+    bool has_left = false;          // need not be told of the job's end
     StageNumber ready = 0;          // to which stage its program has come
     std::size_t slots = 0, running = 0;
     std::vector<std::string> fingerprint;  // of that stage
@@ -92,12 +91,13 @@ class JobCoordinator {
   void on(int from, const PartNotRun& part);
   void on(int from, PartMade& made);
   void on(int from, const AgentProgress& progress);
+  void on(int from, const JobLeft&);
 
   void on_letter(const Sender& from, const ActorMessage& letter);
   void on_undelivered(int task, const Status& why);
   void on_lost(const PeerLost& lost);
   void on_tick();
-  void reply_if_all_know();
+  void reply_if_all_have_left();
   Task& meet(const Sender& from);
   void lose(int task);
   void mend(Stage& stage);

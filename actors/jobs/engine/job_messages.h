@@ -114,6 +114,9 @@ struct JobEnded {
   Status status;
 };
 
+// agent -> coordinator: this task knows that the job has ended, or has given it up.
+struct JobLeft {};
+
 // agent -> slice server of another task: slices of these parts, in this order, from a chunk of the first
 // on, until there are so many bytes.
 struct FetchSlices {
