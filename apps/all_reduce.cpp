@@ -1,17 +1,22 @@
-// Sums a tensor over ranks again and again: each rank adds what all have, checks the sum and says how
+// Sums tensors over ranks again and again: each rank adds what all have, checks the sums and says how
 // fast it was.
 //
 //   all_reduce                                                            3 ranks in this process
 //   all_reduce --hosts localhost:2222,localhost:2223 --rank 0             a process for each rank
 //   all_reduce --hosts localhost:2222,localhost:2223 --rank 1
+//   mpirun -np 3 all_reduce                                               the same by a launcher
 #include <fmt/format.h>
 
 #include <chrono>
 #include <exception>
+#include <map>
+#include <optional>
 #include <thread>
 
 #include "actors/actorflow.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
+#include "schema/environment/task_from_environment.h"
 
 using namespace actorflow;
 
@@ -22,7 +27,11 @@ struct Options {
   int rank = 0;
   int ranks = 3;
   std::int64_t bytes = 1 << 20;
+  int tensors = 1;
   int rounds = 20;
+  Algorithm algorithm = Algorithm::automatic;
+  std::string credentials;
+  bool insecure = false;
 };
 
 // rank + 1 in every element, so that the sum is known.
@@ -31,30 +40,36 @@ Tensor contribution(int rank, std::int64_t elements) {
       {elements}, std::vector<float>(static_cast<std::size_t>(elements), static_cast<float>(rank + 1)));
 }
 
-void check_sum(const Tensor& sum, int ranks) {
+void check_sums(const std::vector<Tensor>& sums, int ranks) {
   const float expected = static_cast<float>(ranks * (ranks + 1)) / 2;
-  for (const float value : sum.values<float>())
-    if (value != expected)
-      throw Error(Code::data_loss, fmt::format("the sum is {} instead of {}", value, expected));
+  for (const auto& sum : sums)
+    for (const float value : sum.values<float>())
+      if (value != expected)
+        throw Error(Code::data_loss, fmt::format("the sum is {} instead of {}", value, expected));
 }
 
 void run_rank(Server& server, const Options& options) {
   using Seconds = std::chrono::duration<double>;
-  const Communicator world(server);
-  const Tensor own = contribution(world.rank(), options.bytes / 4);
-  check_sum(world.all_reduce(own, {.name = "x"}), world.size());
+  const Communicator world(server, {.algorithm = options.algorithm});
+  const std::vector<Tensor> own(static_cast<std::size_t>(options.tensors),
+                                contribution(world.rank(), options.bytes / 4));
+  const auto add = [&]() -> std::vector<Tensor> {
+    if (own.size() == 1) return {world.all_reduce(own[0], {.name = "x"})};
+    return world.grouped_all_reduce(own, {.name = "x"});
+  };
+  check_sums(add(), world.size());
   world.barrier();
+  fmt::print("rank {} of {} adds\n", world.rank(), world.size());
+  std::fflush(stdout);
+  std::vector<Tensor> sums;
   const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; round < options.rounds; ++round) {
-    const Tensor sum = world.all_reduce(own, {.name = "x"});
-    if (round == 0) fmt::print("rank {} of {} adds\n", world.rank(), world.size());
-    if (round == 0) std::fflush(stdout);
-    check_sum(sum, world.size());
-  }
+  for (int round = 0; round < options.rounds; ++round) sums = add();
   const Seconds time = (std::chrono::steady_clock::now() - begin) / std::max(options.rounds, 1);
-  const double bytes = static_cast<double>(options.bytes) * 2 * (world.size() - 1) / world.size();
-  fmt::print("rank {} of {}: {} bytes in {:.3f} ms, bus bandwidth {:.2f} GB/s\n", world.rank(),
-             world.size(), options.bytes, time.count() * 1e3, bytes / time.count() / 1e9);
+  check_sums(sums, world.size());
+  const std::int64_t bytes = options.bytes * options.tensors;
+  fmt::print("rank {} of {}: {} bytes in {:.4f} ms, bus bandwidth {:.2f} GB/s\n", world.rank(),
+             world.size(), bytes, time.count() * 1e3,
+             2.0 * static_cast<double>(bytes) * (world.size() - 1) / world.size() / time.count() / 1e9);
 }
 
 void run_in_this_process(const Options& options) {
@@ -74,13 +89,26 @@ void run_in_this_process(const Options& options) {
     if (failure) std::rethrow_exception(failure);
 }
 
-void run_task(const Options& options) {
-  ServerOptions of_server;
+// The task of the flags, else of the environment, if there is one.
+std::optional<TaskConfig> task_of(const Options& options) {
+  std::optional<TaskConfig> task;
   check_usage([&] {
-    of_server.cluster = ClusterSpec{{"rank", ClusterSpec::parse_hosts("--hosts", options.hosts)}};
+    if (options.hosts.empty())
+      task = task_from_environment();
+    else
+      task = TaskConfig::make(ClusterSpec{{"rank", ClusterSpec::parse_hosts("--hosts", options.hosts)}},
+                              {"rank", options.rank});
   });
-  of_server.job = "rank";
-  of_server.task = options.rank;
+  return task;
+}
+
+void run_task(const TaskConfig& task, const Options& options) {
+  ServerOptions of_server;
+  of_server.cluster = task.cluster;
+  of_server.job = task.task.job;
+  of_server.task = task.task.index;
+  of_server.credentials = options.credentials;
+  of_server.insecure = options.insecure;
   Server server(std::move(of_server));
   run_rank(server, options);
 }
@@ -94,9 +122,21 @@ int main(int argc, char** argv) {
   app.add_option("--rank", options.rank, "The number of this rank")->check(CLI::Range(0, 9999));
   app.add_option("--ranks", options.ranks, "How many ranks this process has")->check(CLI::Range(1, 99));
   app.add_option("--bytes", options.bytes, "The size of the tensor")->check(CLI::Range(4, 1 << 30));
-  app.add_option("--rounds", options.rounds, "How often it is summed");
+  app.add_option("--tensors", options.tensors, "How many of them are summed together")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--rounds", options.rounds, "How often they are summed");
+  std::map<std::string, Algorithm> algorithms;
+  for (const auto each : {Algorithm::automatic, Algorithm::direct, Algorithm::doubling,
+                          Algorithm::rabenseifner, Algorithm::ring})
+    algorithms.emplace(to_string(each), each);
+  app.add_option_function<std::string>(
+         "--algorithm", [&](const std::string& name) { options.algorithm = algorithms.at(name); },
+         "How the bytes travel; rank 0's counts")
+      ->check(CLI::IsMember(algorithms));
+  add_security(app, options.credentials, options.insecure);
   return run_program(app, argc, argv, [&] {
-    options.hosts.empty() ? run_in_this_process(options) : run_task(options);
+    const auto task = task_of(options);
+    task ? run_task(*task, options) : run_in_this_process(options);
     return int{success};
   });
 }

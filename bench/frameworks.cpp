@@ -76,6 +76,13 @@ double steps_per_second(const Framework& framework, const std::string& model, bo
   return best;
 }
 
+double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds) {
+  const std::string figure =
+      output_of(pytorch, "pytorch_all_reduce.py", fmt::format("{} {} {}", ranks, bytes, rounds));
+  if (figure.empty()) throw Error(Code::internal, "no figure came from PyTorch's gloo");
+  return std::stod(figure);
+}
+
 std::map<std::string, double> pytorch_gpu_figures(bool quick) {
   std::istringstream lines(output_of(pytorch, "pytorch_gpu.py", quick ? "--quick" : ""));
   std::map<std::string, double> figures;

@@ -1,6 +1,7 @@
 // Other frameworks as baselines, where Python has them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -17,6 +18,10 @@ extern const Framework pytorch, tensorflow;
 // model, with one and with two threads. It runs in processes of $ACTORFLOW_PYTHON if that is set, else
 // of the python3 in the PATH. Throws Skipped if that lacks the framework.
 double steps_per_second(const Framework& framework, const std::string& model, bool quick);
+
+// Milliseconds of an all-reduce of float32 by PyTorch's gloo, on processes of this machine. Throws Skipped
+// if there is no PyTorch.
+double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds);
 
 // What pytorch_gpu.py prints, by name: calls or steps per second on the GPU. Empty if PyTorch has no
 // GPU; throws Skipped if there is no PyTorch. Takes a minute or two, for PyTorch compiles the models.

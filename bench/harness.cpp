@@ -21,7 +21,7 @@ double median(std::vector<double> values) { return quantile(std::move(values), 0
 Measurement in_turn(int rounds, const std::function<double()>& ours,
                     const std::function<double()>& baseline) {
   std::vector<double> a, b;
-  for (int round = -1; round < rounds; ++round) {
+  for (int round = rounds > 1 ? -1 : 0; round < rounds; ++round) {
     const double mine = ours(), other = baseline();
     if (round < 0) continue;
     a.push_back(mine);

@@ -50,6 +50,7 @@ std::vector<Benchmark> parallel_step_benchmarks();
 std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
 std::vector<Benchmark> parameter_server_benchmarks();
+std::vector<Benchmark> collective_benchmarks();
 std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();
@@ -73,7 +74,8 @@ double seconds_of(Body&& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Medians of `rounds` turns of both, after one uncounted turn of each.
+// Medians of `rounds` turns of both, after one uncounted turn of each; a single turn is the first one, and
+// shows only that both run.
 Measurement in_turn(int rounds, const std::function<double()>& ours,
                     const std::function<double()>& baseline);
 double median(std::vector<double> values);

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
 
 #include "bench/raw_socket.h"
@@ -42,6 +44,14 @@ Program::~Program() {
     if (std::chrono::steady_clock::now() > end) kill(id_, SIGKILL);
     std::this_thread::sleep_for(10ms);
   }
+}
+
+std::string output_of(const std::string& command) {
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  std::string output;
+  for (int c = 0; pipe && (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  if (!pipe || pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
+  return output;
 }
 
 std::vector<std::string> free_addresses(int count) {

@@ -25,6 +25,9 @@ class Program {
 // A program that lies beside this one.
 std::string path_of_program(const std::string& name);
 
+// What a shell's command prints. Throws if it fails.
+std::string output_of(const std::string& command);
+
 // Addresses "127.0.0.1:port" of that many free ports.
 std::vector<std::string> free_addresses(int count);
 

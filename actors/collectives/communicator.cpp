@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <caf/send.hpp>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "actors/collectives/engine/collectives.h"
+#include "actors/collectives/engine/fusion.h"
 #include "actors/core/ask.h"
 #include "actors/named/client_queue.h"
 #include "actors/runtime/thread_unit.h"
@@ -263,58 +263,37 @@ int Communicator::join() const {
   return static_cast<int>(CollectiveHandle(state).wait_for_rows().rows.at(0));
 }
 
-namespace {
-
-std::size_t bytes_of(const std::vector<Tensor>& values, const std::vector<std::size_t>& which) {
-  std::size_t bytes = 0;
-  for (const auto i : which) bytes += values[i].size_bytes();
-  return bytes;
-}
-
-// One tensor after the other, in one.
-Tensor fused(const std::vector<Tensor>& values, const std::vector<std::size_t>& which) {
-  const DType dtype = values[which[0]].dtype();
-  const std::size_t bytes = bytes_of(values, which);
-  Tensor all = Tensor::allocate(dtype, {static_cast<std::int64_t>(bytes / size_of(dtype))});
-  auto* to = static_cast<std::byte*>(all.mutable_data());
-  for (const auto i : which) {
-    if (values[i].size_bytes() > 0) std::memcpy(to, values[i].data(), values[i].size_bytes());
-    to += values[i].size_bytes();
-  }
-  return all;
-}
-
-void split(const Tensor& all, const std::vector<std::size_t>& which, std::vector<Tensor>& values) {
-  const auto* from = static_cast<const std::byte*>(all.data());
-  for (const auto i : which) {
-    values[i] = Tensor::allocate(values[i].dtype(), values[i].shape());
-    if (values[i].size_bytes() > 0) std::memcpy(values[i].mutable_data(), from, values[i].size_bytes());
-    from += values[i].size_bytes();
-  }
-}
-
-}  // namespace
-
 std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& values,
                                                      const ReduceOptions& options) const {
-  std::map<DType, std::vector<std::size_t>> groups;
+  struct Group {
+    std::vector<std::size_t> places;
+    std::vector<Tensor> parts;
+    std::vector<Shape> shapes;
+  };
+  std::map<DType, Group> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].valid()) throw invalid_argument("a rank has given no tensor");
     if (values[i].dtype() == DType::string)
       throw invalid_argument("strings do not travel between ranks");
-    groups[values[i].dtype()].push_back(i);
+    Group& group = groups[values[i].dtype()];
+    group.places.push_back(i);
+    group.parts.push_back(values[i]);
+    group.shapes.push_back(values[i].shape());
   }
   std::vector<CollectiveHandle> handles;
-  for (const auto& [dtype, which] : groups) {
+  for (const auto& [dtype, group] : groups) {
     CollectiveCall call = reduction(Kind::all_reduce, options);
-    for (const auto i : which) call.splits.push_back(values[i].elements());
+    for (const Tensor& part : group.parts) call.splits.push_back(part.elements());
     const std::string name = fmt::format(
         "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
-    handles.push_back(impl_->call(std::move(call), name, {fused(values, which)}));
+    handles.push_back(impl_->call(std::move(call), name, {fused(group.parts)}));
   }
-  std::vector<Tensor> results = values;
+  std::vector<Tensor> results(values.size());
   auto handle = handles.begin();
-  for (const auto& [dtype, which] : groups) split((handle++)->wait(), which, results);
+  for (const auto& [dtype, group] : groups) {
+    auto parts = cut((handle++)->wait(), group.shapes);
+    for (std::size_t i = 0; i < parts.size(); ++i) results[group.places[i]] = std::move(parts[i]);
+  }
   return results;
 }
 

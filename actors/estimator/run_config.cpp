@@ -4,16 +4,15 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/estimator/model_dir.h"
-#include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
 
 RunConfig run_config_from_environment(RunConfig config, ServerOptions server, ReplicaOptions replica) {
   check_config(config);
-  const auto text = tf_config();
-  if (!text) return config;
-  const TaskConfig task = parse_tf_config(*text);
-  config.is_evaluator = task.is_evaluator();
+  const auto task = task_from_environment();
+  if (!task) return config;
+  config.is_evaluator = task->is_evaluator();
   if (config.is_evaluator) return config;
   expect_checkpoint_folder(storage_of(config), config.model_dir);
   replica.checkpoint_folder = config.model_dir;

@@ -34,11 +34,12 @@ struct RunConfig {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-// The configuration with the part that the environment variable TF_CONFIG gives this process: chief,
-// worker, parameter server or evaluator; as it is without TF_CONFIG. `server` says what TF_CONFIG does
-// not: credentials, threads, timeouts; `replica` how replicas train together. Throws invalid_argument
-// that lists what is wrong with TF_CONFIG, failed_precondition or permission_denied for a model_dir in
-// which nothing can be saved, and what Server throws.
+// The configuration with the part that the environment gives this process, as
+// distribution_from_environment() reads it: chief, worker, parameter server or evaluator; as it is where
+// that names no task. `server` says what it does not: credentials, threads, timeouts; `replica` how
+// replicas train together. Throws invalid_argument that lists what is wrong with TF_CONFIG,
+// failed_precondition or permission_denied for a model_dir in which nothing can be saved, and what
+// Server throws.
 RunConfig run_config_from_environment(RunConfig config, ServerOptions server = {},
                                       ReplicaOptions replica = {.strategy = Synchronous{}});
 

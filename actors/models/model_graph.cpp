@@ -8,6 +8,8 @@
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
+#include "dataflow/ops/collective_ops.h"
+#include "dataflow/train/replicated_state.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
@@ -138,8 +140,31 @@ void ModelGraph::add_training(const CompileOptions& options, const std::optional
                               : train_whole(options, replication.replica);
     if (options.clip_global_norm > 0)
       gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);
-    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication, rate);
+    if (is_all_reduce(replication.strategy)) exchange(options, replication);
+    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
+                               reduced_rate_ ? reduced_rate_ : rate);
     if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(options); });
+    updates = with_step(train_op, updates);
+  });
+}
+
+// What each replica measures, and the learning rate where callbacks change that of the first replica, in
+// one small all-reduce: it is on its way while gradients are computed.
+void ModelGraph::exchange(const CompileOptions& options, const Replication& replication) {
+  const RankList ranks{std::get<AllReduce>(replication.strategy).tasks, GroupLife::continues};
+  const bool shares_rate = rate && !options.learning_rate;
+  graph.on(stages_.back().device, [&] {
+    const Output row = measured_row(options);
+    const std::int64_t width = row.shape()[0];
+    if (!shares_rate) {
+      reduced_row_ = all_reduce(row, ranks, global_step.name() + "/measured");
+      return;
+    }
+    const Output own = replication.replica == 0 ? reshape(cast(rate, DType::float64), {1})
+                                                : fill(graph, {1}, 0, DType::float64);
+    const Output all = all_reduce(concat({row, own}, 0), ranks, global_step.name() + "/measured");
+    reduced_row_ = slice(all, {0}, {width});
+    reduced_rate_ = reshape(slice(all, {width}, {1}), {});
   });
 }
 
@@ -220,13 +245,18 @@ void ModelGraph::add_replica_feeds(bool whole_batch) {
   replica.row = graph.placeholder(DType::float64, {2}, "row");
 }
 
-void ModelGraph::add_epoch_sums(const CompileOptions& options) {
+// float64 [k]: the replica's examples of the step, then its loss and each metric, by examples.
+Output ModelGraph::measured_row(const CompileOptions& options) const {
   const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
   std::vector<Output> sums{as_row(replica.examples),
                            as_row(train.loss) * cast(replica.share, DType::float64)};
   for (std::size_t i = 0; i < train.metrics.size(); ++i)
     sums.push_back(as_row(train.metrics[i]) * times_of(options.metrics[i], replica.examples));
-  const Output row = concat(sums, 0);
+  return concat(sums, 0);
+}
+
+void ModelGraph::add_epoch_sums(const CompileOptions& options) {
+  const Output row = reduced_row_ ? reduced_row_ : measured_row(options);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
   updates.push_back(

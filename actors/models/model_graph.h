@@ -89,6 +89,8 @@ class ModelGraph {
                                                const MicroBatchOptions& how);
   MicroBatchFeeds add_micro_batch(const CompileOptions& options);
   void add_replica_feeds(bool whole_batch);
+  Output measured_row(const CompileOptions& options) const;
+  void exchange(const CompileOptions& options, const Replication& replication);
   void add_epoch_sums(const CompileOptions& options);
 
   std::optional<double> common_rate(const CompileOptions& options) const;
@@ -98,6 +100,8 @@ class ModelGraph {
   std::vector<std::size_t> variables_until_;  // the number of them at the end of each stage
   std::uint64_t seed_;
   std::vector<Output> losses_;  // that layers have added, when not training
+  // With all-reduce, of the present step: what all replicas have measured, and the first one's rate.
+  Output reduced_row_, reduced_rate_;
 };
 
 }  // namespace actorflow

@@ -64,6 +64,7 @@ void ModelSession::set_weights(const std::map<std::string, Tensor>& values) {
       differences += fmt::format("\n  the model has no '{}'", name);
   if (!differences.empty()) throw invalid_argument("these weights are not the model's:" + differences);
   session_->run(std::vector<Output>{}, feeds, targets);
+  changed_ = true;
 }
 
 void ModelSession::set_learning_rate(double rate) { assign(rate_, Tensor::scalar(rate)); }
@@ -88,6 +89,7 @@ void ModelSession::save(const std::string& folder, const FitProgress& progress,
 }
 
 std::optional<FitProgress> ModelSession::load(const std::string& folder) {
+  changed_ = true;
   if (!saver_.restore(*session_, storage_, folder)) return std::nullopt;
   const Tensor saved = session_->run(nodes_.progress);
   return FitProgress{.epoch = static_cast<int>(saved.values<std::int64_t>()[0]),

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/checkpoint/saver.h"
@@ -27,6 +28,8 @@ class ModelSession {
   std::map<std::string, Tensor> weights();
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
+  // Whether set_weights() or load() has given the model other weights since the last call.
+  bool take_changed() { return std::exchange(changed_, false); }
   void set_learning_rate(double rate);
   void set_global_step(std::int64_t step);
   // Values of a batch: the loss, then the metrics. REQUIRES: nodes().can_test().
@@ -49,6 +52,7 @@ class ModelSession {
   Assignment rate_, step_, progress_;
   Session* session_ = nullptr;
   bool for_good_ = false;
+  bool changed_ = false;
   std::optional<Callable> test_;
 };
 

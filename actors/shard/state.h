@@ -95,6 +95,7 @@ std::span<const StateOp> variable_handlers();     // variables.cpp
 std::span<const StateOp> update_handlers();       // updates.cpp
 std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
 std::span<const StateOp> conditional_handlers();  // conditional.cpp
+std::span<const StateOp> replicated_handlers();   // replicated.cpp
 std::span<const StateOp> epoch_handlers();        // epoch.cpp
 std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 

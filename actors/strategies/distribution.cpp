@@ -7,17 +7,17 @@
 #include "actors/checkpoint/start_number.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/values/error.h"
-#include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
 
 namespace {
 
-// The server of this process by TF_CONFIG; null if it is not set.
+// The server of this process by its environment; null if that names no task.
 std::shared_ptr<Server> server_from_environment(const ReplicaOptions& replica, ServerOptions options) {
-  const auto text = tf_config();
-  if (!text) return nullptr;
-  const TaskConfig config = parse_tf_config(*text);
+  const auto task = task_from_environment();
+  if (!task) return nullptr;
+  const TaskConfig& config = *task;
   if (config.is_evaluator())
     throw invalid_argument("TF_CONFIG: the task is an evaluator, which is not part of training");
   options.cluster = config.cluster;

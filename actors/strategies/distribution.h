@@ -19,8 +19,8 @@ namespace actorflow {
 // In this process.
 struct OneDevice {};
 
-// Synchronously by that many replicas in this process, each with its part of every batch. The functions
-// of the dataset are called by several threads.
+// Synchronously by that many replicas in this process, each with its part of every batch and variables of
+// its own, as MultiWorkerMirrored. The functions of the dataset are called by several threads.
 struct Mirrored {
   int replicas = 2;
 };
@@ -40,8 +40,10 @@ struct ParameterServer {
   ReplicaOptions options;
 };
 
-// Synchronously by the workers of a cluster without parameter servers: each worker holds a part of the
-// variables, with their slots, and updates it by the mean of all gradients.
+// Synchronously by the workers of a cluster without parameter servers: each has all variables, with their
+// slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and comes back
+// gets the chief's variables, and only the step that was under way is made again; after the loss of the
+// chief all go on from the newest checkpoint. What is learned has the same bits as without the loss.
 struct MultiWorkerMirrored {
   // REQUIRES: the server outlives the strategy's use.
   explicit MultiWorkerMirrored(Server& task, ReplicaOptions options_ = {})
@@ -49,7 +51,7 @@ struct MultiWorkerMirrored {
                             std::move(options_)) {}
   explicit MultiWorkerMirrored(std::shared_ptr<Server> task, ReplicaOptions options_ = {})
       : server(std::move(task)), options(std::move(options_)) {
-    options.strategy = Synchronous{};
+    options.strategy = AllReduce{};
   }
 
   std::shared_ptr<Server> server;
@@ -98,14 +100,16 @@ struct Pipeline {
 
 using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ParameterServer, Pipeline>;
 
-// The strategy of this process by the environment variable TF_CONFIG, as distributed TensorFlow reads
-// it: parameter servers, or workers that hold the variables where the cluster has no "ps"; one device if
-// it is not set. `server` gives what TF_CONFIG does not: credentials, threads, timeouts. Throws
-// invalid_argument that lists what is wrong with TF_CONFIG, and what Server throws.
+// The strategy of this process by its environment: TF_CONFIG, as distributed TensorFlow reads it, or
+// what mpirun, srun or torchrun say to the processes that they start
+// (schema/environment/task_from_environment.h). Parameter servers, or workers that hold the variables
+// where the cluster has no "ps"; one device for a process that was started alone. `server` gives what
+// the environment does not: credentials, threads, timeouts. Throws what task_from_environment() and
+// Server throw.
 Distribution distribution_from_environment(const ReplicaOptions& options = {.strategy = Synchronous{}},
                                            ServerOptions server = {});
 
-// The same for a pipeline: of the tasks of TF_CONFIG, or in this process if it is not set.
+// The same for a pipeline: of those tasks, or in this process.
 Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& options = {},
                                        ServerOptions server = {});
 

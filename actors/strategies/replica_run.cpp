@@ -17,6 +17,7 @@
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/train/replica_device_setter.h"
+#include "dataflow/train/replicated_state.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -50,6 +51,8 @@ class Replica {
   ReplicaEnd run();
 
  private:
+  DeviceFunction device() const;
+  std::vector<std::string> tasks_of_replicas() const;
   Replication replication() const;
   MonitoredOptions monitored();
   ReplicaSettings settings() const;
@@ -64,6 +67,7 @@ class Replica {
   bool is_interrupted() const { return task_.is_chief() && interrupted_; }
   // Every replica makes each step: the step says which batch is next.
   bool is_lockstep() const {
+    if (is_all_reduce(options_.strategy)) return true;
     const auto* sync = std::get_if<Synchronous>(&options_.strategy);
     return sync &&
            (sync->replicas_to_aggregate == 0 || sync->replicas_to_aggregate == task_.num_replicas());
@@ -92,13 +96,34 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
       options_(options),
       interrupted_(interrupted),
       task_(replica_config(server, options)) {
-  const int ps_tasks = task_.cluster.num_tasks(options.ps_job);
-  graph_.on(replica_device_setter(ps_tasks, options.ps_job, task_.task.to_string(),
-                                  make_ps_strategy(options.ps_strategy, ps_tasks)),
-            [&] { nodes_ = program_.build(graph_, replication()); });
+  graph_.on(device(), [&] { nodes_ = program_.build(graph_, replication()); });
+  if (is_all_reduce(options.strategy))
+    nodes_.train.local_init =
+        copy_state_of_first(graph_, graph_.variables(), tasks_of_replicas(), task_.replica);
   greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
   fetches_ = {nodes_.train.step};
   fetches_.insert(fetches_.end(), nodes_.fetches.begin(), nodes_.fetches.end());
+}
+
+// Where a node is placed: variables go to parameter servers, or, with all-reduce, stay here.
+DeviceFunction Replica::device() const {
+  const std::string own = task_.task.to_string();
+  if (!is_all_reduce(options_.strategy)) {
+    const int ps_tasks = task_.cluster.num_tasks(options_.ps_job);
+    return replica_device_setter(ps_tasks, options_.ps_job, own,
+                                 make_ps_strategy(options_.ps_strategy, ps_tasks));
+  }
+  if (options_.tasks_per_replica != 1)
+    throw invalid_argument(
+        fmt::format("all-reduce is between replicas of one task each, but tasks_per_replica is {}",
+                    options_.tasks_per_replica));
+  return [own](const Node&) { return own; };
+}
+
+std::vector<std::string> Replica::tasks_of_replicas() const {
+  std::vector<std::string> tasks;
+  for (const TaskName& task : task_.replicas) tasks.push_back(task.to_string());
+  return tasks;
 }
 
 // More gradients than replicas: somebody has to make a second one before the first step can end.
@@ -106,6 +131,7 @@ Replication Replica::replication() const {
   Strategy strategy = options_.strategy;
   if (auto* sync = std::get_if<Synchronous>(&strategy))
     sync->initial_tokens = std::max(0, sync->replicas_to_aggregate - task_.num_replicas());
+  if (auto* all_reduce = std::get_if<AllReduce>(&strategy)) all_reduce->tasks = tasks_of_replicas();
   return {.replica = task_.replica,
           .replicas = task_.num_replicas(),
           .strategy = strategy,
@@ -116,6 +142,7 @@ MonitoredOptions Replica::monitored() {
   MonitoredOptions options;
   options.is_chief = task_.is_chief();
   options.chief = task_.chief();
+  options.replicated = is_all_reduce(options_.strategy);
   options.checkpoint_dir = options_.checkpoint_folder;
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
@@ -154,7 +181,11 @@ ReplicaSettings Replica::settings() const {
 ReplicaEnd Replica::run() {
   if (task_.is_chief()) publish_settings(server_, settings());
   MonitoredSession session(server_, graph_, monitored());
-  if (!session.why_over().empty()) return ReplicaEnd::left;
+  if (!session.why_over().empty()) {
+    // The others may wait for it: the chief that was here before may have been lost before it told them.
+    if (task_.is_chief()) server_.shutdown_cluster(session.why_over());
+    return ReplicaEnd::left;
+  }
   train(session);
   check_not_replaced(server_);
   if (task_.is_chief()) return end_as_chief(session);
@@ -167,6 +198,7 @@ void Replica::train(MonitoredSession& session) {
   while (!session.should_stop() && !is_interrupted() && !ended_early_) {
     if (!session.run_step([this](StepContext& context) { step(context); })) break;
   }
+  if (!session.why_over().empty()) return;  // heard while it had no session
   if (nodes_.train.leave && !server_.stopping()) leave(session);
   program_.on_last_step(session.session());
 }

@@ -1,7 +1,7 @@
 // Between-graph replication: what every replica of a training cluster does around its program.
 //
-// Each replica builds the same graph, with the variables on parameter servers in turn, and trains it on
-// its share of the batches, through its own server, until the last step is reached. The chief also
+// Each replica builds the same graph, with the variables on parameter servers in turn, or, with AllReduce,
+// on its own task, and trains it on its share of the batches, through its own server, until the last step is reached. The chief also
 // restores or initialises the variables, saves, and ends the job. Any task may be lost and restarted:
 // training goes on from the newest checkpoint (after the loss of a worker: from where it was).
 #pragma once
@@ -32,7 +32,7 @@ struct ReplicaOptions {
   // The tasks in a row that compute one replica together. The first runs it, the others serve.
   int tasks_per_replica = 1;
 
-  std::string ps_job = "ps";                // the tasks that hold the variables
+  std::string ps_job = "ps";                // the tasks that hold the variables; not with AllReduce
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
   std::string checkpoint_folder{};          // "" = none
   bool strict_restore = false;              // see MonitoredOptions
@@ -56,7 +56,8 @@ class ReplicaProgram {
  public:
   virtual ~ReplicaProgram() = default;
   // Adds the model and its training to the graph, once. Devices are set: variables go to parameter
-  // servers, all else to the replica.
+  // servers, all else to the replica. With AllReduce a step changes variables only by
+  // ReplicaNodes::train and by what with_step() has made of assignments (replicated_state.h).
   virtual ReplicaNodes build(Graph& graph, const Replication& replication) = 0;
   // What all replicas must have in common, besides the ReplicaOptions.
   virtual ReplicaSettings settings() const { return {}; }

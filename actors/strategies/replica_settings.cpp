@@ -60,7 +60,8 @@ std::string describe_optimizers(const OptimizerChoice& choice, const std::vector
   std::vector<std::string> all;
   for (const Variable& variable : variables) {
     const Optimizer optimizer = choice.of(variable);
-    std::string text = fmt::format("{} {}", optimizer.name(), fmt::join(optimizer.hyperparameters(), ", "));
+    std::string text =
+        fmt::format("{} {}", optimizer.name(), fmt::join(optimizer.hyperparameters(), ", "));
     if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(all, "; "));
@@ -73,6 +74,7 @@ std::string describe_strategy(const Strategy& strategy) {
     return sync->replicas_to_aggregate == 0
                ? "synchronous, all gradients"
                : fmt::format("synchronous, {} gradients", sync->replicas_to_aggregate);
+  if (is_all_reduce(strategy)) return "synchronous, all-reduce";
   return "asynchronous";
 }
 

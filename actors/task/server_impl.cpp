@@ -112,6 +112,8 @@ void Server::Impl::spawn_actors() {
   task->queues = system.spawn(queue_shard_actor, ref);
   task->switchboard = system.spawn(switchboard_actor, ref);
   task->collectives = system.spawn(collectives_actor, ref);
+  // Before the task listens: a hello of another rank, which is said once, finds it.
+  caf::anon_send(task->switchboard, RegisterActor{collectives_name, task->collectives, {}});
   for (std::size_t i = 0; i < task->tasks.size(); ++i) {
     signs.push_back(std::make_shared<PeerSigns>());
     if (static_cast<TaskId>(i) == task->own) {
@@ -252,7 +254,8 @@ void Server::Impl::tell_task(TaskId to, Message message) {
 
 // Of steps that run, and of those that begin before their program hears of the end.
 void Server::Impl::end_waits(const std::string& reason) {
-  caf::anon_send(task->coordinator, JobOver{{Code::cancelled, "the job is over: " + reason}});
+  for (const auto& actor : {task->coordinator, task->collectives})
+    caf::anon_send(actor, JobOver{{Code::cancelled, "the job is over: " + reason}});
 }
 
 // A process that has been replaced has no say in it.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,14 +21,6 @@ namespace fs = std::filesystem;
 void run_command(const std::string& command) {
   if (std::system((command + " >/dev/null").c_str()) != 0)
     throw std::runtime_error("failed: " + command);
-}
-
-std::string output_of(const std::string& command) {
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  std::string output;
-  for (int c = 0; pipe && (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
-  if (!pipe || pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
-  return output;
 }
 
 double seconds_of_program(const std::string& name, const std::string& arguments) {

@@ -18,9 +18,8 @@ std::string text_in_files(std::uint64_t bytes, int files);
 // Records of the sort benchmark, with keys that are "uniform", "skewed" or "equal": a folder.
 std::string records_of(std::uint64_t count, const std::string& keys = "uniform");
 
-// Throw if it fails.
+// Throws if it fails.
 void run_command(const std::string& command);
-std::string output_of(const std::string& command);
 // Of a program of apps/ or bench/ on job_threads threads.
 double seconds_of_program(const std::string& name, const std::string& arguments);
 // The lines of a job's part files, sorted.

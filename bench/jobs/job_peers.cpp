@@ -8,6 +8,7 @@
 
 #include "bench/harness.h"
 #include "bench/jobs/job_files.h"
+#include "bench/program.h"
 
 namespace actorflow::bench {
 namespace {

@@ -1,5 +1,6 @@
 #include "dataflow/ops/collective_ops.h"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 
@@ -9,8 +10,12 @@
 namespace actorflow {
 namespace {
 
+constexpr std::array<std::string_view, 3> lives{"any", "begins", "continues"};
+
 std::vector<AttrDef> attrs_with(const std::vector<AttrDef>& more) {
-  return std::vector{required_text("ranks"), required_text("collective")} + more;
+  return std::vector{required_text("ranks"), required_text("collective"),
+                     AttrDef{"life", std::string("any")}} +
+         more;
 }
 
 std::vector<AttrDef> reduce_attrs(const std::vector<AttrDef>& more = {}) {
@@ -31,6 +36,11 @@ std::int64_t expect_ranks(const InferContext& c) {
       c.fail("the tasks of the ranks", error.what());
     }
   if (count == 0) c.fail("the tasks of the ranks", "none");
+  try {
+    parse_life(c.attr<std::string>("life"));
+  } catch (const Error& error) {
+    c.fail("a life of the group", error.what());
+  }
   return count;
 }
 
@@ -66,7 +76,10 @@ void infer_all_reduce(InferContext& c) {
   expect_reduction(c);
   if (c.attr<std::int64_t>("only_on") >= ranks)
     c.fail("a rank", std::to_string(c.attr<std::int64_t>("only_on")));
-  infer_same(c);
+  for (int i = 0; i < c.inputs(); ++i) {
+    c.expect_dtype(i, c.input(0).dtype);
+    c.add_output(c.input(i).dtype, c.input(i).shape);
+  }
 }
 
 void infer_broadcast(InferContext& c) {
@@ -101,6 +114,7 @@ void infer_all_to_all(InferContext& c) {
 Output add_back(GradientContext& c, const OpDef& op, const std::vector<Output>& inputs, Attrs attrs) {
   attrs["ranks"] = c.attr<std::string>("ranks");
   attrs["collective"] = c.attr<std::string>("collective") + "/gradient";
+  attrs["life"] = c.attr<std::string>("life");
   return c.graph().on(c.node().device, [&] {
     return c.graph().add(op, inputs, std::move(attrs), c.node().name + "_gradient");
   });
@@ -117,8 +131,19 @@ Attrs reduction_back(GradientContext& c) {
           {"postscale", c.attr<double>("postscale")}};
 }
 
+// Of those outputs through which something flows back; they are the same on every rank.
 std::vector<Output> all_reduce_gradient(GradientContext& c) {
-  return {add_back(c, all_reduce_op(), {c.gradient()}, reduction_back(c))};
+  std::vector<Output> flowing, gradients(c.node().inputs.size());
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (const Output gradient = c.gradient(static_cast<int>(i))) {
+      flowing.push_back(gradient);
+      places.push_back(i);
+    }
+  const Output back = add_back(c, all_reduce_op(), flowing, reduction_back(c));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    gradients[places[i]] = back.output(static_cast<int>(i));
+  return gradients;
 }
 
 // Each rank's rows, of the sum of what all ranks say about them.
@@ -163,6 +188,7 @@ Output add(const OpDef& op, const std::vector<Output>& inputs, const RankList& r
   for (const auto& task : ranks.tasks) tasks += (tasks.empty() ? "" : " ") + task;
   attrs["ranks"] = tasks;
   attrs["collective"] = name;
+  attrs["life"] = std::string(to_string(ranks.life));
   return inputs.at(0).graph->add(op, inputs, std::move(attrs), name + "/" + std::string(op.name));
 }
 
@@ -177,6 +203,10 @@ Attrs reduce_values(const GraphReduce& how) {
 Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
                   const GraphReduce& how) {
   return add(all_reduce_op(), {value}, ranks, name, reduce_values(how));
+}
+std::vector<Output> all_reduce(const std::vector<Output>& values, const RankList& ranks,
+                               const std::string& name, const GraphReduce& how) {
+  return outputs_of(add(all_reduce_op(), values, ranks, name, reduce_values(how)));
 }
 Output all_gather(const Output& value, const RankList& ranks, const std::string& name) {
   return add(all_gather_op(), {value}, ranks, name, {});
@@ -193,10 +223,22 @@ Output all_to_all(const Output& value, const Output& splits, const RankList& ran
   return add(all_to_all_op(), {value, splits}, ranks, name, {});
 }
 
+std::string_view to_string(GroupLife life) { return lives.at(static_cast<std::size_t>(life)); }
+
+GroupLife parse_life(std::string_view name) {
+  const auto found = std::ranges::find(lives, name);
+  if (found == lives.end())
+    throw invalid_argument("expected any, begins or continues, got '" + std::string(name) + "'");
+  return static_cast<GroupLife>(found - lives.begin());
+}
+
 const OpDef& all_reduce_op() {
-  static const OpDef op =
-      collective_op("AllReduce", 1, reduce_attrs({AttrDef{"only_on", std::int64_t{-1}}}),
-                    infer_all_reduce, all_reduce_gradient);
+  static const OpDef op = [] {
+    OpDef def = collective_op("AllReduce", 1, reduce_attrs({AttrDef{"only_on", std::int64_t{-1}}}),
+                              infer_all_reduce, all_reduce_gradient);
+    def.max_inputs = OpDef::any_number;
+    return def;
+  }();
   return op;
 }
 const OpDef& all_gather_op() {
@@ -236,5 +278,7 @@ std::vector<std::string> ranks_of(const Node& node) {
   for (std::string task; words >> task;) tasks.push_back(std::move(task));
   return tasks;
 }
+
+GroupLife life_of(const Node& node) { return parse_life(attr<std::string>(node, "life")); }
 
 }  // namespace actorflow

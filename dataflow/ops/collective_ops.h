@@ -8,8 +8,10 @@
 // have reached the node. The sum is in the order of ranks, whatever the algorithm.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
@@ -17,9 +19,22 @@
 
 namespace actorflow {
 
+// Which life of its group a node belongs to. A group lives from when all ranks have opened it until a
+// rank is lost, or a step with one of its nodes is given up.
+enum class GroupLife : std::uint8_t {
+  any,     // the present one; if there is none, the node opens the next
+  begins,  // the next one: the first such node of a step ends the present one, on all ranks
+  // The one that `begins` has opened. Where that is over the node fails with the reason, so that a
+  // replica that had nothing under way when a rank was lost does not wait among others that start anew.
+  continues,
+};
+std::string_view to_string(GroupLife life);
+GroupLife parse_life(std::string_view name);  // throws invalid_argument
+
 // The ranks by their tasks, in order.
 struct RankList {
   std::vector<std::string> tasks;
+  GroupLife life = GroupLife::any;
 };
 
 struct GraphReduce {
@@ -33,6 +48,10 @@ struct GraphReduce {
 // [..] -> [..] on every rank. int32, int64, float32, float64.
 Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
                   const GraphReduce& how = {});
+// Several tensors of one dtype as one operation: one agreement and one message where each would have one
+// of its own.
+std::vector<Output> all_reduce(const std::vector<Output>& values, const RankList& ranks,
+                               const std::string& name, const GraphReduce& how = {});
 // [n_r, ..] -> [n_0 + n_1 + .., ..].
 Output all_gather(const Output& value, const RankList& ranks, const std::string& name);
 // The value of the root, on every rank. The others' is of the same type, and counts for nothing.
@@ -45,9 +64,9 @@ Output reduce_scatter(const Output& value, const RankList& ranks, const std::str
 Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
                   const std::string& name);
 
-// Attrs of all of them: ranks (tasks, with blanks between them), collective (the name).
-const OpDef& all_reduce_op();      // (x) -> y; reduction, prescale, postscale, only_on: -1, or the rank
-                                   // that gets the result, the others zeros
+// Attrs of all of them: ranks (tasks, with blanks between them), collective (the name), life.
+const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, only_on: -1, or the
+                               // rank that gets the result, the others zeros
 const OpDef& all_gather_op();      // (x) -> y, rows int64[P]; scale
 const OpDef& broadcast_op();       // (x) -> y; root
 const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; reduction, prescale, postscale
@@ -56,5 +75,6 @@ const OpDef& all_to_all_op();      // (x, splits int64[P]) -> y, rows int64[P]
 std::span<const OpDef* const> collective_ops();
 // The tasks of the attribute `ranks`.
 std::vector<std::string> ranks_of(const Node& node);
+GroupLife life_of(const Node& node);
 
 }  // namespace actorflow

@@ -5,21 +5,11 @@
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/core_ops.h"
-#include "dataflow/graph/gradient.h"
 #include "dataflow/ops/training_ops.h"
+#include "dataflow/train/update_nodes.h"
 
 namespace actorflow {
 namespace {
-
-constexpr const char* scope = "train";
-
-Attrs update_attrs(const Training& t, const Variable& variable) {
-  const Optimizer optimizer = t.optimizer.of(variable);
-  return {{"variable", variable.name()},
-          {"optimizer", optimizer.name()},
-          {"hyperparameters", optimizer.hyperparameters()},
-          {"skip_not_finite", t.replication.not_finite == NotFinite::skip}};
-}
 
 Attrs replica_attrs(const Replication& r, const Synchronous& s) {
   const int wanted = s.replicas_to_aggregate > 0 ? s.replicas_to_aggregate : r.replicas;
@@ -32,11 +22,6 @@ Attrs replica_attrs(const Replication& r, const Synchronous& s) {
 std::string task_of(const std::string& device) {
   const auto name = DeviceName::parse(device);
   return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
-}
-
-// The name of a node beside a variable, outside of the scope that the variable's own name begins with.
-std::string beside(const GradientAndVariable& update, const char* what) {
-  return std::string(what) + "/" + update.variable.name();
 }
 
 // The updates as what the task of the global step waits for. Where they are on many tasks the replica
@@ -65,20 +50,6 @@ Variable local_variable(const Training& t, const std::string& what) {
     return t.graph.variable(name, t.graph.constant(std::int64_t{0}, name + "/initial"));
   });
 }
-
-// What the updating op takes of a gradient: the rows where it is row-sparse, so that it never becomes
-// dense.
-struct GradientInputs {
-  bool sparse = false;
-  std::vector<Output> outputs;
-
-  explicit GradientInputs(Output gradient) {
-    for (const auto& rows : indexed_slices(gradient))
-      outputs.insert(outputs.end(), {rows.values, rows.indices});
-    sparse = !outputs.empty();
-    if (!sparse) outputs.push_back(gradient);
-  }
-};
 
 Output count_gradients(const Training& t, const Variable& variable, const std::string& name) {
   return t.graph.on(variable.device(), [&] {
@@ -291,11 +262,11 @@ class SynchronousTraining {
 }  // namespace
 
 TrainOp add_training(const Training& t, const Asynchronous&) {
-  return t.graph.name_scope(scope, [&] { return AsynchronousTraining(t).add(); });
+  return t.graph.name_scope(training_scope, [&] { return AsynchronousTraining(t).add(); });
 }
 
 TrainOp add_training(const Training& t, const BoundedStaleness& strategy) {
-  return t.graph.name_scope(scope, [&] {
+  return t.graph.name_scope(training_scope, [&] {
     TrainOp train = AsynchronousTraining(t).add();
     return ReplicaClock(t, strategy).add(std::move(train));
   });
@@ -304,7 +275,7 @@ TrainOp add_training(const Training& t, const BoundedStaleness& strategy) {
 // A replica's variables have names of their own, outside of the scope.
 TrainOp add_training(const Training& t, const Synchronous& strategy) {
   SynchronousTraining training(t, strategy);
-  return t.graph.name_scope(scope, [&] { return training.add(); });
+  return t.graph.name_scope(training_scope, [&] { return training.add(); });
 }
 
 }  // namespace actorflow

@@ -1,4 +1,5 @@
-// What a replica adds to its graph, for each strategy. For replicate.cpp only.
+// What a replica adds to its graph, for each strategy. For replicate.cpp and those
+// that define them only.
 #pragma once
 
 #include <string>
@@ -22,5 +23,6 @@ struct Training {
 TrainOp add_training(const Training& training, const Asynchronous& strategy);
 TrainOp add_training(const Training& training, const BoundedStaleness& strategy);
 TrainOp add_training(const Training& training, const Synchronous& strategy);
+TrainOp add_training(const Training& training, const AllReduce& strategy);
 
 }  // namespace actorflow

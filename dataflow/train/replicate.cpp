@@ -32,6 +32,15 @@ void check_strategy(const Synchronous& s) {
                            std::to_string(s.initial_tokens));
 }
 
+void check_strategy(const AllReduce& s) {
+  if (s.tasks.empty())
+    throw invalid_argument("all-reduce needs the tasks of the replicas: AllReduce::tasks");
+  if (s.first_bucket_bytes < 1 || s.bucket_bytes < 1)
+    throw invalid_argument("buckets of gradients have 1 byte or more, got " +
+                           std::to_string(s.first_bucket_bytes) + " and " +
+                           std::to_string(s.bucket_bytes));
+}
+
 TrainOp train(const Training& training) {
   check_replica(training.replication);
   return std::visit(

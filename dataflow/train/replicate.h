@@ -15,7 +15,8 @@ namespace actorflow {
 // The treatment of a gradient with NaN or infinite elements. It is never applied.
 enum class NotFinite : std::uint8_t {
   fail,  // the step fails as not_finite
-  skip,  // the step goes on without it: a synchronous mean is taken of the others
+  skip,  // the step goes on without it: a synchronous mean is taken of the others; with all-reduce the
+         // variable keeps its value in that step, on all replicas
 };
 
 // The place of one replica among those that train the same variables.
@@ -61,6 +62,9 @@ struct TrainOp {
   Output leave;
   // With bounded staleness: int64 scalar, the largest lead of a replica over the slowest.
   Output max_lead;
+  // With all-reduce: nodes after which the step can no longer fail because another replica is lost. What
+  // a step changes besides runs after them: see with_step() in replicated_state.h.
+  std::vector<Output> agreed{};
 
   operator Output() const { return step; }  // NOLINT: what a program runs to train
 };
@@ -82,7 +86,8 @@ std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vecto
 // the barrier on that of the global step, which must name a task in synchronous training, so that other
 // tasks find the barrier; the replica's own state on the device of the first gradient. `learning_rate`,
 // a floating scalar that each step computes anew, replaces the optimizer's and is sent with the
-// gradients. In a synchronous step that of the lowest replica counts. Throws invalid_argument if there
+// gradients. In a synchronous step that of the lowest replica counts; with all-reduce each replica gives
+// the same. Throws invalid_argument if there
 // is no gradient, or if the replication makes no sense.
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
                         Variable global_step, const OptimizerChoice& optimizer,

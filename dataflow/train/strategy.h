@@ -2,7 +2,10 @@
 // whom.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace actorflow {
 
@@ -32,10 +35,30 @@ struct Synchronous {
   bool operator==(const Synchronous&) const = default;
 };
 
-using Strategy = std::variant<Asynchronous, BoundedStaleness, Synchronous>;
+// Every replica has all variables on its own task, and applies the mean of the gradients of a step,
+// which the tasks compute together by all-reduce. A step takes a gradient of every replica, and gives
+// the bits that it has with Synchronous. Gradients travel in buckets (gradient_buckets.h), in the order
+// in which back-propagation computes them, each as soon as it is full.
+struct AllReduce {
+  // The replicas' tasks, "/job:worker/task:0", in order. run_replica() fills them in.
+  std::vector<std::string> tasks{};
+  std::int64_t first_bucket_bytes = 1 << 20;  // small, so that the network begins early
+  std::int64_t bucket_bytes = 25 << 20;
+  // A gradient of so many bytes travels alone: a message's latency counts for little then, and copying
+  // it into a bucket and out again would cost more.
+  std::int64_t alone_bytes = 256 << 10;
 
+  bool operator==(const AllReduce&) const = default;
+};
+
+using Strategy = std::variant<Asynchronous, BoundedStaleness, Synchronous, AllReduce>;
+
+// Each step takes a gradient of every replica, or of as many as Synchronous says.
 inline bool is_synchronous(const Strategy& strategy) {
-  return std::holds_alternative<Synchronous>(strategy);
+  return std::holds_alternative<Synchronous>(strategy) || std::holds_alternative<AllReduce>(strategy);
+}
+inline bool is_all_reduce(const Strategy& strategy) {
+  return std::holds_alternative<AllReduce>(strategy);
 }
 
 }  // namespace actorflow

@@ -267,7 +267,8 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
   // Links have no limits here. And a task that dies while it stops, when the others have left already,
   // comes back to a cluster that is not there any more.
   for (const char* elsewhere :
-       {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "switchboard/UnregisterActor"})
+       {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "collectives/JobOver",
+        "switchboard/UnregisterActor"})
     handlers.erase(elsewhere);
   // This training has no collective operations.
   std::erase_if(handlers, [](const auto& entry) {

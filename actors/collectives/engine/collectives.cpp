@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "actors/collectives/engine/graph_call.h"
 #include "actors/named/switchboard.h"
 
 namespace actorflow {
@@ -21,8 +20,6 @@ constexpr auto judge_interval = 100ms;
 
 caf::behavior Collectives::behavior() {
   self_->introduce("collectives", &task_->self.name);
-  caf::anon_send(task_->switchboard,
-                 RegisterActor{collectives_name, caf::actor_cast<caf::actor>(self_), {}});
   return guarded(
       self_, this,  //
       [this](const OpenGroup& message) { open(message); },
@@ -39,6 +36,7 @@ caf::behavior Collectives::behavior() {
       [this](const GiveUp& message) {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
+      [this](const JobOver& message) { end_steps(message); },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
       [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
       [this](Tick) { tick(); });
@@ -99,14 +97,45 @@ void Collectives::call(CallGroup& message) {
   keep_ticking();
 }
 
-// A graph's group opens with its first call, and anew with the first one after a failure.
+// A graph's group opens with its first call, and anew with the first one after a failure; unless the
+// node belongs to a certain life.
 void Collectives::call(StateCall& message) {
   GraphCall graph = graph_call(message, task_->self.name.to_string());
+  if (!over_.ok()) return graph.call.reply({over_});
+  if (graph.life == GroupLife::begins) begin_life(graph);
   const auto found = groups_.find(graph.group);
-  if (found != groups_.end() && !found->second.group->broken().ok()) groups_.erase(found);
+  const bool broken = found != groups_.end() && !found->second.group->broken().ok();
+  if (graph.life == GroupLife::continues && (broken || found == groups_.end()))
+    return graph.call.reply(
+        {broken ? found->second.group->broken()
+                : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
+                                                    task_->self.name.to_string(), graph.call.name)}});
+  if (broken) groups_.erase(found);
   if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, [](const Status&) {}});
   group(graph.group).call(std::move(graph.call));
   keep_ticking();
+}
+
+// A step that has begun just now would wait for ranks that have left.
+void Collectives::end_steps(const JobOver& message) {
+  over_ = {Code::aborted, message.reason.message};
+  for (auto& [name, member] : groups_)
+    if (name.starts_with(graph_groups)) member.group->break_up(over_);
+}
+
+// Ends the present life, whose other ranks may be in the middle of a step, unless this step has begun it
+// or it has not begun.
+void Collectives::begin_life(const GraphCall& graph) {
+  const auto found = groups_.find(graph.group);
+  if (found != groups_.end()) {
+    Member& member = found->second;
+    if (std::exchange(member.begun_by, graph.call.step) == graph.call.step) return;
+    if (member.attempt != 0) return;
+    member.group->break_up({Code::aborted, fmt::format("{} begins anew", task_->self.name.to_string())});
+    groups_.erase(found);
+  }
+  open({graph.group, graph.members, {}, [](const Status&) {}});
+  groups_.find(graph.group)->second.begun_by = graph.call.step;
 }
 
 void Collectives::on_message(const Sender& from, ActorMessage& message) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/collectives/engine/graph_call.h"
 #include "actors/collectives/engine/openings.h"
 #include "actors/collectives/engine/rank_group.h"
 #include "actors/core/messages.h"
@@ -57,12 +58,15 @@ class Collectives {
     std::unique_ptr<RankGroup> group;
     std::uint64_t attempt = 0;  // the Hello that we wait for an answer to; 0: none
     std::function<void(Status)> opened;
+    StepId begun_by = 0;  // the step of a graph that has opened it, with GroupLife::begins
     Clock::time_point since{}, next_report{};
   };
   void open(const OpenGroup& message);
   void close(const CloseGroup& message);
   void call(CallGroup& message);
   void call(StateCall& message);
+  void begin_life(const GraphCall& graph);
+  void end_steps(const JobOver& message);
   RankGroup& group(const std::string& name);
 
   void say_hello(Member& member);
@@ -76,6 +80,7 @@ class Collectives {
   bool on_opening(const Sender& from, const ActorMessage& message);
   void on_hello(const Sender& from, const rank_messages::Hello& hello);
   void on_welcome(const rank_messages::Welcome& message);
+  void begin_again_for_late(Member& member);
   void on_not_welcome(const rank_messages::NotWelcome& message);
   RankGroup* of_life(std::uint64_t life);
   bool is_opening() const;
@@ -92,6 +97,7 @@ class Collectives {
   // Of a life that we shall hear of: others may be welcome before us.
   std::vector<std::pair<Sender, ActorMessage>> early_;
   bool ticking_ = false;
+  Status over_;  // not ok: the job is over, and no step waits any more
 };
 
 using CollectivesActor = caf::stateful_actor<std::unique_ptr<Collectives>, ComputingActor>;

@@ -131,6 +131,19 @@ void Collectives::on_welcome(const Welcome& message) {
       others.emplace_back(from, std::move(early));
   }
   early_ = std::move(others);
+  begin_again_for_late(member);
+}
+
+// Whoever said hello again after the welcome had been sent does not take it: a leader that was stopped
+// for a while finds both before its own welcome.
+void Collectives::begin_again_for_late(Member& member) {
+  const RankMail& mail = member.group->mail();
+  if (!mail.leads()) return;
+  for (const auto& [task, guest] : openings_.of(member.group->name()))
+    if (guest.waits && mail.rank_of(task) >= 0)
+      member.group->break_up(
+          {Code::aborted, fmt::format("{} has opened the group '{}' anew",
+                                      task_->name_of(task).to_string(), member.group->name())});
 }
 
 void Collectives::on_not_welcome(const NotWelcome& message) {

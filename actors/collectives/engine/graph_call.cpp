@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "actors/collectives/engine/fusion.h"
 #include "dataflow/cluster/device_name.h"
-#include "dataflow/ops/collective_ops.h"
 
 namespace actorflow {
 namespace {
@@ -14,12 +14,11 @@ namespace {
 using Kind = CollectiveKind;
 
 const std::map<const OpDef*, CollectiveKind>& kinds() {
-  static const std::map<const OpDef*, CollectiveKind> table{
-      {&all_reduce_op(), Kind::all_reduce},
-      {&all_gather_op(), Kind::all_gather},
-      {&broadcast_op(), Kind::broadcast},
-      {&reduce_scatter_op(), Kind::reduce_scatter},
-      {&all_to_all_op(), Kind::all_to_all}};
+  static const std::map<const OpDef*, CollectiveKind> table{{&all_reduce_op(), Kind::all_reduce},
+                                                            {&all_gather_op(), Kind::all_gather},
+                                                            {&broadcast_op(), Kind::broadcast},
+                                                            {&reduce_scatter_op(), Kind::reduce_scatter},
+                                                            {&all_to_all_op(), Kind::all_to_all}};
   return table;
 }
 
@@ -40,9 +39,11 @@ CollectiveCall call_of(const Node& node) {
   return call;
 }
 
-// The outputs of the node.
-std::vector<Tensor> outputs_of(const Node& node, bool zeros, CollectiveResult result) {
+// The outputs of the node. `shapes`: of several tensors that were reduced as one.
+std::vector<Tensor> outputs_of(const Node& node, bool zeros, const std::vector<Shape>& shapes,
+                               CollectiveResult result) {
   if (zeros) result.tensor = Tensor::zeros(result.tensor.dtype(), result.tensor.shape());
+  if (!shapes.empty()) return cut(result.tensor, shapes);
   std::vector<Tensor> outputs{std::move(result.tensor)};
   if (node.op == &all_gather_op() || node.op == &all_to_all_op())
     outputs.push_back(Tensor::of<std::int64_t>({std::ssize(result.rows)}, result.rows));
@@ -56,25 +57,40 @@ bool gets_zeros(const Node& node, const std::vector<std::string>& members, const
   return only_on >= 0 && members[static_cast<std::size_t>(only_on)] != own;
 }
 
+// Takes the inputs: one tensor, several that are reduced as one, or a tensor and how it is cut.
+std::vector<Shape> take_inputs(StateCall& message, GroupCall& call) {
+  std::vector<Tensor> inputs = std::move(message.inputs);
+  std::vector<Shape> shapes;
+  if (call.call.kind == Kind::all_reduce && inputs.size() > 1) {
+    for (const Tensor& input : inputs) {
+      call.call.splits.push_back(input.elements());
+      shapes.push_back(input.shape());
+    }
+    call.own.tensor = fused(inputs);
+    return shapes;
+  }
+  if (inputs.size() == 2)
+    (call.call.kind == Kind::all_to_all ? call.own.splits : call.call.splits) = numbers(inputs[1]);
+  call.own.tensor = std::move(inputs[0]);
+  return shapes;
+}
+
 }  // namespace
 
 GraphCall graph_call(StateCall& message, const std::string& own_task) {
   const Node& node = *message.node;
   if (!kinds().contains(node.op)) throw Error(Code::unimplemented, "the ranks cannot do this");
-  GraphCall graph{"graph: " + attr<std::string>(node, "ranks"), {}, {}};
+  GraphCall graph{std::string(graph_groups) + attr<std::string>(node, "ranks"), {}, life_of(node), {}};
   for (const auto& task : ranks_of(node)) graph.members.push_back(TaskName::parse(task).to_string());
   GroupCall& call = graph.call;
   call.name = attr<std::string>(node, "collective");
   call.call = call_of(node);
   call.step = message.reply_to.step;
-  Tensor rows = message.inputs.size() == 2 ? std::move(message.inputs[1]) : Tensor();
-  if (rows.valid())
-    (call.call.kind == Kind::all_to_all ? call.own.splits : call.call.splits) = numbers(rows);
-  call.own.tensor = std::move(message.inputs[0]);
   call.reply = [to = message.reply_to, executable = message.executable, node = &node,
-                zeros = gets_zeros(node, graph.members, own_task)](CollectiveResult result) {
+                zeros = gets_zeros(node, graph.members, own_task),
+                shapes = take_inputs(message, call)](CollectiveResult result) {
     if (!result.status.ok()) return fail(to, std::move(result.status));
-    complete(to, outputs_of(*node, zeros, std::move(result)));
+    complete(to, outputs_of(*node, zeros, shapes, std::move(result)));
   };
   return graph;
 }

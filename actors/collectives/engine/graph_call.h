@@ -2,16 +2,22 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/collectives/engine/rank_group.h"
 #include "actors/core/messages.h"
+#include "dataflow/ops/collective_ops.h"
 
 namespace actorflow {
 
+// The names of graphs' groups begin with it, and the ranks follow.
+inline constexpr std::string_view graph_groups = "graph: ";
+
 struct GraphCall {
-  std::string group;  // of the graphs with these ranks
+  std::string group;
   std::vector<std::string> members;
+  GroupLife life = GroupLife::any;
   GroupCall call;
 };
 // Takes the inputs of the call. Throws for a node of another kind.

@@ -134,6 +134,15 @@ void ClusterFit::initialise(Session& session) {
     in_session_->set_weights(engine_.kept_weights);
   const FitProgress& first = training_.first();
   in_session_->set_global_step((first.epoch - 1) * steps_per_epoch_ + first.batches);
+  in_session_->take_changed();
+}
+
+// Where each replica has the variables, weights that a callback has set are the chief's only, until all
+// begin anew with them, as after a loss.
+void ClusterFit::hand_out_changes(std::int64_t global_step) {
+  if (!in_session_->take_changed() || !is_all_reduce(replica_options_.strategy)) return;
+  if (!training_.stopped() && global_step < replica_options_.train_steps)
+    throw Error(Code::aborted, "a callback has given the model other weights");
 }
 
 void ClusterFit::use(Session& session) {
@@ -161,6 +170,7 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   }
   if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
   progress.batches = global_step % steps_per_epoch_;
+  hand_out_changes(global_step);
 }
 
 void ClusterFit::begin_epoch(int epoch) {
@@ -228,6 +238,7 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
   callbacks_.on_batch_end(engine_.progress.batches, values);
   while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
+  hand_out_changes(global_step);
   return !training_.stopped();
 }
 

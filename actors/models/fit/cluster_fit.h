@@ -51,6 +51,7 @@ class ClusterFit final : public ReplicaProgram {
   void begin_epoch(int epoch);
   void end_epoch();
   bool is_over(int epoch, std::int64_t global_step) const;
+  void hand_out_changes(std::int64_t global_step);
   int epoch_of(std::int64_t step) const { return static_cast<int>(step / steps_per_epoch_) + 1; }
   Tensor take_sums(int epoch);
 

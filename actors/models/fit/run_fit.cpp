@@ -46,15 +46,12 @@ History fit_here(int tasks, Model& model, ModelEngine& engine, const TrainingDat
 History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
                  const FitOptions& options) {
   check_mirrored(strategy);
-  return fit_here(strategy.replicas, model, engine, data, options,
-                  {.strategy = Synchronous{}, .ps_job = "worker"});
+  return fit_here(strategy.replicas, model, engine, data, options, {.strategy = AllReduce{}});
 }
 
 History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
-  ReplicaOptions replica = strategy.options;
-  replica.ps_job = job_of_variables(*strategy.server);
-  return fit_on(*strategy.server, model, engine, data, options, replica);
+  return fit_on(*strategy.server, model, engine, data, options, strategy.options);
 }
 
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,

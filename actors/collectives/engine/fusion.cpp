@@ -1,0 +1,32 @@
+#include "actors/collectives/engine/fusion.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace actorflow {
+
+Tensor fused(std::span<const Tensor> parts) {
+  std::int64_t elements = 0;
+  for (const Tensor& part : parts) elements += part.elements();
+  Tensor all = Tensor::allocate(parts[0].dtype(), {elements});
+  auto* to = static_cast<std::byte*>(all.mutable_data());
+  for (const Tensor& part : parts) {
+    if (part.size_bytes() > 0) std::memcpy(to, part.data(), part.size_bytes());
+    to += part.size_bytes();
+  }
+  return all;
+}
+
+std::vector<Tensor> cut(const Tensor& all, std::span<const Shape> shapes) {
+  std::vector<Tensor> parts;
+  const auto* from = static_cast<const std::byte*>(all.data());
+  for (const Shape& shape : shapes) {
+    Tensor part = Tensor::allocate(all.dtype(), shape);
+    if (part.size_bytes() > 0) std::memcpy(part.mutable_data(), from, part.size_bytes());
+    from += part.size_bytes();
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,131 @@
+// Training by replicas that each have all variables: updates by what all have reduced, and copies of the
+// whole state.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "actors/core/executable.h"
+#include "actors/shard/state.h"
+#include "actors/shard/state_copy.h"
+#include "dataflow/ops/replicated_ops.h"
+#include "kernels/devices/on_device.h"
+
+namespace actorflow {
+namespace {
+
+using Outputs = std::vector<Tensor>;
+
+const BoundOptimizer& optimizer_of(const StateCall& call) {
+  return call.executable->optimizer(call.reply_to.node);
+}
+
+StateResult apply_reduced(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto gradient = dense_gradient(shard, *call.node, variable, call.inputs[0]);
+  const Tensor rate = call.inputs.size() > 1 ? call.inputs[1] : Tensor();
+  if (gradient) update_variable(shard, optimizer_of(call), variable, {&*gradient, 1}, rate);
+  return Outputs{};
+}
+
+// A copy of some rows.
+Tensor rows_of(const Tensor& all, std::int64_t first, std::int64_t count) {
+  Shape shape = all.shape();
+  const std::size_t row = shape[0] == 0 ? 0 : all.size_bytes() / static_cast<std::size_t>(shape[0]);
+  shape.set(0, count);
+  Tensor rows = Tensor::allocate(all.dtype(), shape);
+  if (rows.size_bytes() > 0)
+    std::memcpy(rows.mutable_data(),
+                static_cast<const std::byte*>(all.data()) + row * static_cast<std::size_t>(first),
+                rows.size_bytes());
+  return rows;
+}
+
+// Throws invalid_argument unless the counts are those of the rows.
+void check_counts(const Node& node, const Tensor& values, std::span<const std::int64_t> counts) {
+  std::int64_t sum = 0;
+  bool positive = true;
+  for (const auto count : counts) {
+    positive &= count >= 0 && count <= values.shape()[0];
+    sum += count;
+  }
+  if (!positive || sum != values.shape()[0])
+    throw invalid_argument(fmt::format("node '{}' ({}): the rows of the ranks are not those of {}",
+                                       node.name, node.op->name, values.describe()));
+}
+
+// What each rank has contributed to (values, indices, rows) parts, as values and indices by turns.
+std::vector<Outputs> by_rank(const Node& node, std::span<const Tensor> parts) {
+  std::vector<Outputs> ranks(static_cast<std::size_t>(parts[2].elements()));
+  for (std::size_t part = 0; part < parts.size(); part += 3) {
+    const auto counts = parts[part + 2].values<std::int64_t>();
+    check_counts(node, parts[part], counts);
+    std::int64_t first = 0;
+    for (std::size_t rank = 0; rank < ranks.size(); first += counts[rank++])
+      for (const std::size_t of : {part, part + 1})
+        ranks[rank].push_back(rows_of(parts[of], first, counts[rank]));
+  }
+  return ranks;
+}
+
+StateResult apply_gathered(ShardState& shard, StateCall& call) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const bool has_rate = call.inputs.size() % 3 != 0;
+  const auto parts = std::span(call.inputs).first(call.inputs.size() - (has_rate ? 1 : 0));
+  std::vector<Gradient> gradients;
+  for (const Outputs& rank : by_rank(*call.node, parts))
+    if (auto gradient = sparse_gradient(shard, *call.node, variable, rank))
+      gradients.push_back(std::move(*gradient));
+  update_variable(shard, optimizer_of(call), variable, gradients,
+                  has_rate ? call.inputs.back() : Tensor());
+  return Outputs{};
+}
+
+std::span<const std::string> names_of(const Node& node) {
+  return attr<Tensor>(node, "variables").values<std::string>();
+}
+
+StateResult read_state(ShardState& shard, StateCall& call) {
+  std::vector<CopiedState> states;
+  for (const auto& name : names_of(*call.node)) {
+    const ShardVariable& variable = shard.initialized(name);
+    CopiedState& state = states.emplace_back(CopiedState{variable.slots_of, {}});
+    state.tensors.push_back(on_device(variable.state.value, cpu_device()));
+    for (const Tensor& slot : variable.state.slots)
+      state.tensors.push_back(on_device(slot, cpu_device()));
+  }
+  return Outputs{encode_states(states)};
+}
+
+// As restoring does it: what accumulators hold belongs to the values that are replaced.
+StateResult assign_state(ShardState& shard, StateCall& call) {
+  const auto names = names_of(*call.node);
+  auto states = decode_states(call.inputs[0], names.size());
+  std::map<std::string, ShardVariable, std::less<>> made;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ShardVariable& variable = made[names[i]];
+    auto& tensors = states[i].tensors;
+    variable.slots_of = std::move(states[i].slots_of);
+    variable.state.value = std::move(tensors[0]);
+    variable.state.slots.assign(std::make_move_iterator(tensors.begin() + 1),
+                                std::make_move_iterator(tensors.end()));
+    if (const ShardVariable* known = shard.find(names[i]))
+      check_same_type(*call.node, known->state.value, variable.state.value);
+  }
+  for (auto& [name, variable] : made) shard.variables.insert_or_assign(name, std::move(variable));
+  return Outputs{};
+}
+
+}  // namespace
+
+std::span<const StateOp> replicated_handlers() {
+  static const std::array all = {
+      StateOp{&apply_reduced_gradient_op(), apply_reduced, Effect::changes, 0},
+      StateOp{&apply_gathered_gradient_op(), apply_gathered},
+      StateOp{&read_state_op(), read_state, Effect::reads},
+      StateOp{&assign_state_op(), assign_state},
+  };
+  return all;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,93 @@
+#include "dataflow/ops/replicated_ops.h"
+
+#include <array>
+
+#include "dataflow/graph/op_attrs.h"
+#include "dataflow/ops/update_attrs.h"
+
+namespace actorflow {
+namespace {
+
+AttrDef variables_attr() {
+  AttrDef variables = required("variables", Tensor());
+  variables.names_state = true;
+  return variables;
+}
+
+void expect_names(const InferContext& c) {
+  const Tensor& names = c.attr<Tensor>("variables");
+  if (names.dtype() != DType::string || names.shape().rank() != 1 || names.elements() == 0)
+    c.fail("the names of variables, string[n]", names.valid() ? names.describe() : "nothing");
+}
+
+void infer_apply_reduced(InferContext& c) {
+  expect_optimizer(c);
+  expect_gradient(c, 0);
+  if (c.inputs() > 1) expect_learning_rate(c, 1);
+}
+
+void infer_apply_gathered(InferContext& c) {
+  expect_optimizer(c);
+  for (int i = 0; i + 2 < c.inputs(); i += 3) {
+    expect_rows(c, i);
+    c.expect_dtype(i + 2, DType::int64);
+    c.expect_rank(i + 2, 1);
+  }
+  if (c.inputs() % 3 == 2)
+    c.fail("values, indices and rows, and perhaps a learning rate",
+           std::to_string(c.inputs()) + " inputs");
+  if (c.inputs() % 3 == 1) expect_learning_rate(c, c.inputs() - 1);
+}
+
+void infer_read_state(InferContext& c) {
+  expect_names(c);
+  c.add_output(DType::uint8, {Shape::unknown});
+}
+
+void infer_assign_state(InferContext& c) {
+  expect_names(c);
+  c.expect_dtype(0, DType::uint8);
+  c.expect_rank(0, 1);
+}
+
+OpDef shard_op(std::string_view name, int min_inputs, int max_inputs, std::vector<AttrDef> attrs,
+               void (*infer)(InferContext&)) {
+  return {.name = name,
+          .min_inputs = min_inputs,
+          .max_inputs = max_inputs,
+          .attrs = std::move(attrs),
+          .infer = infer,
+          .dispatch = Dispatch::shard,
+          .stateful = true};
+}
+
+}  // namespace
+
+const OpDef& apply_reduced_gradient_op() {
+  static const OpDef op = shard_op("ApplyReducedGradient", 1, 2, update_attrs(), infer_apply_reduced);
+  return op;
+}
+
+const OpDef& apply_gathered_gradient_op() {
+  static const OpDef op =
+      shard_op("ApplyGatheredGradient", 3, OpDef::any_number, update_attrs(), infer_apply_gathered);
+  return op;
+}
+
+const OpDef& read_state_op() {
+  static const OpDef op = shard_op("ReadState", 0, 0, {variables_attr()}, infer_read_state);
+  return op;
+}
+
+const OpDef& assign_state_op() {
+  static const OpDef op = shard_op("AssignState", 1, 1, {variables_attr()}, infer_assign_state);
+  return op;
+}
+
+std::span<const OpDef* const> replicated_ops() {
+  static const std::array all = {&apply_reduced_gradient_op(), &apply_gathered_gradient_op(),
+                                 &read_state_op(), &assign_state_op()};
+  return all;
+}
+
+}  // namespace actorflow

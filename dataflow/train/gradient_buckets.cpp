@@ -1,0 +1,55 @@
+#include "dataflow/train/gradient_buckets.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace actorflow {
+namespace {
+
+using Bucket = std::vector<std::size_t>;
+
+std::int64_t bytes_of(const TensorType& type) {
+  return type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+}
+
+// Nodes are added in the order of their computation: what back-propagation reaches first comes first.
+Bucket in_order_of_computation(std::span<const Output> gradients) {
+  Bucket order(gradients.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gradients[i].edge; });
+  return order;
+}
+
+// The bucket of one dtype that is being filled.
+struct Open {
+  Bucket members;
+  std::int64_t bytes = 0;
+};
+
+}  // namespace
+
+std::vector<Bucket> plan_buckets(std::span<const Output> gradients, const AllReduce& options) {
+  std::vector<Bucket> buckets;
+  std::map<DType, Open> filling;
+  const auto close = [&](Open& open) {
+    if (!open.members.empty()) buckets.push_back(std::move(open.members));
+    open = {};
+  };
+  for (const std::size_t i : in_order_of_computation(gradients)) {
+    const std::int64_t bytes = bytes_of(gradients[i].type());
+    if (bytes >= options.alone_bytes) {
+      buckets.push_back({i});
+      continue;
+    }
+    Open& open = filling[gradients[i].dtype()];
+    if (open.bytes + bytes > (buckets.empty() ? options.first_bucket_bytes : options.bucket_bytes))
+      close(open);
+    open.members.push_back(i);
+    open.bytes += bytes;
+  }
+  for (auto& [dtype, open] : filling) close(open);
+  return buckets;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,24 @@
+// The state of replicas that each have all variables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dataflow/graph/graph.h"
+#include "dataflow/train/replicate.h"
+
+namespace actorflow {
+
+// A node that gives this replica the variables of the first one, with their optimizers' slots; the first
+// one only hands them out. All replicas run it at once, before their first step and after a failure: it
+// begins the life of the group whose nodes train (collective_ops.h). `tasks` are those of the replicas,
+// in order.
+Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
+                           const std::vector<std::string>& tasks, int replica);
+
+// The assignments to variables that a step makes besides the optimizers', such as averages of layers, as
+// they go with the training op: copies of them which run once nothing of the step can fail on another
+// replica. Without all-reduce the same as they are.
+std::vector<Output> with_step(const TrainOp& train, const std::vector<Output>& assignments);
+
+}  // namespace actorflow
