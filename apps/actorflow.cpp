@@ -1,5 +1,5 @@
-// The command line of Actorflow: train, server, checkpoint, export, sample, place, summaries, job, ensemble,
-// keygen, simulate, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, sample, place, summaries, job,
+// ensemble, launch, stop, keygen, simulate, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -17,10 +17,14 @@ int main(int argc, char** argv) {
   add_summaries_command(app, command);
   add_job_command(app, command);
   add_ensemble_command(app, command);
+  add_launch_command(app, command);
+  add_keep_command(app, command);
+  add_stop_command(app, command);
   add_keygen_command(app, command);
   add_simulate_command(app, command);
   add_help_command(app, command);
   add_version_command(app, command);
+  spell_out_np(app, argc, argv);
   return run_program(app, argc, argv, [&] {
     if (!command) throw UsageError("expected a command; see actorflow help");
     return command();

@@ -10,7 +10,7 @@
 #include "actors/actorflow.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/program.h"
-#include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 using namespace actorflow;
 
@@ -47,8 +47,8 @@ void fit(Server& server, const TaskConfig& task, const std::string& checkpoint_d
 }
 
 int run(const std::string& checkpoint_dir) {
-  if (const auto environment = tf_config()) {
-    const TaskConfig task = parse_tf_config(*environment);
+  if (const auto found = task_from_environment()) {
+    const TaskConfig& task = *found;
     ServerOptions options;
     options.cluster = task.cluster;
     options.job = task.task.job;

@@ -1,10 +1,12 @@
 #include "schema/address.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -66,10 +68,7 @@ std::uint16_t port_of(int fd) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
-  std::uint16_t port = 0;  // at the same place for both families
-  std::memcpy(&port, reinterpret_cast<const char*>(&bound) + offsetof(sockaddr_in, sin_port),
-              sizeof port);
-  return ntohs(port);
+  return Address::of(bound).port;
 }
 
 }  // namespace
@@ -95,6 +94,22 @@ Address Address::parse(const std::string& text) {
   return address;
 }
 
+Address Address::of(const sockaddr_storage& socket_address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  sockaddr_in ipv4{};
+  sockaddr_in6 ipv6{};
+  std::memcpy(&ipv4, &socket_address, sizeof ipv4);
+  std::memcpy(&ipv6, &socket_address, sizeof ipv6);
+  const in6_addr& host = ipv6.sin6_addr;
+  if (socket_address.ss_family == AF_INET)
+    inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
+  else if (IN6_IS_ADDR_V4MAPPED(&host))
+    inet_ntop(AF_INET, &host.s6_addr[12], text.data(), text.size());
+  else
+    inet_ntop(AF_INET6, &host, text.data(), text.size());
+  return {text.data(), ntohs(ipv4.sin_port)};  // at the same place for both families
+}
+
 std::string Address::to_string() const {
   const bool ipv6 = host.find(':') != std::string::npos;
   return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
@@ -104,12 +119,13 @@ ListenSocket listen_on(const Address& address, Reach reach) {
   const AddressInfo list = resolve(address);
   const addrinfo& info = preferred(*list);
   if (reach == Reach::loopback_only && !is_loopback(*info.ai_addr))
-    throw Error(Code::permission_denied,
-                "will not listen on " + address.to_string() +
-                    ": other machines can reach it, and there are no credentials. Either make some with "
-                    "'actorflow keygen' and start every task with --credentials=FOLDER; or listen on "
-                    "127.0.0.1; or, in a network that nobody else has a way into, accept with --insecure "
-                    "that whoever reaches the port can read and change everything");
+    throw Error(
+        Code::permission_denied,
+        "will not listen on " + address.to_string() +
+            ": other machines can reach it, and there are no credentials. Either make some with "
+            "'actorflow keygen' and start every task with --credentials=FOLDER; or listen on "
+            "127.0.0.1; or, in a network that nobody else has a way into, accept with --insecure "
+            "that whoever reaches the port can read and change everything");
   const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) fail(address, errno);
   const int on = 1;

@@ -1,6 +1,8 @@
 // Addresses of tasks: "host:port". Internal to schema/.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <string>
 
@@ -12,6 +14,8 @@ struct Address {
 
   // Throws invalid_argument unless the text is "name:port", "1.2.3.4:port" or "[ipv6]:port".
   static Address parse(const std::string& text);
+  // Of an end of an IPv4 or IPv6 socket, in numbers. An IPv4 address within IPv6 is an IPv4 address.
+  static Address of(const sockaddr_storage& socket_address);
   std::string to_string() const;
 };
 

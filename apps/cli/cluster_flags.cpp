@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "apps/cli/program.h"
-#include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
 namespace {
@@ -25,6 +25,12 @@ ClusterSpec::Jobs jobs_of(const std::string& ps_hosts, const std::string& worker
   return jobs;
 }
 
+bool names_a_task_in_environment() {
+  bool names = false;
+  check_usage([&] { names = has_task_in_environment(); });
+  return names;
+}
+
 }  // namespace
 
 ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& worker_hosts) {
@@ -40,24 +46,25 @@ void ClusterFlags::add_to(CLI::App& app) {
   add("job_name", job_name_, "ps or worker");
   add("task_index", task_index_, "Which of its job's tasks this process is, from 0 on");
   app.footer(
-      "Without --ps_hosts, --worker_hosts, --job_name and --task_index the environment variable "
-      "TF_CONFIG says which task this is.");
+      "Without --ps_hosts, --worker_hosts, --job_name and --task_index the environment says which task "
+      "this is: TF_CONFIG, or the variables of mpirun, srun or torchrun.");
 }
 
 bool ClusterFlags::are_given() const { return ps_hosts_ || worker_hosts_ || job_name_ || task_index_; }
 
-bool ClusterFlags::name_a_task() const { return are_given() || tf_config(); }
+bool ClusterFlags::name_a_task() const { return are_given() || names_a_task_in_environment(); }
 
 TaskConfig ClusterFlags::task() const {
-  const auto environment = tf_config();
-  if (are_given() || !environment) {
-    if (environment) spdlog::info("the cluster is that of the flags; TF_CONFIG is left alone");
+  if (are_given()) {
+    if (names_a_task_in_environment())
+      spdlog::info("the cluster is that of the flags; the environment's is left alone");
     return from_flags();
   }
-  TaskConfig config;
-  check_usage([&] { config = parse_tf_config(*environment); });
-  spdlog::info("{} of the cluster in TF_CONFIG", config.task.to_string());
-  return config;
+  std::optional<TaskConfig> config;
+  check_usage([&] { config = task_from_environment([](const auto& wait) { spdlog::info(wait); }); });
+  if (!config) return from_flags();
+  spdlog::info("{} of the cluster in the environment", config->task.to_string());
+  return *config;
 }
 
 TaskConfig ClusterFlags::from_flags() const {
@@ -71,7 +78,9 @@ TaskConfig ClusterFlags::from_flags() const {
   need("--task_index", task_index_.has_value());
   if (!missing.empty())
     throw UsageError(
-        fmt::format("missing {}; each is required where TF_CONFIG does not name the task", missing));
+        fmt::format("missing {}; each is required where neither TF_CONFIG nor a launcher (mpirun, srun, "
+                    "...) names the task",
+                    missing));
   TaskConfig config;
   check_usage([&] {
     config = TaskConfig::make(jobs_of(*ps_hosts_, *worker_hosts_), {*job_name_, *task_index_});

@@ -1,4 +1,4 @@
-// The cluster and task of a program, from flags or TF_CONFIG.
+// The cluster and task of a program, from flags or the environment.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,9 +16,10 @@ ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& wor
 class ClusterFlags {
  public:
   void add_to(CLI::App& app);
-  // Whether flags or TF_CONFIG name a task.
+  // Whether flags or the environment name a task. Throws UsageError for variables that are wrong.
   bool name_a_task() const;
-  // The task by the flags if any is given, else by TF_CONFIG; logs which one it took if there are both.
+  // The task by the flags if any is given, else by the environment, which may wait for other ranks
+  // (schema/environment/task_from_environment.h); logs which one it took if there are both.
   // Throws UsageError that names the missing flags, or lists every mistake.
   TaskConfig task() const;
 

@@ -26,14 +26,6 @@ int complain(const std::string& program, std::string message, ExitStatus status)
 
 }  // namespace
 
-void check_usage(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
-
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   const std::string& name = app.get_name();
   log_to_stderr();
@@ -47,6 +39,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(name, std::string(error.what()) + "; see " + name + " --help", bad_usage);
   } catch (const UsageError& error) {
     return complain(name, error.what(), bad_usage);
+  } catch (const Error& error) {
+    return complain(name, error.what(), exit_status_of(error.code()));
   } catch (const std::exception& error) {
     return complain(name, error.what(), failed_run);
   }

@@ -1,22 +1,13 @@
-// The command line, errors and exit status of every program.
+// The command line of every program.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "apps/usage/usage.h"
+
 namespace actorflow {
-
-enum ExitStatus : int { success = 0, failed_run = 1, bad_usage = 2, interrupted_run = 130 };
-
-// A mistake in the arguments that is found after they have been parsed.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Runs `body`, which builds values from arguments, and turns its Error into a UsageError.
-void check_usage(const std::function<void()>& body);
 
 // Parses the arguments, --help and --version among them, and runs `body`, which returns the exit status.
 // Errors become one line, "<program>: error: ...", on standard error. Logs and crash reports go there,

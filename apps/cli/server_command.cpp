@@ -10,6 +10,7 @@
 #include "apps/cli/program.h"
 #include "apps/cli/server_flags.h"
 #include "schema/cluster_json.h"
+#include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
 namespace {
@@ -21,17 +22,18 @@ struct ServerCommand {
   ServerFlags flags;
 };
 
-// The task of the flags if any is given, else that of TF_CONFIG.
+// The task of the flags if any is given, else that of the environment.
 TaskConfig task_of(const ServerCommand& command) {
-  const auto environment = tf_config();
-  if (!command.cluster && !command.job && !command.task && environment) {
-    TaskConfig config = parse_tf_config(*environment);
-    if (config.is_evaluator())
-      throw invalid_argument("TF_CONFIG: an evaluator is no server; start the program that evaluates");
-    return config;
-  }
+  if (!command.cluster && !command.job && !command.task)
+    if (const auto config = task_from_environment()) {
+      if (config->is_evaluator())
+        throw invalid_argument("TF_CONFIG: an evaluator is no server; start the program that evaluates");
+      return *config;
+    }
   if (!command.cluster || !command.job || !command.task)
-    throw invalid_argument("--cluster, --job and --task are required where TF_CONFIG does not say them");
+    throw invalid_argument(
+        "--cluster, --job and --task are required where neither TF_CONFIG nor a launcher (mpirun, srun, "
+        "...) says them");
   TaskConfig config;
   config.cluster = read_cluster(*command.cluster);
   config.task = {*command.job, *command.task};
@@ -69,7 +71,9 @@ void add_server_command(CLI::App& app, Command& chosen) {
   server->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
   server->add_option("--job", command->job, "Job of this task");
   server->add_option("--task", command->task, "Index of this task in its job");
-  server->footer("Without --cluster, --job and --task the environment variable TF_CONFIG says them.");
+  server->footer(
+      "Without --cluster, --job and --task the environment says them: TF_CONFIG, or mpirun, srun or "
+      "torchrun.");
   server
       ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
                    "Seconds to wait for a task that cannot be reached")

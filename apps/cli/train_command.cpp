@@ -48,7 +48,7 @@ int run_here(const TrainCommand& command) {
   const Tasks tasks = tasks_of(command);
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = flags.options();
-  if (tasks.ps == 0) options.ps_job = "worker";
+  if (tasks.ps == 0) flags.place_variables(options, {"worker"});
   const LabelledData data = flags.load(options, tasks.workers);
   prepare_outputs(options, flags, data, tasks.workers);
   Progress progress(flags.report == "-" ? stderr : stdout);
@@ -85,10 +85,10 @@ void add_data(CLI::App& train, Command& chosen, const std::string& name, const s
   add_tasks("--ps", command->ps, std::string("Parameter servers in this process") + otherwise);
   add_tasks("--workers", command->workers, std::string("Workers in this process") + otherwise);
   command->flags.add_to(*sub);
-  sub->footer(
-      "Models, and what --set may say of each:\n" + describe_models() +
-      "\nWhere TF_CONFIG, or --ps_hosts, --worker_hosts, --job_name and --task_index, name a task "
-      "of a cluster, this is that task.");
+  sub->footer("Models, and what --set may say of each:\n" + describe_models() +
+              "\nWhere TF_CONFIG, mpirun, srun, torchrun, or --ps_hosts, --worker_hosts, --job_name and "
+              "--task_index, name a task "
+              "of a cluster, this is that task.");
   sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }
 

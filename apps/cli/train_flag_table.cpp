@@ -46,8 +46,8 @@ void add_model(Table& table) {
 void add_strategy(Table& table) {
   table
       .value("strategy", &TrainFlags::distribution,
-             "Where the variables are: parameter_server (in tasks of their own), multi_worker (divided "
-             "among the workers), mirrored (the same in one process), one_device (a single worker); "
+             "Where the variables are: parameter_server (in tasks of their own), multi_worker (on each "
+             "worker, by all-reduce), mirrored (the same in one process), one_device (a single worker); "
              "without "
              "it as the cluster has tasks 'ps' or not",
              CLI::IsMember({"parameter_server", "multi_worker", "mirrored", "one_device"}))

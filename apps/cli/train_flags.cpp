@@ -58,16 +58,18 @@ bool TrainFlags::wants_sync() const {
   return sync || ((sync_by_default || has_workers_only()) && !async);
 }
 
-std::string TrainFlags::job_of_variables(const ClusterSpec& cluster) const {
-  const bool has_ps = std::ranges::count(cluster.jobs(), "ps") > 0;
+void TrainFlags::place_variables(TrainOptions& options, const std::vector<std::string>& jobs) const {
+  const auto has = [&jobs](const char* job) { return std::ranges::count(jobs, job) > 0; };
+  const bool has_ps = has("ps");
   if (has_workers_only() && has_ps)
     throw UsageError(fmt::format(
         "--strategy={} has no parameter servers, but the cluster has a job 'ps'; omit one of them",
         distribution));
   if (distribution == "parameter_server" && !has_ps)
     throw UsageError("--strategy=parameter_server needs a job 'ps', but the cluster has none");
-  if (has_ps) return "ps";
-  return cluster.contains({"worker", 0}) ? "worker" : "chief";
+  if (has_ps) return;
+  options.ps_job = has("worker") ? "worker" : "chief";
+  if (options.strategy == Strategy(Synchronous{})) options.strategy = AllReduce{};
 }
 
 std::vector<std::string> TrainFlags::arguments() const {

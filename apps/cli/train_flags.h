@@ -53,9 +53,10 @@ struct TrainFlags {
   bool has_workers_only() const;
   // Throws UsageError that names the flags that contradict each other.
   Strategy strategy() const;
-  // The tasks of the cluster that hold the variables. Throws UsageError if the strategy wants others
-  // than there are.
-  std::string job_of_variables(const ClusterSpec& cluster) const;
+  // Lets the tasks of a cluster with these jobs hold the variables: parameter servers, or workers, which
+  // train by all-reduce if each step takes a gradient of all of them. Throws UsageError if the strategy
+  // wants others than there are.
+  void place_variables(TrainOptions& options, const std::vector<std::string>& jobs) const;
   // Throws UsageError. What depends on the data and the number of steps is not set yet.
   TrainOptions options() const;
   // The data, and in `options` what the flags and the model's recipe mean for it.

@@ -8,6 +8,7 @@
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_outputs.h"
+#include "apps/launch/step_report.h"
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
 
@@ -60,7 +61,7 @@ int run_train_task(const TrainTaskFlags& flags) {
   options.mark_end = true;
   const TaskConfig config = flags.cluster.task();
   check_usage([&] { config.chief(); });
-  options.ps_job = flags.train.job_of_variables(config.cluster);
+  flags.train.place_variables(options, config.cluster.jobs());
   if (config.is_evaluator() && options.checkpoint_folder.empty())
     throw UsageError("an evaluator needs --checkpoint_dir, the folder that the chief saves to");
   const bool serves = config.replica < 0 && !config.is_evaluator();
@@ -71,6 +72,7 @@ int run_train_task(const TrainTaskFlags& flags) {
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
   config.is_chief() ? prepare_outputs(options, flags.train, data, config.num_replicas())
                     : check_checkpoint_folder(options);
+  if (!serves) report_will_step();
   Server server(server_options(flags, config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status =

@@ -99,7 +99,7 @@ void RealTask::look(RealTime::time_point now) {
   const auto status = process_ ? process_->status() : std::nullopt;
   if (!status) return;
   process_.reset();
-  if (*status != success && *status != failed_run)
+  if (*status != success && *status != failed_run && *status != lost_task)
     throw Error(Code::internal,
                 fmt::format("{} {}, which none of the faults explains; its last lines are\n{}",
                             name_.to_string(), describe_end(*status), last_lines()));

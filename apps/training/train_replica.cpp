@@ -16,6 +16,7 @@
 #include "apps/training/reports/training_plots.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/ops/training_ops.h"
+#include "dataflow/train/replicated_state.h"
 #include "kernels/ops/clipping.h"
 
 namespace actorflow {
@@ -85,7 +86,7 @@ ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replicati
                      .fetches = {model_.train.loss, model_.train.accuracy},
                      .targets = {}};
   // Averages are of the first replica's batches: an update by each would depend on their order.
-  if (replication.replica == 0) nodes.targets = model_.updates;
+  if (replication.replica == 0) nodes.targets = with_step(train_, model_.updates);
   return nodes;
 }
 

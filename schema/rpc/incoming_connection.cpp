@@ -1,11 +1,6 @@
 #include "schema/rpc/incoming_connection.h"
 
-#include <arpa/inet.h>
 #include <kj/debug.h>
-#include <netinet/in.h>
-
-#include <array>
-#include <cstring>
 
 #include "schema/address.h"
 #include "schema/tls/tls_record.h"
@@ -66,19 +61,11 @@ std::string peer_name(kj::AsyncIoStream& socket) {
   sockaddr_storage address{};
   kj::uint size = sizeof address;
   socket.getpeername(reinterpret_cast<sockaddr*>(&address), &size);
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  sockaddr_in ipv4{};
-  sockaddr_in6 ipv6{};
-  std::memcpy(&ipv4, &address, sizeof ipv4);
-  std::memcpy(&ipv6, &address, sizeof ipv6);
-  if (address.ss_family == AF_INET)
-    inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
-  else
-    inet_ntop(AF_INET6, &ipv6.sin6_addr, text.data(), text.size());
-  return Address{text.data(), ntohs(ipv4.sin_port)}.to_string();  // at the same place for both families
+  return Address::of(address).to_string();
 }
 
-kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, IncomingConnection& incoming) {
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls,
+                               IncomingConnection& incoming) {
   const bool secured = tls != nullptr;
   auto begun = kj::evalNow([&] { return secure(loop, tls.get(), incoming); }).then([&incoming] {
     return read_head(incoming);

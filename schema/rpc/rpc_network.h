@@ -28,7 +28,7 @@ struct RpcOptions {
   int max_connections = 1024;                  // per listener
   std::int64_t handshake_timeout_ms = 10'000;  // for connecting and the handshake, at both ends
   // The time for which a destroyed link goes on delivering messages that were sent before.
-  std::int64_t linger_ms = 1'000;
+  std::int64_t linger_ms = 5'000;
   // The limit of a peer's large messages whose tensors are alive here or being sent. A single message
   // above it fails its step at the sender.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;

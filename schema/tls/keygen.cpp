@@ -1,8 +1,6 @@
 #include "schema/tls/keygen.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include <optional>
 
 #include "dataflow/values/error.h"
+#include "schema/private_file.h"
 #include "schema/text_file.h"
 #include "schema/tls/authority.h"
 #include "schema/tls/certificate.h"
@@ -40,17 +39,8 @@ void make_folder(const std::string& folder) {
 }
 
 void write_private(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  unlink(part.c_str());
-  const int fd =
-      open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (fd < 0) fail("cannot write " + part);
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  errno = error;
-  if (!written || rename(part.c_str(), path.c_str()) != 0) fail("cannot write " + path);
+  const std::string failed = write_private_file(path, text);
+  if (!failed.empty()) fail("cannot write " + failed);
 }
 
 class Folder {

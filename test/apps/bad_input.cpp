@@ -10,7 +10,7 @@ using namespace actorflow::test;
 
 namespace {
 
-constexpr int failed_run = 1;
+constexpr int failed_run = 1, lost_task = 138;
 constexpr int bad_usage = 2;
 
 // Runs a program that must fail with `status` and a line of its own that has all of `words` in it.
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(port_taken_is_named) {
   const std::string cluster = R"({"ps": [")" + address + R"("]})";
   Process first(server(cluster, "ps", "0"));
   BOOST_REQUIRE(first.prints("listening"));
-  expect_failure(server(cluster, "ps", "0"), failed_run, {address, "in use"});
+  expect_failure(server(cluster, "ps", "0"), lost_task, {address, "in use"});
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_others_reach) {
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(parameter_servers_that_are_not_there) {
   const auto addresses = free_addresses(2);
   const std::vector<std::string> command =
       trainer(addresses[0], addresses[1], "worker", "0", {"--connect_timeout=2", "--train_steps=1"});
-  expect_failure(command, failed_run, {"/job:ps/task:0", addresses[0]});
+  expect_failure(command, lost_task, {"/job:ps/task:0", addresses[0]});
 }
 
 BOOST_AUTO_TEST_CASE(a_chief_that_does_not_come) {
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_chief_that_does_not_come) {
   Process ps(trainer(addresses[0], workers, "ps", "0"));
   expect_failure(
       trainer(addresses[0], workers, "worker", "1", {"--connect_timeout=2", "--train_steps=1"}),
-      failed_run, {"chief", "/job:worker/task:0", addresses[1]});
+      lost_task, {"chief", "/job:worker/task:0", addresses[1]});
 }
 
 BOOST_AUTO_TEST_CASE(data_that_is_missing_or_damaged) {

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(kill_9_of_the_task_of_an_actor_is_told_to_who_sends_to_it) 
   Process second(command(hosts, "1", {}));
   BOOST_TEST(second.prints("the first word is"), second.output());
   second.send_signal(SIGKILL);
-  BOOST_TEST(first.wait() == 1);
+  BOOST_TEST(first.wait() == 138);
   for (const char* part : {"counter: error: ", "/job:counter/task:1", "'counter'"})
     BOOST_TEST(first.output().find(part) != std::string::npos,
                part << " is missing: " << first.output());

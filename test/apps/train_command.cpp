@@ -1,6 +1,10 @@
 // `actorflow train`: any data, any strategy, here or as a task of a cluster.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <filesystem>
+#include <set>
+#include <system_error>
+#include <thread>
 
 #include "test/apps/support/process.h"
 #include "test/apps/support/tf_config_cluster.h"
@@ -72,6 +76,37 @@ BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
   command.insert(command.end(), job.begin(), job.end());
   TfConfigCluster cluster(command, {{"worker", 3}});
   cluster.start_all();
+  cluster.expect_all_end(0);
+  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+}
+
+// kill -9 of a worker, and of the chief, each with another process in its place.
+BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_together) {
+  const Folder folder;
+  const std::vector<std::string> job{"digits", "--train-steps=1500", "--strategy=multi_worker"};
+  auto alone = job;
+  alone.emplace_back("--workers=3");
+  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
+  command.insert(command.end(), job.begin(), job.end());
+  command.insert(command.end(),
+                 {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
+  TfConfigCluster cluster(command, {{"worker", 3}});
+  cluster.start_all();
+  // After a loss they are at other steps than before.
+  const auto wait_for_checkpoints = [&](int count) {
+    const auto is_manifest = [](const auto& file) { return file.path().extension() == ".manifest"; };
+    std::set<std::filesystem::path> seen;
+    while (std::ssize(seen) < count) {
+      std::error_code not_there_yet;
+      for (const auto& file : std::filesystem::directory_iterator(folder.file("saved"), not_there_yet))
+        if (is_manifest(file)) seen.insert(file.path().filename());
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  };
+  wait_for_checkpoints(3);
+  cluster.replace("worker", 2);
+  wait_for_checkpoints(7);
+  cluster.replace("worker", 0);
   cluster.expect_all_end(0);
   BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
 }

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/launch/step_report.h"
+
 namespace actorflow {
 
 Progress::Progress(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
 
 void Progress::update(const Meter& meter) {
+  report_step();  // the first one, to the launcher
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(live_ ? 100 : 1000);

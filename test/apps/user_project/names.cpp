@@ -13,6 +13,8 @@
 #include "actors/models/text/text_data.h"
 #include "actors/models/text/transformer.h"
 #include "actors/simulation/simulation_test.h"
+#include "actors/strategies/distributed_optimizer.h"
+#include "dataflow/train/replicated_state.h"
 #include "kernels/shuffle/group_table.h"
 #include "kernels/update/elementwise_optimizer.h"
 #include "kernels/update/graph_optimizer.h"
@@ -165,11 +167,15 @@ void name_library() {
   keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
        &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
   // dataflow/ops/collective_ops.h
-  keep(&af::all_reduce, &af::all_gather,
+  keep<Output(const Output&, const af::RankList&, const std::string&, const af::GraphReduce&),
+       std::vector<Output>(const std::vector<Output>&, const af::RankList&, const std::string&,
+                           const af::GraphReduce&)>(&af::all_reduce, &af::all_reduce);
+  keep(&af::all_gather,
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
            &af::broadcast),
        &af::reduce_scatter, &af::all_to_all, &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op,
-       &af::reduce_scatter_op, &af::all_to_all_op, &af::collective_ops, &af::ranks_of);
+       &af::reduce_scatter_op, &af::all_to_all_op, &af::collective_ops, &af::ranks_of,
+       &af::life_of, &af::parse_life);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
@@ -192,8 +198,10 @@ void name_library() {
   keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
   // dataflow/train/replicate.h
   keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
+  // dataflow/train/replicated_state.h
+  keep(&af::copy_state_of_first, &af::with_step);
   // dataflow/train/strategy.h
-  keep(&af::is_synchronous);
+  keep(&af::is_synchronous, &af::is_all_reduce);
   // dataflow/values/buffer.h
   keep(&af::heap);
   // dataflow/values/dtype.h

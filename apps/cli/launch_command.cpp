@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/program.h"
+#include "apps/launch/deploy/deploy_command.h"
+#include "apps/launch/hosts.h"
+#include "apps/launch/keeper/keeper.h"
+#include "apps/launch/run/launcher.h"
+#include "apps/launch/run/stop_socket.h"
+
+namespace actorflow {
+namespace {
+
+struct LaunchCommand {
+  std::string hosts, hosts_file;
+  std::vector<std::string> variables;
+  bool has_workers = false, has_hosts = false, has_hosts_file = false;
+  LaunchOptions options;
+  DeployOptions deploy;
+};
+
+// NAME=VALUE, or NAME with the value that it has here.
+EnvironmentVariable variable_of(const std::string& text) {
+  const auto equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (name.empty()) throw UsageError(fmt::format("--env: expected NAME or NAME=VALUE, got '{}'", text));
+  if (equals != text.npos) return {name, text.substr(equals + 1)};
+  const char* value = std::getenv(name.c_str());
+  if (!value)
+    throw UsageError(fmt::format("--env {}: there is no such variable here; say {}=VALUE", name, name));
+  return {name, value};
+}
+
+// What the flags mean together.
+void complete(LaunchCommand& command) {
+  JobSpec& job = command.options.job;
+  if (command.has_hosts && command.has_hosts_file)
+    throw UsageError("both -H and --hostfile name the hosts; omit one of them");
+  if (command.has_hosts) job.hosts = parse_hosts(command.hosts);
+  if (command.has_hosts_file) job.hosts = read_hosts_file(command.hosts_file);
+  for (const auto& text : command.variables) job.environment.push_back(variable_of(text));
+  if (job.hybrid && job.ps > 0) throw UsageError("--hybrid has a ps on each host; omit --ps");
+  if (job.hybrid && command.has_workers && job.workers != num_hosts(job))
+    throw UsageError(fmt::format("--hybrid has a worker on each of {} hosts, but -np is {}; omit -np",
+                                 num_hosts(job), job.workers));
+  if (!job.hybrid && !command.has_workers && command.deploy.to != "docker")
+    throw UsageError("expected -np N, the number of processes with a rank (or --hybrid)");
+  command.options.version = ACTORFLOW_VERSION;
+}
+
+int run(LaunchCommand command) {
+  open_standard_streams();  // what is opened next must not take the place of a closed one
+  check_usage([&] { complete(command); });
+  const auto& words = command.options.job.command;
+  if (!words.empty() && words[0].starts_with('-'))
+    throw UsageError(fmt::format("launch has no option {}; see actorflow help launch", words[0]));
+  if (!command.deploy.to.empty()) return deploy_command(command.deploy, command.options.job);
+  std::unique_ptr<Launcher> launcher;
+  check_usage([&] { launcher = std::make_unique<Launcher>(std::move(command.options)); });
+  return launcher->run();
+}
+
+void add_job_flags(CLI::App& app, LaunchCommand& command) {
+  JobSpec& job = command.options.job;
+  const auto add = [&app](const char* name, auto& value, const char* what) {
+    return app.add_option(name, value, what);
+  };
+  app.add_option_function<int>(
+         "--np,-n",
+         [&command](int count) {
+           command.has_workers = true;
+           command.options.job.workers = count;
+         },
+         "Processes with a rank: the workers, or a chief and workers (-np, too)")
+      ->check(CLI::Range(1, 100'000));
+  add("--ps", job.ps, "Parameter servers beside them, spread over the hosts")
+      ->check(CLI::Range(0, 10'000));
+  app.add_flag("--hybrid", job.hybrid, "A ps and a worker on each host, the ps without GPUs");
+  app.add_flag("--chief", job.chief, "Rank 0 is the task 'chief' instead of worker 0");
+  app.add_flag("--evaluator", job.evaluator, "An evaluator beside them, on the last host");
+  add("--num_gpus,--num-gpus", job.num_gpus, "GPUs of each host, divided among its workers")
+      ->check(CLI::Range(0, 1024));
+  add("--restarts", job.restarts,
+      "How many tasks of the job may die and be started again, after their first step")
+      ->check(CLI::Range(0, 1'000'000));
+  add("--env,-x", command.variables,
+      "NAME=VALUE for the tasks, or NAME with its value here; again for more")
+      ->allow_extra_args(false);
+  add("--work_dir,--work-dir", job.folders.work, "Where tasks start; the folder of this command");
+  add("--data_dir,--data-dir", job.folders.data,
+      "Must be there to read on each host; ACTORFLOW_DATA_DIR");
+  add("--output_dir,--output-dir", job.folders.output,
+      "Must be there to write on each host; ACTORFLOW_OUTPUT_DIR");
+  add("--log_dir,--log-dir", job.folders.logs, "A file of output for each task, here");
+}
+
+void add_host_flags(CLI::App& app, LaunchCommand& command) {
+  app.add_option("-H,--hosts", command.hosts, "host:slots,user@host:slots,... Without it this machine");
+  app.add_option("--hostfile,--hosts_file", command.hosts_file,
+                 "The same, a host in each line: host slots=N");
+  app.add_option("--port", command.options.first_port,
+                 "Of the first task of each host; without it free ones")
+      ->check(CLI::Range(1, 65'535));
+  app.add_option("--ssh_config,--ssh-config", command.options.ssh_config, "For ssh -F")
+      ->check(CLI::ExistingFile);
+  app.add_option("--actorflow", command.options.actorflow,
+                 "Path of this program on the other hosts; without it as here");
+}
+
+// Whether a word of the command line is an option whose value is the next word.
+bool takes_next(const CLI::App& app, const std::string& word) {
+  const CLI::Option* option = app.get_option_no_throw(word);
+  return option && option->get_expected_min() > 0;
+}
+
+}  // namespace
+
+void spell_out_np(const CLI::App& app, int argc, char** argv) {
+  static char long_name[] = "--np", end_of_options[] = "--program";
+  if (argc < 2 || argv[1] != std::string_view("launch")) return;
+  const CLI::App& launch = *app.get_subcommand("launch");
+  for (int i = 2; i < argc && argv[i][0] == '-'; ++i) {
+    if (argv[i] == std::string_view("--")) {
+      argv[i] = end_of_options;
+      return;
+    }
+    if (argv[i] == std::string_view("-np")) argv[i] = long_name;
+    i += takes_next(launch, argv[i]);
+  }
+}
+
+void add_launch_command(CLI::App& app, Command& chosen) {
+  auto command = std::make_shared<LaunchCommand>();
+  CLI::App* launch =
+      app.add_subcommand("launch", "Start a job: a program as tasks here, or by ssh on hosts");
+  add_job_flags(*launch, *command);
+  add_host_flags(*launch, *command);
+  add_deploy_flags(*launch, command->deploy);
+  // Stands for "--", after which the parser would look for a program of its own.
+  launch->add_flag("--program")->group("");
+  launch->prefix_command();  // what follows the program is the program's
+  launch->footer("Then follow the program and its arguments: launch -np 4 build/bin/trainer --epochs 2");
+  launch->callback([launch, command, &chosen] {
+    chosen = [launch, command] {
+      command->options.job.command = launch->remaining();
+      command->has_hosts = launch->count("--hosts") > 0;
+      command->has_hosts_file = launch->count("--hostfile") > 0;
+      return run(*command);
+    };
+  });
+}
+
+void add_keep_command(CLI::App& app, Command& chosen) {
+  CLI::App* keep = app.add_subcommand("keep", "The tasks of one machine, for actorflow launch");
+  keep->group("");  // people do not call it
+  keep->callback([&chosen] {
+    chosen = [] {
+      Keeper(ACTORFLOW_VERSION).run();
+      return int{success};
+    };
+  });
+}
+
+void add_stop_command(CLI::App& app, Command& chosen) {
+  auto job = std::make_shared<std::string>();
+  CLI::App* stop =
+      app.add_subcommand("stop", "End a job of actorflow launch; without a name list those that run");
+  stop->add_option("job", *job, "The job's number, as launch has said it");
+  stop->callback([job, &chosen] {
+    chosen = [job] {
+      if (job->empty()) {
+        for (const auto& running : running_jobs()) fmt::print("{}\n", running);
+      } else {
+        stop_job(*job);
+        fmt::print("job {} has ended\n", *job);
+      }
+      return int{success};
+    };
+  });
+}
+
+}  // namespace actorflow

@@ -1,0 +1,57 @@
+// The tasks of one machine, as the launcher asks for them (frames.h).
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/launch/keeper/frames.h"
+#include "apps/launch/keeper/held_ports.h"
+#include "apps/launch/keeper/kept_task.h"
+
+namespace actorflow {
+
+// One thread, which must be the only one of its process. The launcher is at standard input and output.
+class Keeper {
+ public:
+  explicit Keeper(std::string version);
+  // Until the launcher says that it is over, or is gone itself. Then no process is left of what was
+  // started here, whatever it has become.
+  void run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void wait();
+  void take_commands();
+  void obey(const Frame& frame);
+  void probe(const Frame& frame);
+  void reach(const Frame& frame);
+  void take_job(const Frame& frame);
+  void start(const Frame& frame);
+  void take_output();
+  void take_signals();
+  void reap();
+  void look_for_life();
+  void tick();
+  void report_life(int task);
+  void end_all();
+  KeptTask::Sink sink_of(int task);
+  void send(const Frame& frame);
+
+  std::string version_;
+  FrameReader commands_{false};
+  FileDescriptor input_, output_, signals_;
+  HeldPorts ports_;
+  std::string program_;
+  SpawnRequest job_;  // what all tasks have
+  bool watches_ = false;
+  std::map<int, std::unique_ptr<KeptTask>> tasks_;
+  std::map<int, bool> reported_alive_;
+  Clock::time_point next_look_{}, next_tick_{}, last_moment_{};
+  bool ending_ = false, killed_ = false;
+};
+
+}  // namespace actorflow

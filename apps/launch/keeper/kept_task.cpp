@@ -1,0 +1,96 @@
+#include "apps/launch/keeper/kept_task.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "apps/launch/step_report.h"
+
+namespace actorflow {
+namespace {
+
+constexpr std::size_t most_at_a_time = 64 << 10;
+constexpr int most_parts_of_rest = 256;
+constexpr int report_number = 3;
+
+ino_t inode_of(const FileDescriptor& descriptor) {
+  struct stat file {};
+  fstat(descriptor.get(), &file);
+  return file.st_ino;
+}
+
+}  // namespace
+
+KeptTask::KeptTask(SpawnRequest request, int port) : port_(port) {
+  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  std::array<Pipe, 3> pipes{make_pipe(), make_pipe(), make_pipe()};
+  for (auto& pipe : pipes) set_nonblocking(pipe.reading);
+  request.descriptors = {{nothing.get(), STDIN_FILENO},
+                         {pipes[0].writing.get(), STDOUT_FILENO},
+                         {pipes[1].writing.get(), STDERR_FILENO},
+                         {pipes[2].writing.get(), report_number}};
+  request.dies_with_us = true;
+  set_variable(request.environment,
+               std::string(step_report_variable) + "=" + std::to_string(report_number));
+  set_variable(request.environment,
+               std::string(step_pipe_variable) + "=" + std::to_string(inode_of(pipes[2].writing)));
+  id_ = spawn(request);
+  streams_ = {std::move(pipes[0].reading), std::move(pipes[1].reading)};
+  report_ = std::move(pipes[2].reading);
+}
+
+KeptTask::~KeptTask() {
+  if (id_ < 0) return;
+  signal_group(SIGKILL);
+  waitpid(id_, nullptr, 0);
+}
+
+void KeptTask::signal_group(int signal) const {
+  if (id_ > 0) kill(-id_, signal);
+}
+
+std::vector<int> KeptTask::open_pipes() const {
+  std::vector<int> list;
+  for (const auto* pipe : {&streams_[0], &streams_[1], &report_})
+    if (*pipe) list.push_back(pipe->get());
+  return list;
+}
+
+void KeptTask::take_output(const Sink& sink) {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (!streams_[i]) continue;
+    const std::string bytes = read_available(streams_[i], most_at_a_time);
+    if (i == 0 && !reports_steps_ && bytes.find('\n') != bytes.npos) alive_ = true;
+    if (!bytes.empty()) sink(static_cast<int>(i) + 1, bytes);
+  }
+  take_report();
+}
+
+void KeptTask::take_report() {
+  if (!report_) return;
+  for (const char mark : read_available(report_, most_at_a_time)) {
+    // What was seen before it said that steps would come was no sign.
+    if (mark == will_step_mark && !reports_steps_) alive_ = false;
+    reports_steps_ = reports_steps_ || mark == will_step_mark;
+    alive_ = alive_ || mark == step_mark;
+  }
+}
+
+void KeptTask::finish(const Sink& sink) {
+  signal_group(SIGKILL);
+  // What has left the group may go on to write.
+  bool more = true;
+  for (int part = 0; more && part < most_parts_of_rest; ++part) {
+    more = false;
+    take_output([&](int stream, const std::string& bytes) {
+      more = true;
+      sink(stream, bytes);
+    });
+  }
+  for (auto& stream : streams_) stream = FileDescriptor();
+}
+
+}  // namespace actorflow

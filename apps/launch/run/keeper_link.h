@@ -1,0 +1,53 @@
+// The launcher's end of a keeper.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/launch/keeper/frames.h"
+#include "apps/launch/keeper/spawn.h"
+#include "apps/launch/run/launch_options.h"
+
+namespace actorflow {
+
+// Whether the host is this machine, which needs no ssh: "localhost", or its own name.
+bool is_this_machine(const LaunchHost& host);
+
+// A keeper on a host: a child of ours, or of ssh's. It ends with this object, and then all its tasks do.
+// Not thread-safe.
+class KeeperLink {
+ public:
+  // Starts it; what goes wrong on the way is said by words(). Throws Error if this machine has no ssh.
+  KeeperLink(const LaunchHost& host, const LaunchOptions& options);
+  KeeperLink(const KeeperLink&) = delete;
+  KeeperLink& operator=(const KeeperLink&) = delete;
+  ~KeeperLink();
+
+  // Keeps the frame until the keeper takes it.
+  void send(const Frame& frame);
+  // Adds what to wait for, and does what can be done without waiting.
+  void add_to(std::vector<pollfd>& list) const;
+  void move_bytes();
+  // The next frame that has come. Throws data_loss.
+  std::optional<Frame> next() { return frames_.next(); }
+  // Whether more may come.
+  bool is_open() const { return bool(from_); }
+  // What ssh, or the keeper, has said to standard error: its last line or two.
+  std::string words();
+  // Kills it without mercy.
+  void kill();
+
+ private:
+  void flush();
+
+  pid_t id_ = -1;
+  FileDescriptor to_, from_, errors_;
+  std::string outbox_, said_;
+  FrameReader frames_{true};
+};
+
+}  // namespace actorflow

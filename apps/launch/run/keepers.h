@@ -1,0 +1,50 @@
+// The keepers of all hosts of a job.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/launch/run/keeper_link.h"
+
+namespace actorflow {
+
+// A frame from a host's keeper; an empty one: the keeper is lost.
+struct Arrival {
+  int host = 0;
+  Frame frame;
+};
+
+class Keepers {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Starts all of them at once.
+  explicit Keepers(const LaunchOptions& options);
+  ~Keepers();  // kills those that have not left
+
+  int size() const { return static_cast<int>(links_.size()); }
+  // The host in messages.
+  const std::string& name(int host) const { return names_.at(static_cast<std::size_t>(host)); }
+  void send(int host, const Frame& frame) { link(host).send(frame); }
+  void send_all(const Frame& frame);
+  // What a lost keeper has said.
+  std::string words(int host) { return link(host).words(); }
+
+  // Waits until frames have come, one of `others` can be read, or until `end`.
+  std::vector<Arrival> wait(Clock::time_point end, std::span<const int> others);
+  // Whether no keeper is left.
+  bool all_have_left() const;
+
+ private:
+  KeeperLink& link(int host) { return *links_.at(static_cast<std::size_t>(host)); }
+  std::vector<Arrival> arrivals();
+
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<KeeperLink>> links_;
+  std::vector<bool> lost_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,214 @@
+#include "apps/launch/run/launcher.h"
+
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "apps/launch/run/job_lines.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// TERM, 5 s, KILL, and the way there and back; where nothing has been started the way only.
+constexpr std::chrono::seconds leave_limit{9}, early_leave_limit{2};
+// How long parameter servers may serve after the last worker has ended, and then after TERM.
+constexpr std::chrono::seconds server_grace{5};
+
+// Whoever has started us wants this, as nohup does with SIGHUP.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+FileDescriptor watch_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (!is_ignored(signal)) sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // if our parent ignores it, the ends of our children could not be seen
+  allow_many_descriptors();
+  return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// Connections to other machines need addresses that those reach.
+JobAddresses addresses_of(const JobSpec& job) {
+  JobAddresses addresses;
+  const auto is_local = [](const LaunchHost& host) { return is_this_machine(host); };
+  if (std::ranges::all_of(job.hosts, is_local)) {
+    addresses.hosts.assign(static_cast<std::size_t>(num_hosts(job)), "127.0.0.1");
+    return addresses;
+  }
+  for (const auto& host : job.hosts) {
+    if (host.name == "localhost")
+      throw invalid_argument(
+          "'localhost' is among other hosts, which do not reach it by that name; say this machine's "
+          "name");
+    addresses.hosts.push_back(host.name);
+  }
+  return addresses;
+}
+
+}  // namespace
+
+Launcher::Launcher(LaunchOptions options)
+    : options_(std::move(options)),
+      signals_(watch_signals()),
+      console_([this] { is_interrupted(); }),
+      progress_(lay_out(options_.job), options_.job.restarts),
+      output_(console_, progress_.tasks(), options_.job.folders.logs),
+      addresses_(addresses_of(options_.job)),
+      keepers_(options_) {}
+
+int Launcher::run() {
+  try {
+    prepare();
+  } catch (...) {
+    leave(early_leave_limit);
+    throw;
+  }
+  if (!ending_) start_all();
+  if (!ending_) watch();
+  leave(leave_limit);
+  if (!ending_) ending_ = {0, "every task has ended well"};
+  console_.say(ending_->says);
+  return ending_->status;
+}
+
+void Launcher::start_all() {
+  const JobSpec& job = options_.job;
+  std::vector<EnvironmentVariable> variables = job.environment;
+  if (!job.folders.data.empty()) variables.push_back({"ACTORFLOW_DATA_DIR", job.folders.data});
+  if (!job.folders.output.empty()) variables.push_back({"ACTORFLOW_OUTPUT_DIR", job.folders.output});
+  Frame of_all{"job", job.restarts > 0 ? "1" : "0", std::to_string(variables.size())};
+  for (const auto& variable : variables) of_all.push_back(variable.name + "=" + variable.value);
+  of_all.insert(of_all.end(), job.command.begin(), job.command.end());
+  keepers_.send_all(of_all);
+  say_what_runs();
+  for (std::size_t task = 0; task < progress_.tasks().size(); ++task) start(static_cast<int>(task));
+}
+
+void Launcher::start(int task) {
+  const LaunchedTask& started = progress_.tasks()[static_cast<std::size_t>(task)];
+  Frame frame{"start", std::to_string(task), std::to_string(started.port),
+              std::to_string(started.is_first_rank() ? addresses_.master_port : 0)};
+  for (const auto& variable : task_environment(progress_.tasks(), started, addresses_))
+    frame.push_back(variable.name + "=" + variable.value);
+  keepers_.send(started.host, frame);
+}
+
+void Launcher::say_what_runs() {
+  for (int host = 0; host < keepers_.size(); ++host)
+    console_.say(fmt::format("{}: {}", keepers_.name(host), tasks_of_host(progress_.tasks(), host)));
+  const auto& logs = options_.job.folders.logs;
+  console_.say(
+      fmt::format("to end it: actorflow stop {}{}", stop_socket_.job(),
+                  logs.empty() ? "" : fmt::format("; to follow a task: tail -F {}/*.log", logs)));
+}
+
+void Launcher::watch() {
+  while (!ending_ && !progress_.all_have_ended()) {
+    for (const auto& arrival : wait(end_of_servers_)) take(arrival);
+    if (!ending_) end_servers();
+    if (!ending_) is_interrupted();
+  }
+}
+
+void Launcher::take(const Arrival& arrival) {
+  const auto& [host, frame] = arrival;
+  if (frame.empty()) {
+    if (ending_) return;
+    return end_job(
+        {1, fmt::format("{} is lost: {}", keepers_.name(host), lost_words(keepers_.words(host)))});
+  }
+  if (frame[0] == "output")
+    output_.add(std::stoi(frame.at(1)), std::stoi(frame.at(2)), frame.at(3));
+  else if (frame[0] == "alive")
+    progress_.is_alive(std::stoi(frame.at(1)));
+  else if (frame[0] == "ended")
+    task_ended(std::stoi(frame.at(1)), {std::stoi(frame.at(2)), std::stoi(frame.at(3)), frame.at(4)});
+  const int failure = console_.failure();
+  if (failure == EPIPE && !ending_)
+    end_job({128 + SIGPIPE, "nobody reads the output any more, so the job has been ended"});
+  else if (failure != 0 && !ending_)
+    end_job({1, fmt::format("the output cannot be written, so the job has been ended: {}",
+                            std::strerror(failure))});
+}
+
+void Launcher::task_ended(int task, const TaskEnd& end) {
+  output_.finish(task);
+  std::string says;
+  const bool was_over = progress_.work_is_done();  // how parameter servers end then says nothing
+  const Consequence consequence = progress_.ended(task, end, says);
+  if (ending_ || was_over) return;
+  says = fmt::format("{} on {} {}", progress_.tasks()[static_cast<std::size_t>(task)].label(),
+                     host_of(task), says);
+  if (consequence == Consequence::end_job) end_job({end.status, says});
+  if (consequence != Consequence::start_again) return;
+  console_.say(says);
+  progress_.restarted(task);
+  start(task);
+}
+
+void Launcher::end_servers() {
+  if (!progress_.work_is_done() || progress_.all_have_ended()) return;
+  if (end_of_servers_ == Clock::time_point::max()) end_of_servers_ = Clock::now() + server_grace;
+  if (Clock::now() < end_of_servers_) return;
+  const std::string signal = std::to_string(signals_to_servers_++ == 0 ? SIGTERM : SIGKILL);
+  for (std::size_t i = 0; i < progress_.tasks().size(); ++i)
+    if (progress_.is_running(static_cast<int>(i)))
+      keepers_.send(progress_.tasks()[i].host, {"signal", std::to_string(i), signal});
+  end_of_servers_ = Clock::now() + server_grace;
+}
+
+void Launcher::end_job(Ending ending) {
+  if (!ending_) ending_ = std::move(ending);
+  keepers_.send_all({"end"});
+}
+
+void Launcher::interrupt(Ending ending) {
+  console_.hurry();
+  end_job(std::move(ending));
+}
+
+bool Launcher::is_interrupted() {
+  signalfd_siginfo info{};
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    interrupt({128 + signal, fmt::format("ended by signal {} ({})", signal, strsignal(signal))});
+  }
+  if (stop_socket_.stop_is_wanted()) interrupt({128 + SIGTERM, "ended by actorflow stop"});
+  return ending_.has_value();
+}
+
+std::vector<Arrival> Launcher::wait(Clock::time_point end) {
+  std::vector<int> others = stop_socket_.descriptors();
+  others.push_back(signals_.get());
+  return keepers_.wait(end, others);
+}
+
+void Launcher::leave(std::chrono::seconds patience) {
+  if (!ending_) keepers_.send_all({"end"});
+  auto limit = Clock::now() + patience;
+  while (!keepers_.all_have_left() && Clock::now() < limit) {
+    const auto arrivals = wait(limit);
+    const auto begin = Clock::now();
+    for (const auto& arrival : arrivals)
+      if (!arrival.frame.empty()) take(arrival);
+    limit += Clock::now() - begin;  // a slow reader of the output is no fault of the keepers'
+    is_interrupted();
+  }
+}
+
+std::string Launcher::host_of(int task) const {
+  return keepers_.name(progress_.tasks()[static_cast<std::size_t>(task)].host);
+}
+
+}  // namespace actorflow

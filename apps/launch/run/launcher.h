@@ -1,0 +1,86 @@
+// A job from its values to its end.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/launch/keeper/spawn.h"
+#include "apps/launch/run/console.h"
+#include "apps/launch/run/job_progress.h"
+#include "apps/launch/run/keepers.h"
+#include "apps/launch/run/launch_options.h"
+#include "apps/launch/run/stop_socket.h"
+#include "apps/launch/run/task_output.h"
+#include "apps/launch/task_environment.h"
+
+namespace actorflow {
+
+// One thread, which must be the only one of its process: it takes the signals INT, TERM and HUP. The
+// first of them, or `actorflow stop`, ends the tasks (TERM, 5 s, KILL), the second one kills them.
+class Launcher {
+ public:
+  // Connects to the hosts. Throws invalid_argument for a job that cannot be laid out, unavailable if
+  // logs cannot be written.
+  explicit Launcher(LaunchOptions options);
+
+  // Runs the job and returns its exit status: 0 if all tasks have ended well, that of the first task
+  // that has failed, 128 + the signal that has ended the job. Throws Error, with a line for each host,
+  // if nothing was started because a machine is not fit for it.
+  int run();
+
+ private:
+  using Clock = Keepers::Clock;
+  using Answers = std::vector<Frame>;  // by host
+  // The mistake in an answer, "" for none.
+  using Mistake = std::function<std::string(const Frame&)>;
+
+  // How the job ends.
+  struct Ending {
+    int status = 0;
+    std::string says;
+  };
+
+  // Before anything is started.
+  void prepare();
+  // Asks each host its question, if there are any, and waits for all answers.
+  Answers ask_all(const std::vector<Frame>& questions, const std::string& answer,
+                  const Mistake& mistake);
+  void probe();
+  void take_ports(int host, const Frame& probed);
+  void check_reachable();
+
+  void start_all();
+  void start(int task);
+  void say_what_runs();
+  void watch();
+  void take(const Arrival& arrival);
+  void task_ended(int task, const TaskEnd& end);
+  void end_servers();
+  void end_job(Ending ending);
+
+  // Signals and `actorflow stop`. True if the job is to end now.
+  bool is_interrupted();
+  void interrupt(Ending ending);
+  std::vector<Arrival> wait(Clock::time_point end);
+  // Waits until all keepers have ended their tasks and left.
+  void leave(std::chrono::seconds patience);
+  std::string host_of(int task) const;
+
+  LaunchOptions options_;
+  FileDescriptor signals_;
+  Console console_;
+  StopSocket stop_socket_;
+  JobProgress progress_;
+  TaskOutput output_;
+  JobAddresses addresses_;
+  Keepers keepers_;
+  Clock::time_point prepared_by_{};
+  std::optional<Ending> ending_;
+  Clock::time_point end_of_servers_ = Clock::time_point::max();
+  int signals_to_servers_ = 0;
+};
+
+}  // namespace actorflow

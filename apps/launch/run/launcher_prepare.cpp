@@ -1,0 +1,109 @@
+// What the launcher does before anything is started: all machines are fit, or nothing runs.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "apps/launch/run/job_lines.h"
+#include "apps/launch/run/launcher.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// Of connecting and probing, together; with the leaving that follows a failure is said within 15 s.
+constexpr std::chrono::seconds prepare_limit{12};
+
+std::string current_folder() {
+  std::error_code error;
+  const std::string folder = std::filesystem::current_path(error).string();
+  if (error)
+    throw Error(Code::not_found,
+                fmt::format("the folder of this command cannot be seen: {}; go to another "
+                            "one, or give --work_dir",
+                            error.message()));
+  return folder;
+}
+
+}  // namespace
+
+void Launcher::prepare() {
+  prepared_by_ = Clock::now() + prepare_limit;
+  ask_all({}, "hello", [this](const Frame& hello) {
+    return hello.at(1) == options_.version
+               ? std::string()
+               : fmt::format("actorflow {} is there, but {} is here; install the same version on both",
+                             hello.at(1), options_.version);
+  });
+  if (!ending_) probe();
+  if (!ending_) check_reachable();
+}
+
+Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const std::string& answer,
+                                    const Mistake& mistake) {
+  Answers answers(static_cast<std::size_t>(keepers_.size()));
+  std::vector<std::string> mistakes(answers.size());
+  const auto is_open = [&](std::size_t host) { return answers[host].empty() && mistakes[host].empty(); };
+  const auto num_open = [&] {
+    std::size_t count = 0;
+    for (std::size_t host = 0; host < answers.size(); ++host) count += is_open(host);
+    return count;
+  };
+  for (std::size_t host = 0; host < questions.size(); ++host)
+    keepers_.send(static_cast<int>(host), questions[host]);
+  while (num_open() > 0 && Clock::now() < prepared_by_) {
+    for (const auto& [host, frame] : wait(prepared_by_)) {
+      const auto at = static_cast<std::size_t>(host);
+      if (frame.empty()) mistakes[at] = lost_words(keepers_.words(host));
+      if (frame.empty() || frame[0] != answer) continue;
+      answers[at] = frame;
+      mistakes[at] = mistake(frame);
+    }
+    if (is_interrupted()) return answers;
+  }
+  for (std::size_t host = 0; host < answers.size(); ++host)
+    if (is_open(host))
+      mistakes[host] = silent_words(keepers_.words(static_cast<int>(host)), prepare_limit);
+  throw_mistakes(keepers_, mistakes);
+  return answers;
+}
+
+void Launcher::probe() {
+  const JobSpec& job = options_.job;
+  std::vector<int> ports(static_cast<std::size_t>(keepers_.size()));
+  for (const auto& task : progress_.tasks())
+    ports[static_cast<std::size_t>(task.host)] += task.is_served() + task.is_first_rank();
+  const std::string work = job.folders.work.empty() ? current_folder() : job.folders.work;
+  std::vector<Frame> questions;
+  for (const int count : ports)
+    questions.push_back({"probe", work, job.folders.data, job.folders.output, std::to_string(count),
+                         std::to_string(options_.first_port), job.command[0]});
+  const auto answers = ask_all(questions, "probed", [](const Frame& probed) { return probed.at(1); });
+  if (ending_) return;
+  for (int host = 0; host < keepers_.size(); ++host)
+    take_ports(host, answers[static_cast<std::size_t>(host)]);
+}
+
+void Launcher::take_ports(int host, const Frame& probed) {
+  std::size_t next = 2;
+  for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
+    const auto& task = progress_.tasks()[i];
+    if (task.host != host) continue;
+    if (task.is_served()) progress_.set_port(static_cast<int>(i), std::stoi(probed.at(next++)));
+    if (task.is_first_rank()) addresses_.master_port = std::stoi(probed.at(next++));
+  }
+}
+
+void Launcher::check_reachable() {
+  if (keepers_.size() == 1) return;
+  Frame question{"reach"};
+  std::vector<bool> seen(static_cast<std::size_t>(keepers_.size()));
+  for (const auto& task : progress_.tasks()) {
+    const auto host = static_cast<std::size_t>(task.host);
+    if (task.port == 0 || seen[host]) continue;
+    seen[host] = true;
+    question.push_back(address_of(addresses_.hosts[host], task.port));
+  }
+  ask_all(Answers(seen.size(), question), "reached", [](const Frame& reached) { return reached.at(1); });
+}
+
+}  // namespace actorflow

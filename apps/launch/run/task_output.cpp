@@ -1,0 +1,59 @@
+#include "apps/launch/run/task_output.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+TaskOutput::TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks,
+                       const std::string& folder)
+    : console_(console), tasks_(tasks.size()) {
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(Code::failed_precondition,
+                fmt::format("--log_dir '{}' cannot be made: {}", folder, error.message()));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks_[i].label = tasks[i].label();
+    if (folder.empty()) continue;
+    const std::string path = fmt::format("{}/{}-{}.log", folder, tasks[i].name.job, tasks[i].name.index);
+    tasks_[i].file.open(path, std::ios::binary | std::ios::trunc);
+    if (!tasks_[i].file)
+      throw Error(Code::failed_precondition,
+                  fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
+  }
+}
+
+void TaskOutput::add(int task, int stream, std::string_view bytes) {
+  Shown& shown = tasks_.at(static_cast<std::size_t>(task));
+  shown.streams.at(static_cast<std::size_t>(stream - 1)).add(bytes, [&](std::string_view line) {
+    show(task, stream, line, true);
+  });
+  shown.file.flush();
+}
+
+void TaskOutput::finish(int task) {
+  Shown& shown = tasks_.at(static_cast<std::size_t>(task));
+  for (const int stream : {1, 2})
+    shown.streams[static_cast<std::size_t>(stream - 1)].finish(
+        [&](std::string_view line) { show(task, stream, line, false); });
+}
+
+void TaskOutput::show(int task, int stream, std::string_view line, bool is_whole) {
+  Shown& shown = tasks_[static_cast<std::size_t>(task)];
+  console_.print(stream, shown.label, task, line);
+  if (!shown.file.is_open()) return;
+  shown.file.write(line.data(), static_cast<std::streamsize>(line.size()));
+  if (is_whole) shown.file.put('\n');
+  if (shown.file.flush()) return;
+  console_.say(
+      fmt::format("the log of {} cannot be written any more: {}", shown.label, std::strerror(errno)));
+  shown.file.close();
+}
+
+}  // namespace actorflow

@@ -1,0 +1,40 @@
+// What tasks print, on the console and in files.
+#pragma once
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/launch/run/console.h"
+#include "apps/launch/run/line_splitter.h"
+#include "apps/launch/task_layout.h"
+
+namespace actorflow {
+
+class TaskOutput {
+ public:
+  // With a folder, which is made if it is not there, each task also has a file "worker-1.log" in it: its
+  // lines without prefixes, of both streams. Earlier files of that name are replaced. Throws Error.
+  TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks, const std::string& folder);
+
+  // Bytes of a task, by its index; stream 1 or 2.
+  void add(int task, int stream, std::string_view bytes);
+  // The task has ended: its last line may have no newline.
+  void finish(int task);
+
+ private:
+  struct Shown {
+    std::string label;
+    std::array<LineSplitter, 2> streams;
+    std::ofstream file;
+  };
+
+  void show(int task, int stream, std::string_view line, bool is_whole);
+
+  Console& console_;
+  std::vector<Shown> tasks_;
+};
+
+}  // namespace actorflow

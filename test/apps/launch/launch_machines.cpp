@@ -1,0 +1,70 @@
+// Jobs by ssh on machines of their own (apps/rehearsal/lan.h), with an sshd on each.
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "test/apps/launch/support/launched.h"
+#include "test/apps/launch/support/ssh_server.h"
+#include "test/apps/support/machines.h"
+
+namespace actorflow::test {
+namespace {
+
+void expect(const std::string& text, const std::string& part) {
+  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
+}
+
+// The launcher is on machine 0, the tasks are on 1 and 2.
+struct Cluster {
+  Lan machines{3};
+  SshServer servers{machines, {"node-1", "node-2"}};
+
+  std::unique_ptr<Process> launch(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {ACTORFLOW_BIN_DIR "/actorflow", "launch", "--ssh_config", servers.client_config(),
+                      "-H", "node-1:1,node-2:2", "-np", "3"});
+    return std::make_unique<Process>(machines.on(0, std::move(arguments)));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(launch_machines, *boost::unit_test::precondition(has_ssh_server) *
+                                           boost::unit_test::precondition(has_machines))
+
+BOOST_FIXTURE_TEST_CASE(tasks_of_different_machines_train_together, Cluster) {
+  const auto job = launch(
+      {"--ps", "2", ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--epochs", "2", "--insecure"});
+  BOOST_TEST(job->wait() == 0);
+  expect(job->output(), "launch | node-1: ps 0 (port ");
+  expect(job->output(), "launch | node-2: ps 1 (port ");
+  expect(job->output(), "worker 0 | test accuracy");
+}
+
+BOOST_FIXTURE_TEST_CASE(machines_that_do_not_reach_each_other_are_named_before_anything_starts,
+                        Cluster) {
+  machines.separate({{1, 2}});
+  const auto job = launch({"/bin/sh", "-c", "echo started"});
+  BOOST_TEST(job->wait() == 1);
+  expect(job->output(), "node-1: it does not reach node-2:");
+  expect(job->output(), "no answer for 3 s; a firewall may be between them");
+  BOOST_TEST(job->output().find("started") == std::string::npos);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_machine_that_is_lost_ends_the_job_and_is_named, Cluster) {
+  const std::string mark = "machines-" + std::to_string(getpid());
+  const auto job =
+      launch({"--env", "ACTORFLOW_TEST_MARK=" + mark, "/bin/sh", "-c", "echo started; exec sleep 1000"});
+  for (const char* task : {"worker 0", "worker 1", "worker 2"})
+    BOOST_REQUIRE(job->prints(std::string(task) + " | started"));
+  machines.cut_off({2});
+  BOOST_TEST(job->wait() == 1);
+  expect(job->output(), "launch | node-2 is lost: ");
+  // Its tasks end as soon as the keeper there learns that nobody is at the other end.
+  machines.join_all();
+  expect_marked(mark, 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace actorflow::test
