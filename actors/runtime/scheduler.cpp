@@ -19,11 +19,9 @@ namespace {
 constexpr std::chrono::microseconds search_time{500};
 constexpr std::chrono::milliseconds rescue_interval{50};
 
-caf::resumable* pop(std::deque<caf::resumable*>& queue, std::atomic<int>& size) {
-  if (queue.empty()) return nullptr;
-  auto* first = queue.front();
-  queue.pop_front();
-  size.fetch_sub(1, std::memory_order_relaxed);
+caf::resumable* pop(ReadyQueue& queue, std::atomic<int>& size) {
+  auto* first = queue.pop();
+  if (first) size.fetch_sub(1, std::memory_order_relaxed);
   return first;
 }
 
@@ -57,14 +55,14 @@ TaskScheduler& TaskScheduler::of(caf::actor_system& system) {
 
 void Scheduler::enqueue(caf::resumable* actor) noexcept {
   const std::lock_guard lock(mutex_);
-  actors_.push_back(actor);
+  actors_.push(actor);
   num_actors_.fetch_add(1, std::memory_order_relaxed);
   wake_one(static_cast<int>(workers_.size()));
 }
 
 void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
   const std::lock_guard lock(mutex_);
-  pieces_.push_back(piece);
+  pieces_.push(piece);
   num_pieces_.fetch_add(1, std::memory_order_relaxed);
   wake_one(std::max(helpers(), 1));
 }
@@ -155,8 +153,9 @@ void Scheduler::rescue_light_actors() {
 std::vector<caf::resumable*> Scheduler::stranded() {
   std::vector<caf::resumable*> all;
   for (auto* unit : units_in_use_) unit->give_up_stranded(all);
-  const bool all_busy = std::ranges::all_of(workers_, [](const auto& w) { return w->state == State::busy; });
-  if (all_busy) num_actors_.fetch_sub(take_light_actors(actors_, all), std::memory_order_relaxed);
+  const bool all_busy =
+      std::ranges::all_of(workers_, [](const auto& w) { return w->state == State::busy; });
+  if (all_busy) num_actors_.fetch_sub(actors_.take_light(all), std::memory_order_relaxed);
   return all;
 }
 
@@ -179,8 +178,8 @@ void Scheduler::stop() {
   }
   for (const auto& worker : workers_) worker->thread.join();
   rescuer_.join();
-  for (auto* left : actors_) cleanup_and_release(left);
-  for (auto* left : pieces_) cleanup_and_release(left);
+  for (auto* queue : {&actors_, &pieces_})
+    while (auto* left = queue->pop()) cleanup_and_release(left);
   clock_.cancel_dispatch_loop();
   timer_.join();
 }

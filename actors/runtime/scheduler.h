@@ -7,12 +7,13 @@
 #include <caf/execution_unit.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "actors/runtime/ready_queue.h"
 
 namespace actorflow {
 
@@ -43,9 +44,9 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
 // node's kernel, or a part of one), which waiting clients take, too. As many threads compute at once as
 // there are workers: a computing client thread replaces the last of them. A worker looks for work for a
 // moment before it sleeps, since waking it costs more than a small kernel. An actor that could not be
-// queued would never run again: without memory for that the process ends (noexcept). A separate thread
-// takes light actors that wait behind long kernels out of the queues and runs them, so that heartbeats
-// do not wait for kernels. Thread-safe.
+// queued would never run again: without memory for that, where it takes some (ready_queue.h), the
+// process ends. A separate thread takes light actors that wait behind long kernels out of the queues and
+// runs them, so that heartbeats do not wait for kernels. Thread-safe.
 class Scheduler final : public TaskScheduler {
  public:
   explicit Scheduler(caf::actor_system& system);
@@ -81,7 +82,6 @@ class Scheduler final : public TaskScheduler {
     std::condition_variable woken;
     std::thread thread;
   };
-  using Queue = std::deque<caf::resumable*>;
   // Forwards actors to one of the queues.
   struct Unit final : caf::execution_unit {
     Unit(Scheduler& s, void (Scheduler::*to)(caf::resumable*) noexcept);
@@ -105,7 +105,7 @@ class Scheduler final : public TaskScheduler {
   std::atomic<int> clients_{0};
   std::atomic<int> num_actors_{0}, num_pieces_{0};  // in the queues, for a look without the mutex
   mutable std::mutex mutex_;
-  Queue actors_, pieces_;  // guarded by mutex_, as are the states of workers
+  ReadyQueue actors_, pieces_;  // guarded by mutex_, as are the states of workers
   bool stopping_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<ThreadUnit>> idle_units_;

@@ -1,13 +1,11 @@
 #include "actors/runtime/thread_unit.h"
 
-#include <algorithm>
 #include <caf/actor_system.hpp>
 #include <caf/logger.hpp>
 #include <chrono>
 #include <utility>
 
 #include "actors/runtime/scheduler.h"
-#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 namespace {
@@ -24,15 +22,6 @@ thread_local ThreadUnit* attended = nullptr;
 
 }  // namespace
 
-int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to) {
-  const auto light = std::stable_partition(
-      queue.begin(), queue.end(), [](auto* actor) { return !dynamic_cast<LightActor*>(actor); });
-  const auto count = queue.end() - light;
-  to.insert(to.end(), light, queue.end());
-  queue.erase(light, queue.end());
-  return static_cast<int>(count);
-}
-
 ThreadUnit::ThreadUnit(Scheduler& scheduler, Duty duty)
     : caf::execution_unit(&scheduler.system()), scheduler_(scheduler), duty_(duty) {}
 
@@ -46,7 +35,7 @@ void ThreadUnit::exec_later(caf::resumable* actor) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (open_) {
-      ready_.push_back(actor);
+      ready_.push(actor);
       news_.store(true, std::memory_order_relaxed);
       if (asleep_) woken_.notify_one();
       return;
@@ -65,15 +54,13 @@ void ThreadUnit::stop() {
 caf::resumable* ThreadUnit::take() {
   const std::lock_guard lock(mutex_);
   if (stopped_ || ready_.empty()) return nullptr;
-  auto* actor = ready_.front();
-  ready_.pop_front();
   ++taken_;
-  return actor;
+  return ready_.pop();
 }
 
 void ThreadUnit::give_up_stranded(std::vector<caf::resumable*>& to) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(taken_before_, taken_) == taken_) take_light_actors(ready_, to);
+  if (std::exchange(taken_before_, taken_) == taken_) ready_.take_light(to);
 }
 
 void ThreadUnit::run_ready() {
@@ -136,13 +123,13 @@ void ThreadUnit::open() {
 
 void ThreadUnit::close() {
   count_as_computing(false);
-  std::deque<caf::resumable*> left;
-  {
-    const std::lock_guard lock(mutex_);
-    open_ = false;
-    left.swap(ready_);
-  }
-  for (auto* actor : left) scheduler_.enqueue(actor);
+  while (auto* left = close_or_take()) scheduler_.enqueue(left);
+}
+
+caf::resumable* ThreadUnit::close_or_take() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  return ready_.pop();
 }
 
 Attendance::Attendance(Scheduler& scheduler, Duty duty)

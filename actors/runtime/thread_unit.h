@@ -9,10 +9,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "actors/runtime/ready_queue.h"
 
 namespace actorflow {
 
@@ -20,9 +21,6 @@ class Scheduler;
 
 // Whether a thread may compute kernels, or must soon return to its own work.
 enum class Duty { light, compute };
-
-// Takes the light actors out of the queue; returns their number.
-int take_light_actors(std::deque<caf::resumable*>& queue, std::vector<caf::resumable*>& to);
 
 // A unit, attended by one thread at a time (Attendance). Actors that are woken while no thread attends
 // it go to the scheduler, so that none is ever lost.
@@ -56,6 +54,8 @@ class ThreadUnit final : public caf::execution_unit {
   friend class Attendance;
   void open();
   void close();
+  // No actor is added from now on. Returns one that is left, null if there is none.
+  caf::resumable* close_or_take();
   caf::resumable* take();
   void run(caf::resumable* actor);
   // Looks for something to do for a moment: a piece of computing, or null.
@@ -68,7 +68,7 @@ class ThreadUnit final : public caf::execution_unit {
   const Duty duty_;
   std::mutex mutex_;
   std::condition_variable woken_;
-  std::deque<caf::resumable*> ready_;  // these six guarded by mutex_
+  ReadyQueue ready_;  // these six guarded by mutex_
   std::uint64_t taken_ = 0, taken_before_ = 0;
   bool open_ = false;
   bool stopped_ = false;
