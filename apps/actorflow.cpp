@@ -1,5 +1,5 @@
-// The command line of Actorflow: train, server, checkpoint, export, sample, place, summaries, job,
-// ensemble, launch, stop, keygen, simulate, help, version.
+// The command line of Actorflow: train, server, checkpoint, export, records, sample, place, summaries,
+// job, ensemble, launch, stop, keygen, simulate, help, version.
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
 
@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   add_server_command(app, command);
   add_checkpoint_command(app, command);
   add_export_command(app, command);
+  add_records_command(app, command);
   add_sample_command(app, command);
   add_place_command(app, command);
   add_summaries_command(app, command);

@@ -3,10 +3,12 @@
 //   ensemble digits --members 8 --report report.json --plots pictures
 //   ensemble mnist --method bagging --vote hard --model lenet --epochs 2
 //   ensemble iris --method stacking --members 2 --passthrough true
+//   ensemble digits --save members, and later: ensemble digits --load members --plots pictures
 //
 // Members are parts of a job: --cluster and --task_index, or TF_CONFIG, make this process one task of
 // several; with --work_folder and --resume members that are trained are not trained again.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +32,8 @@ const std::map<std::string, EnsembleMethod> methods{{"full_data", EnsembleMethod
                                                     {"bagging", EnsembleMethod::bagging},
                                                     {"stacking", EnsembleMethod::stacking},
                                                     {"snapshot", EnsembleMethod::snapshot}};
+const std::map<std::string, DamagedMembers> damages{{"refused", DamagedMembers::refused},
+                                                    {"left_out", DamagedMembers::left_out}};
 const std::map<std::string, Vote> votes{{"soft", Vote::soft}, {"hard", Vote::hard}};
 
 struct Flags {
@@ -42,6 +46,7 @@ struct Flags {
         report(job.param("report", "")),
         plots(job.param("plots", "")),
         save(job.param("save", "")),
+        saved(job.param("load", "")),
         onnx(job.param("export", "")),
         hidden(job.param<std::int64_t>("hidden", name == "iris" ? 10 : 64)),
         epochs(job.param("epochs", name == "iris"     ? 40
@@ -53,7 +58,8 @@ struct Flags {
                 .seed = job.param<std::uint64_t>("seed", 1),
                 .max_samples = job.param("max_samples", 1.0),
                 .folds = job.param("folds", 5),
-                .passthrough = job.param("passthrough", false)} {
+                .passthrough = job.param("passthrough", false)},
+        damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
     options.method = chosen("method", methods, method);
     options.vote = chosen("vote", votes, vote);
@@ -74,12 +80,13 @@ struct Flags {
     throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
   }
 
-  std::string name, data, model, method, vote, report, plots, save, onnx;
+  std::string name, data, model, method, vote, report, plots, save, saved, onnx;
   std::int64_t hidden;
   int epochs;
   std::int64_t batch_size;
   double rate;
   EnsembleOptions options;
+  DamagedMembers damaged;
 };
 
 Model make_model(const Flags& flags, const ExampleSet& examples) {
@@ -109,16 +116,25 @@ EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleSc
   return report;
 }
 
+// Trains the members, or takes them as they were saved.
+void make_members(Ensemble& members, const Flags& flags, const ExampleSet& examples, Job& job) {
+  if (flags.saved.empty()) {
+    FitOptions fit;
+    fit.epochs = flags.epochs;
+    fit.batch_size = flags.batch_size;
+    return members.fit({examples.train.x, examples.train.y}, fit, job);
+  }
+  for (const std::string& left_out : members.load(flags.saved, flags.damaged))
+    if (job.coordinates()) spdlog::warn("left out: {}", left_out);
+}
+
 void learn(Job& job) {
   const Flags flags(job);
   const ExampleSet examples = load_examples(flags.name, flags.data);
   const Model model = make_model(flags, examples);
   Ensemble members = ensemble(model, flags.options);
   const auto began = std::chrono::steady_clock::now();
-  FitOptions fit;
-  fit.epochs = flags.epochs;
-  fit.batch_size = flags.batch_size;
-  members.fit({examples.train.x, examples.train.y}, fit, job);
+  make_members(members, flags, examples, job);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
   const EnsembleScore score = members.evaluate({examples.test.x, examples.test.y}, job);
   if (!job.coordinates()) return;
@@ -140,7 +156,9 @@ constexpr const char* parameters =
     "  --max_samples 1         of bagging: the share of the examples that is drawn for a member\n"
     "  --folds 5 --passthrough false   of stacking\n"
     "  --data DIR              instead of the project's own data\n"
-    "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model";
+    "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
+    "  --load DIR              takes the members that --save has written, and trains none; with\n"
+    "                          --damaged left_out without those whose files are damaged";
 
 }  // namespace
 

@@ -14,6 +14,7 @@ void add_train_command(CLI::App& app, Command& command);
 void add_server_command(CLI::App& app, Command& command);
 void add_checkpoint_command(CLI::App& app, Command& command);
 void add_export_command(CLI::App& app, Command& command);
+void add_records_command(CLI::App& app, Command& command);
 void add_sample_command(CLI::App& app, Command& command);
 void add_place_command(CLI::App& app, Command& command);
 void add_summaries_command(CLI::App& app, Command& command);

@@ -83,7 +83,7 @@ void save_plots(const std::string& folder, const EnsembleReport& report,
                 const std::vector<History>& histories, const ExampleSet& examples) {
   const Tensor& predicted = report.test.predicted;
   save_members(folder, report);
-  save_losses(folder, histories);
+  if (!histories.empty()) save_losses(folder, histories);
   const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();
   save_plot(folder, "confusion",
             to_svg(confusion_matrix("Test examples: " + report.data, examples.classes,

@@ -24,7 +24,8 @@ std::string to_json(const EnsembleReport& report);
 // For people, in some lines.
 std::string to_text(const EnsembleReport& report);
 
-// Writes members.svg, loss.svg, confusion.svg and, of images, mistakes.svg. REQUIRES: the
+// Writes members.svg, loss.svg (of members that were trained), confusion.svg and, of images,
+// mistakes.svg. REQUIRES: the
 // report's scores are of the test examples.
 void save_plots(const std::string& folder, const EnsembleReport& report,
                 const std::vector<History>& histories, const ExampleSet& examples);

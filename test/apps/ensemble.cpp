@@ -92,6 +92,26 @@ BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
   BOOST_TEST(std::filesystem::exists(folder.file("onnx/model.onnx")));
 }
 
+BOOST_AUTO_TEST_CASE(saved_members_answer_as_they_did_when_they_were_trained) {
+  const Folder folder;
+  const Command three{"ensemble", "iris", "--members", "3"};
+  const auto scores_of = [&](const Command& command) {
+    run(with(command, {"--report", folder.file("report.json")}));
+    return Json::parse(read_file(folder.file("report.json")))["member_scores"];
+  };
+  const Json trained = scores_of(with(three, {"--save", folder.file("saved")}));
+  const Command load = with(three, {"--load", folder.file("saved"), "--plots", folder.file("plots")});
+  BOOST_TEST(scores_of(load) == trained);
+  BOOST_TEST(!std::filesystem::exists(folder.file("plots/loss.svg")));
+
+  std::filesystem::remove_all(folder.file("saved/member-1"));
+  Process refused(with(load, {}));
+  BOOST_TEST(refused.wait() == 1);
+  BOOST_TEST(refused.prints("member-1"), refused.output());
+  const Json left = scores_of(with(load, {"--damaged", "left_out"}));
+  BOOST_TEST(left == Json({trained[0], trained[2]}));
+}
+
 BOOST_AUTO_TEST_CASE(onnx_runtime_answers_as_the_ensemble_does,
                      *boost::unit_test::precondition(has_python)) {
   std::vector<float> x;

@@ -111,6 +111,17 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_
   BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
 }
 
+BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {
+  const Folder folder;
+  Process records(
+      {"actorflow", "records", "--data=digits", "--shards=2", "--output", folder.file("records")});
+  BOOST_TEST(records.wait() == 0, records.output());
+  BOOST_TEST(records.prints("images to train on"), records.output());
+  const std::string of_files = weights_in(train({"digits", "--train-steps=20"}));
+  BOOST_TEST(weights_in(train({"digits", "--train-steps=20", "--data", folder.file("records")})) ==
+             of_files);
+}
+
 // A text of two letters by turns is foretold after a few steps.
 BOOST_AUTO_TEST_CASE(a_text_is_learnt_and_continued) {
   const Folder folder;

@@ -2,11 +2,15 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "apps/training/data/image_records.h"
 #include "apps/training/data/load_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/models/model_file.h"
 #include "apps/training/reports/learning_curve.h"
 #include "dataflow/values/error.h"
+#include "schema/event.h"
+#include "schema/example.h"
+#include "schema/tfrecord.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;
@@ -78,6 +82,54 @@ BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
   refuse("a,b\n1,1\n2,-1\n", {"t.csv", "-1 to 1"});
   refuse("a,b\n1,1\nx,0\n", {"t.csv", "x"});
   expect_error(Code::not_found, {"nowhere", "*.csv"}, [] { load_data("nowhere"); });
+}
+
+BOOST_AUTO_TEST_CASE(images_are_the_same_from_record_files) {
+  const Folder folder;
+  const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/digits");
+  write_image_records(data, folder.path(), 3);
+  const ImageData read = load_images(folder.path());
+  for (const auto& [expected, actual] :
+       {std::pair(&data.train, &read.train), std::pair(&data.test, &read.test)}) {
+    BOOST_TEST(identical(expected->images, actual->images));
+    BOOST_TEST(identical(expected->labels, actual->labels));
+    BOOST_TEST(expected->classes == actual->classes);
+  }
+  expect_error(Code::already_exists, {folder.path(), "another folder"},
+               [&] { write_image_records(data, folder.path(), 1); });
+}
+
+// As tensorflow_datasets names them, with a feature more.
+BOOST_AUTO_TEST_CASE(record_files_of_others_are_read) {
+  const Folder folder;
+  const auto write = [&](const std::string& name, std::int64_t label,
+                         const std::string& image = "image") {
+    const std::vector<std::uint8_t> pixels{1, 2, 3, 40, 50, 60};
+    std::vector<std::byte> file;
+    append_record(file, std::as_bytes(std::span(
+                            encode_example({{image, Tensor::scalar(encode_image(1, 2, 3, pixels).png)},
+                                            {"id", Tensor::scalar(std::string("train_7"))},
+                                            {"label", Tensor::scalar(label)}}))));
+    test::write_file(folder.file(name), {reinterpret_cast<const char*>(file.data()), file.size()});
+  };
+  const auto load = [&] { return load_images(folder.path()); };
+  write("cifar10-train.tfrecord-00000-of-00002", 4);
+  write("cifar10-test.tfrecord-00000-of-00001", 2);
+  expect_error(Code::not_found, {"cifar10-train.tfrecord-00001-of-00002", "missing"}, load);
+  write("cifar10-train.tfrecord-00001-of-00002", 1);
+  const ImageData data = load();
+  BOOST_TEST(data.train.images.shape().to_string() == "[2,1,2,3]");
+  BOOST_TEST(data.train.images.values<std::uint8_t>()[9] == 40);
+  BOOST_TEST(data.train.classes == 5);
+  BOOST_TEST(data.test.labels.values<std::uint8_t>()[0] == 2);
+
+  write("cifar10-train.tfrecord-00001-of-00002", 256);
+  expect_error(Code::data_loss, {"label", "256"}, load);
+  write("cifar10-train.tfrecord-00001-of-00002", 1, "picture");
+  expect_error(Code::invalid_argument, {"'image'"}, load);
+  write("cifar10-train.tfrecord-00001-of-00002", 1);
+  write("mnist-train.tfrecord-00000-of-00001", 1);
+  expect_error(Code::data_loss, {"two data sets", "mnist-train", "cifar10-train"}, load);
 }
 
 BOOST_AUTO_TEST_CASE(settings_are_checked_by_the_model) {

@@ -8,6 +8,7 @@
 
 #include "actors/input/rows.h"
 #include "actors/runtime/storage.h"
+#include "apps/training/data/image_records.h"
 #include "dataflow/values/error.h"
 #include "kernels/devices/device.h"
 
@@ -86,14 +87,19 @@ Tuple scaled(const Tuple& examples) {
   return {std::move(x), std::move(labels)};
 }
 
+// By the format of which the folder has files.
+ImageData load_parts(const std::string& folder) {
+  const std::string cifar10_test = folder + "/test_batch.bin";
+  if (is_there(cifar10_test))
+    return {load_cifar10(cifar10_training_files(folder)), load_cifar10({cifar10_test})};
+  if (has_image_records(folder)) return load_image_records(folder);
+  return {load_mnist(folder, "train"), load_mnist(folder, "t10k")};
+}
+
 }  // namespace
 
 ImageData load_images(const std::string& folder) {
-  const std::string cifar10_test = folder + "/test_batch.bin";
-  const ImageData data =
-      is_there(cifar10_test)
-          ? ImageData{load_cifar10(cifar10_training_files(folder)), load_cifar10({cifar10_test})}
-          : ImageData{load_mnist(folder, "train"), load_mnist(folder, "t10k")};
+  const ImageData data = load_parts(folder);
   if (data.test.image() != data.train.image() || data.test.classes > data.train.classes)
     throw Error(Code::data_loss,
                 fmt::format("{}: the training images are {} in {} classes, but the test images {} in {}",

@@ -27,9 +27,9 @@ struct ImageData {
 };
 
 // Reads a folder as MNIST's, {train,t10k}-{images-idx3,labels-idx1}-ubyte, or as the binary version of
-// CIFAR-10, data_batch_{1...5}.bin and test_batch.bin; each file plain or with .gz at the end of its
-// name. Throws what reading them throws, not_found, naming what was looked for, and data_loss if the
-// files do not belong together.
+// CIFAR-10, data_batch_{1...5}.bin and test_batch.bin, each file plain or with .gz at the end of its
+// name; or as record files (image_records.h). Throws what reading them throws, not_found, naming what
+// was looked for, and data_loss if the files do not belong together.
 ImageData load_images(const std::string& folder);
 
 struct Batch {

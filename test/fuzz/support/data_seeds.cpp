@@ -101,6 +101,12 @@ void add_data_seeds(const AddSeed& add) {
   add_plain_and_packed(add, "cifar10", "\1",
                        lines(data_file("shakespeare/shakespeare.txt"), 8) + "\r\n");
 
+  const std::vector<std::uint8_t> pixels(static_cast<std::size_t>(8 * 6 * 4), 77);
+  for (int channels = 1; channels <= 4; ++channels)
+    add("png", to_bytes(encode_image(8, 6, channels,
+                                     std::span(pixels).first(static_cast<std::size_t>(48 * channels)))
+                            .png));
+
   add("tfrecord", event_file());
   Bytes texts;
   for (const auto* text : {"", "a", "an example"}) append_record(texts, to_bytes(text));

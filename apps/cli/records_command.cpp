@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/data_folder.h"
+#include "apps/cli/program.h"
+#include "apps/training/data/image_records.h"
+
+namespace actorflow {
+namespace {
+
+struct RecordsCommand {
+  std::string data;
+  std::string output;
+  int shards = 4;
+};
+
+int run(const RecordsCommand& command) {
+  const ImageData images = load_images(data_folder(command.data));
+  write_image_records(images, command.output, command.shards);
+  fmt::print("{}: {} images to train on and {} to test on, {}, in {} record files each\n",
+             command.output, images.train.count(), images.test.count(), images.train.image().to_string(),
+             command.shards);
+  return success;
+}
+
+}  // namespace
+
+void add_records_command(CLI::App& app, Command& chosen) {
+  auto command = std::make_shared<RecordsCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "records", "Write images as record files, which train, TensorFlow and others read");
+  sub->add_option("--data", command->data,
+                  "Folder of images as MNIST or CIFAR-10 (its binary version) come, or mnist, digits")
+      ->required();
+  sub->add_option("--output", command->output, "Folder for the files train.tfrecord-00000-of-00004, ...")
+      ->required();
+  sub->add_option("--shards", command->shards, "Files for training, and as many to test on")
+      ->check(CLI::Range(1, 99999))
+      ->capture_default_str();
+  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
+}  // namespace actorflow

@@ -1,0 +1,150 @@
+#include "apps/training/data/image_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
+#include "schema/event.h"
+#include "schema/example.h"
+#include "schema/png_image.h"
+#include "schema/tfrecord.h"
+
+namespace actorflow {
+namespace {
+
+const std::string train_part = "train", test_part = "test";
+
+// One of the files of a part: its number, of how many, and what stands before the number.
+struct RecordFile {
+  int number = 0, count = 0;
+  std::string stem;  // "cifar10-train.tfrecord"
+};
+
+std::optional<int> parse_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// The inverse of file_name().
+std::optional<RecordFile> parse_name(const std::string& name, const std::string& part) {
+  const std::string stem = part + ".tfrecord";
+  const auto at = name.find(stem + "-");
+  if (at == std::string::npos || (at > 0 && name[at - 1] != '-')) return std::nullopt;
+  const std::string numbers = name.substr(at + stem.size() + 1);
+  const auto of = numbers.find("-of-");
+  if (of == std::string::npos) return std::nullopt;
+  const auto number = parse_number(numbers.substr(0, of)), count = parse_number(numbers.substr(of + 4));
+  if (!number || !count || *number >= *count) return std::nullopt;
+  return RecordFile{*number, *count, name.substr(0, at + stem.size())};
+}
+
+std::string file_name(const std::string& stem, int number, int count) {
+  return fmt::format("{}-{:05}-of-{:05}", stem, number, count);
+}
+
+std::vector<RecordFile> files_of(const std::string& folder, const std::string& part) {
+  std::vector<RecordFile> files;
+  for (const std::string& name : posix_storage().list(folder))
+    if (auto file = parse_name(name, part)) files.push_back(std::move(*file));
+  return files;
+}
+
+// All files of a part in their order.
+std::vector<std::string> paths_of(const std::string& folder, const std::string& part) {
+  const auto files = files_of(folder, part);
+  if (files.empty())
+    throw Error(Code::not_found, fmt::format("{} has no record files {}.tfrecord-...", folder, part));
+  const auto& [first, count, stem] = files.front();
+  std::vector<std::string> paths;
+  for (int number = 0; number < count; ++number) {
+    paths.push_back(folder + "/" + file_name(stem, number, count));
+    if (!posix_storage().exists(paths.back()))
+      throw Error(Code::not_found,
+                  fmt::format("{}: one of {} record files is missing", paths.back(), count));
+  }
+  for (const auto& file : files)
+    if (file.count != count || file.stem != stem)
+      throw Error(
+          Code::data_loss,
+          fmt::format("{} has record files of two data sets, {} and {}; name a folder of one", folder,
+                      file_name(stem, first, count), file_name(file.stem, file.number, file.count)));
+  return paths;
+}
+
+Tuple decoded(const Tuple& example) {
+  const auto label = example[1].scalar<std::int64_t>();
+  if (label < 0 || label > 255)
+    throw Error(Code::data_loss, fmt::format("expected a label from 0 to 255, got {}", label));
+  return {decode_png(example[0].scalar<std::string>()),
+          Tensor::scalar(static_cast<std::uint8_t>(label))};
+}
+
+LabelledImages load_part(const std::string& folder, const std::string& part) {
+  const std::vector<ExampleFeature> features{{"image", DType::string}, {"label", DType::int64}};
+  const auto paths = paths_of(folder, part);
+  const Dataset examples = Dataset::tfrecords(paths).parse_examples(features).map(decoded);
+  const Tuple columns = read_all(examples, {&posix_storage(), nullptr});
+  if (columns.empty()) throw Error(Code::data_loss, paths[0] + ": expected images, but it has none");
+  return {columns[0], columns[1], 1 + std::ranges::max(columns[1].values<std::uint8_t>())};
+}
+
+// Image `i` as the record of an example.
+std::string encode_record(const LabelledImages& data, std::int64_t i) {
+  const Shape image = data.image();
+  const auto size = static_cast<std::size_t>(image.num_elements());
+  const auto pixels =
+      data.images.values<std::uint8_t>().subspan(static_cast<std::size_t>(i) * size, size);
+  const ImageSummary encoded = encode_image(static_cast<int>(image[0]), static_cast<int>(image[1]),
+                                            static_cast<int>(image[2]), pixels);
+  const std::int64_t label = data.labels.values<std::uint8_t>()[static_cast<std::size_t>(i)];
+  return encode_example({{"image", Tensor::scalar(encoded.png)}, {"label", Tensor::scalar(label)}});
+}
+
+void write_file(const LabelledImages& data, std::int64_t begin, std::int64_t end,
+                const std::string& path) {
+  constexpr std::size_t piece_bytes = 1 << 20;
+  const auto file = posix_storage().create(path);
+  std::vector<std::byte> records;
+  for (std::int64_t i = begin; i < end; ++i) {
+    append_record(records, std::as_bytes(std::span(encode_record(data, i))));
+    if (records.size() < piece_bytes && i + 1 < end) continue;
+    file->write(records);
+    records.clear();
+  }
+  file->commit();
+}
+
+void write_part(const LabelledImages& data, const std::string& folder, const std::string& part,
+                int shards) {
+  for (int number = 0; number < shards; ++number)
+    write_file(data, data.count() * number / shards, data.count() * (number + 1) / shards,
+               folder + "/" + file_name(part + ".tfrecord", number, shards));
+}
+
+}  // namespace
+
+bool has_image_records(const std::string& folder) {
+  return !files_of(folder, train_part).empty() || !files_of(folder, test_part).empty();
+}
+
+ImageData load_image_records(const std::string& folder) {
+  return {load_part(folder, train_part), load_part(folder, test_part)};
+}
+
+void write_image_records(const ImageData& data, const std::string& folder, int shards) {
+  if (has_image_records(folder))
+    throw Error(Code::already_exists,
+                folder + " has record files already; name another folder, or remove them");
+  write_part(data.train, folder, train_part, shards);
+  write_part(data.test, folder, test_part, shards);
+}
+
+}  // namespace actorflow
