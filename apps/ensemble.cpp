@@ -18,8 +18,9 @@
 
 #include "actors/ensembles/ensemble.h"
 #include "actors/jobs/job.h"
+#include "apps/cli/data_folder.h"
 #include "apps/ensembles/ensemble_report.h"
-#include "apps/ensembles/examples.h"
+#include "apps/training/data/load_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/reports/report.h"
 #include "dataflow/values/error.h"
@@ -89,15 +90,11 @@ struct Flags {
   DamagedMembers damaged;
 };
 
-Model make_model(const Flags& flags, const ExampleSet& examples) {
+Model make_model(const Flags& flags, const LabelledData& data) {
   ModelChoice choice{flags.model, {}};
   if (flags.model == "mlp") choice.settings["hidden"] = std::to_string(flags.hidden);
-  const Tensor& x = examples.train.x;
-  const Shape row(std::span(x.shape().dims()).subspan(1));
-  const LabelledTypes types{
-      {x.dtype(), row}, {}, static_cast<std::int64_t>(examples.classes.size()), {}};
-  Model model(architecture_of(choice, types, x));
-  const std::int64_t batches = (x.shape()[0] + flags.batch_size - 1) / flags.batch_size;
+  Model model(architecture_of(choice, data.types, data.sample));
+  const std::int64_t batches = (data.train_count + flags.batch_size - 1) / flags.batch_size;
   const Recipe recipe = recipe_of(choice);
   CompileOptions compile =
       recipe.compile(flags.rate > 0 ? flags.rate : recipe.learning_rate, batches * flags.epochs);
@@ -105,6 +102,8 @@ Model make_model(const Flags& flags, const ExampleSet& examples) {
   model.compile(std::move(compile));
   return model;
 }
+
+TrainingData examples_of(const Tuple& part) { return {part[0], part[1]}; }
 
 EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleScore score,
                          double seconds) {
@@ -117,31 +116,40 @@ EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleSc
 }
 
 // Trains the members, or takes them as they were saved.
-void make_members(Ensemble& members, const Flags& flags, const ExampleSet& examples, Job& job) {
+void make_members(Ensemble& members, const Flags& flags, const LabelledData& data, Job& job) {
   if (flags.saved.empty()) {
     FitOptions fit;
     fit.epochs = flags.epochs;
     fit.batch_size = flags.batch_size;
-    return members.fit({examples.train.x, examples.train.y}, fit, job);
+    return members.fit(examples_of(data.all_to_train_on()), fit, job);
   }
   for (const std::string& left_out : members.load(flags.saved, flags.damaged))
     if (job.coordinates()) spdlog::warn("left out: {}", left_out);
 }
 
+LabelledData load(const Flags& flags) {
+  const std::string path = data_path(flags.data.empty() ? flags.name : flags.data);
+  LabelledData data = load_data(path);
+  if (!data.all_to_train_on)
+    throw invalid_argument(path + " is a text; an ensemble learns images or a table");
+  return data;
+}
+
 void learn(Job& job) {
   const Flags flags(job);
-  const ExampleSet examples = load_examples(flags.name, flags.data);
-  const Model model = make_model(flags, examples);
+  const LabelledData data = load(flags);
+  const Model model = make_model(flags, data);
   Ensemble members = ensemble(model, flags.options);
   const auto began = std::chrono::steady_clock::now();
-  make_members(members, flags, examples, job);
+  make_members(members, flags, data, job);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
-  const EnsembleScore score = members.evaluate({examples.test.x, examples.test.y}, job);
+  const Tuple tested = data.all_to_test_on();
+  const EnsembleScore score = members.evaluate(examples_of(tested), job);
   if (!job.coordinates()) return;
   const EnsembleReport report = report_of(flags, members, score, seconds.count());
   if (flags.report != "-") fmt::print("{}", to_text(report));
   if (!flags.report.empty()) write_report(flags.report, to_json(report));
-  if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), examples);
+  if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), data, tested);
   if (!flags.save.empty()) members.save(flags.save);
   if (!flags.onnx.empty()) members.export_onnx(flags.onnx);
 }
@@ -155,7 +163,7 @@ constexpr const char* parameters =
     "  --epochs --batch_size --learning_rate --seed   of each member's training\n"
     "  --max_samples 1         of bagging: the share of the examples that is drawn for a member\n"
     "  --folds 5 --passthrough false   of stacking\n"
-    "  --data DIR              instead of the project's own data\n"
+    "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"
     "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
     "  --load DIR              takes the members that --save has written, and trains none; with\n"
     "                          --damaged left_out without those whose files are damaged";

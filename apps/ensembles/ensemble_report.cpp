@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "actors/input/rows.h"
 #include "apps/plots/charts.h"
+#include "apps/training/reports/answers.h"
 #include "schema/json.h"
 
 namespace actorflow {
 namespace {
-
-constexpr std::size_t most_mistakes = 40;
 
 double mean_of_members(const EnsembleScore& score) { return score.ensemble - score.gain(); }
 double best_of_members(const EnsembleScore& score) { return *std::ranges::max_element(score.members); }
@@ -35,18 +33,6 @@ void save_losses(const std::string& folder, const std::vector<History>& historie
   for (std::size_t i = 0; i < histories.size(); ++i)
     chart.series.push_back({fmt::format("member {}", i), by_epoch(histories[i].of("loss"))});
   save_plot(folder, "loss", to_svg(chart));
-}
-
-void save_mistakes(const std::string& folder, const ExampleSet& examples, const Tensor& predicted) {
-  const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();
-  ImageGrid grid{"What went wrong: the class, and the one it was taken for"};
-  for (std::size_t i = 0; i < labels.size() && grid.images.size() < most_mistakes; ++i)
-    if (labels[i] != said[i])
-      grid.images.push_back(
-          {row_of(std::vector{examples.test.x}, static_cast<std::int64_t>(i))[0],
-           fmt::format("{} as {}", examples.classes[static_cast<std::size_t>(labels[i])],
-                       examples.classes[static_cast<std::size_t>(said[i])])});
-  save_plot(folder, "mistakes", to_svg(grid));
 }
 
 }  // namespace
@@ -80,15 +66,12 @@ std::string to_text(const EnsembleReport& report) {
 }
 
 void save_plots(const std::string& folder, const EnsembleReport& report,
-                const std::vector<History>& histories, const ExampleSet& examples) {
-  const Tensor& predicted = report.test.predicted;
+                const std::vector<History>& histories, const LabelledData& data, const Tuple& tested) {
   save_members(folder, report);
   if (!histories.empty()) save_losses(folder, histories);
-  const auto labels = examples.test.y.values<std::int64_t>(), said = predicted.values<std::int64_t>();
-  save_plot(folder, "confusion",
-            to_svg(confusion_matrix("Test examples: " + report.data, examples.classes,
-                                    {labels.begin(), labels.end()}, {said.begin(), said.end()})));
-  if (examples.has_images()) save_mistakes(folder, examples, predicted);
+  Answers answers;
+  answers.add(data, tested, report.test.predicted.values<std::int64_t>());
+  save_answers(folder, data, answers);
 }
 
 }  // namespace actorflow

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/ensembles/ensemble.h"
-#include "apps/ensembles/examples.h"
+#include "apps/training/data/labelled_data.h"
 
 namespace actorflow {
 
@@ -25,9 +25,8 @@ std::string to_json(const EnsembleReport& report);
 std::string to_text(const EnsembleReport& report);
 
 // Writes members.svg, loss.svg (of members that were trained), confusion.svg and, of images,
-// mistakes.svg. REQUIRES: the
-// report's scores are of the test examples.
+// mistakes.svg. `tested`: the examples {examples, labels} of the report's scores.
 void save_plots(const std::string& folder, const EnsembleReport& report,
-                const std::vector<History>& histories, const ExampleSet& examples);
+                const std::vector<History>& histories, const LabelledData& data, const Tuple& tested);
 
 }  // namespace actorflow

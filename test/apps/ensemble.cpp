@@ -220,8 +220,9 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--batch_size", "5000"}, "a batch of 5000 is larger than all that member 0 learns");
   expect({"digits", "--memberz", "3"}, "--memberz was given");
   expect({"iris", "--model", "lenet"}, "the model lenet does not take examples that are float32[4]");
-  expect({"digits", "--data", "/no/such"}, "there is no '/no/such'");
-  expect({"cifar10", "--data", "/no/such"}, "cifar-10-binary.tar.gz makes it");
+  expect({"digits", "--data", "/no/such"}, "/no/such: expected a folder of images, a table *.csv");
+  expect({"digits", "--data", "shakespeare"}, "is a text; an ensemble learns images");
+  expect({"cifar10"}, "tar xzf cifar-10-binary.tar.gz makes");
   expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
 }
 

@@ -69,10 +69,13 @@ std::vector<std::string> cifar10_training_files(const std::string& folder) {
     if (std::string path = fmt::format("{}/data_batch_{}.bin", folder, batch); is_there(path))
       paths.push_back(std::move(path));
   if (paths.empty())
-    throw Error(Code::not_found,
-                fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; name "
-                            "the folder of the whole binary version",
-                            folder));
+    throw Error(
+        Code::not_found,
+        fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; name "
+                    "the folder of the whole binary version, cifar-10-batches-bin, which curl -LO "
+                    "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar xzf "
+                    "cifar-10-binary.tar.gz makes,",
+                    folder));
   return paths;
 }
 

@@ -24,6 +24,11 @@ LabelledData labelled(LabelledRows rows) {
   LabelledData data{.noun = std::move(rows.noun), .types = std::move(rows.types)};
   data.train_count = rows_of(rows.train);
   data.sample = rows.train[0];
+  const auto all_of = [&convert](const Tuple& part) {
+    return [part, convert] { return convert ? convert(part) : part; };
+  };
+  data.all_to_train_on = all_of(rows.train);
+  data.all_to_test_on = all_of(rows.test);
   data.training_batches = [train = std::move(rows.train), convert](const BatchesOfTraining& how) {
     if (!changes(how.augmentation))
       return converted(Dataset::tensors(train).shuffle({.seed = how.seed}).repeat().batch(how.size),

@@ -44,6 +44,8 @@ struct LabelledData {
   std::function<Dataset(const BatchesOfTraining&)> training_batches{};
   // Each example to test on once, in batches.
   std::function<Dataset()> test_batches{};
+  // All examples of a part at once, {examples, labels}; none: of a text.
+  std::function<Tuple()> all_to_train_on{}, all_to_test_on{};
 };
 
 // Examples in memory: components {example, label}.

@@ -8,8 +8,8 @@
 
 namespace actorflow {
 
-// Writes one changing line to a terminal, otherwise a new line every second. The first step is also reported
-// to the launcher, if there is one (apps/launch/step_report.h).
+// Writes one changing line to a terminal, otherwise a new line every second. The first step is also
+// reported to the launcher, if there is one (apps/launch/step_report.h).
 class Progress {
  public:
   // `out` must outlive this.
