@@ -106,10 +106,11 @@ BOOST_AUTO_TEST_CASE(record_files_of_others_are_read) {
                          const std::string& image = "image") {
     const std::vector<std::uint8_t> pixels{1, 2, 3, 40, 50, 60};
     std::vector<std::byte> file;
-    append_record(file, std::as_bytes(std::span(
-                            encode_example({{image, Tensor::scalar(encode_image(1, 2, 3, pixels).png)},
-                                            {"id", Tensor::scalar(std::string("train_7"))},
-                                            {"label", Tensor::scalar(label)}}))));
+    const std::string example =
+        encode_example({{image, Tensor::scalar(encode_image(1, 2, 3, pixels).png)},
+                        {"id", Tensor::scalar(std::string("train_7"))},
+                        {"label", Tensor::scalar(label)}});
+    append_record(file, std::as_bytes(std::span(example)));
     test::write_file(folder.file(name), {reinterpret_cast<const char*>(file.data()), file.size()});
   };
   const auto load = [&] { return load_images(folder.path()); };

@@ -99,7 +99,7 @@ LabelledImages load_part(const std::string& folder, const std::string& part) {
 // Image `i` as the record of an example.
 std::string encode_record(const LabelledImages& data, std::int64_t i) {
   const Shape image = data.image();
-  const auto size = static_cast<std::size_t>(image.num_elements());
+  const auto size = static_cast<std::size_t>(image.elements());
   const auto pixels =
       data.images.values<std::uint8_t>().subspan(static_cast<std::size_t>(i) * size, size);
   const ImageSummary encoded = encode_image(static_cast<int>(image[0]), static_cast<int>(image[1]),
@@ -114,7 +114,8 @@ void write_file(const LabelledImages& data, std::int64_t begin, std::int64_t end
   const auto file = posix_storage().create(path);
   std::vector<std::byte> records;
   for (std::int64_t i = begin; i < end; ++i) {
-    append_record(records, std::as_bytes(std::span(encode_record(data, i))));
+    const std::string record = encode_record(data, i);
+    append_record(records, std::as_bytes(std::span(record)));
     if (records.size() < piece_bytes && i + 1 < end) continue;
     file->write(records);
     records.clear();
