@@ -1,10 +1,11 @@
-// All-reduce among processes of this machine, by the program that users have: against gloo, and against
-// what the memory allows.
+// All-reduce among processes of this machine, by the program that users have: against gloo and MPI, and
+// against what the memory allows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -50,6 +51,15 @@ double milliseconds(const Sizes& sizes, int rounds) {
   return std::stod(said.substr(figure + std::strlen("bytes in ")));
 }
 
+// MPI's ranks wait without sleeping.
+double mpi_milliseconds(const Sizes& sizes, int rounds) {
+  const std::string program = path_of_program("mpi_all_reduce");
+  if (!std::filesystem::exists(program))
+    throw Skipped("no MPI was there when this was built (apt-get install libopenmpi-dev openmpi-bin)");
+  return std::stod(output_of(fmt::format("mpirun --allow-run-as-root --oversubscribe -np {} {} {} {}",
+                                         sizes.ranks, program, sizes.bytes, rounds)));
+}
+
 // Each of two threads reads what both have and writes what it keeps, half of the sums each: the least
 // that two ranks can do, if nothing is sent.
 double milliseconds_of_memory(std::int64_t bytes, int rounds) {
@@ -77,6 +87,16 @@ Benchmark against_gloo(const std::string& name, const Sizes& sizes, double bar) 
             return in_turn(
                 quick ? 1 : 3, [&] { return milliseconds(sizes, rounds); },
                 [&] { return gloo_milliseconds(sizes.ranks, sizes.bytes, rounds); });
+          }};
+}
+
+Benchmark against_mpi(const std::string& name, const Sizes& sizes) {
+  return {fmt::format("collectives/all_reduce_{}_{}_ranks_mpi", name, sizes.ranks), "ms", "MPI",
+          at_most(0.77), [sizes](bool quick) {
+            const int rounds = rounds_of(sizes, quick);
+            return in_turn(
+                quick ? 1 : 3, [&] { return milliseconds(sizes, rounds); },
+                [&] { return mpi_milliseconds(sizes, rounds); });
           }};
 }
 
@@ -112,6 +132,9 @@ std::vector<Benchmark> collective_benchmarks() {
       against_gloo("128_MiB", {.ranks = 2, .bytes = 128 * mib}, 0.77),
       against_gloo("256_KiB", {.ranks = 4, .bytes = 256 * kib}, 0.77),
       against_gloo("16_MiB", {.ranks = 4, .bytes = 16 * mib}, 0.77),
+      against_mpi("256_KiB", {.ranks = 2, .bytes = 256 * kib}),
+      against_mpi("16_MiB", {.ranks = 2, .bytes = 16 * mib}),
+      against_mpi("128_MiB", {.ranks = 2, .bytes = 128 * mib}),
   };
 }
 
