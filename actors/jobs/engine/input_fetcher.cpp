@@ -13,7 +13,8 @@
 namespace actorflow {
 namespace {
 
-Point fetched("slices come from another task");
+Point fetched("slices come from another task"),
+    fetched_early("slices come while the stage that makes them still runs");
 
 // A slice that came from another task, as a chunk of one partition.
 Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
@@ -29,7 +30,10 @@ InputFetcher::InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept,
     : mail_(std::move(mail)), kept_(std::move(kept)), chunks_(std::move(chunks)) {}
 
 bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holders) {
-  if (fetches_.contains(set)) return false;
+  if (const auto begun = fetches_.find(set); begun != fetches_.end()) {
+    if (!begun->second.is_early) return false;
+    forget(set);  // what has come stays
+  }
   Fetch fetch;
   fetch.kept = kept_->find(set.stage);
   if (!fetch.kept)
@@ -52,12 +56,40 @@ bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holde
   return false;
 }
 
+bool InputFetcher::want_early(const SliceSet& set,
+                              const std::vector<std::pair<std::uint64_t, std::int32_t>>& parts) {
+  const auto kept = kept_->find(set.stage);
+  const auto begun = fetches_.find(set);
+  if (!kept || !chunks_->has_room() || (begun != fetches_.end() && !begun->second.is_early))
+    return false;
+  std::map<int, Stream> streams;
+  for (const auto& [part, holder] : parts)
+    if (part < kept->parts() && !kept->has(part, partition_of(set)))
+      streams[holder].parts.push_back(part);
+  if (streams.empty()) return false;
+  Fetch& fetch = fetches_[set];
+  fetch.kept = kept;
+  fetch.is_early = true;
+  for (auto& [task, stream] : streams) {
+    stream.task = task;
+    to_ask_.emplace_back(set, fetch.streams.size());
+    fetch.streams.push_back(std::move(stream));
+    ++fetch.open;
+  }
+  ask();
+  return true;
+}
+
 void InputFetcher::ask() {
   while (!to_ask_.empty() && asked_.size() < most_requests) {
     const StreamId id = to_ask_.front();
     to_ask_.pop_front();
     const auto fetch = fetches_.find(id.first);
     if (fetch == fetches_.end()) continue;
+    if (fetch->second.is_early && !chunks_->has_room()) {
+      forget(SliceSet(id.first));
+      continue;
+    }
     const Stream& stream = fetch->second.streams[id.second];
     asked_.emplace(++requests_, id);
     mail_->to_slices(stream.task, {.request = requests_,
@@ -110,7 +142,7 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
   if (hash_bytes(bytes) != answer.checksum)
     throw Error(Code::data_loss,
                 fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));
-  fetched.hit();
+  (fetch.is_early ? fetched_early : fetched).hit();
   auto piece = answer.pieces.begin();
   for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {
     const std::uint64_t part = stream.parts.front();

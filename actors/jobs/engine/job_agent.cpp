@@ -39,6 +39,7 @@ caf::behavior JobAgent::behavior() {
       [this](AwaitJobEnd& question) { await(question); },
       [this](AbandonParts& order) { abandon(order); },
       [this](const Sender&, const RunPart& run) { on(run); },
+      [this](const Sender&, const PartsKept& kept) { on(kept); },
       [this](const Sender&, const CancelPart& cancel) { on(cancel); },
       [this](const Sender&, const AcceptPart& accept) { on(accept); },
       [this](const Sender&, StageDone& done) { on(done); },
@@ -131,7 +132,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
   if (ends_before_it_began) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
-  take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
+  take_letter<JobIs, RunPart, PartsKept, CancelPart, AcceptPart, StageDone, JobEnded>(
       letter, [&](auto message) { on(message); });
 }
 
@@ -218,6 +219,21 @@ void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
           attempt.made},
       caf::actor_cast<caf::actor>(self_));
   ++running_;
+}
+
+void JobAgent::on(const PartsKept& kept) {
+  if (abandoned_) return;
+  for (const std::uint64_t partition : kept.partitions) {
+    const SliceSet set{kept.stage, false, partition};
+    if (fetcher_.want_early(set, kept.parts)) early_.insert(set);
+  }
+}
+
+// What came early, and was then read elsewhere.
+void JobAgent::drop_early(const StageSpec& reader) {
+  for (std::size_t part = 0; reader.inputs && !early_.empty() && part < reader.parts; ++part)
+    for (const auto& set : reader.inputs(part))
+      if (early_.erase(set) > 0) fetcher_.release(set);
 }
 
 void JobAgent::on(const CancelPart& message) {
@@ -315,6 +331,7 @@ void JobAgent::end_if_done(StageNumber number) {
   const auto spec = stage.spec;
   if (!stage.kept) stages_.erase(found);
   if (waiting_ == number) waiting_ = 0;
+  drop_early(*spec);
   reply(std::move(end));
 }
 
