@@ -64,8 +64,10 @@ class JobContext {
   // Adds a stage to the plan; returns its number, from 1 on.
   std::uint32_t add_stage(PlanStage stage);
   const std::vector<PlanStage>& stages() const { return stages_; }
-  // How many partitions records of so many bytes are divided into.
-  std::size_t partitions_for(std::uint64_t bytes) const;
+  // How many partitions records of so many bytes are divided into: by the bytes, and where they come
+  // from so many partitions of an earlier stage (0: from elsewhere) into as many, unless those would be
+  // small. What is made of them may be far more than they are, and is made by so many threads at most.
+  std::size_t partitions_for(std::uint64_t bytes, std::size_t earlier_partitions) const;
 
   using Body = std::function<void(Part&)>;
   // Runs a stage of the plan. What its parts have counted is added to the counters. Where plans are only

@@ -88,8 +88,9 @@ bool parse_bool(std::string_view text, bool& value) {
 }
 
 void append_csv_text(std::string_view text, std::string& line, char delimiter) {
-  const char special[] = {delimiter, '"', '\r', '\n'};
-  if (text.find_first_of(std::string_view(special, sizeof special)) == std::string_view::npos) {
+  bool special = false;  // of any character, without a way out: so the loop becomes one of vectors
+  for (const char c : text) special |= (c == delimiter) | (c == '"') | (c == '\r') | (c == '\n');
+  if (!special) {
     line += text;
     return;
   }
