@@ -1,9 +1,11 @@
 #include "actors/jobs/input_files.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "dataflow/values/error.h"
@@ -63,6 +65,14 @@ std::string InputFiles::describe() const {
                      checksum(std::as_bytes(std::span(list))));
 }
 
+std::string InputFiles::describe_times() const {
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t last = changed_ns.empty() ? 0 : *std::ranges::max_element(changed_ns);
+  return fmt::format("last changed at {:%Y-%m-%d %H:%M:%S}.{:09} UTC ({:016x})",
+                     fmt::gmtime(static_cast<std::time_t>(last / second)), last % second,
+                     checksum(std::as_bytes(std::span(changed_ns))));
+}
+
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
                                              std::uint64_t split_bytes) {
   auto input = std::make_shared<InputFiles>();
@@ -81,7 +91,9 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
   std::ranges::sort(paths);
   paths.erase(std::ranges::unique(paths).begin(), paths.end());
   for (auto& path : paths) {
-    const std::uint64_t bytes = storage.open(path)->size_bytes();
+    const auto file = storage.open(path);
+    const std::uint64_t bytes = file->size_bytes();
+    input->changed_ns.push_back(file->changed_ns());
     input->bytes += bytes;
     input->files.push_back({std::move(path), bytes});
   }

@@ -115,6 +115,7 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
   }
   if (source.contents) spec.fingerprint.push_back(source.contents());
+  if (source.times) spec.history.push_back(source.times());
   spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
   return spec;
 }
@@ -173,7 +174,7 @@ void StageNode::ensure() {
   const std::uint64_t bytes = source_.bytes() + (beside_ ? beside_->bytes() : 0);
   const std::size_t partitions = wanted_partitions_ > 0
                                      ? wanted_partitions_
-                                     : job->partitions_for(bytes, source_.inputs ? source_.parts() : 0);
+                                     : job->partitions_for(bytes, beside_ ? 0 : earlier_partitions());
   auto body = make_body_(*job, partitions);
   auto made = job->keep(id_, source_, partitions, std::move(body));
   number_ = made.number;

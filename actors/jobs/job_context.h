@@ -40,6 +40,10 @@ struct SourceFacts {
   std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
   // What all tasks must see alike, such as names and sizes of files; none: nothing.
   std::function<std::string()> contents = {};
+  // What a later run of the job must see alike, too, such as when files were written; none: nothing.
+  std::function<std::string()> times = {};
+  // Into how many partitions its records were divided last; none: they come from files or the program.
+  std::function<std::size_t()> partitions = {};
 };
 
 // For one thread, but for what parts do.
@@ -116,6 +120,8 @@ class StageNode {
   // The rest REQUIRES ensure().
   const std::shared_ptr<const KeptRecords>& dataset() const { return dataset_; }
   std::size_t partitions() const { return dataset_->partitions(); }
+  // Of the records that it reads, as SourceFacts has it; 0 = none.
+  std::size_t earlier_partitions() const { return source_.partitions ? source_.partitions() : 0; }
   // For the engine: a partition, or a part.
   SliceSet partition(std::size_t index) const { return {number_, false, index}; }
   SliceSet part(std::size_t index) const { return {number_, true, index}; }

@@ -224,11 +224,8 @@ struct FilePipe {
     read(part, input->parts[index], pieces_of(*input, input->parts[index]), next);
   }
   SourceFacts facts() const {
-    return {[] {},
-            [i = input] { return i->parts.size(); },
-            [i = input] { return i->bytes; },
-            {},
-            [i = input] { return i->describe(); }};
+    return {[] {}, [i = input] { return i->parts.size(); }, [i = input] { return i->bytes; },
+            {},    [i = input] { return i->describe(); },   [i = input] { return i->describe_times(); }};
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);

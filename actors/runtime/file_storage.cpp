@@ -82,6 +82,11 @@ class Handle {
   std::uint64_t size_bytes() const {
     return static_cast<std::uint64_t>(checked(calls_.size(file_), "look at", path_));
   }
+  std::int64_t changed_ns() const {
+    std::int64_t nanoseconds = 0;
+    checked(calls_.changed(file_, nanoseconds), "look at", path_);
+    return nanoseconds;
+  }
   void sync() { checked(calls_.sync(file_), "sync", path_); }
 
  private:
@@ -133,6 +138,7 @@ class FileOfHandle final : public OpenFile {
   FileOfHandle(FileCalls& calls, const std::string& path) : file_(calls, path, OpenMode::read, "open") {}
 
   std::uint64_t size_bytes() override { return file_.size_bytes(); }
+  std::int64_t changed_ns() override { return file_.changed_ns(); }
   void read(std::uint64_t offset, std::span<std::byte> into) override { file_.read_all(offset, into); }
 
  private:
