@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "actors/runtime/file_times.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
@@ -65,12 +66,16 @@ std::string InputFiles::describe() const {
                      checksum(std::as_bytes(std::span(list))));
 }
 
-std::string InputFiles::describe_times() const {
+std::string InputFiles::describe_times(Storage& storage) const {
   constexpr std::int64_t second = 1'000'000'000;
-  const std::int64_t last = changed_ns.empty() ? 0 : *std::ranges::max_element(changed_ns);
+  auto* const known = dynamic_cast<FileTimes*>(&storage);
+  if (!known) return "";
+  std::vector<std::int64_t> times;
+  for (const auto& file : files) times.push_back(known->changed_ns(file.path));
+  const std::int64_t last = times.empty() ? 0 : *std::ranges::max_element(times);
   return fmt::format("last changed at {:%Y-%m-%d %H:%M:%S}.{:09} UTC ({:016x})",
                      fmt::gmtime(static_cast<std::time_t>(last / second)), last % second,
-                     checksum(std::as_bytes(std::span(changed_ns))));
+                     checksum(std::as_bytes(std::span(times))));
 }
 
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
@@ -91,9 +96,7 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
   std::ranges::sort(paths);
   paths.erase(std::ranges::unique(paths).begin(), paths.end());
   for (auto& path : paths) {
-    const auto file = storage.open(path);
-    const std::uint64_t bytes = file->size_bytes();
-    input->changed_ns.push_back(file->changed_ns());
+    const std::uint64_t bytes = storage.open(path)->size_bytes();
     input->bytes += bytes;
     input->files.push_back({std::move(path), bytes});
   }

@@ -18,7 +18,6 @@ struct InputFiles {
   std::vector<FileSize> files;  // by path
   std::vector<std::vector<Split>> parts;
   std::uint64_t bytes = 0;
-  std::vector<std::int64_t> changed_ns;  // by file, as OpenFile::changed_ns()
 
   const std::string& path(const Split& split) const { return files[split.file].path; }
   std::uint64_t size(const Split& split) const {
@@ -27,8 +26,8 @@ struct InputFiles {
   // "3 files of 12000 bytes (5f3a...)": the same for files of the same names and sizes.
   std::string describe() const;
   // "last changed at 2026-11-23 18:04:05.678901234 UTC (77ab...)": the same for files none of which was
-  // written again.
-  std::string describe_times() const;
+  // written again; "" where the storage does not know.
+  std::string describe_times(Storage& storage) const;
 };
 
 // `pattern`: a file, a folder (all its files but those whose names begin with '.' or '_'), or a pattern

@@ -115,7 +115,8 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
   }
   if (source.contents) spec.fingerprint.push_back(source.contents());
-  if (source.times) spec.history.push_back(source.times());
+  if (source.times && !options_.work_folder.empty() && engine_->coordinates())
+    spec.history.push_back(source.times(engine_->storage()));
   spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
   return spec;
 }

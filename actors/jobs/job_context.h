@@ -41,7 +41,7 @@ struct SourceFacts {
   // What all tasks must see alike, such as names and sizes of files; none: nothing.
   std::function<std::string()> contents = {};
   // What a later run of the job must see alike, too, such as when files were written; none: nothing.
-  std::function<std::string()> times = {};
+  std::function<std::string(Storage&)> times = {};
   // Into how many partitions its records were divided last; none: they come from files or the program.
   std::function<std::size_t()> partitions = {};
 };

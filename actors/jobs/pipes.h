@@ -153,8 +153,9 @@ struct UnionPipe {
           return (a.contents ? a.contents() : std::string()) +
                  (b.contents ? ", " + b.contents() : std::string());
         },
-        [a, b] {
-          return (a.times ? a.times() : std::string()) + (b.times ? ", " + b.times() : std::string());
+        [a, b](Storage& storage) {
+          return (a.times ? a.times(storage) : std::string()) +
+                 (b.times ? ", " + b.times(storage) : std::string());
         },
         [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); }};
   }

@@ -224,8 +224,12 @@ struct FilePipe {
     read(part, input->parts[index], pieces_of(*input, input->parts[index]), next);
   }
   SourceFacts facts() const {
-    return {[] {}, [i = input] { return i->parts.size(); }, [i = input] { return i->bytes; },
-            {},    [i = input] { return i->describe(); },   [i = input] { return i->describe_times(); }};
+    return {[] {},
+            [i = input] { return i->parts.size(); },
+            [i = input] { return i->bytes; },
+            {},
+            [i = input] { return i->describe(); },
+            [i = input](Storage& storage) { return i->describe_times(storage); }};
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);

@@ -63,6 +63,9 @@ class PosixCalls final : public FileCalls {
     nanoseconds = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
     return 0;
   }
+  void write_back(int file, std::uint64_t offset, std::uint64_t bytes) override {
+    sync_file_range(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+  }
   int sync(int file) override { return or_error(fsync(file)); }
   int rename(const std::string& from, const std::string& to) override {
     return or_error(::rename(from.c_str(), to.c_str()));

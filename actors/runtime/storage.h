@@ -26,9 +26,6 @@ class OpenFile {
  public:
   virtual ~OpenFile() = default;
   virtual std::uint64_t size_bytes() = 0;
-  // When its bytes were last changed, in nanoseconds since 1970 by the disk's clock; 0 where that is
-  // not known.
-  virtual std::int64_t changed_ns() { return 0; }
   // Fills `into` with the bytes from `offset` on; data_loss if the file ends before.
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };

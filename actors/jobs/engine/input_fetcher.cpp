@@ -72,7 +72,7 @@ bool InputFetcher::want_early(const SliceSet& set,
   fetch.is_early = true;
   for (auto& [task, stream] : streams) {
     stream.task = task;
-    to_ask_.emplace_back(set, fetch.streams.size());
+    to_ask_early_.emplace_back(set, fetch.streams.size());
     fetch.streams.push_back(std::move(stream));
     ++fetch.open;
   }
@@ -81,9 +81,10 @@ bool InputFetcher::want_early(const SliceSet& set,
 }
 
 void InputFetcher::ask() {
-  while (!to_ask_.empty() && asked_.size() < most_requests) {
-    const StreamId id = to_ask_.front();
-    to_ask_.pop_front();
+  while (asked_.size() < most_requests && !(to_ask_.empty() && to_ask_early_.empty())) {
+    auto& first = to_ask_.empty() ? to_ask_early_ : to_ask_;
+    const StreamId id = first.front();
+    first.pop_front();
     const auto fetch = fetches_.find(id.first);
     if (fetch == fetches_.end()) continue;
     if (fetch->second.is_early && !chunks_->has_room()) {
@@ -131,7 +132,7 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
     arrivals.push_back(give_up(id, current_exception_status(), false));
     return;
   }
-  if (!stream.parts.empty()) return to_ask_.push_front(id);
+  if (!stream.parts.empty()) return (fetch.is_early ? to_ask_early_ : to_ask_).push_front(id);
   if (--fetch.open > 0) return;
   arrivals.push_back({id.first, {}, {}});
   forget(id.first);
@@ -177,7 +178,8 @@ InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool
 void InputFetcher::forget(const SliceSet& set) {
   fetches_.erase(set);
   std::erase_if(asked_, [&](const auto& asked) { return asked.second.first == set; });
-  std::erase_if(to_ask_, [&](const StreamId& id) { return id.first == set; });
+  for (auto* streams : {&to_ask_, &to_ask_early_})
+    std::erase_if(*streams, [&](const StreamId& id) { return id.first == set; });
 }
 
 std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why) {

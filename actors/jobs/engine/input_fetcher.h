@@ -76,8 +76,8 @@ class InputFetcher {
   const std::shared_ptr<KeptStages> kept_;
   const std::shared_ptr<ChunkStore> chunks_;
   std::map<SliceSet, Fetch> fetches_;
-  std::deque<StreamId> to_ask_;
-  std::map<std::uint64_t, StreamId> asked_;  // by request
+  std::deque<StreamId> to_ask_, to_ask_early_;  // the latter for nobody who waits
+  std::map<std::uint64_t, StreamId> asked_;     // by request
   std::uint64_t requests_ = 0;
 };
 
