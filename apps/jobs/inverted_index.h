@@ -36,12 +36,12 @@ inline void inverted_index(Job& job) {
       .flat_map(words_with_file)
       .fold_by_key(FileNumbers(), add, append)
       .sort_by([](const auto& entry) -> const auto& { return entry.first; })
-      .map([paths](const auto& entry) {
+      .map([paths, names = std::string()](const auto& entry) mutable {
         const auto& [word, files] = entry;
-        std::string names;
+        names.clear();
         for (const std::uint32_t file : files.all) (names += (*paths)[file]) += ' ';
         if (!names.empty()) names.pop_back();
-        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), std::move(names)};
+        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), std::string_view(names)};
       })
       .write_csv(job.param("output"));
 }
