@@ -1,49 +1,8 @@
 // Which files each word occurs in: rows "word,number of files,files", by word.
 //
 //   inverted_index --input books --output index
-#include <algorithm>
+#include "apps/jobs/inverted_index.h"
 
-#include "actors/jobs/job.h"
-
-using namespace actorflow;
-
-namespace {
-
-using Files = std::vector<std::uint32_t>;  // their numbers, in order
-
-auto words_with_file(const std::pair<std::uint32_t, std::string_view>& line) {
-  return words(line.second) | std::views::transform([file = line.first](auto word) {
-           return std::pair{word, file};
-         });
+int main(int argc, char** argv) {
+  return actorflow::run_jobs(argc, argv, {{"inverted_index", actorflow::inverted_index}});
 }
-
-// Files come in their order: the last one tells whether this one is new.
-void add(Files& files, std::uint32_t file) {
-  if (files.empty() || files.back() != file) files.push_back(file);
-}
-
-// Of two parts, which may share a file that was cut.
-void append(Files& files, const Files& later) {
-  const bool shared = !files.empty() && !later.empty() && files.back() == later.front();
-  files.insert(files.end(), later.begin() + shared, later.end());
-}
-
-void inverted_index(Job& job) {
-  const std::string& input = job.param("input");
-  const auto paths = std::make_shared<const std::vector<std::string>>(job.input_files(input));
-  job.read_numbered_text(input)
-      .flat_map(words_with_file)
-      .fold_by_key(Files(), add, append)
-      .sort_by([](const auto& entry) -> const auto& { return entry.first; })
-      .map([paths](const auto& entry) {
-        const auto& [word, files] = entry;
-        std::vector<std::string> names;
-        for (const std::uint32_t file : files) names.push_back((*paths)[file]);
-        return std::tuple{word, static_cast<std::int64_t>(files.size()), std::move(names)};
-      })
-      .write_csv(job.param("output"));
-}
-
-}  // namespace
-
-int main(int argc, char** argv) { return run_jobs(argc, argv, {{"inverted_index", inverted_index}}); }

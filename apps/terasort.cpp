@@ -2,21 +2,8 @@
 // makes some.
 //
 //   terasort --input unsorted --output sorted
-#include "actors/jobs/job.h"
+#include "apps/jobs/terasort.h"
 
-using namespace actorflow;
-
-namespace {
-
-struct Row {
-  std::array<std::uint8_t, 10> key;
-  std::array<std::uint8_t, 90> rest;
-};
-
-void terasort(Job& job) {
-  job.read_records<Row>(job.param("input")).sort_by(&Row::key).write_records(job.param("output"));
+int main(int argc, char** argv) {
+  return actorflow::run_jobs(argc, argv, {{"terasort", actorflow::terasort}});
 }
-
-}  // namespace
-
-int main(int argc, char** argv) { return run_jobs(argc, argv, {{"terasort", terasort}}); }

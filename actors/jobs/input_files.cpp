@@ -1,11 +1,14 @@
 #include "actors/jobs/input_files.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
+#include "actors/runtime/file_times.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
@@ -61,6 +64,18 @@ std::string InputFiles::describe() const {
   for (const auto& file : files) list += fmt::format("{}:{}\n", file.path, file.bytes);
   return fmt::format("{} files of {} bytes ({:016x})", files.size(), bytes,
                      checksum(std::as_bytes(std::span(list))));
+}
+
+std::string InputFiles::describe_times(Storage& storage) const {
+  constexpr std::int64_t second = 1'000'000'000;
+  auto* const known = dynamic_cast<FileTimes*>(&storage);
+  if (!known) return "";
+  std::vector<std::int64_t> times;
+  for (const auto& file : files) times.push_back(known->changed_ns(file.path));
+  const std::int64_t last = times.empty() ? 0 : *std::ranges::max_element(times);
+  return fmt::format("last changed at {:%Y-%m-%d %H:%M:%S}.{:09} UTC ({:016x})",
+                     fmt::gmtime(static_cast<std::time_t>(last / second)), last % second,
+                     checksum(std::as_bytes(std::span(times))));
 }
 
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,

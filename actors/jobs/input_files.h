@@ -25,6 +25,9 @@ struct InputFiles {
   }
   // "3 files of 12000 bytes (5f3a...)": the same for files of the same names and sizes.
   std::string describe() const;
+  // "last changed at 2026-11-23 18:04:05.678901234 UTC (77ab...)": the same for files none of which was
+  // written again; "" where the storage does not know.
+  std::string describe_times(Storage& storage) const;
 };
 
 // `pattern`: a file, a folder (all its files but those whose names begin with '.' or '_'), or a pattern

@@ -11,6 +11,7 @@ namespace actorflow {
 namespace {
 
 constexpr std::uint64_t most_partitions = 4096;
+constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
 
 std::string name_of(const PlanStage& plan) {
   std::vector<std::string> kinds;
@@ -92,10 +93,12 @@ std::uint32_t JobContext::add_stage(PlanStage stage) {
   return stages_.back().id;
 }
 
-std::size_t JobContext::partitions_for(std::uint64_t bytes) const {
+std::size_t JobContext::partitions_for(std::uint64_t bytes, std::size_t earlier_partitions) const {
   if (options_.partitions > 0) return options_.partitions;
-  return std::clamp<std::uint64_t>((bytes + options_.partition_bytes - 1) / options_.partition_bytes, 1,
-                                   most_partitions);
+  const std::uint64_t least = std::min(options_.partition_bytes, small_partition_bytes);
+  const std::uint64_t by_bytes = (bytes + options_.partition_bytes - 1) / options_.partition_bytes,
+                      as_before = std::min<std::uint64_t>(earlier_partitions, bytes / least);
+  return std::clamp<std::uint64_t>(std::max(by_bytes, as_before), 1, most_partitions);
 }
 
 // Tasks that run the same program come to the same stages, unless the job itself depends on something
@@ -112,6 +115,8 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
   }
   if (source.contents) spec.fingerprint.push_back(source.contents());
+  if (source.times && !options_.work_folder.empty() && engine_->coordinates())
+    spec.history.push_back(source.times(engine_->storage()));
   spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
   return spec;
 }
@@ -168,8 +173,9 @@ void StageNode::ensure() {
   source_.prepare();
   if (beside_) beside_->prepare();
   const std::uint64_t bytes = source_.bytes() + (beside_ ? beside_->bytes() : 0);
-  const std::size_t partitions =
-      wanted_partitions_ > 0 ? wanted_partitions_ : job->partitions_for(bytes);
+  const std::size_t partitions = wanted_partitions_ > 0
+                                     ? wanted_partitions_
+                                     : job->partitions_for(bytes, beside_ ? 0 : earlier_partitions());
   auto body = make_body_(*job, partitions);
   auto made = job->keep(id_, source_, partitions, std::move(body));
   number_ = made.number;

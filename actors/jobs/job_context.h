@@ -40,6 +40,10 @@ struct SourceFacts {
   std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
   // What all tasks must see alike, such as names and sizes of files; none: nothing.
   std::function<std::string()> contents = {};
+  // What a later run of the job must see alike, too, such as when files were written; none: nothing.
+  std::function<std::string(Storage&)> times = {};
+  // Into how many partitions its records were divided last; none: they come from files or the program.
+  std::function<std::size_t()> partitions = {};
 };
 
 // For one thread, but for what parts do.
@@ -64,8 +68,10 @@ class JobContext {
   // Adds a stage to the plan; returns its number, from 1 on.
   std::uint32_t add_stage(PlanStage stage);
   const std::vector<PlanStage>& stages() const { return stages_; }
-  // How many partitions records of so many bytes are divided into.
-  std::size_t partitions_for(std::uint64_t bytes) const;
+  // How many partitions records of so many bytes are divided into: by the bytes, and where they come
+  // from so many partitions of an earlier stage (0: from elsewhere) into as many, unless those would be
+  // small. What is made of them may be far more than they are, and is made by so many threads at most.
+  std::size_t partitions_for(std::uint64_t bytes, std::size_t earlier_partitions) const;
 
   using Body = std::function<void(Part&)>;
   // Runs a stage of the plan. What its parts have counted is added to the counters. Where plans are only
@@ -114,6 +120,8 @@ class StageNode {
   // The rest REQUIRES ensure().
   const std::shared_ptr<const KeptRecords>& dataset() const { return dataset_; }
   std::size_t partitions() const { return dataset_->partitions(); }
+  // Of the records that it reads, as SourceFacts has it; 0 = none.
+  std::size_t earlier_partitions() const { return source_.partitions ? source_.partitions() : 0; }
   // For the engine: a partition, or a part.
   SliceSet partition(std::size_t index) const { return {number_, false, index}; }
   SliceSet part(std::size_t index) const { return {number_, true, index}; }

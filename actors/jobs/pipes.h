@@ -136,21 +136,28 @@ struct UnionPipe {
   }
   SourceFacts facts() const {
     const SourceFacts a = first.facts(), b = second.facts();
-    return {[a, b] {
-              a.prepare();
-              b.prepare();
-            },
-            [a, b] { return a.parts() + b.parts(); }, [a, b] { return a.bytes() + b.bytes(); },
-            [a, b](std::size_t part) {
-              const std::size_t others = a.parts();
-              const SourceFacts& facts = part < others ? a : b;
-              return facts.inputs ? facts.inputs(part < others ? part : part - others)
-                                  : std::vector<SliceSet>();
-            },
-            [a, b] {
-              return (a.contents ? a.contents() : std::string()) +
-                     (b.contents ? ", " + b.contents() : std::string());
-            }};
+    return {
+        [a, b] {
+          a.prepare();
+          b.prepare();
+        },
+        [a, b] { return a.parts() + b.parts(); },
+        [a, b] { return a.bytes() + b.bytes(); },
+        [a, b](std::size_t part) {
+          const std::size_t others = a.parts();
+          const SourceFacts& facts = part < others ? a : b;
+          return facts.inputs ? facts.inputs(part < others ? part : part - others)
+                              : std::vector<SliceSet>();
+        },
+        [a, b] {
+          return (a.contents ? a.contents() : std::string()) +
+                 (b.contents ? ", " + b.contents() : std::string());
+        },
+        [a, b](Storage& storage) {
+          return (a.times ? a.times(storage) : std::string()) +
+                 (b.times ? ", " + b.times(storage) : std::string());
+        },
+        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); }};
   }
   void describe(PlanStage& plan) const {
     first.describe(plan);
@@ -197,12 +204,16 @@ struct StageSource {
   OperatorRef op;
 
   SourceFacts facts() const {
-    return {[s = stage] { s->ensure(); },
-            [s = stage] { return reads == StageReads::parts ? s->dataset()->parts() : s->partitions(); },
-            [s = stage] { return s->dataset()->bytes(); },
-            [s = stage](std::size_t part) {
-              return std::vector{reads == StageReads::parts ? s->part(part) : s->partition(part)};
-            }};
+    return {
+        [s = stage] { s->ensure(); },
+        [s = stage] { return reads == StageReads::parts ? s->dataset()->parts() : s->partitions(); },
+        [s = stage] { return s->dataset()->bytes(); },
+        [s = stage](std::size_t part) {
+          return std::vector{reads == StageReads::parts ? s->part(part) : s->partition(part)};
+        },
+        {},
+        {},
+        [s = stage] { return reads == StageReads::parts ? s->earlier_partitions() : s->partitions(); }};
   }
   void describe(PlanStage& plan) const {
     plan.reads.push_back(stage->id());
@@ -226,7 +237,10 @@ struct TwoPartitionsSource {
             [l = left, r = right] { return l->dataset()->bytes() + r->dataset()->bytes(); },
             [l = left, r = right](std::size_t part) {
               return std::vector{l->partition(part), r->partition(part)};
-            }};
+            },
+            {},
+            {},
+            [l = left] { return l->partitions(); }};
   }
   void describe(PlanStage& plan) const {
     plan.reads.push_back(left->id());

@@ -228,7 +228,8 @@ struct FilePipe {
             [i = input] { return i->parts.size(); },
             [i = input] { return i->bytes; },
             {},
-            [i = input] { return i->describe(); }};
+            [i = input] { return i->describe(); },
+            [i = input](Storage& storage) { return i->describe_times(storage); }};
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);

@@ -33,6 +33,10 @@ class FileCalls {
   virtual std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   virtual std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual std::int64_t size(int file) = 0;
+  // Finds out when the bytes of a file were last changed, in nanoseconds since 1970.
+  virtual int changed(int file, std::int64_t& nanoseconds) = 0;
+  // Asks that these bytes be on their way to the disk soon, so that sync() has less to wait for. A hint.
+  virtual void write_back(int, std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
   // fsync: from here on the bytes of a file, or the names in a folder, survive a loss of power.
   virtual int sync(int file) = 0;
   virtual int rename(const std::string& from, const std::string& to) = 0;

@@ -56,6 +56,14 @@ class Handle {
     }
   }
 
+  // The disk writes while the next bytes are made, instead of all at once at the end.
+  void write_back_large() {
+    constexpr std::uint64_t large = std::uint64_t{8} << 20;
+    if (position_ - written_back_ < large) return;
+    calls_.write_back(file_, written_back_, position_ - written_back_);
+    written_back_ = position_;
+  }
+
   void write_all_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const auto written = calls_.write_at(file_, offset, bytes);
@@ -82,6 +90,11 @@ class Handle {
   std::uint64_t size_bytes() const {
     return static_cast<std::uint64_t>(checked(calls_.size(file_), "look at", path_));
   }
+  std::int64_t changed_ns() const {
+    std::int64_t nanoseconds = 0;
+    checked(calls_.changed(file_, nanoseconds), "look at", path_);
+    return nanoseconds;
+  }
   void sync() { checked(calls_.sync(file_), "sync", path_); }
 
  private:
@@ -89,6 +102,7 @@ class Handle {
   const std::string path_;
   const int file_;
   std::uint64_t position_ = 0;  // of the next write
+  std::uint64_t written_back_ = 0;
 };
 
 std::string parent_of(const std::string& path) {
@@ -112,7 +126,10 @@ class FileInTheMaking final : public NewFile {
     if (!committed_) calls_.unlink(temporary_);
   }
 
-  void write(std::span<const std::byte> bytes) override { file_.write_all(bytes); }
+  void write(std::span<const std::byte> bytes) override {
+    file_.write_all(bytes);
+    file_.write_back_large();
+  }
 
   void commit() override {
     if (!planted(PlantedBug::unsynced_file)) file_.sync();
@@ -187,6 +204,10 @@ std::unique_ptr<NewFile> FileStorage::create(const std::string& path) {
   create_folders(parent_of(path));
   return std::make_unique<FileInTheMaking>(
       calls_, path, fmt::format("{}.{}-{}.tmp", path, calls_.process(), next_temporary_++));
+}
+
+std::int64_t FileStorage::changed_ns(const std::string& path) {
+  return Handle(calls_, path, OpenMode::read, "open").changed_ns();
 }
 
 std::unique_ptr<OpenFile> FileStorage::open(const std::string& path) {

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "actors/runtime/file_calls.h"
+#include "actors/runtime/file_times.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {
 
-class FileStorage : public Storage {
+class FileStorage : public Storage, public FileTimes {
  public:
   // The calls must outlive this.
   explicit FileStorage(FileCalls& calls) : calls_(calls) {}
@@ -28,6 +29,7 @@ class FileStorage : public Storage {
   void remove(const std::string& path) override;
   void sync(const std::string& folder) override;
   double wall_time_s() override { return calls_.wall_time_s(); }
+  std::int64_t changed_ns(const std::string& path) override;
 
  private:
   // Makes missing folders, which survive a loss of power.

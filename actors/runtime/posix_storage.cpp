@@ -57,6 +57,15 @@ class PosixCalls final : public FileCalls {
     struct stat status {};
     return fstat(file, &status) == 0 ? status.st_size : -errno;
   }
+  int changed(int file, std::int64_t& nanoseconds) override {
+    struct stat status {};
+    if (fstat(file, &status) != 0) return -errno;
+    nanoseconds = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+    return 0;
+  }
+  void write_back(int file, std::uint64_t offset, std::uint64_t bytes) override {
+    sync_file_range(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+  }
   int sync(int file) override { return or_error(fsync(file)); }
   int rename(const std::string& from, const std::string& to) override {
     return or_error(::rename(from.c_str(), to.c_str()));

@@ -85,6 +85,7 @@ std::int64_t SimFiles::write_at(int file, std::uint64_t offset, std::span<const 
   const auto end = std::max<std::uint64_t>(to.size(), offset + bytes.size());
   if (capacity_ != ~std::uint64_t{0} && used() + (end - to.size()) > capacity_) return -ENOSPC;
   take_time(bytes.size());
+  found->second.file->changed_s = wall_time_s();
   to.resize(end);
   std::ranges::copy(bytes, to.begin() + static_cast<std::ptrdiff_t>(offset));
   return static_cast<std::int64_t>(bytes.size());
@@ -106,6 +107,14 @@ std::int64_t SimFiles::size(int file) {
   if (const int failed = error()) return failed;
   const auto found = handles_.find(file);
   return found == handles_.end() ? -EBADF : static_cast<std::int64_t>(found->second.file->bytes.size());
+}
+
+int SimFiles::changed(int file, std::int64_t& nanoseconds) {
+  if (const int failed = error()) return failed;
+  const auto found = handles_.find(file);
+  if (found == handles_.end()) return -EBADF;
+  nanoseconds = static_cast<std::int64_t>(found->second.file->changed_s * 1e9);
+  return 0;
 }
 
 int SimFiles::sync(int file) {

@@ -24,6 +24,7 @@ class SimFiles final : public FileCalls {
   std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) override;
   std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override;
   std::int64_t size(int file) override;
+  int changed(int file, std::int64_t& nanoseconds) override;
   int sync(int file) override;
   int rename(const std::string& from, const std::string& to) override;
   int unlink(const std::string& path) override;
@@ -50,6 +51,7 @@ class SimFiles final : public FileCalls {
   struct File {
     Bytes bytes, synced;
     bool sync_failed = false;
+    double changed_s = 0;
   };
   using FileRef = std::shared_ptr<File>;
   struct Handle {

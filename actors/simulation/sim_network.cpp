@@ -20,7 +20,8 @@ constexpr Nanoseconds connect_patience = 3s;
 
 // These come after what link.h says.
 bool waits_for_large(const Message& message) {
-  return std::holds_alternative<AbortStep>(message) || std::holds_alternative<DeregisterGraph>(message) ||
+  return std::holds_alternative<AbortStep>(message) ||
+         std::holds_alternative<DeregisterGraph>(message) ||
          std::holds_alternative<ReplicaDone>(message) || std::holds_alternative<Shutdown>(message);
 }
 
@@ -45,11 +46,12 @@ struct SimNetwork::Connection {
 };
 
 struct SimNetwork::Flight {
-  Flight(ConnectionRef on, std::vector<std::byte> encoded, World::Time at)
-      : connection(std::move(on)), bytes(std::move(encoded)), sent(at) {}
+  Flight(ConnectionRef on, std::vector<std::byte> encoded, std::size_t modelled, World::Time at)
+      : connection(std::move(on)), bytes(std::move(encoded)), modelled_bytes(modelled), sent(at) {}
 
   ConnectionRef connection;
   std::vector<std::byte> bytes;
+  std::size_t modelled_bytes;
   World::Time sent;
 };
 
@@ -92,7 +94,8 @@ SimNetwork::~SimNetwork() = default;
 std::unique_ptr<Listener> SimNetwork::listen(const std::string& address, const TaskIdentity& self,
                                              Inbox inbox) {
   std::string taken = address;
-  if (taken.ends_with(":0")) taken = fmt::format("{}{}", taken.substr(0, taken.size() - 1), next_port_++);
+  if (taken.ends_with(":0"))
+    taken = fmt::format("{}{}", taken.substr(0, taken.size() - 1), next_port_++);
   const auto port = std::make_shared<Port>(Port{world_.current(), self, std::move(inbox), true});
   if (!ports_.emplace(taken, port).second)
     throw Error(Code::unavailable,
@@ -151,14 +154,13 @@ Status SimNetwork::admit(const Port& port, const TaskIdentity& caller) {
 
 Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
   const double factor = 1 + model_.jitter * world_.random().fraction();
-  auto time = Nanoseconds(static_cast<Nanoseconds::rep>(
-      static_cast<double>(model_.latency.count()) * factor));
+  auto time =
+      Nanoseconds(static_cast<Nanoseconds::rep>(static_cast<double>(model_.latency.count()) * factor));
   return time + machine(from).delay + machine(to).delay;
 }
 
 // Large messages take the ports of both machines for their time; all come in the order of their lane.
-World::Time SimNetwork::arrival(Connection& connection, const Message& message,
-                                std::size_t size_bytes) {
+World::Time SimNetwork::arrival(Connection& connection, const Message& message, std::size_t size_bytes) {
   const TrackId from = connection.caller, to = connection.port->machine;
   const bool large = size_bytes >= large_message_bytes;
   const auto transfer = Nanoseconds(
@@ -181,9 +183,17 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message,
   return last = time;
 }
 
+std::size_t SimNetwork::modelled_bytes(const Message& message, std::size_t encoded_bytes) const {
+  const auto* letter = std::get_if<ActorMessage>(&message);
+  if (!letter || !letter->payload.valid()) return encoded_bytes;
+  const auto payload = static_cast<double>(letter->payload.size_bytes());
+  return encoded_bytes + static_cast<std::size_t>((payload_scale_ - 1) * payload);
+}
+
 World::Time SimNetwork::handled(TrackId track, std::size_t size_bytes) {
-  const auto cost = model_.message_cost + Nanoseconds(static_cast<Nanoseconds::rep>(
-                                              model_.byte_cost_ns * static_cast<double>(size_bytes)));
+  const auto cost =
+      model_.message_cost +
+      Nanoseconds(static_cast<Nanoseconds::rep>(model_.byte_cost_ns * static_cast<double>(size_bytes)));
   if (cost <= 0ns) return world_.now();
   Machine& handler = machine(track);
   handler.busy += cost;
@@ -198,8 +208,11 @@ SimNetwork::Machine& SimNetwork::machine(TrackId track) {
 
 void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
-  const auto flight = std::make_shared<const Flight>(connection, encode_message(message), world_.now());
-  const World::Time time = arrival(*connection, message, flight->bytes.size());
+  auto bytes = encode_message(message);
+  const std::size_t modelled = modelled_bytes(message, bytes.size());
+  const auto flight =
+      std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now());
+  const World::Time time = arrival(*connection, message, modelled);
   fly(flight, time);
   if (world_.random().chance(model_.duplication))
     fly(flight, time + latency(connection->caller, outside));
@@ -216,7 +229,7 @@ void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {
 }
 
 void SimNetwork::handle(const FlightRef& flight) {
-  const World::Time done = handled(flight->connection->port->machine, flight->bytes.size());
+  const World::Time done = handled(flight->connection->port->machine, flight->modelled_bytes);
   if (done == world_.now()) return deliver(*flight);
   world_.at(done, [this, flight] { deliver(*flight); });
 }
@@ -264,8 +277,7 @@ void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const st
   pass(from, connection->caller, world_.now() + latency(from, connection->caller),
        [this, connection, why] {
          if (!connection->caller_there) return;
-         world_.as(connection->caller,
-                   [&] { connection->events.down({Code::unavailable, why}); });
+         world_.as(connection->caller, [&] { connection->events.down({Code::unavailable, why}); });
        });
 }
 

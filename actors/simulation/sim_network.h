@@ -34,6 +34,8 @@ class SimNetwork final : public Network {
   // Sets the model of all links.
   void set_model(const LinkModel& model) { model_ = model; }
   const LinkModel& model() const { return model_; }
+  // Each byte of an ActorMessage's payload takes the time of so many from now on.
+  void set_payload_scale(double scale) { payload_scale_ = scale; }
   // Delays all messages to and from a machine.
   void delay(TrackId machine, std::chrono::nanoseconds extra) { this->machine(machine).delay = extra; }
   // Cuts the two machines off from each other until they are connected again; messages sent meanwhile
@@ -61,6 +63,8 @@ class SimNetwork final : public Network {
   Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
   World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
+  // Of an encoded message, as the model has it.
+  std::size_t modelled_bytes(const Message& message, std::size_t encoded_bytes) const;
   // The time when the machine will have handled a message that arrives now.
   World::Time handled(TrackId machine, std::size_t size_bytes);
   // Sends a message on its way: it arrives at its machine, which handles and then receives it.
@@ -90,6 +94,7 @@ class SimNetwork final : public Network {
   const OpRegistry& ops_;
   Allocator& allocator_;
   LinkModel model_;
+  double payload_scale_ = 1;
   std::map<std::string, PortRef> ports_;  // by address
   std::vector<ConnectionRef> connections_;
   std::set<std::pair<TrackId, TrackId>> separated_;

@@ -10,7 +10,7 @@
 #include "actors/runtime/storage.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
-#include "apps/scenario/simulate_records.h"
+#include "apps/scenario/scenario_jobs.h"
 
 namespace actorflow {
 namespace {
@@ -25,8 +25,12 @@ void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const
       ->transform(CLI::AsNumberWithUnit(time_units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
 }
 
-std::map<std::string, std::vector<std::byte>> read_input(const std::string& given) {
-  std::map<std::string, std::vector<std::byte>> files;
+// Of a job, its own or what is given for it.
+ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
+  if (job.input && !given.empty())
+    throw UsageError("input: the job has an input of its own; leave it away");
+  if (job.input) return job.input();
+  ScenarioFiles files;
   if (const fs::path path = data_folder(given); fs::is_directory(path))
     for (const auto& entry : fs::directory_iterator(path))
       files[entry.path().filename().string()] = posix_storage().read(entry.path().string());
@@ -34,23 +38,16 @@ std::map<std::string, std::vector<std::byte>> read_input(const std::string& give
   return files;
 }
 
-void check_job(const std::string& job) {
-  const auto& jobs = scenario_jobs();
-  if (jobs.contains(job)) return;
-  std::string names;
-  for (const auto& [name, function] : jobs) names += (names.empty() ? "" : ", ") + name;
-  throw UsageError(fmt::format("job: expected one of {}, got '{}'", names, job));
-}
-
 }  // namespace
 
 void ScenarioFlags::add_to(CLI::App& app) {
-  app.add_option("--job", job, "A map/reduce job instead of training: word_count or top_k");
+  app.add_option("--job", job, "A map/reduce job instead of training, such as word_count");
   app.add_option("--tasks", tasks, "Of a map/reduce job")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--input", input,
-                 "Of a map/reduce job: a folder of texts, or the name of one of the project's");
+  app.add_option(
+      "--input", input,
+      "Of a map/reduce job that reads texts: a folder of them, or the name of one of the project's");
   app.add_option(both_spellings("split-bytes"), split_bytes, "Of which its files are cut into parts")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -89,7 +86,6 @@ void ScenarioFlags::add_to(CLI::App& app) {
 
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)
     : name_(std::move(name)), flags_(flags), train_(flags.train.options()) {
-  if (!is_training()) check_job(flags.job);
   if (flags.same_weights && !is_synchronous(train_.strategy))
     throw UsageError("--same_weights is for synchronous training: every run differs without --sync");
   check_usage([&] {
@@ -113,7 +109,7 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
   if (is_training())
     data_ = flags.train.load(train_, flags.workers);
   else
-    input_ = read_input(flags.input);
+    input_ = read_input(find_scenario_job(flags.job), flags.input);
 }
 
 Scenario Scenario::read(const std::string& path, const std::vector<std::string>& settings) {

@@ -4,8 +4,7 @@
 #include <string>
 
 #include "actors/simulation/sim_storage.h"
-#include "apps/jobs/top_k.h"
-#include "apps/jobs/word_count.h"
+#include "apps/scenario/scenario_jobs.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -17,7 +16,7 @@ constexpr const char* work_folder = "work";
 JobOptions options_of(const Scenario& scenario) {
   const ScenarioFlags& flags = scenario.flags();
   JobOptions options;
-  options.parameters = {{"input", "input"}, {"output", output}};
+  options.parameters = find_scenario_job(flags.job).parameters;
   options.threads = 2;
   options.memory_bytes = std::size_t{128} << 20;
   options.split_bytes = static_cast<std::uint64_t>(flags.split_bytes);
@@ -41,7 +40,7 @@ void run_task(SimTask& task, const Scenario& scenario) {
       task.storage().write_atomically(path, bytes);
   if (is_done(task.storage())) return;
   try {
-    run_job(task.server(), scenario_jobs(), scenario.flags().job, options_of(scenario));
+    run_job(task.server(), scenario_job_table(), scenario.flags().job, options_of(scenario));
   } catch (const Error& error) {
     if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
   }
@@ -55,11 +54,6 @@ SimulatedJob::Files files_of(Storage& storage) {
 }
 
 }  // namespace
-
-const JobTable& scenario_jobs() {
-  static const JobTable jobs{{"word_count", word_count}, {"top_k", top_k}};
-  return jobs;
-}
 
 SimulatedJob simulate_records(const Scenario& scenario, const SimOptions& options,
                               const FaultPlan& faults) {

@@ -13,6 +13,7 @@
 #include "bench/scale/parameter_servers.h"
 #include "bench/scale/plot.h"
 #include "bench/scale/ring.h"
+#include "bench/scale/shuffle.h"
 #include "dataflow/values/error.h"
 
 namespace {
@@ -27,6 +28,10 @@ struct Options {
   double latency_us = 100, gigabits = 10, message_us = 2, gigabytes_handled = 5;
   double compute_ms = 100, spread = 0.1;
   std::int64_t variable_kib = 64, ring_mib = 16;
+  bool shuffle = false;
+  std::vector<int> shuffle_tasks{10, 100, 1000};
+  double shuffle_gb = 1000;
+  int shuffle_parts = 1000;
   std::string svg;
 
   LinkModel links() const {
@@ -93,7 +98,33 @@ Curve tabulate_ring(const Options& options) {
   return curve;
 }
 
+// Besides the time, what the ports alone need: each carries the blocks that its task makes for others.
+void tabulate_shuffle(const Options& options) {
+  fmt::print("\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | bandwidth alone, s | "
+             "MB/s a task | first task busy | last task busy | messages | simulated in, s | peak MiB |\n"
+             "|---|---|---|---|---|---|---|---|---|\n",
+             options.shuffle_gb, options.shuffle_parts);
+  for (const int tasks : options.shuffle_tasks) {
+    const ShuffleJob job{.tasks = tasks,
+                         .parts = options.shuffle_parts,
+                         .partitions = options.shuffle_parts,
+                         .bytes = 1e9 * options.shuffle_gb,
+                         .links = options.links()};
+    const ShuffleTimes times = simulate(job);
+    const double alone_s = job.bytes / tasks * (tasks - 1) / tasks / job.links.bytes_per_second;
+    fmt::print("| {} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.0f} | {:.1f} | {:.0f} |\n", tasks,
+               times.job_s, alone_s, job.bytes / tasks / times.job_s / 1e6,
+               100 * times.coordinator_busy, 100 * times.other_busy, times.messages,
+               times.simulated_in_s, times.peak_mib);
+    std::fflush(stdout);
+  }
+}
+
 int run(const Options& options) {
+  if (options.shuffle) {
+    tabulate_shuffle(options);
+    return 0;
+  }
   fmt::print("# Scale on paper\n\nOne way {} us and up to half as much again, {} Gbit/s a port; a message "
              "costs the processor at each end {} us, and its bytes {} GB/s. {} parameter servers, {} steps "
              "after 2.\n",
@@ -137,12 +168,19 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--compute-ms", options.compute_ms, "Of a worker's step of training")
       ->capture_default_str();
+  app.add_flag("--shuffle", options.shuffle, "The shuffle of a map/reduce job instead");
+  app.add_option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas")->delimiter(',');
+  app.add_option("--gigabytes", options.shuffle_gb, "Of the shuffle")->capture_default_str();
+  app.add_option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions")
+      ->capture_default_str();
   app.add_option("--svg", options.svg, "A file for the picture");
   app.add_flag("--quick", quick, "A few workers, to show that it runs");
   CLI11_PARSE(app, argc, argv);
   if (quick) {
     options.workers = {1, 4};
     options.steps = 2;
+    options.shuffle_tasks = {2, 4};
+    options.shuffle_parts = 20;
   }
   try {
     return run(options);

@@ -1,5 +1,7 @@
 #include "schema/records/csv_field.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "dataflow/values/error.h"
@@ -88,8 +90,10 @@ bool parse_bool(std::string_view text, bool& value) {
 }
 
 void append_csv_text(std::string_view text, std::string& line, char delimiter) {
-  const char special[] = {delimiter, '"', '\r', '\n'};
-  if (text.find_first_of(std::string_view(special, sizeof special)) == std::string_view::npos) {
+  // One scan for each of the characters is far faster than one for all of them.
+  const bool is_plain = std::ranges::none_of(std::array{delimiter, '"', '\r', '\n'},
+                                             [text](char c) { return text.find(c) != text.npos; });
+  if (is_plain) {
     line += text;
     return;
   }

@@ -152,6 +152,19 @@ BOOST_AUTO_TEST_CASE(other_input_is_refused) {
              job.coordinator().output());
 }
 
+BOOST_AUTO_TEST_CASE(other_input_of_the_same_size_is_refused) {
+  JobCluster job(1);
+  lose_all_after_some_parts(job, resuming(job));
+  const std::string text = read_file(job.file("text"));
+  write_file(job.file("text"), std::string(text.rbegin(), text.rend()));
+  job.start_all(0, resuming(job));
+  BOOST_TEST(job.coordinator().wait() == 1);
+  BOOST_TEST(
+      job.coordinator().output().find(
+          "this is not the job that was begun: where that had 'last changed at ") != std::string::npos,
+      job.coordinator().output());
+}
+
 BOOST_AUTO_TEST_CASE(interrupted_it_says_how_to_go_on) {
   JobCluster job(1);
   job.start_all(1000, resuming(job));

@@ -34,15 +34,17 @@ bool JobCoordinator::makes_parts(const Stage& stage) {
 // False if the stage is another one than that of the earlier runs: then the job has failed.
 bool JobCoordinator::recall(StageNumber number, Stage& stage) {
   if (!order_.mail->journal) return true;
+  auto lines = stage.spec->fingerprint;
+  lines.insert(lines.end(), stage.spec->history.begin(), stage.spec->history.end());
   const auto found = history_.find(number);
   if (found == history_.end() || found->second.fingerprint.empty()) {
-    caf::anon_send(order_.mail->journal, JournaledStage{number, stage.spec->fingerprint});
+    caf::anon_send(order_.mail->journal, JournaledStage{number, std::move(lines)});
     return true;
   }
   const JobHistory::Stage history = std::move(found->second);
   history_.erase(found);
-  if (history.fingerprint != stage.spec->fingerprint) {
-    const auto [then, now] = first_difference(history.fingerprint, stage.spec->fingerprint);
+  if (history.fingerprint != lines) {
+    const auto [then, now] = first_difference(history.fingerprint, lines);
     fail({Code::failed_precondition,
           fmt::format("--resume: this is not the job that was begun: where that had '{}', this one has "
                       "'{}'. Give it the same input, or begin anew with --overwrite instead of --resume",

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/jobs/engine/job_journal.h"
 #include "actors/probes/point.h"
-#include "actors/runtime/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -16,8 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 500ms;
 
-Point begun_anew("a task begins a job anew after its coordinator"),
-    cancelled_running("an attempt is cancelled while it runs");
+Point begun_anew("a task begins a job anew after its coordinator");
 
 }  // namespace
 
@@ -39,6 +36,7 @@ caf::behavior JobAgent::behavior() {
       [this](AwaitJobEnd& question) { await(question); },
       [this](AbandonParts& order) { abandon(order); },
       [this](const Sender&, const RunPart& run) { on(run); },
+      [this](const Sender&, const PartsKept& kept) { on(kept); },
       [this](const Sender&, const CancelPart& cancel) { on(cancel); },
       [this](const Sender&, const AcceptPart& accept) { on(accept); },
       [this](const Sender&, StageDone& done) { on(done); },
@@ -131,7 +129,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
   if (ends_before_it_began) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
-  take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
+  take_letter<JobIs, RunPart, PartsKept, CancelPart, AcceptPart, StageDone, JobEnded>(
       letter, [&](auto message) { on(message); });
 }
 
@@ -148,137 +146,6 @@ void JobAgent::on(const JobIs& job) {
                                           order_.memory_bytes, tools_.part_bytes))
                  .status();
   std::exchange(joining_, std::nullopt)->reply(status, job.terms);
-}
-
-void JobAgent::on(const RunPart& run) {
-  if (attempts_.contains(run.id) || abandoned_) return;
-  const auto stage = stages_.find(run.id.stage);
-  if (stage == stages_.end() || !stage->second.spec)
-    throw Error(Code::aborted, "this task does not run the stage");
-  Attempt attempt;
-  attempt.skips = {run.skips.begin(), run.skips.end()};
-  attempt.made = run.made;
-  for (const auto& [set, holders] : run.inputs) {
-    attempt.inputs.push_back(set);
-    if (!fetcher_.want(set, holders)) attempt.missing.insert(set);
-  }
-  const bool ready = attempt.missing.empty();
-  attempts_.emplace(run.id, std::move(attempt));
-  if (!ready) return;
-  attempts_.at(run.id).state = State::queued;
-  queue_.push_back(run.id);
-  run_queued();
-}
-
-void JobAgent::refuse(const Sender&, const RunPart& run, Status why) {
-  attempts_.erase(run.id);
-  order_.mail->to_coordinator(PartNotRun{run.id, std::move(why), {}});
-}
-
-void JobAgent::on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals) {
-  for (const auto& arrival : arrivals) {
-    std::vector<AttemptId> failed;
-    for (auto& [id, attempt] : attempts_) {
-      if (attempt.missing.erase(arrival.set) == 0) continue;
-      if (!arrival.status.ok()) {
-        failed.push_back(id);
-      } else if (attempt.missing.empty()) {
-        attempt.state = State::queued;
-        queue_.push_back(id);
-      }
-    }
-    for (const auto& id : failed) {
-      if (arrival.missing)
-        order_.mail->to_coordinator(PartNotRun{id, arrival.status, arrival.missing});
-      else
-        order_.mail->to_coordinator(PartRan{id, arrival.status, {}});
-      drop(id);
-    }
-  }
-  run_queued();
-}
-
-void JobAgent::run_queued() {
-  while (running_ < slots_ && !queue_.empty()) {
-    const AttemptId id = queue_.front();
-    queue_.pop_front();
-    if (const auto found = attempts_.find(id); found != attempts_.end()) spawn(id, found->second);
-  }
-}
-
-void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
-  const Stage& stage = stages_.at(id.stage);
-  attempt.state = State::runs;
-  const bool writes_chunks = stage.kept && !tools_.work_folder.empty();
-  attempt.runner = self_->spawn(
-      part_actor,
-      PartAssignment{
-          id, stage.spec, stage.progress, tools_, &order_.clock, attempt.skips, attempt.cancel,
-          writes_chunks ? chunk_file_name(id.stage, id.part, order_.mail->run(), id.attempt) : "",
-          attempt.made},
-      caf::actor_cast<caf::actor>(self_));
-  ++running_;
-}
-
-void JobAgent::on(const CancelPart& message) {
-  if (attempts_.contains(message.id)) cancel(message.id);
-}
-
-void JobAgent::cancel(const AttemptId& id) {
-  Attempt& attempt = attempts_.at(id);
-  attempt.cancelled = true;
-  *attempt.cancel = true;
-  if (attempt.state == State::runs) cancelled_running.hit();
-  if (attempt.state == State::has_run) caf::anon_send_exit(attempt.runner, caf::exit_reason::kill);
-  if (attempt.state != State::runs && attempt.state != State::commits) drop(id);
-}
-
-void JobAgent::on(const AcceptPart& accept) {
-  const auto found = attempts_.find(accept.id);
-  if (found == attempts_.end() || found->second.state != State::has_run) return;
-  found->second.state = State::commits;
-  caf::anon_send(found->second.runner, CommitAttempt{});
-}
-
-// Parts.
-
-void JobAgent::on(const AttemptRan& ran) {
-  --running_;
-  Attempt& attempt = attempts_.at(ran.id);
-  attempt.state = State::has_run;
-  // The end of this process is no failure of the part's: others will see that the task is gone.
-  const bool leaves = *tools_.stopped && !order_.mail->coordinates();
-  if (attempt.cancelled || leaves) {
-    caf::anon_send_exit(attempt.runner, caf::exit_reason::kill);
-    drop(ran.id);
-  } else {
-    order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record});
-    if (!ran.status.ok()) drop(ran.id);
-  }
-  run_queued();
-}
-
-void JobAgent::on(AttemptMade& made) {
-  const auto stage = stages_.find(made.id.stage);
-  if (made.status.ok() && stage != stages_.end() && stage->second.kept)
-    stage->second.kept->keep(made.id.part, std::move(made.product.chunks));
-  say_progress();
-  order_.mail->to_coordinator(
-      PartMade{made.id, std::move(made.status), std::move(made.product.outcome)});
-  drop(made.id);
-}
-
-void JobAgent::drop(const AttemptId& id) {
-  const auto inputs = std::move(attempts_.at(id).inputs);
-  attempts_.erase(id);
-  std::erase(queue_, id);
-  for (const auto& set : inputs)
-    if (std::ranges::none_of(attempts_, [&](const auto& other) {
-          return std::ranges::find(other.second.inputs, set) != other.second.inputs.end();
-        }))
-      fetcher_.release(set);
-  end_if_done(id.stage);
-  end_if_abandoned();
 }
 
 // The end of a stage.
@@ -315,6 +182,7 @@ void JobAgent::end_if_done(StageNumber number) {
   const auto spec = stage.spec;
   if (!stage.kept) stages_.erase(found);
   if (waiting_ == number) waiting_ = 0;
+  drop_early(*spec);
   reply(std::move(end));
 }
 

@@ -35,6 +35,8 @@ struct StageSpec {
   std::uint64_t input_bytes = 0;
   // What it computes, in lines: tasks that run one job have the same ones.
   std::vector<std::string> fingerprint;
+  // More lines, in which runs of the job that go on agree, but not its tasks, whose files may be copies.
+  std::vector<std::string> history;
   // Of earlier stages; none if it reads nothing of them.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs;
   // Called for each part, on any thread, for several parts at once; perhaps again, if a task is lost, as

@@ -22,6 +22,7 @@ class RealCalls : public FileCalls {
     return real_.read(file, offset, into);
   }
   std::int64_t size(int file) override { return real_.size(file); }
+  int changed(int file, std::int64_t& nanoseconds) override { return real_.changed(file, nanoseconds); }
   int sync(int file) override { return real_.sync(file); }
   int rename(const std::string& from, const std::string& to) override { return real_.rename(from, to); }
   int unlink(const std::string& path) override { return real_.unlink(path); }

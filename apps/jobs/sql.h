@@ -1,0 +1,113 @@
+// Queries 1 and 3 of TPC-H over its tables as CSV with a header.
+#pragma once
+
+#include <cmath>
+
+#include "actors/jobs/job.h"
+
+namespace actorflow {
+
+struct TpchCustomer {
+  std::int64_t key;
+  std::array<std::string_view, 5> name_to_balance;
+  std::string_view segment, comment;
+};
+struct TpchOrder {
+  std::int64_t key, customer;
+  std::string_view status, price, date;
+  std::array<std::string_view, 2> priority_clerk;
+  std::int64_t ship_priority;
+  std::string_view comment;
+};
+struct TpchLineItem {
+  std::int64_t order;
+  std::array<std::string_view, 3> part_to_line;
+  std::array<double, 4> numbers;  // quantity, price, discount, tax
+  char returned, status;
+  std::string_view shipped;
+  std::array<std::string_view, 5> rest;
+
+  // In units of 1, 100 and 10,000 to the currency's: exact.
+  std::int64_t quantity() const { return std::llround(numbers[0]); }
+  std::int64_t cents() const { return std::llround(numbers[1] * 100); }
+  std::int64_t discount() const { return std::llround(numbers[2] * 100); }
+  std::int64_t tax() const { return std::llround(numbers[3] * 100); }
+  std::int64_t revenue() const { return cents() * (100 - discount()); }
+};
+
+// Of quantities, cents, revenues, charges (revenue with tax), discounts and rows.
+struct TpchSums {
+  std::array<std::int64_t, 6> sum;
+
+  friend TpchSums operator+(TpchSums a, const TpchSums& b) {
+    for (std::size_t i = 0; i < a.sum.size(); ++i) a.sum[i] += b.sum[i];
+    return a;
+  }
+};
+
+inline constexpr CsvInput tpch_header{.header = true};
+
+// The report of prices: by return flag and status.
+inline void tpch_q1(Job& job) {
+  job.read_csv<TpchLineItem>(job.param("lineitem"), tpch_header)
+      .filter([](const TpchLineItem& l) { return l.shipped <= "1998-09-02"; })
+      .map([](const TpchLineItem& l) {
+        return std::pair{std::pair{l.returned, l.status},
+                         TpchSums{{l.quantity(), l.cents(), l.revenue(), l.revenue() * (100 + l.tax()),
+                                   l.discount(), 1}}};
+      })
+      .reduce_by_key(std::plus<>{})
+      .sort_by([](const auto& group) { return group.first; })
+      .map([](const auto& group) {
+        const auto [quantity, cents, revenue, charge, discount, n] = group.second.sum;
+        const auto q = static_cast<double>(quantity), p = static_cast<double>(cents) / 100,
+                   d = static_cast<double>(discount) / 100;
+        const auto rows = static_cast<double>(n);
+        return std::tuple{group.first,
+                          q,
+                          p,
+                          static_cast<double>(revenue) / 1e4,
+                          static_cast<double>(charge) / 1e6,
+                          q / rows,
+                          p / rows,
+                          d / rows,
+                          n};
+      })
+      .write_csv(job.param("output"));
+}
+
+// The ten orders with the largest revenue that were not shipped by a day.
+inline void tpch_q3(Job& job) {
+  const auto customers = job.read_csv<TpchCustomer>(job.param("customer"), tpch_header)
+                             .filter([](const TpchCustomer& c) { return c.segment == "BUILDING"; })
+                             .map([](const TpchCustomer& c) {
+                               return std::pair{c.key, std::uint8_t{}};
+                             });
+  const auto orders = job.read_csv<TpchOrder>(job.param("orders"), tpch_header)
+                          .filter([](const TpchOrder& o) { return o.date < "1995-03-15"; })
+                          .map([](const TpchOrder& o) {
+                            return std::pair{o.customer, std::tuple{o.key, o.date, o.ship_priority}};
+                          })
+                          .join(customers)
+                          .map([](const auto& pair) {
+                            const auto& [key, date, priority] = pair.second.first;
+                            return std::pair{key, std::pair{date, priority}};
+                          });
+  job.read_csv<TpchLineItem>(job.param("lineitem"), tpch_header)
+      .filter([](const TpchLineItem& l) { return l.shipped > "1995-03-15"; })
+      .map([](const TpchLineItem& l) {
+        return std::pair{l.order, l.revenue()};
+      })
+      .reduce_by_key(std::plus<>{})
+      .join(orders)
+      .top(10,
+           [](const auto& o) {
+             return std::pair{o.second.first, o.first};
+           })
+      .map([](const auto& o) {
+        return std::tuple{o.first, static_cast<double>(o.second.first) / 1e4, o.second.second};
+      })
+      .write_csv(job.param("output"));
+}
+
+}  // namespace actorflow
