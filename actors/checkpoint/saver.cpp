@@ -13,6 +13,7 @@
 #include "actors/checkpoint/one_step.h"
 #include "actors/probes/planted_bug.h"
 #include "dataflow/cluster/device_name.h"
+#include "dataflow/ops/sliced_ops.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/values/error.h"
 
@@ -92,6 +93,7 @@ Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variabl
     step_ = graph.placeholder(DType::int64, {}, "step");
     manifest_ = graph.placeholder(DType::string, {}, "manifest");
     graph.on(home, [&] { add_hold(graph); });
+    add_slots_of_others(graph);
     for (auto& [task, part] : parts) add_part(graph, task, std::move(part));
     graph.on(home, [&] { add_release(graph); });
   });
@@ -104,13 +106,32 @@ void Saver::add_hold(Graph& graph) {
                     {{"variable", global_step_.name()}, {"limit_ms", options_.longest_hold_ms}}, "hold");
 }
 
+// Between its steps the chief has the values of a step whose updates all replicas have made already:
+// their slots are of the same step.
+void Saver::add_slots_of_others(Graph& graph) {
+  const ShardedOptimizer optimizer = sharded_optimizer(graph.def());
+  for (int rank = 0; rank < std::ssize(optimizer.tasks); ++rank) {
+    if (rank == optimizer.rank) continue;
+    Attrs attrs = slice_attrs(optimizer.sliced);
+    attrs["rank"] = std::int64_t{rank};
+    slots_of_others_.push_back(graph.on(optimizer.tasks[static_cast<std::size_t>(rank)], [&] {
+      return graph.add(read_slot_slices_op(), {global_step_.value()}, attrs, "slots_of_replica");
+    }));
+  }
+  sliced_ = optimizer.sliced.variables;
+}
+
 void Saver::add_part(Graph& graph, const std::string& device, Part part) {
   const Attrs attrs = checkpoint_attrs(part.places);
+  std::vector<Output> kept{folder_, held_};
+  kept.insert(kept.end(), slots_of_others_.begin(), slots_of_others_.end());
   Attrs snapshot_attrs = attrs;
+  if (!slots_of_others_.empty())
+    snapshot_attrs["sliced"] = Tensor::of<std::string>({std::ssize(sliced_)}, sliced_);
   snapshot_attrs["global_step"] = global_step_.name();
   part.file = graph.placeholder(DType::string, {}, "file");
   graph.on(device, [&] {
-    part.snapshot = graph.add(snapshot_variables_op(), {folder_, held_}, snapshot_attrs, "snapshot");
+    part.snapshot = graph.add(snapshot_variables_op(), kept, snapshot_attrs, "snapshot");
     part.write = graph.add(write_snapshot_op(), {folder_, part.file, step_}, {}, "write");
     part.restore = graph.add(restore_variables_op(), {folder_, manifest_}, attrs, "restore");
   });

@@ -38,11 +38,14 @@ struct SavedCheckpoint {
 // training whose replicas wait for each other, synchronous or with bounded staleness, that instant is
 // one for all tasks: README.md says how, and when it cannot be. The parts of a partitioned variable are
 // rows of one tensor in the checkpoint, so that it can be restored into any number of parts, with its
-// slots. A graph may have several savers, for instance one of some of the variables. Thread-safe after
-// construction, but save one checkpoint of a folder at a time.
+// slots. Slots that a sharded optimizer divides among replicas are saved whole, by the first one's
+// task, with the other replicas' slices: they must be there. A graph may have several savers, for
+// instance one of some of the variables. Thread-safe after construction, but save one checkpoint of a
+// folder at a time.
 class Saver {
  public:
-  // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
+  // Adds the nodes that save and restore to the graph, on the variables' tasks. The graph has its
+  // training already. `global_step` numbers
   // the checkpoints; it is saved if it is one of `variables`.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
@@ -88,6 +91,7 @@ class Saver {
 
   void add_part(Graph& graph, const std::string& device, Part part);
   void add_hold(Graph& graph);
+  void add_slots_of_others(Graph& graph);
   void add_release(Graph& graph);
   Snapshot keep_one_step(Session& session, const std::string& folder) const;
   Snapshot keep(Session& session, const std::string& folder, bool hold) const;
@@ -105,6 +109,9 @@ class Saver {
   SaverOptions options_;
   Output folder_, step_, manifest_, replicas_;  // placeholders
   Output held_, released_;
+  // Of a sharded optimizer: the variables, and what the other replicas have of their slots.
+  std::vector<std::string> sliced_;
+  std::vector<Output> slots_of_others_;
 };
 
 }  // namespace actorflow

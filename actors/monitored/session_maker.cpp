@@ -13,6 +13,7 @@
 #include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/sliced_ops.h"
 #include "dataflow/transform/optimise.h"
 #include "dataflow/values/error.h"
 
@@ -78,6 +79,11 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
       return graph.add(is_initialized_op(), {}, {{"variable", variable.name()}},
                        variable.name() + "/is_ready");
     }));
+  if (const ShardedOptimizer optimizer = sharded_optimizer(graph.def()); optimizer && options.is_chief)
+    whole_slots_ = graph.on(server.name().to_string(), [&] {
+      return graph.add(has_whole_slots_op(), {},
+                       {{"variables", slice_attrs(optimizer.sliced)["variables"]}}, "has_whole_slots");
+    });
   fence_ = options.replicated
                ? std::make_unique<EpochFence>(graph, std::vector{options.chief.to_string()},
                                               options.chief.to_string())
@@ -151,10 +157,16 @@ void SessionMaker::prepare(Session& session) {
     throw Error(Code::failed_precondition, "the initialiser has left " + describe(left));
 }
 
+// False where the optimizer is sharded and has begun: what a lost replica had of its slots is gone.
+bool SessionMaker::has_whole_slots(Session& session) const {
+  return !whole_slots_ || session.run(whole_slots_).scalar<bool>();
+}
+
 // After the loss of another task; an epoch that is closed says that a replica demands a restore, or that
 // we were interrupted in one.
 bool SessionMaker::may_keep_values(Session& session, const std::vector<std::string>& missing) const {
-  return options_.replicated && had_session_ && missing.empty() && fence_->join_if_open(session);
+  return options_.replicated && had_session_ && missing.empty() && has_whole_slots(session) &&
+         fence_->join_if_open(session);
 }
 
 // Neither the tasks nor the folder take anything of an earlier chief from here on.
@@ -193,8 +205,14 @@ void SessionMaker::give_values(Session& session, const std::vector<std::string>&
     if (step) restored.hit();
     if (step) return spdlog::info("restored step {} from {}", *step, options_.checkpoint_dir);
   }
-  if (missing.empty())
+  if (missing.empty()) {
+    if (!has_whole_slots(session))
+      spdlog::warn(
+          "{}: no checkpoint, and what the other replicas had of the sharded optimizer is gone: "
+          "its slots start anew",
+          server_.name().to_string());
     return spdlog::info("no checkpoint; training goes on with the values that the tasks have");
+  }
   std::vector<Output> initializers;
   if (options_.init_op)
     initializers = {options_.init_op};

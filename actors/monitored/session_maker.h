@@ -39,6 +39,7 @@ class SessionMaker {
   bool is_over();
   void prepare(Session& session);
   bool may_keep_values(Session& session, const std::vector<std::string>& missing) const;
+  bool has_whole_slots(Session& session) const;
   void close_epoch(Session& session);
   bool await_chief(Session& session, Patience& patience);
   bool await_ready(Session& session, Patience& patience);
@@ -53,6 +54,7 @@ class SessionMaker {
   Storage& storage_;
   std::vector<Variable> shared_;
   std::vector<Output> probes_;  // bool scalars: which of the shared variables have a value
+  Output whole_slots_;          // bool scalar; empty: no replica has only a part of them
   std::unique_ptr<EpochFence> fence_;
   std::unique_ptr<Saver> own_saver_;
   const Saver* saver_ = nullptr;

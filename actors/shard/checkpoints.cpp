@@ -15,15 +15,36 @@
 namespace actorflow {
 namespace {
 
-void add_slots(const ShardState& shard, const VariableInCheckpoint& place, const ShardVariable& variable,
+// What other replicas have of slots that are divided, by variable.
+using OtherSlots = std::map<std::string, std::vector<SentSlots>, std::less<>>;
+
+OtherSlots slots_of_others(const StateCall& call) {
+  const auto names = attr<Tensor>(*call.node, "sliced").values<std::string>();
+  OtherSlots others;
+  for (std::size_t input = 2; input < call.inputs.size(); ++input) {
+    auto states = decode_states(call.inputs[input], names.size());
+    for (std::size_t i = 0; i < names.size(); ++i)
+      others[names[i]].push_back(decoded(std::move(states[i])));
+  }
+  return others;
+}
+
+WholeSlots whole_slots(const std::string& name, const ShardVariable& variable, OtherSlots& others) {
+  if (!variable.slice) return {variable.slots_of, variable.state.slots};
+  auto& slices = others[name];
+  slices.push_back({variable.slots_of, *variable.slice, variable.state.slots});
+  return put_together(name, variable.state.value, slices);
+}
+
+void add_slots(const ShardState& shard, const VariableInCheckpoint& place, const WholeSlots& whole,
                std::vector<SavedTensor>& to) {
-  if (variable.state.slots.empty()) return;
-  const auto names = shard.task->optimizers->at(variable.slots_of).slots();
+  if (whole.slots.empty()) return;
+  const auto names = shard.task->optimizers->at(whole.slots_of).slots();
   const std::string stored = to.back().stored_name;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string suffix = fmt::format("/{}/{}", variable.slots_of, names[i]);
+    const std::string suffix = fmt::format("/{}/{}", whole.slots_of, names[i]);
     to.push_back({stored + suffix, place.name + suffix, place.name, place.first_row, place.full_rows,
-                  on_device(variable.state.slots[i], cpu_device())});
+                  on_device(whole.slots[i], cpu_device())});
   }
 }
 
@@ -81,13 +102,14 @@ StateResult snapshot(ShardState& shard, StateCall& call) {
   const auto& global_step = attr<std::string>(*call.node, "global_step");
   const ShardVariable* counter = shard.find(global_step);
   std::vector<SavedTensor> tensors;
+  OtherSlots others = slots_of_others(call);
   Updates updates;
   for (const auto& place : variables_in_checkpoint(*call.node)) {
     const ShardVariable& variable = shard.initialized(place.variable);
     const bool is_whole = place.full_rows < 0;
     tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
                        place.full_rows, on_device(variable.state.value, cpu_device())});
-    add_slots(shard, place, variable, tensors);
+    add_slots(shard, place, whole_slots(place.variable, variable, others), tensors);
     if (&variable != counter) updates.add(variable, global_step);
   }
   if (counter) updates.count(*counter);

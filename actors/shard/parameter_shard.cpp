@@ -20,10 +20,15 @@ constexpr std::chrono::seconds report_interval{5};
 
 ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
     : self_(self),
-      state_{.task = std::move(task), .epoch = 0, .variables = {}, .staleness = {}, .conditional = {}, .snapshots = {}} {
-  for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
-                            replicated_handlers(), conditional_handlers(), epoch_handlers(),
-                            checkpoint_handlers()})
+      state_{.task = std::move(task),
+             .epoch = 0,
+             .variables = {},
+             .staleness = {},
+             .conditional = {},
+             .snapshots = {}} {
+  for (const auto family :
+       {variable_handlers(), update_handlers(), synchronous_handlers(), replicated_handlers(),
+        sliced_handlers(), conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
     for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
 }
 

@@ -2,6 +2,7 @@
 // whole state.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -86,11 +87,14 @@ std::span<const std::string> names_of(const Node& node) {
 }
 
 StateResult read_state(ShardState& shard, StateCall& call) {
+  const auto values_only = attr<Tensor>(*call.node, "values_only").values<std::string>();
   std::vector<CopiedState> states;
   for (const auto& name : names_of(*call.node)) {
     const ShardVariable& variable = shard.initialized(name);
-    CopiedState& state = states.emplace_back(CopiedState{variable.slots_of, {}});
+    const bool slots = std::ranges::find(values_only, name) == values_only.end();
+    CopiedState& state = states.emplace_back(CopiedState{slots ? variable.slots_of : "", {}});
     state.tensors.push_back(on_device(variable.state.value, cpu_device()));
+    if (!slots) continue;
     for (const Tensor& slot : variable.state.slots)
       state.tensors.push_back(on_device(slot, cpu_device()));
   }

@@ -28,8 +28,8 @@ void RowSums::add(const GradientRows& gradient) {
     const T* from = gradient.values.values<T>().data();
     for (const auto index : indices) {
       Row& row = rows_.at(index);
-      ACTORFLOW_CHECK(row.sum.elements() == gradient.values.elements() / std::ssize(indices), "a row is added to one of",
-                      row.sum.elements());
+      ACTORFLOW_CHECK(row.sum.elements() == gradient.values.elements() / std::ssize(indices),
+                      "a row is added to one of", row.sum.elements());
       const auto sum = row.sum.mutable_values<T>();
       for (T& value : sum) value += *from++;
       row.gradients += row.last != added_;

@@ -16,6 +16,7 @@
 #include "actors/core/task_context.h"
 #include "actors/shard/applied_updates.h"
 #include "actors/shard/conditional.h"
+#include "actors/shard/slot_slices.h"
 #include "actors/training/accumulator.h"
 #include "dataflow/ops/training_ops.h"
 #include "kernels/update/sparse_update.h"
@@ -35,6 +36,10 @@ struct Staleness {
 
 struct ShardVariable {
   VariableState state;
+  // Of slots that are divided among replicas the elements that this one has, as tensors of one
+  // dimension; none: the slots are of the whole variable.
+  std::optional<SlotSlice> slice;
+  std::int64_t slots_step = -1;  // those slots are as after this global step; -1: as after any
   // The GPU that value and slots live on; null: the host.
   Device* gpu = nullptr;
   std::string slots_of;    // the optimizer that has made the slots; empty as long as there are none
@@ -96,6 +101,7 @@ std::span<const StateOp> update_handlers();       // updates.cpp
 std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
 std::span<const StateOp> conditional_handlers();  // conditional.cpp
 std::span<const StateOp> replicated_handlers();   // replicated.cpp
+std::span<const StateOp> sliced_handlers();       // sliced.cpp
 std::span<const StateOp> epoch_handlers();        // epoch.cpp
 std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
 
@@ -118,12 +124,17 @@ void report_waiting_takers(ShardState& shard);
 // not fit the variable, and not_finite.
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input);
+// Whether a gradient of which so many elements are not finite may be applied.
+bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
+               std::int64_t elements);
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs);
 // Applies the mean of the gradients, if there are any, by the optimizer, with `learning_rate` if there
 // is one. If it throws, it has changed nothing.
 void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate);
+// The optimizer, with another learning rate if that is a tensor.
+BoundOptimizer with_rate(const BoundOptimizer& optimizer, const Tensor& learning_rate);
 // Sets variables to their values in a checkpoint, and answers the restoring node.
 struct TensorsLoaded;
 void put_restored(ShardState& shard, TensorsLoaded& loaded);

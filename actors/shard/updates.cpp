@@ -97,24 +97,6 @@ std::vector<Tensor> new_slots(const BoundOptimizer& optimizer, ShardVariable& va
   return std::exchange(variable.state.slots, std::move(made.slots));
 }
 
-// Whether a gradient of which so many elements are not finite may be applied. Throws not_finite unless
-// the node leaves such gradients out. Warnings become rare: a model that is lost gives one in each step.
-bool check_finite(const Node& node, ShardVariable& variable, std::int64_t bad, std::int64_t elements) {
-  if (bad == 0) return true;
-  const std::string what =
-      fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite",
-                  node.name, node.op->name, bad, elements, variable_of(node));
-  if (!attr<bool>(node, "skip_not_finite"))
-    throw Error(Code::not_finite,
-                what +
-                    "; it was not applied: lower the learning rate, clip the gradients, or "
-                    "let training skip such gradients or roll back");
-  if (const auto times = ++variable.left_out; std::has_single_bit(times))
-    spdlog::warn("{}; it was left out; {} of this variable so far, the next warning comes at {}", what,
-                 times, 2 * times);
-  return false;
-}
-
 std::size_t bytes_of(const ShardVariable& variable) {
   std::size_t bytes = variable.state.value.size_bytes();
   for (const Tensor& slot : variable.state.slots) bytes += slot.size_bytes();
@@ -138,11 +120,36 @@ std::string holdings(const ShardState& shard) {
 
 }  // namespace
 
+// Warnings become rare: a model that is lost gives one in each step.
+bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
+               std::int64_t elements) {
+  if (bad == 0) return true;
+  const std::string what =
+      fmt::format("node '{}' ({}): {} of {} elements of a gradient of variable '{}' are not finite",
+                  node.name, node.op->name, bad, elements, name);
+  if (!attr<bool>(node, "skip_not_finite"))
+    throw Error(Code::not_finite,
+                what +
+                    "; it was not applied: lower the learning rate, clip the gradients, or "
+                    "let training skip such gradients or roll back");
+  if (const auto times = ++variable.left_out; std::has_single_bit(times))
+    spdlog::warn("{}; it was left out; {} of this variable so far, the next warning comes at {}", what,
+                 times, 2 * times);
+  return false;
+}
+
+BoundOptimizer with_rate(const BoundOptimizer& optimizer, const Tensor& learning_rate) {
+  BoundOptimizer with = optimizer;
+  if (learning_rate.valid())
+    with.optimizer = with_learning_rate(optimizer.optimizer, scalar_value(learning_rate));
+  return with;
+}
+
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input) {
   check_same_type(node, variable.state.value, input);
   const auto bad = count_not_finite(input, device_of(variable), shard.task->team);
-  if (!check_finite(node, variable, bad, input.elements())) return std::nullopt;
+  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
   return input;
 }
 
@@ -163,7 +170,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
     bad += count_not_finite(rows.values, cpu_device(), shard.task->team);
     elements += rows.values.elements();
   }
-  if (!check_finite(node, variable, bad, elements)) return std::nullopt;
+  if (!may_apply(node, variable, variable_of(node), bad, elements)) return std::nullopt;
   for (auto& rows : gradient) rows.values = on_device(std::move(rows.values), device_of(variable));
   return gradient;
 }
@@ -171,15 +178,9 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
 void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) try {
   if (gradients.empty()) return;  // none was finite
-  const auto apply_by = [&](const BoundOptimizer& with) {
-    apply_mean(with, variable.state, gradients,
-               variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);
-  };
   const auto apply = [&] {
-    if (!learning_rate.valid()) return apply_by(optimizer);
-    BoundOptimizer with = optimizer;
-    with.optimizer = with_learning_rate(optimizer.optimizer, scalar_value(learning_rate));
-    apply_by(with);
+    apply_mean(with_rate(optimizer, learning_rate), variable.state, gradients,
+               variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);
   };
   if (variable.slots_of == optimizer.optimizer.name()) return apply();
   std::string name = optimizer.optimizer.name();

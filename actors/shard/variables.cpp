@@ -55,6 +55,8 @@ StateResult assign(ShardState& shard, StateCall& call) {
   if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, call.inputs[0]);
   variable.state = {std::move(call.inputs[0]), {}};
   variable.gpu = nullptr;
+  variable.slice.reset();
+  variable.slots_step = -1;
   variable.slots_of.clear();
   variable.applied = {};
   return Outputs{};

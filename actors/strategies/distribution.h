@@ -19,8 +19,8 @@ namespace actorflow {
 // In this process.
 struct OneDevice {};
 
-// Synchronously by that many replicas in this process, each with its part of every batch and variables of
-// its own, as MultiWorkerMirrored. The functions of the dataset are called by several threads.
+// Synchronously by that many replicas in this process, each with its part of every batch and variables
+// of its own, as MultiWorkerMirrored. The functions of the dataset are called by several threads.
 struct Mirrored {
   int replicas = 2;
 };
@@ -40,10 +40,13 @@ struct ParameterServer {
   ReplicaOptions options;
 };
 
-// Synchronously by the workers of a cluster without parameter servers: each has all variables, with their
-// slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and comes back
-// gets the chief's variables, and only the step that was under way is made again; after the loss of the
-// chief all go on from the newest checkpoint. What is learned has the same bits as without the loss.
+// Synchronously by the workers of a cluster without parameter servers: each has all variables, with
+// their slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and
+// comes back gets the chief's variables, and only the step that was under way is made again; after the
+// loss of the chief all go on from the newest checkpoint. What is learned has the same bits as without
+// the loss.
+//   MultiWorkerMirrored{server, {.strategy = AllReduce{.sharded_optimizer = true}}}
+// divides the slots among the workers, and goes on from the newest checkpoint after the loss of any.
 struct MultiWorkerMirrored {
   // REQUIRES: the server outlives the strategy's use.
   explicit MultiWorkerMirrored(Server& task, ReplicaOptions options_ = {})
@@ -51,7 +54,7 @@ struct MultiWorkerMirrored {
                             std::move(options_)) {}
   explicit MultiWorkerMirrored(std::shared_ptr<Server> task, ReplicaOptions options_ = {})
       : server(std::move(task)), options(std::move(options_)) {
-    options.strategy = AllReduce{};
+    if (!is_all_reduce(options.strategy)) options.strategy = AllReduce{};
   }
 
   std::shared_ptr<Server> server;

@@ -74,7 +74,9 @@ std::string describe_strategy(const Strategy& strategy) {
     return sync->replicas_to_aggregate == 0
                ? "synchronous, all gradients"
                : fmt::format("synchronous, {} gradients", sync->replicas_to_aggregate);
-  if (is_all_reduce(strategy)) return "synchronous, all-reduce";
+  if (const auto* reduce = std::get_if<AllReduce>(&strategy))
+    return fmt::format("synchronous, all-reduce{}",
+                       reduce->sharded_optimizer ? ", sharded optimizer" : "");
   return "asynchronous";
 }
 

@@ -62,6 +62,9 @@ void add_strategy(Table& table) {
       .value("staleness-bound", &TrainFlags::staleness_bound,
              "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound",
              CLI::NonNegativeNumber)
+      .present("sharded-optimizer", &TrainFlags::sharded_optimizer,
+               "With multi_worker or mirrored: divide what the optimizer keeps among the workers (ZeRO "
+               "stage 1); after the loss of a worker all go on from the newest checkpoint")
       .value("ps-strategy", &TrainFlags::ps_strategy,
              "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
       .value("connect-timeout", &TrainFlags::connect_timeout_s,

@@ -69,7 +69,8 @@ void TrainFlags::place_variables(TrainOptions& options, const std::vector<std::s
     throw UsageError("--strategy=parameter_server needs a job 'ps', but the cluster has none");
   if (has_ps) return;
   options.ps_job = has("worker") ? "worker" : "chief";
-  if (options.strategy == Strategy(Synchronous{})) options.strategy = AllReduce{};
+  if (options.strategy == Strategy(Synchronous{}))
+    options.strategy = AllReduce{.sharded_optimizer = sharded_optimizer};
 }
 
 std::vector<std::string> TrainFlags::arguments() const {
@@ -83,6 +84,12 @@ Strategy TrainFlags::strategy() const {
     throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
   };
   if (sync && async) contradict("--async", "--sync_replicas (--sync)");
+  if (sharded_optimizer && !(distribution == "multi_worker" || distribution == "mirrored"))
+    throw UsageError(
+        "--sharded_optimizer needs --strategy=multi_worker or --strategy=mirrored: parameter servers "
+        "divide what the optimizer keeps by themselves");
+  if (sharded_optimizer && replicas_to_aggregate)
+    contradict("--replicas_to_aggregate", "--sharded_optimizer");
   if (has_workers_only() && async) contradict("--async", "--strategy=" + distribution);
   if (wants_sync()) {
     if (staleness_bound && sync) contradict("--staleness_bound", "--sync_replicas (--sync)");

@@ -34,6 +34,7 @@ struct TrainFlags {
   bool async = false;
   std::optional<int> replicas_to_aggregate = std::nullopt;
   std::optional<int> staleness_bound = std::nullopt;
+  bool sharded_optimizer = false;
   std::string ps_strategy = "round_robin";
   double connect_timeout_s = 60;
 

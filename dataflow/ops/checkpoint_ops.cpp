@@ -33,6 +33,7 @@ void infer_snapshot(InferContext& c) {
   expect_lists(c);
   expect_scalar(c, 0, DType::string);
   expect_scalar(c, 1, DType::int64);
+  for (int i = 2; i < c.inputs(); ++i) c.expect_dtype(i, DType::uint8);
   c.add_output(DType::int64, {});
   c.add_output(DType::string, {Shape::unknown});
   c.add_output(DType::int64, {Shape::unknown, 3});
@@ -54,13 +55,16 @@ void infer_restore(InferContext& c) {
 }  // namespace
 
 const OpDef& snapshot_variables_op() {
-  static const OpDef op{.name = "SnapshotVariables",
-                        .min_inputs = 2,
-                        .max_inputs = 2,
-                        .attrs = list_attrs() + std::vector{required("global_step", std::string())},
-                        .infer = infer_snapshot,
-                        .dispatch = Dispatch::shard,
-                        .stateful = true};
+  static const OpDef op{
+      .name = "SnapshotVariables",
+      .min_inputs = 2,
+      .max_inputs = OpDef::any_number,
+      .attrs =
+          list_attrs() + std::vector{required("global_step", std::string()),
+                                     AttrDef{"sliced", Tensor::of<std::string>({0}, {}), false, true}},
+      .infer = infer_snapshot,
+      .dispatch = Dispatch::shard,
+      .stateful = true};
   return op;
 }
 

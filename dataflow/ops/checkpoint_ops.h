@@ -20,7 +20,8 @@ namespace actorflow {
 // no earlier snapshot for it stays. Nothing is copied but from a GPU: an update makes a new value as
 // long as a snapshot has the old one. `held` is not looked at: it says what comes before. Attr
 // global_step: the name of that variable if it is on this task, whose value is the first output; ""
-// gives -1.
+// gives -1. Where slots are divided among replicas: attr sliced names those variables, and further
+// inputs are what the other replicas have of their slots (ReadSlotSlices).
 //
 // The other outputs say which updates the variables have had, by which those of several tasks can be
 // compared. Of each kind of update, "" for synchronous ones or "<train op>/<replica>", a row: the lowest

@@ -102,6 +102,27 @@ void infer_reduce_scatter(InferContext& c) {
   add_rows_output(c);
 }
 
+void infer_grouped_reduce_scatter(InferContext& c) {
+  const std::int64_t ranks = expect_ranks(c);
+  expect_reduction(c);
+  const auto& elements = c.attr<std::vector<std::int64_t>>("elements");
+  std::int64_t wanted = 0, there = 0;
+  for (const auto count : elements) wanted += count;
+  bool known = true;
+  for (int i = 0; i < c.inputs(); ++i) {
+    c.expect_dtype(i, c.input(0).dtype);
+    known = known && c.input(i).shape.fully_known();
+    if (known) there += c.input(i).shape.elements();
+  }
+  if (std::ssize(elements) != ranks || std::ranges::any_of(elements, [](auto n) { return n < 0; }))
+    c.fail("the elements of each of " + std::to_string(ranks) + " ranks, 0 or more",
+           std::to_string(elements.size()) + " numbers");
+  if (known && there != wanted)
+    c.fail("ranks that together get the " + std::to_string(there) + " elements that there are",
+           std::to_string(wanted));
+  c.add_output(c.input(0).dtype, {Shape::unknown});
+}
+
 void infer_all_to_all(InferContext& c) {
   const std::int64_t ranks = expect_ranks(c);
   expect_rows(c, 1, ranks);
@@ -204,8 +225,8 @@ Output all_reduce(const Output& value, const RankList& ranks, const std::string&
                   const GraphReduce& how) {
   return add(all_reduce_op(), {value}, ranks, name, reduce_values(how));
 }
-std::vector<Output> all_reduce(const std::vector<Output>& values, const RankList& ranks,
-                               const std::string& name, const GraphReduce& how) {
+std::vector<Output> grouped_all_reduce(const std::vector<Output>& values, const RankList& ranks,
+                                       const std::string& name, const GraphReduce& how) {
   return outputs_of(add(all_reduce_op(), values, ranks, name, reduce_values(how)));
 }
 Output all_gather(const Output& value, const RankList& ranks, const std::string& name) {
@@ -217,6 +238,13 @@ Output broadcast(const Output& value, const RankList& ranks, int root, const std
 Output reduce_scatter(const Output& value, const RankList& ranks, const std::string& name,
                       const GraphReduce& how) {
   return add(reduce_scatter_op(), {value}, ranks, name, reduce_values(how));
+}
+Output grouped_reduce_scatter(const std::vector<Output>& values, const RankList& ranks,
+                              const std::vector<std::int64_t>& elements, const std::string& name,
+                              const GraphReduce& how) {
+  Attrs attrs = reduce_values(how);
+  attrs["elements"] = elements;
+  return add(grouped_reduce_scatter_op(), values, ranks, name, std::move(attrs));
 }
 Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
                   const std::string& name) {
@@ -260,6 +288,16 @@ const OpDef& reduce_scatter_op() {
   }();
   return op;
 }
+const OpDef& grouped_reduce_scatter_op() {
+  static const OpDef op = [] {
+    OpDef def = collective_op("GroupedReduceScatter", 1,
+                              reduce_attrs({required("elements", std::vector<std::int64_t>())}),
+                              infer_grouped_reduce_scatter, nullptr);
+    def.max_inputs = OpDef::any_number;
+    return def;
+  }();
+  return op;
+}
 const OpDef& all_to_all_op() {
   static const OpDef op =
       collective_op("AllToAll", 2, attrs_with({}), infer_all_to_all, all_to_all_gradient);
@@ -267,8 +305,12 @@ const OpDef& all_to_all_op() {
 }
 
 std::span<const OpDef* const> collective_ops() {
-  static const std::array<const OpDef*, 5> ops{&all_reduce_op(), &all_gather_op(), &broadcast_op(),
-                                               &reduce_scatter_op(), &all_to_all_op()};
+  static const std::array<const OpDef*, 6> ops{&all_reduce_op(),
+                                               &all_gather_op(),
+                                               &broadcast_op(),
+                                               &reduce_scatter_op(),
+                                               &grouped_reduce_scatter_op(),
+                                               &all_to_all_op()};
   return ops;
 }
 

@@ -50,8 +50,8 @@ Output all_reduce(const Output& value, const RankList& ranks, const std::string&
                   const GraphReduce& how = {});
 // Several tensors of one dtype as one operation: one agreement and one message where each would have one
 // of its own.
-std::vector<Output> all_reduce(const std::vector<Output>& values, const RankList& ranks,
-                               const std::string& name, const GraphReduce& how = {});
+std::vector<Output> grouped_all_reduce(const std::vector<Output>& values, const RankList& ranks,
+                                       const std::string& name, const GraphReduce& how = {});
 // [n_r, ..] -> [n_0 + n_1 + .., ..].
 Output all_gather(const Output& value, const RankList& ranks, const std::string& name);
 // The value of the root, on every rank. The others' is of the same type, and counts for nothing.
@@ -59,6 +59,11 @@ Output broadcast(const Output& value, const RankList& ranks, int root, const std
 // [n, ..] -> the rank's rows of the sum; the first n mod P ranks have one more.
 Output reduce_scatter(const Output& value, const RankList& ranks, const std::string& name,
                       const GraphReduce& how = {});
+// Several tensors of one dtype -> of the sum of their elements, one tensor's after the other's, the
+// rank's part, of one dimension. `elements` says how many each rank gets.
+Output grouped_reduce_scatter(const std::vector<Output>& values, const RankList& ranks,
+                              const std::vector<std::int64_t>& elements, const std::string& name,
+                              const GraphReduce& how = {});
 // [n, ..], int64[P] -> the rows that each rank has for this one, in the order of ranks. `splits` are the
 // rows for each rank, 0 or more.
 Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
@@ -67,10 +72,12 @@ Output all_to_all(const Output& value, const Output& splits, const RankList& ran
 // Attrs of all of them: ranks (tasks, with blanks between them), collective (the name), life.
 const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, only_on: -1, or the
                                // rank that gets the result, the others zeros
-const OpDef& all_gather_op();      // (x) -> y, rows int64[P]; scale
-const OpDef& broadcast_op();       // (x) -> y; root
+const OpDef& all_gather_op();  // (x) -> y, rows int64[P]; scale
+const OpDef& broadcast_op();   // (x) -> y; root
 const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; reduction, prescale, postscale
-const OpDef& all_to_all_op();      // (x, splits int64[P]) -> y, rows int64[P]
+const OpDef& grouped_reduce_scatter_op();  // (x, ..) -> y[k]; elements int64 list, and as
+                                           // reduce_scatter; it has no gradient
+const OpDef& all_to_all_op();  // (x, splits int64[P]) -> y, rows int64[P]
 
 std::span<const OpDef* const> collective_ops();
 // The tasks of the attribute `ranks`.

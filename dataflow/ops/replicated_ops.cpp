@@ -75,7 +75,10 @@ const OpDef& apply_gathered_gradient_op() {
 }
 
 const OpDef& read_state_op() {
-  static const OpDef op = shard_op("ReadState", 0, 0, {variables_attr()}, infer_read_state);
+  static const OpDef op = [] {
+    const AttrDef values_only{"values_only", Tensor::of<std::string>({0}, {}), false, true};
+    return shard_op("ReadState", 0, 0, {variables_attr(), values_only}, infer_read_state);
+  }();
   return op;
 }
 

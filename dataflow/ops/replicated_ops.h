@@ -18,7 +18,8 @@ const OpDef& apply_reduced_gradient_op();
 const OpDef& apply_gathered_gradient_op();
 
 // Attr variables: their names in the shard, string[n].
-// () -> uint8[?]: the values of the variables, and what their optimizers keep beside them.
+// () -> uint8[?]: the values of the variables, and what their optimizers keep beside them; of those that
+// attr values_only names (none: an empty tensor) the values alone.
 const OpDef& read_state_op();
 // (uint8[?]) -> (): gives variables what ReadState has read of as many, all at once or, if it fails,
 // none.

@@ -1,10 +1,13 @@
 // Training by replicas that have all variables: gradients are reduced, then each applies their mean.
 #include <algorithm>
+#include <utility>
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/ops/replicated_ops.h"
+#include "dataflow/ops/sliced_ops.h"
 #include "dataflow/train/gradient_buckets.h"
+#include "dataflow/train/gradient_slices.h"
 #include "dataflow/train/update_nodes.h"
 
 namespace actorflow {
@@ -19,11 +22,11 @@ class AllReducedTraining {
         scope_(t.global_step.name()) {}
 
   // Nothing is updated before all has been reduced: a step that fails because a rank is lost has changed
-  // nothing, so that it can be made again.
+  // nothing, so that it can be made again. Of a sharded optimizer that is true of the values only.
   TrainOp add() {
     for (const auto& update : t_.updates) inputs_.emplace_back(update.gradient);
     t_.graph.on(t_.worker, [&] {
-      reduce_dense();
+      strategy_.sharded_optimizer ? update_slices() : reduce_dense();
       gather_rows();
     });
     TrainOp train;
@@ -40,23 +43,68 @@ class AllReducedTraining {
  private:
   std::string name(const std::string& what) const { return scope_ + "/" + what; }
 
-  void reduce_dense() {
-    std::vector<Output> gradients;
-    std::vector<std::size_t> owners;
+  // The dense gradients, and their positions among all.
+  std::pair<std::vector<Output>, std::vector<std::size_t>> dense() const {
+    std::pair<std::vector<Output>, std::vector<std::size_t>> all;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (!inputs_[i].sparse) {
-        gradients.push_back(inputs_[i].outputs[0]);
-        owners.push_back(i);
+        all.first.push_back(inputs_[i].outputs[0]);
+        all.second.push_back(i);
       }
+    return all;
+  }
+
+  void reduce_dense() {
+    const auto [gradients, owners] = dense();
     int number = 0;
     for (const auto& bucket : plan_buckets(gradients, strategy_)) {
       std::vector<Output> together;
       for (const std::size_t i : bucket) together.push_back(gradients[i]);
-      const auto means = all_reduce(together, ranks_, name("bucket_" + std::to_string(number++)),
-                                    {.reduction = ReduceOp::average});
+      const auto means = grouped_all_reduce(together, ranks_, name("bucket_" + std::to_string(number++)),
+                                            {.reduction = ReduceOp::average});
       for (std::size_t k = 0; k < bucket.size(); ++k) inputs_[owners[bucket[k]]].outputs = {means[k]};
       ends_.push_back(means[0]);
     }
+  }
+
+  void update_slices() {
+    const auto [gradients, owners] = dense();
+    std::vector<Optimizer> optimizers;
+    for (const std::size_t i : owners) optimizers.push_back(t_.optimizer.of(t_.updates[i].variable));
+    for (const SlicedBucket& bucket : plan_slices(gradients, optimizers, strategy_)) {
+      std::vector<Output> together;
+      SlicedVariables sliced{{}, static_cast<int>(ranks_.tasks.size()), bucket.borders};
+      for (const std::size_t i : bucket.members) {
+        together.push_back(gradients[i]);
+        sliced.variables.push_back(t_.updates[owners[i]].variable.name());
+      }
+      const Output values = updated(together, sliced, optimizers[bucket.members[0]]);
+      sliced_.emplace_back(slice_attrs(sliced), values);
+      ends_.push_back(values);
+      for (const std::size_t i : bucket.members) inputs_[owners[i]].outputs.clear();
+    }
+  }
+
+  // The new values of a bucket's variables, all slices. Whether a gradient is finite is agreed on before
+  // the first slot changes.
+  Output updated(const std::vector<Output>& gradients, const SlicedVariables& sliced,
+                 const Optimizer& optimizer) {
+    const std::string bucket = name("bucket_" + std::to_string(sliced_.size()));
+    std::vector<std::int64_t> elements;
+    for (int rank = 0; rank < sliced.ranks; ++rank) elements.push_back(sliced.elements_of_rank(rank));
+    Attrs attrs = slice_attrs(sliced);
+    attrs["rank"] = std::int64_t{t_.replication.replica};
+    const Output slice =
+        grouped_reduce_scatter(gradients, ranks_, elements, bucket, {.reduction = ReduceOp::average});
+    const Output bad = all_reduce(t_.graph.add(count_not_finite_slices_op(), {slice}, attrs), ranks_,
+                                  bucket + "/not_finite");
+    std::vector<Output> inputs{slice, bad, t_.global_step.value()};
+    if (t_.learning_rate) inputs.push_back(t_.learning_rate);
+    attrs.insert({{"ranks", slice.node().attrs.at("ranks")},
+                  {"optimizer", optimizer.name()},
+                  {"hyperparameters", optimizer.hyperparameters()},
+                  {"skip_not_finite", t_.replication.not_finite == NotFinite::skip}});
+    return all_gather(t_.graph.add(update_slices_op(), inputs, attrs), ranks_, bucket + "/values");
   }
 
   // The rows of all ranks, one rank's after the other's.
@@ -79,7 +127,10 @@ class AllReducedTraining {
     return t_.graph.after(ends_, [&] {
       std::vector<Output> applied;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        applied.push_back(apply(t_.updates[i], inputs_[i]));
+        if (!inputs_[i].outputs.empty()) applied.push_back(apply(t_.updates[i], inputs_[i]));
+      for (const auto& [attrs, values] : sliced_)
+        applied.push_back(
+            t_.graph.on(t_.worker, [&] { return t_.graph.add(assign_slices_op(), {values}, attrs); }));
       return applied;
     });
   }
@@ -99,7 +150,8 @@ class AllReducedTraining {
   const RankList ranks_;
   const std::string scope_;  // of the collective operations' names
   std::vector<GradientInputs> inputs_;
-  std::vector<Output> ends_;  // one of each operation
+  std::vector<std::pair<Attrs, Output>> sliced_;  // buckets' variables, and their new values
+  std::vector<Output> ends_;                      // one of each operation
 };
 
 }  // namespace

@@ -3,16 +3,43 @@
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/ops/replicated_ops.h"
+#include "dataflow/ops/sliced_ops.h"
 
 namespace actorflow {
 namespace {
 
 constexpr const char* collective = "state of the first replica";
+constexpr const char* slots_collective = "slots of the first replica";
 
 Attrs names_of(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) names.push_back(variable.name());
   return {{"variables", Tensor::of<std::string>({std::ssize(names)}, names)}};
+}
+
+Attrs attrs_of_rank(const SlicedVariables& sliced, int rank) {
+  Attrs attrs = slice_attrs(sliced);
+  attrs["rank"] = std::int64_t{rank};
+  return attrs;
+}
+
+// Each rank's slots, of those that the first replica has, once the ranks have the variables.
+Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer, const RankList& ranks,
+                             int replica, const Output& variables) {
+  Output slots, bytes;
+  if (replica == 0) {
+    slots = graph.add(divide_slots_op(), {}, slice_attrs(optimizer.sliced));
+    bytes = slots.output(1);
+  } else {
+    slots = graph.constant(Tensor::zeros(DType::uint8, {0}));
+    bytes = graph.constant(Tensor::zeros(DType::int64, {std::ssize(ranks.tasks)}));
+  }
+  const Output own = all_to_all(slots, bytes, ranks, slots_collective);
+  return graph.after({variables}, [&] {
+    const Variable step = global_step(graph);
+    const Output now = graph.add(read_variable_op(), {}, step.value().node().attrs);
+    return graph.add(assign_slot_slices_op(), {own, now}, attrs_of_rank(optimizer.sliced, replica));
+  });
 }
 
 Output copy_with_controls(Graph& graph, const Output& assignment, const std::vector<Output>& before) {
@@ -37,11 +64,17 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
   const RankList ranks{tasks, GroupLife::begins};
   return graph.on(tasks.at(static_cast<std::size_t>(replica)), [&] {
     return graph.name_scope("replicated", [&] {
-      const Attrs names = names_of(variables);
-      if (replica == 0)
-        return graph.group({all_gather(graph.add(read_state_op(), {}, names), ranks, collective)});
-      const Output nothing = graph.constant(Tensor::zeros(DType::uint8, {0}));
-      return graph.add(assign_state_op(), {all_gather(nothing, ranks, collective)}, names);
+      const ShardedOptimizer optimizer = sharded_optimizer(graph.def());
+      Attrs names = names_of(variables);
+      Output there;
+      if (replica == 0) {
+        if (optimizer) names["values_only"] = slice_attrs(optimizer.sliced)["variables"];
+        there = graph.group({all_gather(graph.add(read_state_op(), {}, names), ranks, collective)});
+      } else {
+        const Output nothing = graph.constant(Tensor::zeros(DType::uint8, {0}));
+        there = graph.add(assign_state_op(), {all_gather(nothing, ranks, collective)}, names);
+      }
+      return optimizer ? divide_slots_of_first(graph, optimizer, ranks, replica, there) : there;
     });
   });
 }

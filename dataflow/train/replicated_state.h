@@ -10,9 +10,10 @@
 namespace actorflow {
 
 // A node that gives this replica the variables of the first one, with their optimizers' slots; the first
-// one only hands them out. All replicas run it at once, before their first step and after a failure: it
-// begins the life of the group whose nodes train (collective_ops.h). `tasks` are those of the replicas,
-// in order.
+// one only hands them out. Of slots that the graph's training divides among the replicas each gets its
+// slices, the first one too; call it after training has been added. All replicas run it at once, before
+// their first step and after a failure: it begins the life of the group whose nodes train
+// (collective_ops.h). `tasks` are those of the replicas, in order.
 Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
                            const std::vector<std::string>& tasks, int replica);
 

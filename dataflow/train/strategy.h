@@ -47,6 +47,15 @@ struct AllReduce {
   // A gradient of so many bytes travels alone: a message's latency counts for little then, and copying
   // it into a bucket and out again would cost more.
   std::int64_t alone_bytes = 256 << 10;
+  // Divides what the optimizer keeps, and its work, by the number of replicas (ZeRO stage 1: Rajbhandari
+  // et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020, section 5.1). A
+  // bucket is reduced and scattered, each rank updates its slice, and the slices are gathered: the same
+  // bytes, and the same bits. Optimizers that compute each element by itself have equal slices; those
+  // that need a whole variable (Lamb, Muon, a program's own) whole variables, about as many bytes on
+  // each rank. Tables with row-sparse gradients keep whole slots everywhere. After the loss of a rank,
+  // whose slots are gone with it, all go on from the newest checkpoint; without one with the values that
+  // the first rank has, and slots that start anew.
+  bool sharded_optimizer = false;
 
   bool operator==(const AllReduce&) const = default;
 };

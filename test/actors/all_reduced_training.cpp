@@ -1,19 +1,25 @@
 // Replicas that have all variables and reduce their gradients, beside replicas that gather them where
 // the variables are.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string>
 
 #include "actors/actorflow.h"
+#include "actors/shard/slot_slices.h"
 #include "dataflow/ops/optimizer.h"
+#include "dataflow/ops/sliced_ops.h"
 #include "dataflow/train/optimizer_choice.h"
 #include "dataflow/train/replicated_state.h"
 #include "kernels/ops/embedding.h"
+#include "test/support/folder.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
-using test::says;
+using test::Folder, test::says;
 
 namespace {
 
@@ -38,7 +44,13 @@ struct Job {
   Strategy strategy = AllReduce{};
   bool has_table = true;     // an embedding, whose gradient is some rows
   int small_variables = 20;  // of an element or two
+  NotFinite not_finite = NotFinite::fail;
+  std::int64_t nan_at = -1;  // the step in which the second replica's examples are not finite
+  std::int64_t until = steps;
+  std::string folder{};  // of checkpoints
 };
+
+constexpr AllReduce sharded{.sharded_optimizer = true};
 
 // loss = mean((tanh(x w + b) v)^2) + the small variables' + the table's rows, by each replica's own x.
 class Program final : public ReplicaProgram {
@@ -58,10 +70,13 @@ class Program final : public ReplicaProgram {
           loss + mean(square(variable(g, "small_" + std::to_string(i), {1 + i % 2}).value() - mean(x_)));
     if (job_.has_table)
       loss = loss + mean(square(gather(variable(g, "table", {words, 2}), ids_) - mean(x_)));
-    return {.train = minimize(g, loss, variables_, step_, job_.optimizer, replication),
-            .loss = loss,
-            .fetches = {},
-            .targets = {}};
+    const TrainOp train = minimize(g, loss, variables_, step_, job_.optimizer, replication);
+    if (const ShardedOptimizer all = sharded_optimizer(g.def())) {
+      Attrs attrs = slice_attrs(all.sliced);
+      attrs["rank"] = std::int64_t{all.rank};
+      slots_ = g.add(read_slot_slices_op(), {step_.value()}, attrs);
+    }
+    return {.train = train, .loss = loss, .fetches = {}, .targets = {}};
   }
   void begin(Session&, std::int64_t step) override { step_number_ = step; }
   Feeds next() override {
@@ -69,14 +84,20 @@ class Program final : public ReplicaProgram {
     // The replicas have rows in common, and each a different number of them.
     std::vector<std::int64_t> ids{number % words, replica_};
     for (int i = 0; i < replica_; ++i) ids.push_back((number + i) % words);
-    return {{x_, numbers({4, 6}, number)}, {ids_, Tensor::of<std::int64_t>({std::ssize(ids)}, ids)}};
+    Tensor x = numbers({4, 6}, number);
+    if (step_number_ == job_.nan_at + 1 && replica_ == 1)
+      x.mutable_values<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+    return {{x_, x}, {ids_, Tensor::of<std::int64_t>({std::ssize(ids)}, ids)}};
   }
   bool after_step(Session& session, std::int64_t step, std::span<const Tensor>) override {
-    if (step == steps) weights = weights_in(session);
+    if (step == job_.until) weights = weights_in(session);
+    if (step == job_.until && slots_) slot_elements = slots_in(session);
     return true;
   }
 
-  Weights weights;  // after the last step, as this replica reads them
+  // After the last step, as this replica reads them.
+  Weights weights;
+  std::int64_t slot_elements = 0;
 
  private:
   Variable variable(Graph& g, const std::string& name, const Shape& shape) {
@@ -90,8 +111,18 @@ class Program final : public ReplicaProgram {
     return all;
   }
 
+  std::int64_t slots_in(Session& session) const {
+    const auto names = sharded_optimizer(slots_.graph->def()).sliced.variables.size();
+    std::int64_t elements = 0;
+    for (auto& state : decode_states(session.run(slots_), names))
+      for (const Tensor& slot : decoded(std::move(state)).slots)
+        if (slot.dtype() == DType::float32) elements += slot.elements();
+    return elements;
+  }
+
   const Job& job_;
   const int replica_;
+  Output slots_;
   Variable step_;
   std::vector<Variable> variables_;
   Output x_, ids_;
@@ -99,16 +130,24 @@ class Program final : public ReplicaProgram {
 };
 
 // What each replica has in the end.
-std::vector<Weights> train(int replicas, const Job& job) {
+std::vector<Weights> train(int replicas, const Job& job,
+                           std::vector<std::int64_t>* slot_elements = nullptr) {
   LocalCluster cluster({{"worker", replicas}});
   std::vector<Weights> all(static_cast<std::size_t>(replicas));
+  if (slot_elements) slot_elements->resize(all.size());
   static const std::atomic<bool> never{false};
   run_on_threads(cluster, replicas, [&](int task) {
     Server& server = cluster.server("worker", task);
     Program program(server, job);
-    run_replica(server, program, {.strategy = job.strategy, .train_steps = steps, .ps_job = "worker"},
+    run_replica(server, program,
+                {.strategy = job.strategy,
+                 .not_finite = job.not_finite,
+                 .train_steps = job.until,
+                 .ps_job = "worker",
+                 .checkpoint_folder = job.folder},
                 never);
     all[static_cast<std::size_t>(task)] = std::move(program.weights);
+    if (slot_elements) (*slot_elements)[static_cast<std::size_t>(task)] = program.slot_elements;
   });
   return all;
 }
@@ -166,6 +205,119 @@ BOOST_AUTO_TEST_CASE(a_replica_whose_job_ends_before_it_has_a_session_leaves) {
   const auto end = run_replica(
       server, program, {.strategy = job.strategy, .train_steps = steps, .ps_job = "worker"}, never);
   BOOST_TEST((end == ReplicaEnd::left));
+}
+
+BOOST_AUTO_TEST_CASE(a_sharded_optimizer_learns_the_same_bits) {
+  for (const char* name :
+       {"sgd", "momentum", "nesterov", "adagrad", "adam", "rmsprop", "adamw", "lion", "ftrl", "lamb"})
+    expect_bits_of_gathering(3, {.optimizer = make_optimizer(name, 0.02), .strategy = sharded}, name);
+  expect_bits_of_gathering(
+      2, {.optimizer = muon_for_matrices(Muon{}, Adam{}), .strategy = sharded, .has_table = false},
+      "muon");
+}
+
+BOOST_AUTO_TEST_CASE(sharded_buckets_of_every_size_give_the_same_bits) {
+  for (const std::int64_t bytes : {1, 40, 1 << 20})
+    for (const std::int64_t alone : {8, 1 << 20})
+      expect_bits_of_gathering(2,
+                               {.strategy = AllReduce{.first_bucket_bytes = bytes,
+                                                      .bucket_bytes = 2 * bytes,
+                                                      .alone_bytes = alone,
+                                                      .sharded_optimizer = true}},
+                               std::to_string(bytes) + " bytes");
+  expect_bits_of_gathering(5, {.strategy = sharded}, "more ranks than elements");
+  expect_bits_of_gathering(1, {.strategy = sharded}, "1 rank");
+}
+
+// 500 + 30 elements of two slots, and those of no table.
+BOOST_AUTO_TEST_CASE(slots_are_divided_by_the_number_of_replicas) {
+  for (const int replicas : {1, 2, 3, 4}) {
+    std::vector<std::int64_t> elements;
+    train(replicas, {.strategy = sharded, .has_table = false}, &elements);
+    const std::int64_t all = 2 * (6 * 50 + 50 * 3 + 50 + 30);
+    BOOST_TEST(std::accumulate(elements.begin(), elements.end(), std::int64_t{0}) == all);
+    BOOST_TEST(std::ranges::max(elements) <= all / replicas + 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_sharded_gradient_that_is_not_finite_is_left_out_by_all) {
+  Job job{.not_finite = NotFinite::skip, .nan_at = 3};
+  const Weights expected = train(3, job)[0];
+  job.strategy = sharded;
+  for (const Weights& weights : train(3, job)) BOOST_TEST(same(weights, expected));
+  job.nan_at = -1;
+  BOOST_TEST(!same(train(3, job)[0], expected));
+}
+
+BOOST_AUTO_TEST_CASE(a_sharded_gradient_that_is_not_finite_fails_the_job_with_its_name) {
+  BOOST_CHECK_EXCEPTION(train(2, {.strategy = sharded, .nan_at = 3}), Error,
+                        says("of a gradient of variable '"));
+}
+
+// Saved with another number of replicas, and without sharding: one checkpoint, the same bits.
+BOOST_AUTO_TEST_CASE(a_checkpoint_of_a_sharded_optimizer_is_like_any_other) {
+  const auto saved = [](const Job& job, int replicas) {
+    const Folder folder;
+    Job first = job;
+    first.folder = folder.path();
+    train(replicas, first);
+    return load_latest_checkpoint(posix_storage(), folder.path())->tensors;
+  };
+  for (const char* name : {"adam", "lamb", "ftrl"}) {
+    const Job plain{.optimizer = make_optimizer(name, 0.02)};
+    Job divided = plain;
+    divided.strategy = sharded;
+    const auto expected = saved(plain, 3), tensors = saved(divided, 3);
+    BOOST_TEST(expected.size() == tensors.size(), name);
+    BOOST_TEST(hash_of(expected) == hash_of(tensors), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(training_goes_on_from_a_sharded_checkpoint_under_any_strategy_and_size) {
+  const auto continued = [](const Strategy& before, const Strategy& after, int replicas) {
+    const Folder folder;
+    Job job{.strategy = before, .folder = folder.path()};
+    train(3, job);
+    job.strategy = after;
+    job.until = 2 * steps;
+    return train(replicas, job);
+  };
+  for (const int replicas : {1, 2, 4}) {
+    const Weights expected = continued(AllReduce{}, Synchronous{}, replicas)[0];
+    for (const auto& [before, after] : {std::pair<Strategy, Strategy>{sharded, AllReduce{}},
+                                        {sharded, Synchronous{}},
+                                        {AllReduce{}, sharded},
+                                        {sharded, sharded}})
+      for (const Weights& weights : continued(before, after, replicas))
+        BOOST_TEST(same(weights, expected), replicas << " replicas");
+  }
+}
+
+// A step that has failed may have changed slots already.
+BOOST_AUTO_TEST_CASE(no_slot_has_the_update_of_a_step_twice) {
+  LocalCluster cluster({{"worker", 1}});
+  Graph g;
+  g.on("/job:worker/task:0", [&] { g.variable("w", g.constant(Tensor{1.F, 2.F})); });
+  const SlicedVariables sliced{{"w"}, 1, {0, 2}};
+  Attrs attrs = slice_attrs(sliced);
+  attrs.insert({{"rank", std::int64_t{0}},
+                {"ranks", std::string("/job:worker/task:0")},
+                {"optimizer", std::string("momentum")},
+                {"hyperparameters", Optimizer(Momentum{}).hyperparameters()},
+                {"skip_not_finite", false}});
+  const Output step = g.placeholder(DType::int64, {});
+  const Output none = g.constant(Tensor::zeros(DType::int64, {1}));
+  const Output update = g.on("/job:worker/task:0", [&] {
+    return g.add(update_slices_op(), {g.constant(Tensor{1.F, 1.F}), none, step}, attrs);
+  });
+  Session session(cluster.server("worker", 0).target(), g);
+  session.initialize_variables();
+  const auto run = [&](std::int64_t number) {
+    return session.run(update, {{step, Tensor::scalar(number)}});
+  };
+  run(0);
+  BOOST_CHECK_EXCEPTION(run(0), Error, says("the slots of 'w' are as after step 1"));
+  BOOST_CHECK_NO_THROW(run(1));
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_of_text_is_refused_by_name_of_what_cannot_travel) {

@@ -82,6 +82,25 @@ BOOST_AUTO_TEST_CASE(every_operation_is_there_as_a_node) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(several_tensors_are_reduced_and_scattered_as_one) {
+  RankGraph r;
+  const auto parts = r.on_each([&](int rank) {
+    const float one = static_cast<float>(rank + 1);
+    return grouped_reduce_scatter({r.g.constant(Tensor{{one, 2 * one}, {3 * one, 4 * one}}),
+                                   r.g.constant(5 * one), r.g.constant(Tensor{6 * one, 7 * one})},
+                                  r.ranks, {3, 0, 4}, "parts");
+  });
+  const auto got = r.run(parts);
+  BOOST_TEST(identical(got[0], floats({6, 12, 18})));
+  BOOST_TEST(got[1].elements() == 0);
+  BOOST_TEST(identical(got[2], floats({24, 30, 36, 42})));
+  Graph g;
+  BOOST_CHECK_EXCEPTION(grouped_reduce_scatter({g.constant(Tensor{1.F, 2.F})}, r.ranks, {1, 1, 1}, "x"),
+                        Error, says("the 2 elements that there are"));
+  BOOST_CHECK_EXCEPTION(grouped_reduce_scatter({g.constant(Tensor{1.F, 2.F})}, r.ranks, {1, 1}, "x"),
+                        Error, says("the elements of each of 3 ranks"));
+}
+
 // The loss is the sum over ranks r of sum(weight_r * y_r); the gradients are known.
 BOOST_AUTO_TEST_CASE(every_operation_has_its_gradient) {
   const auto gradients_of = [](std::int64_t rows_of_0, auto op) {

@@ -43,6 +43,39 @@ std::string images_as_cifar10(int count) {
   return records;
 }
 
+// kill -9 of a worker, and of the chief, each with another process in its place. The weights are those
+// of one process that nobody disturbs.
+void expect_kills_change_nothing(const std::vector<std::string>& flags) {
+  const Folder folder;
+  const std::vector<std::string> job{"digits", "--train-steps=1500", "--strategy=multi_worker"};
+  auto alone = job;
+  alone.emplace_back("--workers=3");
+  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
+  command.insert(command.end(), job.begin(), job.end());
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(),
+                 {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
+  TfConfigCluster cluster(command, {{"worker", 3}});
+  cluster.start_all();
+  // After a loss they are at other steps than before.
+  const auto wait_for_checkpoints = [&](int count) {
+    const auto is_manifest = [](const auto& file) { return file.path().extension() == ".manifest"; };
+    std::set<std::filesystem::path> seen;
+    while (std::ssize(seen) < count) {
+      std::error_code not_there_yet;
+      for (const auto& file : std::filesystem::directory_iterator(folder.file("saved"), not_there_yet))
+        if (is_manifest(file)) seen.insert(file.path().filename());
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  };
+  wait_for_checkpoints(3);
+  cluster.replace("worker", 2);
+  wait_for_checkpoints(7);
+  cluster.replace("worker", 0);
+  cluster.expect_all_end(0);
+  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(train_command)
@@ -66,6 +99,9 @@ BOOST_AUTO_TEST_CASE(where_the_variables_are_does_not_change_what_is_learnt) {
   const std::string expected = weights("parameter_server");
   BOOST_TEST(weights("mirrored") == expected);
   BOOST_TEST(weights("multi_worker") == expected);
+  auto divided = job;
+  divided.insert(divided.end(), {"--strategy=multi_worker", "--sharded_optimizer"});
+  BOOST_TEST(weights_in(train(divided)) == expected);
 }
 
 BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
@@ -80,35 +116,12 @@ BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
   BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
 }
 
-// kill -9 of a worker, and of the chief, each with another process in its place.
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_together) {
-  const Folder folder;
-  const std::vector<std::string> job{"digits", "--train-steps=1500", "--strategy=multi_worker"};
-  auto alone = job;
-  alone.emplace_back("--workers=3");
-  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
-  command.insert(command.end(), job.begin(), job.end());
-  command.insert(command.end(),
-                 {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
-  TfConfigCluster cluster(command, {{"worker", 3}});
-  cluster.start_all();
-  // After a loss they are at other steps than before.
-  const auto wait_for_checkpoints = [&](int count) {
-    const auto is_manifest = [](const auto& file) { return file.path().extension() == ".manifest"; };
-    std::set<std::filesystem::path> seen;
-    while (std::ssize(seen) < count) {
-      std::error_code not_there_yet;
-      for (const auto& file : std::filesystem::directory_iterator(folder.file("saved"), not_there_yet))
-        if (is_manifest(file)) seen.insert(file.path().filename());
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  };
-  wait_for_checkpoints(3);
-  cluster.replace("worker", 2);
-  wait_for_checkpoints(7);
-  cluster.replace("worker", 0);
-  cluster.expect_all_end(0);
-  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+  expect_kills_change_nothing({});
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_worker_of_a_sharded_optimizer_changes_nothing_that_is_learnt) {
+  expect_kills_change_nothing({"--sharded_optimizer"});
 }
 
 BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {
@@ -165,6 +178,7 @@ BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {
   refused({"--strategy=mirrored", "--ps=2"}, {"--ps is 2", "--strategy=mirrored"});
   refused({"--strategy=one_device", "--workers=2"}, {"--workers is 2", "--strategy=one_device"});
   refused({"--strategy=multi_worker", "--async"}, {"--async", "--strategy=multi_worker"});
+  refused({"--sharded_optimizer"}, {"--sharded_optimizer", "--strategy=multi_worker"});
   refused({"--set", "hidden"}, {"key=value"});
   refused({"--set", "hidden=8", "--hidden=9"}, {"--set hidden", "--hidden"});
   refused({"--set=width=8"}, {"'width'", "hidden=256"});

@@ -70,6 +70,13 @@ Learned learn_by_all_reduce(SimTask& task) {
   return learn(MultiWorkerMirrored{task.server(), resumable});
 }
 
+// The same with each worker's part of the slots.
+Learned learn_by_sharded_all_reduce(SimTask& task) {
+  ReplicaOptions options = resumable;
+  options.strategy = AllReduce{.sharded_optimizer = true};
+  return learn(MultiWorkerMirrored{task.server(), options});
+}
+
 using Program = Learned (*)(SimTask&);
 
 const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
@@ -111,7 +118,8 @@ SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
   SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
   auto run = sim.start(learn_in_stages);
   const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
-  // Also while the chief saves for the last time, which fails then, and while it ends the job, at 132 ms.
+  // Also while the chief saves for the last time, which fails then, and while it ends the job, at 132
+  // ms.
   sim.at(std::chrono::milliseconds(11 * seed)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:worker/task:0"), expected);
@@ -143,6 +151,35 @@ SIMULATION_TEST(a_lost_rank_of_an_all_reduce_changes_nothing_that_is_learned, se
   expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
 }
 
+// The slots of the lost one are gone: all go on from the newest checkpoint, to the same bits.
+SIMULATION_TEST(a_lost_rank_of_a_sharded_optimizer_changes_nothing_that_is_learned, seeds(1, 40)) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  const int ranks = 2 + static_cast<int>(seed % 3);
+  static std::map<int, Learned> expected;
+  if (!expected.contains(ranks)) expected[ranks] = undisturbed({{"worker", ranks}}, learn_by_all_reduce);
+  SimCluster sim({{"worker", ranks}}, of_this_seed({.time_limit = 10min}));
+  auto run = sim.start(learn_by_sharded_all_reduce);
+  const std::string task =
+      "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
+  sim.at(std::chrono::milliseconds(4 * seed)).kill(task);
+  sim.at(std::chrono::milliseconds(2000 + 4 * seed)).restart(task);
+  expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
+}
+
+SIMULATION_TEST(sharded_ranks_that_are_lost_together_change_nothing_that_is_learned, seeds(1, 30)) {
+  static const Learned expected = undisturbed({{"worker", 4}}, learn_by_all_reduce);
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  SimCluster sim({{"worker", 4}}, options);
+  auto run = sim.start(learn_by_sharded_all_reduce);
+  using enum FaultKind;
+  sim.apply(random_fault_plan(options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}, {"worker", 3}},
+                              {.count = 4,
+                               .until = 300ms,
+                               .longest = 8s,
+                               .kinds = {kill, kill, FaultKind::pause, lossy, duplicate, late}}));
+  expect_same(run.finish("/job:worker/task:0"), expected);
+}
+
 // Two at a time, one of them twice; bad wires; a rank that stops and goes on. In seed 462 the chief is
 // stopped while the others come, who say so again meanwhile.
 SIMULATION_TEST(ranks_that_are_lost_together_change_nothing_that_is_learned, seeds(430, 470)) {
@@ -162,6 +199,11 @@ SIMULATION_TEST(ranks_that_are_lost_together_change_nothing_that_is_learned, see
 SIMULATION_TEST(an_all_reduce_learns_the_same_in_every_order_of_messages, seeds(1, 8)) {
   static const Learned expected = undisturbed({{"worker", 3}}, learn_by_all_reduce);
   expect_same(undisturbed({{"worker", 3}}, learn_by_all_reduce), expected);
+}
+
+SIMULATION_TEST(a_sharded_optimizer_learns_the_same_in_every_order_of_messages, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 3}}, learn_by_all_reduce);
+  expect_same(undisturbed({{"worker", 3}}, learn_by_sharded_all_reduce), expected);
 }
 
 SIMULATION_TEST(stages_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {

@@ -14,11 +14,13 @@ namespace {
 using Kind = CollectiveKind;
 
 const std::map<const OpDef*, CollectiveKind>& kinds() {
-  static const std::map<const OpDef*, CollectiveKind> table{{&all_reduce_op(), Kind::all_reduce},
-                                                            {&all_gather_op(), Kind::all_gather},
-                                                            {&broadcast_op(), Kind::broadcast},
-                                                            {&reduce_scatter_op(), Kind::reduce_scatter},
-                                                            {&all_to_all_op(), Kind::all_to_all}};
+  static const std::map<const OpDef*, CollectiveKind> table{
+      {&all_reduce_op(), Kind::all_reduce},
+      {&all_gather_op(), Kind::all_gather},
+      {&broadcast_op(), Kind::broadcast},
+      {&reduce_scatter_op(), Kind::reduce_scatter},
+      {&grouped_reduce_scatter_op(), Kind::reduce_scatter},
+      {&all_to_all_op(), Kind::all_to_all}};
   return table;
 }
 
@@ -61,6 +63,11 @@ bool gets_zeros(const Node& node, const std::vector<std::string>& members, const
 std::vector<Shape> take_inputs(StateCall& message, GroupCall& call) {
   std::vector<Tensor> inputs = std::move(message.inputs);
   std::vector<Shape> shapes;
+  if (message.node->op == &grouped_reduce_scatter_op()) {
+    call.call.splits = attr<std::vector<std::int64_t>>(*message.node, "elements");
+    call.own.tensor = inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()}) : fused(inputs);
+    return shapes;
+  }
   if (call.call.kind == Kind::all_reduce && inputs.size() > 1) {
     for (const Tensor& input : inputs) {
       call.call.splits.push_back(input.elements());

@@ -167,15 +167,12 @@ void name_library() {
   keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
        &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
   // dataflow/ops/collective_ops.h
-  keep<Output(const Output&, const af::RankList&, const std::string&, const af::GraphReduce&),
-       std::vector<Output>(const std::vector<Output>&, const af::RankList&, const std::string&,
-                           const af::GraphReduce&)>(&af::all_reduce, &af::all_reduce);
-  keep(&af::all_gather,
+  keep(&af::all_reduce, &af::grouped_all_reduce, &af::grouped_reduce_scatter, &af::all_gather,
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
            &af::broadcast),
        &af::reduce_scatter, &af::all_to_all, &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op,
-       &af::reduce_scatter_op, &af::all_to_all_op, &af::collective_ops, &af::ranks_of,
-       &af::life_of, &af::parse_life);
+       &af::reduce_scatter_op, &af::grouped_reduce_scatter_op, &af::all_to_all_op, &af::collective_ops,
+       &af::ranks_of, &af::life_of, &af::parse_life);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,

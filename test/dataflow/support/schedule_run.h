@@ -83,8 +83,8 @@ class ScheduleRun {
     for (const Piece& piece : step.pieces)
       expect(rank.has.contains(piece), "sends what it does not have");
     rank.time +=
-        model_.latency + model_.per_byte * slice_bytes_ * static_cast<double>(step.pieces.size());
-    on_the_way_[{number, step.peer}].push_back({step.pieces, rank.heard, rank.time});
+        model_.per_message + model_.per_byte * slice_bytes_ * static_cast<double>(step.pieces.size());
+    on_the_way_[{number, step.peer}].push_back({step.pieces, rank.heard, rank.time + model_.latency});
   }
 
   bool receive(int number, Rank& rank, const ScheduleStep& step) {

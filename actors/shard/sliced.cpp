@@ -1,0 +1,316 @@
+// A sharded optimizer: this replica has the slots of its slices, and updates those for all replicas.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "actors/core/executable.h"
+#include "actors/shard/state.h"
+#include "dataflow/ops/sliced_ops.h"
+#include "kernels/devices/on_device.h"
+#include "kernels/update/finite.h"
+#include "kernels/update/optimizer_update.h"
+
+namespace actorflow {
+namespace {
+
+using Outputs = std::vector<Tensor>;
+
+int rank_of(const Node& node) { return static_cast<int>(attr<std::int64_t>(node, "rank")); }
+
+SlotSlice slice_of(const SlicedVariables& sliced, std::size_t i, int rank) {
+  return {sliced.begin(i, rank), sliced.count(i, rank)};
+}
+
+void expect_elements(const Node& node, const Tensor& tensor, std::int64_t elements) {
+  if (tensor.elements() != elements)
+    throw invalid_argument(fmt::format("node '{}' ({}): expected {} elements, got {}", node.name,
+                                       node.op->name, elements, tensor.describe()));
+}
+
+// A variable whose graph is another one than that which has cut the slices.
+void expect_variable(const Node& node, const ShardVariable& variable, const std::string& name,
+                     std::int64_t elements) {
+  if (variable.state.value.elements() != elements)
+    throw invalid_argument(
+        fmt::format("node '{}' ({}): variable '{}' is {}, but its slices have {} "
+                    "elements",
+                    node.name, node.op->name, name, variable.state.value.describe(), elements));
+}
+
+StateResult count_not_finite(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const int rank = rank_of(*call.node);
+  expect_elements(*call.node, call.inputs[0], sliced.elements_of_rank(rank));
+  std::vector<std::int64_t> counts;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    const SlotSlice part{first, sliced.count(i, rank)};
+    counts.push_back(part.count == 0 ? 0
+                                     : actorflow::count_not_finite(elements_of(call.inputs[0], part),
+                                                                   cpu_device(), shard.task->team));
+    first += part.count;
+  }
+  return Outputs{Tensor::of<std::int64_t>({std::ssize(counts)}, counts)};
+}
+
+// An update that is to be repeated would change slots twice.
+void expect_step(const Node& node, const ShardVariable& variable, const std::string& name,
+                 std::int64_t step) {
+  if (variable.slots_step == -1 || variable.slots_step == step) return;
+  throw Error(Code::aborted,
+              fmt::format("node '{}' ({}): the slots of '{}' are as after step {}, and not {}: a step "
+                          "has failed, so that all begin anew from a checkpoint",
+                          node.name, node.op->name, name, variable.slots_step, step));
+}
+
+// Leaves the variable the slots of the slice alone, new ones if it has none of the optimizer's.
+void keep_slice(const BoundOptimizer& optimizer, ShardVariable& variable, const SlotSlice& slice) {
+  std::vector<Tensor> slots;
+  const bool known = variable.slots_of == optimizer.optimizer.name();
+  if (known && variable.slice == slice) return;
+  if (known && !variable.slice) {
+    slots = cut_slots(variable.state.slots, slice);
+  } else {
+    VariableState made{elements_of(on_device(variable.state.value, cpu_device()), slice), {}};
+    make_slots(optimizer, made, cpu_device());
+    slots = std::move(made.slots);
+  }
+  std::string name = optimizer.optimizer.name();
+  variable.state.slots = std::move(slots);
+  variable.slots_of = std::move(name);
+  variable.slice = slice;
+}
+
+// The slots are updated in place: nobody else has them. A whole variable keeps its shape, which matters
+// to some optimizers.
+Tensor updated(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
+               const SlotSlice& slice, Tensor gradient) {
+  VariableState part{elements_of(on_device(variable.state.value, cpu_device()), slice), {}};
+  const Shape shape =
+      slice.count == variable.state.value.elements() ? variable.state.value.shape() : part.value.shape();
+  part.value = part.value.reshaped(shape);
+  gradient = gradient.reshaped(shape);
+  for (Tensor& slot : variable.state.slots) {
+    slot = on_device(std::move(slot), cpu_device());
+    if (!is_count_of_updates(slot)) slot = slot.reshaped(shape);
+  }
+  part.slots = std::move(variable.state.slots);
+  try {
+    apply_mean(optimizer, part, {&gradient, 1}, *shard.task->sending_device, shard.task->team);
+  } catch (...) {
+    variable.state.slots = std::move(part.slots);
+    throw;
+  }
+  variable.state.slots = std::move(part.slots);
+  return part.value;
+}
+
+// One node's work, on the slices of its variables.
+class Update {
+ public:
+  Update(ShardState& shard, StateCall& call)
+      : shard_(shard),
+        node_(*call.node),
+        sliced_(sliced_variables(node_)),
+        rank_(rank_of(node_)),
+        gradients_(call.inputs[0]),
+        step_(call.inputs[2].scalar<std::int64_t>()),
+        optimizer_(with_rate(call.executable->optimizer(call.reply_to.node),
+                             call.inputs.size() > 3 ? call.inputs[3] : Tensor())) {
+    check(call.inputs[1]);
+  }
+
+  Outputs run() {
+    Tensor values = Tensor::allocate(gradients_.dtype(), {sliced_.elements_of_rank(rank_)},
+                                     shard_.task->sending_device->allocator());
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < sliced_.variables.size(); ++i) {
+      const SlotSlice slice = slice_of(sliced_, i, rank_);
+      if (slice.count > 0)
+        copy_elements(values, first,
+                      new_values(*variables_[i], slice, {first, slice.count}, applies_[i]), 0,
+                      slice.count);
+      first += slice.count;
+    }
+    return {std::move(values)};
+  }
+
+ private:
+  // Before anything changes.
+  void check(const Tensor& not_finite) {
+    expect_elements(node_, gradients_, sliced_.elements_of_rank(rank_));
+    expect_elements(node_, not_finite, std::ssize(sliced_.variables));
+    for (std::size_t i = 0; i < sliced_.variables.size(); ++i) {
+      const std::string& name = sliced_.variables[i];
+      ShardVariable& variable = shard_.initialized(name);
+      expect_variable(node_, variable, name, sliced_.elements(i));
+      if (sliced_.count(i, rank_) > 0) expect_step(node_, variable, name, step_);
+      variables_.push_back(&variable);
+    }
+    for (std::size_t i = 0; i < sliced_.variables.size(); ++i)
+      applies_.push_back(may_apply(node_, *variables_[i], sliced_.variables[i],
+                                   not_finite.values<std::int64_t>()[i], sliced_.elements(i)));
+  }
+
+  Tensor new_values(ShardVariable& variable, const SlotSlice& slice, const SlotSlice& in_gradients,
+                    bool applies) {
+    keep_slice(optimizer_, variable, slice);
+    Tensor values =
+        applies ? updated(shard_, optimizer_, variable, slice, elements_of(gradients_, in_gradients))
+                : elements_of(on_device(variable.state.value, cpu_device()), slice);
+    variable.slots_step = step_ + 1;
+    return values;
+  }
+
+  ShardState& shard_;
+  const Node& node_;
+  const SlicedVariables sliced_;
+  const int rank_;
+  const Tensor& gradients_;
+  const std::int64_t step_;
+  const BoundOptimizer optimizer_;
+  std::vector<ShardVariable*> variables_;
+  std::vector<bool> applies_;
+};
+
+StateResult update_slices(ShardState& shard, StateCall& call) { return Update(shard, call).run(); }
+
+StateResult assign_slices(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const Tensor& all = call.inputs[0];
+  std::int64_t elements = 0;
+  std::vector<Tensor> values;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    const ShardVariable& variable = shard.initialized(sliced.variables[i]);
+    expect_variable(*call.node, variable, sliced.variables[i], sliced.elements(i));
+    values.push_back(Tensor::allocate(variable.state.value.dtype(), variable.state.value.shape()));
+    elements += sliced.elements(i);
+  }
+  expect_elements(*call.node, all, elements);
+  std::int64_t first = 0;
+  for (int rank = 0; rank < sliced.ranks; ++rank)
+    for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+      const SlotSlice slice = slice_of(sliced, i, rank);
+      copy_elements(values[i], slice.first, all, first, slice.count);
+      first += slice.count;
+    }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ShardVariable& variable = shard.initialized(sliced.variables[i]);
+    values[i] = on_device(std::move(values[i]), device_of(variable));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    shard.find(sliced.variables[i])->state.value = std::move(values[i]);
+  return Outputs{};
+}
+
+// A rank that was lost has no slots of the training any more.
+[[noreturn]] void slots_are_gone(const Node& node, const std::string& name, const std::string& what) {
+  throw Error(Code::aborted, fmt::format("node '{}' ({}): the slots of '{}' are gone: {}", node.name,
+                                         node.op->name, name, what));
+}
+
+SentSlots slots_after(const Node& node, const ShardVariable* variable, const std::string& name,
+                      const SlotSlice& slice, std::int64_t step) {
+  if (slice.count == 0) return {};
+  if (!variable) slots_are_gone(node, name, "it has no value");
+  if (variable->slots_step != step && variable->slots_step != -1)
+    slots_are_gone(node, name,
+                   fmt::format("they are as after step {}, and not {}", variable->slots_step, step));
+  if (variable->slots_of.empty()) return {.slots_of = {}, .slice = slice, .slots = {}};
+  if (variable->slice == slice) return {variable->slots_of, slice, variable->state.slots};
+  if (variable->slice) slots_are_gone(node, name, "they are of another slice");
+  return {variable->slots_of, slice, cut_slots(variable->state.slots, slice)};
+}
+
+StateResult read_slot_slices(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const auto step = call.inputs[0].scalar<std::int64_t>();
+  std::vector<CopiedState> states;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    const std::string& name = sliced.variables[i];
+    states.push_back(encoded(slots_after(*call.node, shard.find(name), name,
+                                         slice_of(sliced, i, rank_of(*call.node)), step)));
+  }
+  return Outputs{encode_states(states)};
+}
+
+// Where this task has no more than a slice, the slots start anew on all.
+StateResult divide_slots(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  std::vector<Tensor> parts;
+  std::vector<std::int64_t> sizes;
+  for (int rank = 0; rank < sliced.ranks; ++rank) {
+    std::vector<CopiedState> states;
+    for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+      const ShardVariable& variable = shard.initialized(sliced.variables[i]);
+      const SlotSlice slice = slice_of(sliced, i, rank);
+      SentSlots sent{.slots_of = {}, .slice = slice, .slots = {}};
+      if (slice.count > 0 && !variable.slots_of.empty() && !variable.slice)
+        sent = {variable.slots_of, slice, cut_slots(variable.state.slots, slice)};
+      states.push_back(encoded(std::move(sent)));
+    }
+    parts.push_back(encode_states(states));
+    sizes.push_back(parts.back().elements());
+  }
+  std::int64_t all = 0;
+  for (const auto size : sizes) all += size;
+  Tensor bytes = Tensor::allocate(DType::uint8, {all});
+  std::int64_t first = 0;
+  for (const Tensor& part : parts) {
+    copy_elements(bytes, first, part, 0, part.elements());
+    first += part.elements();
+  }
+  return Outputs{std::move(bytes), Tensor::of<std::int64_t>({sliced.ranks}, sizes)};
+}
+
+StateResult assign_slot_slices(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const int rank = rank_of(*call.node);
+  const auto step = call.inputs[1].scalar<std::int64_t>();
+  std::vector<SentSlots> all;
+  for (CopiedState& state : decode_states(call.inputs[0], sliced.variables.size()))
+    all.push_back(decoded(std::move(state)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    expect_variable(*call.node, shard.initialized(sliced.variables[i]), sliced.variables[i],
+                    sliced.elements(i));
+    if (all[i].slice != slice_of(sliced, i, rank))
+      throw Error(Code::data_loss,
+                  fmt::format("node '{}' ({}): slots of another slice of '{}'", call.node->name,
+                              call.node->op->name, sliced.variables[i]));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ShardVariable& variable = shard.initialized(sliced.variables[i]);
+    variable.state.slots = std::move(all[i].slots);
+    variable.slots_of = std::move(all[i].slots_of);
+    variable.slice = all[i].slice;
+    variable.slots_step = step;
+  }
+  return Outputs{};
+}
+
+StateResult has_whole_slots(ShardState& shard, StateCall& call) {
+  const auto names = attr<Tensor>(*call.node, "variables").values<std::string>();
+  const bool whole = std::ranges::all_of(names, [&](const std::string& name) {
+    const ShardVariable* variable = shard.find(name);
+    return !variable || !variable->slice;
+  });
+  return Outputs{Tensor::scalar<bool>(whole)};
+}
+
+}  // namespace
+
+std::span<const StateOp> sliced_handlers() {
+  static const std::array all = {
+      StateOp{&count_not_finite_slices_op(), count_not_finite, Effect::reads},
+      StateOp{&update_slices_op(), update_slices},
+      StateOp{&assign_slices_op(), assign_slices},
+      StateOp{&read_slot_slices_op(), read_slot_slices, Effect::reads},
+      StateOp{&divide_slots_op(), divide_slots, Effect::reads},
+      StateOp{&assign_slot_slices_op(), assign_slot_slices},
+      StateOp{&has_whole_slots_op(), has_whole_slots, Effect::reads},
+  };
+  return all;
+}
+
+}  // namespace actorflow

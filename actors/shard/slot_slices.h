@@ -1,0 +1,52 @@
+// Slots of which each replica has a slice: cutting them, putting them together, and as bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/shard/state_copy.h"
+#include "dataflow/values/tensor.h"
+
+namespace actorflow {
+
+// Elements of a variable, in row-major order.
+struct SlotSlice {
+  std::int64_t first = 0, count = 0;
+
+  bool operator==(const SlotSlice&) const = default;
+};
+
+// Whether a slot is "step", which is no tensor of the variable's elements.
+inline bool is_count_of_updates(const Tensor& slot) { return slot.dtype() == DType::int64; }
+
+// Copies `count` elements. REQUIRES: one dtype, on the host, and that both have them.
+void copy_elements(Tensor& to, std::int64_t to_first, const Tensor& from, std::int64_t from_first,
+                   std::int64_t count);
+// A copy of some elements, of one dimension. REQUIRES: a tensor on the host that has them.
+Tensor elements_of(const Tensor& all, const SlotSlice& slice);
+// The slices of whole slots; the slot "step", an int64, stays as it is. On the host.
+std::vector<Tensor> cut_slots(std::span<const Tensor> slots, const SlotSlice& slice);
+
+// A slice with its slots, as a replica sends it. Without slots `slots_of` is "".
+struct SentSlots {
+  std::string slots_of;
+  SlotSlice slice;
+  std::vector<Tensor> slots;
+};
+CopiedState encoded(SentSlots sent);
+// Throws data_loss.
+SentSlots decoded(CopiedState state);
+
+// The slots of a whole variable; its optimizer is "" if there are none. `like` has the variable's shape.
+// Throws aborted, naming the variable, if the slices are not all of one optimizer, or lack elements.
+struct WholeSlots {
+  std::string slots_of;
+  std::vector<Tensor> slots;
+};
+WholeSlots put_together(const std::string& variable, const Tensor& like,
+                        std::span<const SentSlots> slices);
+
+}  // namespace actorflow
