@@ -40,7 +40,7 @@ CopiedState encoded(SentSlots sent) {
 }
 
 SentSlots decoded(CopiedState state) {
-  const Tensor& range = state.tensors[0];
+  const Tensor range = state.tensors.empty() ? Tensor() : state.tensors[0];
   if (range.dtype() != DType::int64 || range.elements() != 2)
     throw Error(Code::data_loss, "the bytes are not those of slots that another replica has");
   SentSlots sent{
