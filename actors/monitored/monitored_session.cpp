@@ -44,9 +44,7 @@ struct MonitoredSession::Impl {
   Impl(std::optional<Server> own_server, Server* other_server, Graph& graph, MonitoredOptions given);
 
   void add_reporting_hooks();
-  Storage& storage() const {
-    return options.storage ? *options.storage : server.runtime()->storage();
-  }
+  Storage& storage() const { return options.storage ? *options.storage : server.runtime()->storage(); }
   bool over() const { return stop || server.stopping(); }
   Session* ready();
   void survive(const Error& error);
@@ -62,7 +60,7 @@ struct MonitoredSession::Impl {
   Scaffold scaffold;
   Hooks hooks;
   std::unique_ptr<SessionMaker> maker;
-  std::shared_ptr<Session> session;  // none before the first and after a loss
+  std::shared_ptr<Session> session;                       // none before the first and after a loss
   std::map<std::vector<NodeId>, std::vector<bool>> made;  // by what a program has asked for
   std::atomic<bool> stop = false;
   int rollbacks = 0;
@@ -90,8 +88,8 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
   maker = std::make_unique<SessionMaker>(server, scaffold, options);
   const Every& every = options.save_checkpoint;
   if (options.is_chief && !options.checkpoint_dir.empty() && (every.steps > 0 || every.seconds > 0)) {
-    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every, {},
-                                     options.max_wait_secs));
+    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every,
+                                     {}, options.max_wait_secs));
     hooks.back()->begin(scaffold);
   }
 }
@@ -110,9 +108,10 @@ void MonitoredSession::Impl::add_reporting_hooks() {
     hooks.push_back(summary_saver(*options.summaries, writer, options.save_summaries));
 }
 
-// The session of the next step; null if training is over.
+// The session of the next step; null if training is over. That a server stops while there is no session
+// is for the maker to find, whose reason why_over() gives.
 Session* MonitoredSession::Impl::ready() {
-  while (!session && !over()) {
+  while (!session && !stop) {
     try {
       session = maker->make();
       if (!session) {
@@ -170,7 +169,8 @@ const std::vector<bool>& MonitoredSession::Impl::made_for(const std::vector<Outp
   std::vector<NodeId> asked;
   const auto ask = [&](const std::vector<Output>& outputs, const std::string& what) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      expect_in_graph(scaffold.graph, outputs[i], what + std::to_string(i) + " of the monitored session");
+      expect_in_graph(scaffold.graph, outputs[i],
+                      what + std::to_string(i) + " of the monitored session");
       asked.push_back(outputs[i].edge.node);
     }
   };

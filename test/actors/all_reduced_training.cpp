@@ -156,6 +156,18 @@ BOOST_AUTO_TEST_CASE(more_replicas_than_a_gradient_has_elements) {
 
 BOOST_AUTO_TEST_CASE(one_replica_trains_alone) { expect_bits_of_gathering(1, {}, "1"); }
 
+BOOST_AUTO_TEST_CASE(a_replica_whose_job_ends_before_it_has_a_session_leaves) {
+  LocalCluster cluster({{"worker", 2}});
+  Server& server = cluster.server("worker", 1);
+  server.stop("the job is over");
+  const Job job;
+  Program program(server, job);
+  const std::atomic<bool> never{false};
+  const auto end = run_replica(
+      server, program, {.strategy = job.strategy, .train_steps = steps, .ps_job = "worker"}, never);
+  BOOST_TEST((end == ReplicaEnd::left));
+}
+
 BOOST_AUTO_TEST_CASE(a_variable_of_text_is_refused_by_name_of_what_cannot_travel) {
   LocalCluster cluster({{"worker", 1}});
   Graph g;

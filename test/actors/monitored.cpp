@@ -265,7 +265,8 @@ BOOST_AUTO_TEST_CASE(checkpoints_come_at_their_steps_and_at_the_end) {
   auto options = job.chief();
   options.save_checkpoint = {};
   options.saver = &saver;
-  options.hooks = {checkpoint_saver(saver, posix_storage(), job.folder.path(), {.steps = 3}, {listener})};
+  options.hooks = {
+      checkpoint_saver(saver, posix_storage(), job.folder.path(), {.steps = 3}, {listener})};
   options.last_step = 7;
   MonitoredSession session(job.worker(0), p.g, options);
   while (!session.should_stop()) session.run(p.train, p.feed(1));
@@ -385,8 +386,9 @@ BOOST_AUTO_TEST_CASE(a_full_disk_loses_summaries_but_no_training) {
   options.storage = &disk;
   options.summaries = &summaries;
   options.last_step = 3;
-  BOOST_TEST((status_of([&] { MonitoredSession(job.worker(0), p.g, options); }).message.find(
-                  "summary_dir") != std::string::npos));
+  BOOST_TEST((status_of([&] {
+                MonitoredSession(job.worker(0), p.g, options);
+              }).message.find("summary_dir") != std::string::npos));
   options.summary_dir = "events";
   MonitoredSession session(job.worker(0), p.g, options);
   while (!session.should_stop()) session.run(p.train, p.feed(1));
@@ -442,6 +444,18 @@ BOOST_AUTO_TEST_CASE(a_profiler_writes_a_timeline_of_a_step) {
   MonitoredSession session(job.worker(0), p.g, options);
   while (!session.should_stop()) session.run(p.train, p.feed(1));
   BOOST_TEST(std::filesystem::file_size(folder.file("timeline-2.json")) > 100u);
+}
+
+// It heard of the job's end before its first session, or between two.
+BOOST_AUTO_TEST_CASE(a_server_that_stops_without_a_session_is_the_end_of_training) {
+  Job job;
+  Program p(1);
+  job.worker(1).stop("the job is over");
+  MonitoredSession session(job.worker(1), p.g, job.other());
+  BOOST_TEST(session.should_stop());
+  BOOST_TEST(session.why_over() == "the job is over");
+  BOOST_TEST(session.run({p.loss}, p.feed(1)).empty());
+  session.close();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
