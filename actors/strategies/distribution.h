@@ -21,8 +21,8 @@ class ElasticTask;
 // In this process.
 struct OneDevice {};
 
-// Synchronously by that many replicas in this process, each with its part of every batch and variables of
-// its own, as MultiWorkerMirrored. The functions of the dataset are called by several threads.
+// Synchronously by that many replicas in this process, each with its part of every batch and variables
+// of its own, as MultiWorkerMirrored. The functions of the dataset are called by several threads.
 struct Mirrored {
   int replicas = 2;
 };
@@ -42,10 +42,11 @@ struct ParameterServer {
   ReplicaOptions options;
 };
 
-// Synchronously by the workers of a cluster without parameter servers: each has all variables, with their
-// slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and comes back
-// gets the chief's variables, and only the step that was under way is made again; after the loss of the
-// chief all go on from the newest checkpoint. What is learned has the same bits as without the loss.
+// Synchronously by the workers of a cluster without parameter servers: each has all variables, with
+// their slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and
+// comes back gets the chief's variables, and only the step that was under way is made again; after the
+// loss of the chief all go on from the newest checkpoint. What is learned has the same bits as without
+// the loss.
 struct MultiWorkerMirrored {
   // REQUIRES: the server outlives the strategy's use.
   explicit MultiWorkerMirrored(Server& task, ReplicaOptions options_ = {})
@@ -115,8 +116,8 @@ struct Pipeline {
   ReplicaOptions options;
 };
 
-using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ElasticMirrored,
-                                  ParameterServer, Pipeline>;
+using Distribution =
+    std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ElasticMirrored, ParameterServer, Pipeline>;
 
 // The strategy of this process by its environment: TF_CONFIG, as distributed TensorFlow reads it, or
 // what mpirun, srun or torchrun say to the processes that they start

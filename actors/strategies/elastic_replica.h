@@ -47,7 +47,7 @@ class ElasticReplica {
   Graph& graph_;
   const bool is_first_;
   Output bytes_, assigned_, read_;  // fed; a node; uint8 [n]
-  Output own_vote_, vote_;          // int64 [2]: whether to leave, and after how many steps to vote again
+  Output own_vote_, vote_;  // int64 [2]: whether to leave, and after how many steps to vote again
   std::int64_t next_vote_ = 0, last_vote_ = -1;
   Clock::time_point voted_at_{};
 };

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,7 @@ ServerOptions ElasticTask::options_in(const ElasticWorld& world) const {
 
 ReplicaEnd ElasticTask::run(const std::function<ReplicaEnd(Server&)>& train,
                             const std::atomic<bool>& interrupted) {
+  std::future<void> farewell;  // of the world before
   while (true) {
     const ReservedPort port;
     const auto world = link_->next_world(state_.step, port.number(), interrupted);
@@ -40,21 +42,27 @@ ReplicaEnd ElasticTask::run(const std::function<ReplicaEnd(Server&)>& train,
     }
     spdlog::info("world {}: rank {} of {}", world->epoch, world->rank, world->addresses.size());
     rank_ = world->rank;
-    Server server(options_in(*world));
-    const auto use = [this](Server* present) {
-      const std::lock_guard lock(mutex_);
-      server_ = present;
-    };
-    use(&server);
-    struct Forget {
-      const decltype(use)& forget;
-      ~Forget() { forget(nullptr); }
-    } const forget{use};
-    const ReplicaEnd end = train(server);
-    if (end == ReplicaEnd::world_over) continue;
+    auto server = std::make_unique<Server>(options_in(*world));
+    const ReplicaEnd end = train_with(*server, train);
     if (end == ReplicaEnd::interrupted || (interrupted && end == ReplicaEnd::left)) link_->leave();
-    return end;
+    if (end != ReplicaEnd::world_over) return end;
+    // Its last words may be to somebody who is gone: nobody has to wait for that.
+    farewell = std::async(std::launch::async, [last = std::move(server)]() mutable { last.reset(); });
   }
+}
+
+// stop() knows the server as long as it trains.
+ReplicaEnd ElasticTask::train_with(Server& server, const std::function<ReplicaEnd(Server&)>& train) {
+  const auto use = [this](Server* present) {
+    const std::lock_guard lock(mutex_);
+    server_ = present;
+  };
+  struct Use {
+    const decltype(use)& end;
+    ~Use() { end(nullptr); }
+  } const until_end{use};
+  use(&server);
+  return train(server);
 }
 
 void ElasticTask::stop(const std::string& reason) {

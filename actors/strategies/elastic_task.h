@@ -51,6 +51,7 @@ class ElasticTask {
   ElasticState& state() { return state_; }
 
  private:
+  ReplicaEnd train_with(Server& server, const std::function<ReplicaEnd(Server&)>& train);
   ServerOptions options_in(const ElasticWorld& world) const;
 
   const std::shared_ptr<ElasticLink> link_;

@@ -58,9 +58,10 @@ int number_in(const char* variable) {
   int number = 0;
   const auto parsed = std::from_chars(text ? text : "", text ? text + std::strlen(text) : "", number);
   if (parsed.ec == std::errc() && number >= 0) return number;
-  throw UsageError(fmt::format("the environment variable {} is '{}', but expected is a number, which "
-                               "actorflow launch --min sets",
-                               variable, text ? text : ""));
+  throw UsageError(
+      fmt::format("the environment variable {} is '{}', but expected is a number, which "
+                  "actorflow launch --min sets",
+                  variable, text ? text : ""));
 }
 
 // Later worlds divide the batches of as many tasks as the job was started with.

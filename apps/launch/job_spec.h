@@ -51,7 +51,9 @@ struct JobSpec {
   int elastic_timeout_s = 600;     // how long it may have less than `min_workers`
   JobFolders folders;
 
-  bool is_elastic() const { return min_workers || max_workers || !host_discovery.empty() || reset_limit; }
+  bool is_elastic() const {
+    return min_workers || max_workers || !host_discovery.empty() || reset_limit;
+  }
   bool operator==(const JobSpec&) const = default;
 };
 

@@ -103,11 +103,21 @@ std::vector<EnvironmentVariable> elastic_environment(const LaunchedTask& task, i
 }
 
 const std::vector<std::string>& launcher_variables() {
-  static const std::vector<std::string> names{
-      "TF_CONFIG",  "RANK",       "WORLD_SIZE",  "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "CROSS_RANK",
-      "CROSS_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "GROUP_WORLD_SIZE",
-      elastic_descriptor_variable, elastic_socket_variable, elastic_workers_variable,
-      elastic_task_variable};
+  static const std::vector<std::string> names{"TF_CONFIG",
+                                              "RANK",
+                                              "WORLD_SIZE",
+                                              "LOCAL_RANK",
+                                              "LOCAL_WORLD_SIZE",
+                                              "CROSS_RANK",
+                                              "CROSS_SIZE",
+                                              "GROUP_RANK",
+                                              "MASTER_ADDR",
+                                              "MASTER_PORT",
+                                              "GROUP_WORLD_SIZE",
+                                              elastic_descriptor_variable,
+                                              elastic_socket_variable,
+                                              elastic_workers_variable,
+                                              elastic_task_variable};
   return names;
 }
 

@@ -121,7 +121,8 @@ ReplicaSettings ClassifierProgram::settings() const {
   return {
       {"model", describe(options_.model)},
       {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
-      {"batch_size", std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
+      {"batch_size",
+       std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
       {"precision", std::string(to_string(options_.precision))},
       {"seed", std::to_string(options_.seed)},
       {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())}};
@@ -136,8 +137,7 @@ void ClassifierProgram::prepare(MonitoredOptions& options) {
 // The replica's share of the batches, from the one on that is next after a start or a recovery.
 void ClassifierProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
-    meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
-                   examples_per_step());
+    meter_.emplace(server_.runtime()->clock(), step, options_.train_steps, examples_per_step());
   batches_.emplace(server_, own_batches(planted(PlantedBug::wrong_batch) ? 0 : step).prefetch(1));
 }
 

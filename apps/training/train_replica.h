@@ -25,11 +25,11 @@ namespace actorflow {
 struct TrainOptions : ReplicaOptions {
   ModelChoice model{};
   OptimizerChoice optimizer = Adam{};
-  LearningRateSchedule learning_rate{};      // none: the optimizer's
-  double clip_global_norm = 0;               // of the gradients; 0 = not
-  Loss loss = softmax_cross_entropy();       // of training
-  ImageAugmentation augmentation{};          // of training
-  std::int64_t batch_size = 64;              // examples of one replica's step
+  LearningRateSchedule learning_rate{};  // none: the optimizer's
+  double clip_global_norm = 0;           // of the gradients; 0 = not
+  Loss loss = softmax_cross_entropy();   // of training
+  ImageAugmentation augmentation{};      // of training
+  std::int64_t batch_size = 64;          // examples of one replica's step
   // Examples of a step of all replicas together, whose number may change; 0: as many as they have then.
   std::int64_t global_batch = 0;
   Precision precision = Precision::float32;  // of the products

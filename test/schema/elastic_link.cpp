@@ -57,10 +57,9 @@ ElasticNews about(Kind kind, std::int64_t epoch) {
 BOOST_AUTO_TEST_SUITE(elastic_link)
 
 BOOST_AUTO_TEST_CASE(lines_come_back_as_they_were) {
-  for (const auto& request :
-       {ElasticRequest{.epoch = 3, .step = 118, .port = 4711},
-        ElasticRequest{.kind = ElasticRequest::Kind::heard, .epoch = 2},
-        ElasticRequest{.kind = ElasticRequest::Kind::leave}}) {
+  for (const auto& request : {ElasticRequest{.epoch = 3, .step = 118, .port = 4711},
+                              ElasticRequest{.kind = ElasticRequest::Kind::heard, .epoch = 2},
+                              ElasticRequest{.kind = ElasticRequest::Kind::leave}}) {
     std::string line = to_line(request);
     line.pop_back();
     BOOST_TEST((parse_request(line).value() == request));

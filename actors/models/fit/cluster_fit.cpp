@@ -312,9 +312,9 @@ ReplicaEnd ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  const ReplicaEnd end = run_replica(server_, *this, replica_options_,
-                                     options_.interrupted ? *options_.interrupted : never,
-                                     elastic_ ? &elastic_->task : nullptr);
+  const ReplicaEnd end =
+      run_replica(server_, *this, replica_options_, options_.interrupted ? *options_.interrupted : never,
+                  elastic_ ? &elastic_->task : nullptr);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
   if (elastic_) elastic_->history = std::move(history_);
   return end;

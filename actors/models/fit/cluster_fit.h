@@ -35,7 +35,8 @@ class ClusterFit final : public ReplicaProgram {
              const FitOptions& options, ReplicaOptions replica_options,
              const PipelineOptions* pipeline = nullptr, ElasticFit* elastic = nullptr);
 
-  // Runs the replica until training, or the world of an elastic job, ends. `history` is then the chief's.
+  // Runs the replica until training, or the world of an elastic job, ends. `history` is then the
+  // chief's.
   ReplicaEnd run();
   History& history() { return history_; }
 

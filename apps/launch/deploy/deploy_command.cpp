@@ -38,8 +38,9 @@ void check(const DeployOptions& options, const JobSpec& job) {
                     "--ps N -np N",
                     options.to));
   if (job.is_elastic())
-    throw UsageError(
-        fmt::format("--min, --max and --host_discovery: with --to {} the number of workers is fixed by -np", options.to));
+    throw UsageError(fmt::format(
+        "--min, --max and --host_discovery: with --to {} the number of workers is fixed by -np",
+        options.to));
   for (const auto& [name, value] : job.environment)
     if (!std::regex_match(name, variable))
       throw UsageError(fmt::format("--env: expected a name of letters, digits and '_', got '{}'", name));

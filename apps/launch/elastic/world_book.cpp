@@ -101,7 +101,7 @@ void WorldBook::look_for_silence(Time now) {
     order(WorldOrder::Kind::kill, task);
   }
   if (told_ == Told::over)
-    notice_once(told_at_, now, fmt::format("waits for {} to end a step", labels(training)));
+    notice_once("steps", told_at_, now, fmt::format("waits for {} to end a step", labels(training)));
 }
 
 bool WorldBook::may_grow() const {
@@ -133,16 +133,15 @@ void WorldBook::form(Time now) {
 bool WorldBook::all_have_come(Time now) {
   const auto starting = in_stage(Stage::starting);
   if (world_.epoch > 0 || starting.empty() || now >= first_start_ + rules_.patience) return true;
-  notice_once(first_start_, now, fmt::format("waits for {} to begin", labels(starting)));
+  notice_once("begin", first_start_, now, fmt::format("waits for {} to begin", labels(starting)));
   waiting_ = true;
   return false;
 }
 
 bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
   if (std::ssize(tasks) >= rules_.min) return true;
-  const std::string are_left =
-      fmt::format("{} of at least {} tasks {} there", tasks.size(), rules_.min,
-                  tasks.size() == 1 ? "is" : "are");
+  const std::string are_left = fmt::format("{} of at least {} tasks {} there", tasks.size(), rules_.min,
+                                           tasks.size() == 1 ? "is" : "are");
   const std::string why = changes(world_);
   const std::string text = why.empty() ? are_left : why + "; " + are_left;
   if (!short_since_) short_since_ = now;
@@ -152,7 +151,7 @@ bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
     fail(fmt::format("{} after {} s", text,
                      std::chrono::duration_cast<std::chrono::seconds>(rules_.patience).count()));
   } else {
-    notice_once(*short_since_, now, text + "; waiting for more");
+    notice_once(are_left, *short_since_, now, text + "; waiting for more");
     waiting_ = true;
   }
   return false;
@@ -180,12 +179,14 @@ std::string WorldBook::sentence(const World& next) const {
   if (world_.epoch == 0) return fmt::format("{}{} train", head, count(next.members.size()));
   const bool has_state = next.step >= 0;
   const std::string from =
-      has_state ? fmt::format("train on from step {}", next.step)
-                : std::string("begin at the newest checkpoint, or anew, as nobody has the state any more");
+      has_state
+          ? fmt::format("train on from step {}", next.step)
+          : std::string("begin at the newest checkpoint, or anew, as nobody has the state any more");
   const std::string why = changes(next);
-  const std::string size = next.members.size() < world_.members.size()
-                               ? fmt::format("{} of {}", next.members.size(), count(world_.members.size()))
-                               : count(next.members.size());
+  const std::string size =
+      next.members.size() < world_.members.size()
+          ? fmt::format("{} of {}", next.members.size(), count(world_.members.size()))
+          : count(next.members.size());
   return fmt::format("{}{} {}{}{}", head, size, from, why.empty() ? "" : "; ", why);
 }
 
@@ -230,9 +231,8 @@ bool WorldBook::is_leaving(int task) const {
   return found != tasks_.end() && found->second.stage == Stage::leaving;
 }
 
-void WorldBook::notice_once(Time since, Time now, const std::string& text) {
-  if (noticed_ == text || now < since + notice_after) return;
-  noticed_ = text;
+void WorldBook::notice_once(const std::string& what, Time since, Time now, const std::string& text) {
+  if (now < since + notice_after || !noticed_.insert(what).second) return;
   order(WorldOrder::Kind::say, -1, text);
 }
 

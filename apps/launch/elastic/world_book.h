@@ -1,9 +1,9 @@
 // Which tasks of an elastic job train together. The launcher keeps the book, and nobody else decides:
 // so old and new members can never disagree who is a member, or whose state counts.
 //
-// A job is a sequence of worlds. A world ends when one of its tasks is lost or leaves, or when a newcomer
-// can be taken; the next one begins when each of its tasks has asked for that or is gone. So no task is
-// ever in a world while another one still trains in an earlier one.
+// A job is a sequence of worlds. A world ends when one of its tasks is lost or leaves, or when a
+// newcomer can be taken; the next one begins when each of its tasks has asked for that or is gone. So no
+// task is ever in a world while another one still trains in an earlier one.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@
 namespace actorflow {
 
 struct WorldRules {
-  int min = 1, max = 1;            // tasks of a world
+  int min = 1, max = 1;              // tasks of a world
   std::optional<int> reset_limit{};  // worlds with other members than the one before; none: any number
   // Of the first world until all tasks have come, and of later ones until there are `min`.
   std::chrono::milliseconds patience{600'000};
@@ -55,7 +56,8 @@ class WorldBook {
 
   // A process of the task has been started, so it may come.
   void started(int task, Time now);
-  // It wants the next world. `epoch`: of the last one that it was in; `step`: of the state that it holds.
+  // It wants the next world. `epoch`: of the last one that it was in; `step`: of the state that it
+  // holds.
   void joins(int task, std::int64_t epoch, std::int64_t step);
   void heard(int task, std::int64_t epoch);
   // It will end by its own wish.
@@ -103,7 +105,7 @@ class WorldBook {
   void order(WorldOrder::Kind kind, int task, std::string text = {}) {
     orders_.push_back({kind, task, std::move(text)});
   }
-  void notice_once(Time since, Time now, const std::string& text);
+  void notice_once(const std::string& what, Time since, Time now, const std::string& text);
   void fail(const std::string& why);
 
   const WorldRules rules_;
@@ -116,7 +118,7 @@ class WorldBook {
   std::optional<Time> short_since_;  // below `min`
   int resets_ = 0;
   bool complete_ = false, failed_ = false, more_may_come_ = false, waiting_ = false;
-  std::string noticed_;  // what people were told last in this world
+  std::set<std::string> noticed_;  // what people were told in this world
   std::vector<WorldOrder> orders_;
 };
 

@@ -1,5 +1,5 @@
-// The script of --host_discovery, which prints the hosts of an elastic job, a line for each: "host:slots"
-// as Horovod's, or "host slots=N".
+// The script of --host_discovery, which prints the hosts of an elastic job, a line for each:
+// "host:slots" as Horovod's, or "host slots=N".
 #pragma once
 
 #include <sys/types.h>

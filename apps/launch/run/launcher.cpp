@@ -59,8 +59,8 @@ JobAddresses addresses_of(const JobSpec& job) {
 // Null if the hosts are named.
 std::unique_ptr<HostDiscovery> discovery_of(const JobSpec& job, Console& console) {
   if (job.host_discovery.empty()) return nullptr;
-  return std::make_unique<HostDiscovery>(
-      job.host_discovery, [&console](const std::string& text) { console.say(text); });
+  return std::make_unique<HostDiscovery>(job.host_discovery,
+                                         [&console](const std::string& text) { console.say(text); });
 }
 
 // A job that begins with fewer slots than wanted gets more of them later.
@@ -131,9 +131,8 @@ void Launcher::start(int task) {
   const LaunchedTask& started = task_of(task);
   Frame frame{"start", std::to_string(task), std::to_string(started.port),
               std::to_string(started.is_first_rank() ? addresses_.master_port : 0)};
-  for (const auto& variable : elastic_
-                                  ? elastic_environment(started, asked_.workers)
-                                  : task_environment(progress_.tasks(), started, addresses_))
+  for (const auto& variable : elastic_ ? elastic_environment(started, asked_.workers)
+                                       : task_environment(progress_.tasks(), started, addresses_))
     frame.push_back(variable.name + "=" + variable.value);
   keepers_.send(started.host, frame);
 }
@@ -187,7 +186,8 @@ void Launcher::task_ended(int task, const TaskEnd& end) {
   output_.finish(task);
   std::string says;
   const bool was_over = progress_.work_is_done();  // how parameter servers end then says nothing
-  const Consequence consequence = progress_.ended(task, is_no_failure(task, end) ? TaskEnd{} : end, says);
+  const Consequence consequence =
+      progress_.ended(task, is_no_failure(task, end) ? TaskEnd{} : end, says);
   if (ending_ || was_over) return;
   says = fmt::format("{} on {} {}", task_of(task).label(), host_of(task), says);
   if (consequence == Consequence::end_job) end_job({end.status, says});

@@ -98,7 +98,7 @@ class Launcher {
   FileDescriptor signals_;
   Console console_;
   std::unique_ptr<HostDiscovery> discovery_;  // null: the hosts are named
-  const JobSpec asked_;  // what was asked for, before hosts were found
+  const JobSpec asked_;                       // what was asked for, before hosts were found
   StopSocket stop_socket_;
   JobProgress progress_;
   TaskOutput output_;

@@ -87,8 +87,7 @@ void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
                              host_name_of(task)));
     send_signal(task, SIGTERM);
   }
-  for (const auto& name : changes.starts)
-    start_on(*std::ranges::find(hosts, name, &LaunchHost::name));
+  for (const auto& name : changes.starts) start_on(*std::ranges::find(hosts, name, &LaunchHost::name));
 }
 
 void Launcher::start_on(const LaunchHost& host) {
@@ -115,9 +114,10 @@ void Launcher::start_later(int task) {
 bool Launcher::add_host(const LaunchHost& host) {
   const bool on_loopback = addresses_.hosts.front() == "127.0.0.1";
   if (on_loopback != is_this_machine(host)) {
-    console_.say(fmt::format("{} is left out: the job's tasks talk by {}; let the script name this "
-                             "machine by its name on the network, and not as localhost",
-                             host.to_string(), on_loopback ? "loopback" : "the network"));
+    console_.say(
+        fmt::format("{} is left out: the job's tasks talk by {}; let the script name this "
+                    "machine by its name on the network, and not as localhost",
+                    host.to_string(), on_loopback ? "loopback" : "the network"));
     return false;
   }
   keepers_.add(host, options_);

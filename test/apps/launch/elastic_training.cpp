@@ -13,8 +13,9 @@ namespace {
 const std::string bin = ACTORFLOW_BIN_DIR "/";
 
 std::vector<std::string> training(int steps, std::vector<std::string> more = {}) {
-  std::vector<std::string> command{bin + "actorflow", "train", "digits", "--strategy", "multi_worker",
-                                   "--train_steps", std::to_string(steps)};
+  std::vector<std::string> command{bin + "actorflow",    "train",        "digits",
+                                   "--strategy",         "multi_worker", "--train_steps",
+                                   std::to_string(steps)};
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }
@@ -49,26 +50,27 @@ void kill_task(Launched& job, int task, int signal = SIGKILL) {
 }
 
 // So many steps that the job does not end before what a test does to it.
-constexpr int steps = 600;
+constexpr int steps = 1500;
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(elastic_training)
 
-BOOST_AUTO_TEST_CASE(a_killed_task_shrinks_the_world_and_comes_back_and_nothing_is_unlearnt) {
-  Launched undisturbed({"-np", "4"}, training(steps));
+// The others may have gone on without it for a world, or it may have been there as soon as they.
+BOOST_AUTO_TEST_CASE(a_killed_task_comes_back_and_nothing_is_unlearnt) {
+  constexpr int enough_to_come_back = 5000;
+  Launched undisturbed({"-np", "4"}, training(enough_to_come_back));
   BOOST_TEST(undisturbed.wait() == 0);
-  Launched job(elastic("2", {"--restarts", "1"}), training(steps));
+  Launched job(elastic("2", {"--restarts", "1"}), training(enough_to_come_back));
   BOOST_REQUIRE(job.process().prints("worker 0 | step"));
   kill_task(job, 1);
-  BOOST_REQUIRE(job.process().prints("world 2: 3 of 4 tasks train on from step "));
-  BOOST_REQUIRE(job.process().prints("world 3: 4 tasks train on from step "));
+  BOOST_REQUIRE(job.process().prints("worker 1 has come\n"));
   BOOST_TEST(job.wait() == 0);
   const std::string text = job.output();
   BOOST_TEST(step_of_world(text, 2) > 0);
-  BOOST_TEST(step_of_world(text, 3) >= step_of_world(text, 2));
+  expect(text, "4 tasks train on from step ");
   expect(text, "worker 1 was lost");
-  expect(text, "worker 1 has come");
+  BOOST_TEST(text.find("restored") == std::string::npos);
   BOOST_TEST(std::abs(accuracy(text) - accuracy(undisturbed.output())) < 0.02);
   job.expect_nothing_left();
 }
@@ -140,7 +142,8 @@ BOOST_AUTO_TEST_CASE(tasks_come_and_leave_with_the_hosts_that_a_script_prints) {
   print("localhost:2");
   std::ofstream(script) << "#!/bin/sh\ncat " << hosts << '\n';
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  Launched job({"-np", "2", "--min", "1", "--max", "4", "--host_discovery", script}, training(1'000'000));
+  Launched job({"-np", "2", "--min", "1", "--max", "4", "--host_discovery", script},
+               training(1'000'000));
   BOOST_REQUIRE(job.process().prints("worker 0 | step"));
   print("localhost:4");
   BOOST_REQUIRE(job.process().prints("worker 3 | step"));

@@ -76,9 +76,8 @@ BOOST_AUTO_TEST_CASE(after_a_loss_the_survivor_with_the_greatest_step_is_first) 
   job.book.joins(2, 1, 118);
   BOOST_TEST(job.after(10s) == Words{"say waits for worker 3 to end a step"});
   job.book.joins(3, 1, 118);
-  BOOST_TEST(job.after() ==
-             (Words{"say world 2: 3 of 4 tasks train on from step 118; worker 1 was lost", "2 give",
-                    "0 give", "3 give"}));
+  BOOST_TEST(job.after() == (Words{"say world 2: 3 of 4 tasks train on from step 118; worker 1 was lost",
+                                   "2 give", "0 give", "3 give"}));
   BOOST_TEST(job.book.world().members == (Members{2, 0, 3}));
 }
 
@@ -106,10 +105,9 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_started_again_comes_back_as_a_newcomer) {
   job.after();
   job.book.joins(0, 0, -1);
   job.book.joins(1, 1, 7);
-  BOOST_TEST(
-      job.after() ==
-      (Words{"say world 2: 2 tasks train on from step 7; worker 0 was lost, worker 0 has come",
-             "1 give", "0 give"}));
+  BOOST_TEST(job.after() ==
+             (Words{"say world 2: 2 tasks train on from step 7; worker 0 was lost, worker 0 has come",
+                    "1 give", "0 give"}));
 }
 
 BOOST_AUTO_TEST_CASE(who_leaves_is_no_loss) {
@@ -174,8 +172,7 @@ BOOST_AUTO_TEST_CASE(the_same_members_anew_count_for_no_change) {
   job.book.joins(0, 1, 7);
   BOOST_TEST(job.after() == Words{"1 over"});
   job.book.joins(1, 1, 8);
-  BOOST_TEST(job.after() ==
-             (Words{"say world 2: 2 tasks train on from step 8", "1 give", "0 give"}));
+  BOOST_TEST(job.after() == (Words{"say world 2: 2 tasks train on from step 8", "1 give", "0 give"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_member_that_does_not_even_read_is_ended) {
@@ -188,9 +185,8 @@ BOOST_AUTO_TEST_CASE(a_member_that_does_not_even_read_is_ended) {
                                      "say waits for worker 1, worker 2 to end a step"}));
   job.book.gone(2);
   job.book.joins(1, 1, 7);
-  BOOST_TEST(job.after() ==
-             (Words{"say world 2: 2 of 3 tasks train on from step 7; worker 2 was lost", "0 give",
-                    "1 give"}));
+  BOOST_TEST(job.after() == (Words{"say world 2: 2 of 3 tasks train on from step 7; worker 2 was lost",
+                                   "0 give", "1 give"}));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_survivor_those_who_come_begin_anew) {
@@ -200,9 +196,10 @@ BOOST_AUTO_TEST_CASE(without_a_survivor_those_who_come_begin_anew) {
   job.book.started(0, job.now);
   job.book.gone(1);
   job.book.joins(0, 0, -1);
-  BOOST_TEST(job.after()[0] ==
-             "say world 2: 1 of 2 tasks begin at the newest checkpoint, or anew, as nobody has the state "
-             "any more; worker 0, worker 1 were lost, worker 0 has come");
+  BOOST_TEST(
+      job.after()[0] ==
+      "say world 2: 1 of 2 tasks begin at the newest checkpoint, or anew, as nobody has the state "
+      "any more; worker 0, worker 1 were lost, worker 0 has come");
 }
 
 BOOST_AUTO_TEST_CASE(whoever_comes_after_the_end_hears_of_it) {

@@ -195,8 +195,9 @@ class Schedule {
 BOOST_AUTO_TEST_SUITE(world_schedules)
 
 BOOST_AUTO_TEST_CASE(no_schedule_of_a_thousand_splits_a_world_loses_a_step_or_lasts_for_ever) {
-  for (unsigned seed = 1; seed <= 1000; ++seed)
-    BOOST_TEST_CONTEXT("seed " << seed) { BOOST_TEST(Schedule(seed).run()); }
+  for (unsigned seed = 1; seed <= 1000; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+      BOOST_TEST(Schedule(seed).run());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
