@@ -10,6 +10,7 @@
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/train/replicated_state.h"
+#include "dataflow/train/strategy.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -30,9 +31,13 @@ bool has_session(MonitoredSession& session) {
 
 }  // namespace
 
-ElasticReplica::ElasticReplica(ElasticTask& task, Server& server, Graph& graph,
-                               const std::vector<std::string>& tasks, int replica)
+ElasticReplica::ElasticReplica(ElasticTask& task, const ReplicaOptions& options, Server& server,
+                               Graph& graph, const std::vector<std::string>& tasks, int replica)
     : task_(task), server_(server), graph_(graph), is_first_(replica == 0) {
+  if (!is_all_reduce(options.strategy) || options.max_rollbacks > 0)
+    throw invalid_argument(
+        "the tasks of an elastic job train by all-reduce, and do not go back to a checkpoint for values "
+        "that are not finite: leave out other strategies, and max_rollbacks");
   graph.on(tasks.at(static_cast<std::size_t>(replica)), [&] {
     graph.name_scope("elastic", [&] {
       const auto variables = graph.variables();

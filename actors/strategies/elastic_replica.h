@@ -16,9 +16,10 @@ namespace actorflow {
 // Not thread-safe. REQUIRES: all outlive this.
 class ElasticReplica {
  public:
-  // Adds its nodes to a graph with all variables. `tasks`: those of the replicas, in order.
-  ElasticReplica(ElasticTask& task, Server& server, Graph& graph, const std::vector<std::string>& tasks,
-                 int replica);
+  // Adds its nodes to a graph with all variables. `tasks`: those of the replicas, in order. Throws
+  // invalid_argument for options that an elastic job cannot have.
+  ElasticReplica(ElasticTask& task, const ReplicaOptions& options, Server& server, Graph& graph,
+                 const std::vector<std::string>& tasks, int replica);
   ~ElasticReplica();
 
   // Before there is a session: the first replica gets the values that this task has kept, if any;

@@ -87,7 +87,7 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
   if (is_all_reduce(options.strategy))
     nodes_.train.local_init =
         copy_state_of_first(graph_, graph_.variables(), tasks_of_replicas(), task_.replica);
-  if (elastic) elastic_.emplace(*elastic, server, graph_, tasks_of_replicas(), task_.replica);
+  if (elastic) elastic_.emplace(*elastic, options, server, graph_, tasks_of_replicas(), task_.replica);
   greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
   fetches_ = {nodes_.train.step};
   fetches_.insert(fetches_.end(), nodes_.fetches.begin(), nodes_.fetches.end());

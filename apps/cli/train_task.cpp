@@ -72,6 +72,8 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
     throw UsageError(
         "the tasks of an elastic job train synchronously, by the gradients of all; omit --async, "
         "--staleness_bound and --replicas_to_aggregate");
+  if (options.max_rollbacks > 0)
+    throw UsageError("--not_finite=roll_back is for jobs whose tasks stay; omit it, or --min and --max");
   const LabelledData data = flags.train.load(options, workers);
   options.global_batch = options.batch_size * workers;
   number_in(elastic_task_variable) == 0 ? prepare_outputs(options, flags.train, data, workers)

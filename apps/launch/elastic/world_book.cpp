@@ -210,9 +210,12 @@ std::string WorldBook::changes(const World& next) const {
 }
 
 std::string WorldBook::labels(const std::vector<int>& tasks) const {
+  constexpr std::size_t most = 8;
   std::vector<std::string> names;
-  for (const int task : tasks) names.push_back(label_(task));
-  return fmt::format("{}", fmt::join(names, ", "));
+  for (std::size_t i = 0; i < tasks.size() && i < most; ++i) names.push_back(label_(tasks[i]));
+  const std::size_t left = tasks.size() - names.size();
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     left > 0 ? fmt::format(" and {} more", left) : std::string());
 }
 
 std::vector<int> WorldBook::in_stage(Stage stage) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/launch/elastic/world_book.h"
 #include "apps/launch/job_spec.h"
@@ -45,6 +46,7 @@ class ElasticJob {
   Clock::time_point next_look() const;
 
   bool has_begun() const { return book_.world().epoch > 0; }
+  const std::vector<int>& members() const { return book_.world().members; }
   bool is_complete() const { return book_.is_complete(); }
 
  private:

@@ -46,6 +46,8 @@ void Launcher::follow_elastic() {
   if (!elastic_ || ending_) return;
   elastic_->follow_book();
   if (elastic_->has_begun()) progress_.go_on_without_failed();
+  // Who has met the others has begun: a program need not report its steps besides.
+  for (const int member : elastic_->members()) progress_.is_alive(member);
   if (ending_ || !discovery_ || elastic_->is_complete()) return;
   if (const auto hosts = discovery_->look()) change_hosts(*hosts);
 }

@@ -87,6 +87,17 @@ BOOST_AUTO_TEST_CASE(the_first_task_may_be_lost_too) {
   BOOST_TEST(accuracy(text) > 0.9);
 }
 
+BOOST_AUTO_TEST_CASE(a_program_with_fit_goes_on_too_without_its_first_task_and_with_it_again) {
+  Launched job(elastic("2", {"--restarts", "1"}), {bin + "iris", "--epochs", "300"});
+  BOOST_REQUIRE(job.process().prints("worker 0 | epoch 2/300"));
+  kill_task(job, 0);
+  BOOST_REQUIRE(job.process().prints("train on from step "));
+  BOOST_TEST(job.wait() == 0);
+  const std::string text = job.output();
+  BOOST_TEST(step_of_world(text, 2) > 0);
+  BOOST_TEST(std::stod(text.substr(text.find(" % of 150 flowers are right") - 4)) > 95);
+}
+
 BOOST_AUTO_TEST_CASE(two_tasks_may_be_lost_at_once) {
   Launched job(elastic("2"), training(steps));
   BOOST_REQUIRE(job.process().prints("worker 0 | step"));
