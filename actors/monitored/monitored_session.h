@@ -34,6 +34,9 @@ struct MonitoredOptions {
   // of another task the chief goes on with the values that it has; it restores at the start, where a
   // value is missing, and when a replica demands it. REQUIRES: `chief` is named.
   bool replicated = false;
+  // The variables of a replicated chief have their values before the session is made: none is restored
+  // or initialised then.
+  bool has_values = false;
   // The folder in which the chief saves, and from which it restores; "" = none. If all tasks see it,
   // late ones learn there that training is complete.
   std::string checkpoint_dir{};

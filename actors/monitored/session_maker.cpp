@@ -165,8 +165,9 @@ bool SessionMaker::has_whole_slots(Session& session) const {
 // After the loss of another task; an epoch that is closed says that a replica demands a restore, or that
 // we were interrupted in one.
 bool SessionMaker::may_keep_values(Session& session, const std::vector<std::string>& missing) const {
-  return options_.replicated && had_session_ && missing.empty() && has_whole_slots(session) &&
-         fence_->join_if_open(session);
+  if (!options_.replicated || !missing.empty() || !has_whole_slots(session)) return false;
+  if (!had_session_) return options_.has_values;
+  return fence_->join_if_open(session);
 }
 
 // Neither the tasks nor the folder take anything of an earlier chief from here on.

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "actors/checkpoint/start_number.h"
+#include "actors/strategies/elastic_task.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/values/error.h"
 #include "schema/environment/task_from_environment.h"
@@ -31,11 +32,16 @@ std::shared_ptr<Server> server_from_environment(const ReplicaOptions& replica, S
 
 const Server* server_of(const OneDevice&) { return nullptr; }
 const Server* server_of(const Mirrored&) { return nullptr; }
+const Server* server_of(const ElasticMirrored&) { return nullptr; }
 const Server* server_of(const auto& strategy) { return strategy.server.get(); }
 
 }  // namespace
 
 Distribution distribution_from_environment(const ReplicaOptions& replica, ServerOptions options) {
+  if (is_elastic_task()) {
+    options.connect_timeout_ms = replica.connect_timeout_ms;
+    return ElasticMirrored{std::make_shared<ElasticTask>(std::move(options)), replica};
+  }
   auto server = server_from_environment(replica, std::move(options));
   if (!server) return OneDevice{};
   if (server->cluster().contains({"ps", 0})) return ParameterServer{std::move(server), replica};
@@ -48,6 +54,7 @@ Distribution pipeline_from_environment(const PipelineOptions& cut, const Replica
 }
 
 bool is_chief(const Distribution& strategy) {
+  if (const auto* elastic = std::get_if<ElasticMirrored>(&strategy)) return elastic->task->rank() == 0;
   const Server* server = std::visit([](const auto& chosen) { return server_of(chosen); }, strategy);
   return !server || TaskConfig::make(server->cluster(), server->name()).is_chief();
 }

@@ -16,6 +16,8 @@
 
 namespace actorflow {
 
+class ElasticTask;
+
 // In this process.
 struct OneDevice {};
 
@@ -61,6 +63,21 @@ struct MultiWorkerMirrored {
   ReplicaOptions options;
 };
 
+// The same by the tasks of an elastic job, of which some may be lost, leave or come while it trains
+// (elastic_task.h, `actorflow launch --min`). A batch stays as it is and is divided among those that are
+// there. Any task may become the first one, which calls the callbacks, saves, and has the weights at the
+// end: give all of them the same callbacks. The history begins with the first epoch that a task ends as
+// the first one.
+struct ElasticMirrored {
+  explicit ElasticMirrored(std::shared_ptr<ElasticTask> task_, ReplicaOptions options_ = {})
+      : task(std::move(task_)), options(std::move(options_)) {
+    options.strategy = AllReduce{};
+  }
+
+  std::shared_ptr<ElasticTask> task;
+  ReplicaOptions options;
+};
+
 // How a Pipeline cuts the model and a step.
 struct PipelineOptions {
   int stages = 2;
@@ -101,14 +118,15 @@ struct Pipeline {
   ReplicaOptions options;
 };
 
-using Distribution = std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ParameterServer, Pipeline>;
+using Distribution =
+    std::variant<OneDevice, Mirrored, MultiWorkerMirrored, ElasticMirrored, ParameterServer, Pipeline>;
 
 // The strategy of this process by its environment: TF_CONFIG, as distributed TensorFlow reads it, or
 // what mpirun, srun or torchrun say to the processes that they start
 // (schema/environment/task_from_environment.h). Parameter servers, or workers that hold the variables
 // where the cluster has no "ps"; one device for a process that was started alone. `server` gives what
-// the environment does not: credentials, threads, timeouts. Throws what task_from_environment() and
-// Server throw.
+// the environment does not: credentials, threads, timeouts. ElasticMirrored in an elastic job. Throws
+// what task_from_environment(), ElasticTask and Server throw.
 Distribution distribution_from_environment(const ReplicaOptions& options = {.strategy = Synchronous{}},
                                            ServerOptions server = {});
 
@@ -116,7 +134,8 @@ Distribution distribution_from_environment(const ReplicaOptions& options = {.str
 Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& options = {},
                                        ServerOptions server = {});
 
-// False at tasks other than the chief, whose model has no trained weights after fit().
+// False at tasks other than the chief, whose model has no trained weights after fit(). In an elastic job
+// that is known after fit() only: false before.
 bool is_chief(const Distribution& strategy);
 
 // Calls `replica` for the tasks 0, 1, ... of a job of the cluster, each on a thread, and throws the

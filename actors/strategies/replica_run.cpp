@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,6 +17,8 @@
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
+#include "actors/strategies/elastic_replica.h"
+#include "actors/strategies/program_hook.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicated_state.h"
 #include "dataflow/values/error.h"
@@ -23,30 +26,10 @@
 namespace actorflow {
 namespace {
 
-// Calls `begin` with the global step in each new session, and feeds what `next` returns.
-class ProgramHook final : public SessionHook {
- public:
-  using Begin = std::function<void(Session&, std::int64_t)>;
-
-  ProgramHook(Begin begin, std::function<Feeds()> next)
-      : begin_(std::move(begin)), next_(std::move(next)) {}
-
-  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
-  void after_create_session(RunContext& context) override {
-    begin_(context.session(), context.session().run(global_step_).scalar<std::int64_t>());
-  }
-  RunArgs before_run(RunContext&) override { return {{}, next_()}; }
-
- private:
-  Begin begin_;
-  std::function<Feeds()> next_;
-  Variable global_step_;
-};
-
 class Replica {
  public:
   Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
-          const std::atomic<bool>& interrupted);
+          const std::atomic<bool>& interrupted, ElasticTask* elastic);
 
   ReplicaEnd run();
 
@@ -59,12 +42,14 @@ class Replica {
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
   void step(StepContext& context);
+  void make_step(StepContext& context);
   void begin(Session& session, std::int64_t step);
   void leave(MonitoredSession& session);
+  ReplicaEnd end_world(MonitoredSession& session);
   ReplicaEnd end_as_chief(MonitoredSession& session);
   void end_as_worker(MonitoredSession& session);
   void wait_for_others();
-  bool is_interrupted() const { return task_.is_chief() && interrupted_; }
+  bool is_interrupted() const { return task_.is_chief() && interrupted_ && !elastic_; }
   // Every replica makes each step: the step says which batch is next.
   bool is_lockstep() const {
     if (is_all_reduce(options_.strategy)) return true;
@@ -87,10 +72,12 @@ class Replica {
   Session* session_ = nullptr;   // of the present step
   std::int64_t next_step_ = 0;
   bool ended_early_ = false;
+  std::optional<ElasticReplica> elastic_;
+  bool world_over_ = false;
 };
 
 Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
-                 const std::atomic<bool>& interrupted)
+                 const std::atomic<bool>& interrupted, ElasticTask* elastic)
     : server_(server),
       program_(program),
       options_(options),
@@ -100,6 +87,7 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
   if (is_all_reduce(options.strategy))
     nodes_.train.local_init =
         copy_state_of_first(graph_, graph_.variables(), tasks_of_replicas(), task_.replica);
+  if (elastic) elastic_.emplace(*elastic, options, server, graph_, tasks_of_replicas(), task_.replica);
   greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
   fetches_ = {nodes_.train.step};
   fetches_.insert(fetches_.end(), nodes_.fetches.begin(), nodes_.fetches.end());
@@ -180,30 +168,56 @@ ReplicaSettings Replica::settings() const {
 
 ReplicaEnd Replica::run() {
   if (task_.is_chief()) publish_settings(server_, settings());
-  MonitoredSession session(server_, graph_, monitored());
+  MonitoredOptions options = monitored();
+  options.has_values = elastic_ && elastic_->give_state();
+  MonitoredSession session(server_, graph_, std::move(options));
+  if (elastic_ && !elastic_->begin_steps()) return end_world(session);
   if (!session.why_over().empty()) {
     // The others may wait for it: the chief that was here before may have been lost before it told them.
-    if (task_.is_chief()) server_.shutdown_cluster(session.why_over());
+    if (task_.is_chief() && !(elastic_ && interrupted_)) server_.shutdown_cluster(session.why_over());
     return ReplicaEnd::left;
   }
   train(session);
   check_not_replaced(server_);
+  if (elastic_ && (world_over_ || interrupted_)) return end_world(session);
   if (task_.is_chief()) return end_as_chief(session);
   end_as_worker(session);
+  if (elastic_ && elastic_->is_over()) return end_world(session);
   return ReplicaEnd::left;
+}
+
+// The others go on in the next world, with this task or without it.
+ReplicaEnd Replica::end_world(MonitoredSession& session) {
+  if (!interrupted_) {
+    elastic_->keep_state(session);
+    return ReplicaEnd::world_over;
+  }
+  if (task_.is_chief()) session.close();  // saves, if there is a folder
+  return ReplicaEnd::interrupted;
 }
 
 void Replica::train(MonitoredSession& session) {
   if (!task_.is_chief()) greet_chief(session);
-  while (!session.should_stop() && !is_interrupted() && !ended_early_) {
+  while (!session.should_stop() && !is_interrupted() && !ended_early_ && !world_over_) {
     if (!session.run_step([this](StepContext& context) { step(context); })) break;
   }
+  if (world_over_) return;
   if (!session.why_over().empty()) return;  // heard while it had no session
   if (nodes_.train.leave && !server_.stopping()) leave(session);
   program_.on_last_step(session.session());
 }
 
 void Replica::step(StepContext& context) {
+  if (!elastic_) return make_step(context);
+  const bool made = elastic_->survives([&] {
+    make_step(context);
+    if (next_step_ < options_.train_steps && !ended_early_)
+      world_over_ = elastic_->all_leave(context.session(), next_step_, interrupted_);
+  });
+  world_over_ = world_over_ || !made;
+}
+
+void Replica::make_step(StepContext& context) {
   const auto results = context.run(fetches_, {}, nodes_.targets);
   const auto step = results[0].scalar<std::int64_t>();
   // A replica that was behind, so that its gradient did not count, goes on with the others.
@@ -258,10 +272,11 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
 // Stays until the job is over; trains on if the chief comes back and has to restore an earlier step.
 void Replica::end_as_worker(MonitoredSession& session) {
   constexpr std::int64_t poll_ms = 500;
+  if (elastic_) elastic_->end_steps();
   do {
     server_.announce_done(task_.chief());
     if (server_.join_for(poll_ms)) break;
-    if (session.revive()) train(session);
+    if (!elastic_ && session.revive()) train(session);
   } while (session.why_over().empty());
   session.close();
 }
@@ -301,18 +316,18 @@ TaskConfig replica_config(const Server& server, const ReplicaOptions& options) {
 }
 
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
-                       const std::atomic<bool>& interrupted) {
+                       const std::atomic<bool>& interrupted, ElasticTask* elastic) {
   const bool is_chief = replica_config(server, options).is_chief();
   ReplicaEnd end = ReplicaEnd::left;
   try {
-    end = Replica(server, program, options, interrupted).run();
-    if (end == ReplicaEnd::left && is_chief && interrupted)
+    end = Replica(server, program, options, interrupted, elastic).run();
+    if (end == ReplicaEnd::left && is_chief && interrupted && !elastic)
       server.shutdown_cluster("the chief was interrupted");
   } catch (const std::exception& error) {
     check_not_replaced(server);
     const Status why = failure_of(error);
     const bool told_to_leave = is_loss(why.code) && server.stopping();
-    if (is_chief) end_job(server, why, options, interrupted);
+    if (is_chief) end_job(server, why, options, interrupted && !elastic);
     server.stop("the replica has failed");
     if (!told_to_leave) throw;
   }

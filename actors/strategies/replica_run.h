@@ -1,9 +1,10 @@
 // Between-graph replication: what every replica of a training cluster does around its program.
 //
-// Each replica builds the same graph, with the variables on parameter servers in turn, or, with AllReduce,
-// on its own task, and trains it on its share of the batches, through its own server, until the last step is reached. The chief also
-// restores or initialises the variables, saves, and ends the job. Any task may be lost and restarted:
-// training goes on from the newest checkpoint (after the loss of a worker: from where it was).
+// Each replica builds the same graph, with the variables on parameter servers in turn, or, with
+// AllReduce, on its own task, and trains it on its share of the batches, through its own server, until
+// the last step is reached. The chief also restores or initialises the variables, saves, and ends the
+// job. Any task may be lost and restarted: training goes on from the newest checkpoint (after the loss
+// of a worker: from where it was).
 #pragma once
 
 #include <atomic>
@@ -22,6 +23,8 @@
 #include "dataflow/train/strategy.h"
 
 namespace actorflow {
+
+class ElasticTask;
 
 // The options, the same for every replica.
 struct ReplicaOptions {
@@ -82,14 +85,17 @@ class ReplicaProgram {
 enum class ReplicaEnd : std::uint8_t {
   complete,     // of the chief: finish() was called
   left,         // of other replicas, and where training was complete before it began
-  interrupted,  // `interrupted` became true, and this is the chief: it has saved and ended the job
+  interrupted,  // `interrupted` became true, and this is the chief: it has saved and ended the job; of
+                // an elastic job any replica, and the others go on
+  world_over,   // of an elastic job: the task has kept the values, and trains on in the next world
 };
 
 // Runs the replica of `server`. Throws Error with the root cause if training fails. A chief that fails
 // for another reason than the loss of a task ends the job, and every other task fails for the same
-// reason.
+// reason. `elastic`: the server is that of a world of an elastic job, whose end is an end of the
+// replica, too; the strategy must be AllReduce.
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
-                       const std::atomic<bool>& interrupted);
+                       const std::atomic<bool>& interrupted, ElasticTask* elastic = nullptr);
 
 // The task's place among the replicas. Throws invalid_argument as TaskConfig does.
 TaskConfig replica_config(const Server& server, const ReplicaOptions& options);

@@ -16,6 +16,7 @@ ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& wor
 class ClusterFlags {
  public:
   void add_to(CLI::App& app);
+  bool are_given() const;
   // Whether flags or the environment name a task. Throws UsageError for variables that are wrong.
   bool name_a_task() const;
   // The task by the flags if any is given, else by the environment, which may wait for other ranks
@@ -24,7 +25,6 @@ class ClusterFlags {
   TaskConfig task() const;
 
  private:
-  bool are_given() const;
   TaskConfig from_flags() const;
 
   std::optional<std::string> ps_hosts_, worker_hosts_, job_name_;

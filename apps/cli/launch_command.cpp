@@ -37,6 +37,22 @@ EnvironmentVariable variable_of(const std::string& text) {
   return {name, value};
 }
 
+// The members of an elastic job are equal among each other.
+void check_elastic(LaunchCommand& command) {
+  JobSpec& job = command.options.job;
+  if (job.ps > 0 || job.hybrid || job.chief || job.evaluator)
+    throw UsageError(
+        "an elastic job (--min, --max, --host_discovery) has workers only, which train by all-reduce; "
+        "omit --ps, --hybrid, --chief and --evaluator");
+  if (!job.host_discovery.empty() && (command.has_hosts || command.has_hosts_file))
+    throw UsageError("--host_discovery finds the hosts; omit -H and --hostfile");
+  job.min_workers = job.min_workers.value_or(1);
+  job.max_workers = job.max_workers.value_or(job.workers);
+  if (*job.min_workers > job.workers || job.workers > *job.max_workers)
+    throw UsageError(fmt::format("expected --min <= -np <= --max, got {}, {} and {}", *job.min_workers,
+                                 job.workers, *job.max_workers));
+}
+
 // What the flags mean together.
 void complete(LaunchCommand& command) {
   JobSpec& job = command.options.job;
@@ -51,6 +67,7 @@ void complete(LaunchCommand& command) {
                                  num_hosts(job), job.workers));
   if (!job.hybrid && !command.has_workers && command.deploy.to != "docker")
     throw UsageError("expected -np N, the number of processes with a rank (or --hybrid)");
+  if (job.is_elastic()) check_elastic(command);
   command.options.version = ACTORFLOW_VERSION;
 }
 
@@ -100,6 +117,25 @@ void add_job_flags(CLI::App& app, LaunchCommand& command) {
   add("--log_dir,--log-dir", job.folders.logs, "A file of output for each task, here");
 }
 
+void add_elastic_flags(CLI::App& app, JobSpec& job) {
+  const auto add = [&app](const char* name, auto& value, const char* what) {
+    return app.add_option(name, value, what)->group("Elastic jobs");
+  };
+  add("--min", job.min_workers,
+      "Tasks that must be there to train; while there are so many, the job goes on without lost ones")
+      ->check(CLI::Range(1, 100'000));
+  add("--max", job.max_workers, "Tasks at most, where hosts are discovered; without it -np")
+      ->check(CLI::Range(1, 100'000));
+  add("--host_discovery,--host-discovery", job.host_discovery,
+      "A script that prints the hosts, a line host:slots for each; it is run every second");
+  add("--reset_limit,--reset-limit", job.reset_limit,
+      "How often the tasks that train may change before the job ends")
+      ->check(CLI::Range(0, 1'000'000));
+  add("--elastic_timeout,--elastic-timeout", job.elastic_timeout_s,
+      "Seconds to wait for --min tasks; 600 without it")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
 void add_host_flags(CLI::App& app, LaunchCommand& command) {
   app.add_option("-H,--hosts", command.hosts, "host:slots,user@host:slots,... Without it this machine");
   app.add_option("--hostfile,--hosts_file", command.hosts_file,
@@ -141,6 +177,7 @@ void add_launch_command(CLI::App& app, Command& chosen) {
       app.add_subcommand("launch", "Start a job: a program as tasks here, or by ssh on hosts");
   add_job_flags(*launch, *command);
   add_host_flags(*launch, *command);
+  add_elastic_flags(*launch, command->options.job);
   add_deploy_flags(*launch, command->deploy);
   // Stands for "--", after which the parser would look for a program of its own.
   launch->add_flag("--program")->group("");

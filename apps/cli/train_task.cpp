@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "actors/checkpoint/start_number.h"
 #include "apps/cli/interrupts.h"
@@ -11,6 +15,7 @@
 #include "apps/launch/step_report.h"
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
+#include "schema/environment/elastic_link.h"
 
 namespace actorflow {
 namespace {
@@ -47,6 +52,46 @@ int evaluate(const LabelledData& data, const TrainOptions& options, const Interr
   return interrupts.requested() ? interrupted_run : success;
 }
 
+// A number that the launcher gives.
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  int number = 0;
+  const auto parsed = std::from_chars(text ? text : "", text ? text + std::strlen(text) : "", number);
+  if (parsed.ec == std::errc() && number >= 0) return number;
+  throw UsageError(
+      fmt::format("the environment variable {} is '{}', but expected is a number, which "
+                  "actorflow launch --min sets",
+                  variable, text ? text : ""));
+}
+
+// Later worlds divide the batches of as many tasks as the job was started with.
+int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrupts& interrupts) {
+  const int workers = number_in(elastic_workers_variable);
+  flags.train.place_variables(options, {"worker"});
+  if (!is_all_reduce(options.strategy))
+    throw UsageError(
+        "the tasks of an elastic job train synchronously, by the gradients of all; omit --async, "
+        "--staleness_bound and --replicas_to_aggregate");
+  if (flags.train.sharded_optimizer)
+    throw UsageError("--sharded_optimizer is for jobs whose tasks stay; omit it, or --min and --max");
+  if (options.max_rollbacks > 0)
+    throw UsageError("--not_finite=roll_back is for jobs whose tasks stay; omit it, or --min and --max");
+  const LabelledData data = flags.train.load(options, workers);
+  options.global_batch = options.batch_size * workers;
+  number_in(elastic_task_variable) == 0 ? prepare_outputs(options, flags.train, data, workers)
+                                        : check_checkpoint_folder(options);
+  ServerOptions server = flags.server.options();
+  server.connect_timeout_ms = options.connect_timeout_ms;
+  report_will_step();
+  ElasticTask task(std::move(server));
+  interrupts.on_overdue([&task] { task.stop("interrupted"); });
+  Progress progress(flags.train.report == "-" ? stderr : stdout);
+  const auto report = train_elastic(task, data, options, interrupts.requested(), &progress);
+  interrupts.on_overdue(nullptr);
+  if (report) publish(*report, flags.train);
+  return success;  // also after an interrupt: the others go on
+}
+
 }  // namespace
 
 void TrainTaskFlags::add_to(CLI::App& app) {
@@ -59,6 +104,8 @@ int run_train_task(const TrainTaskFlags& flags) {
   Interrupts interrupts(std::chrono::milliseconds(3000));
   TrainOptions options = flags.train.options();
   options.mark_end = true;
+  if (!flags.cluster.are_given() && is_elastic_task())
+    return run_elastic_task(flags, std::move(options), interrupts);
   const TaskConfig config = flags.cluster.task();
   check_usage([&] { config.chief(); });
   flags.train.place_variables(options, config.cluster.jobs());

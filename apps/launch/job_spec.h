@@ -45,10 +45,15 @@ struct JobSpec {
   std::vector<EnvironmentVariable> environment;  // beside what the launcher tells each task
   std::optional<int> num_gpus;  // of each host, divided among its workers; none: left to the tasks
   int restarts = 0;             // of tasks of the job, altogether
-  // Of an elastic job, else both as `workers`.
-  std::optional<int> min_workers, max_workers;
+  std::optional<int> min_workers, max_workers;  // of an elastic job, of which `workers` begin
+  std::string host_discovery;      // a script that prints its hosts, again and again; "" = none
+  std::optional<int> reset_limit;  // how often its members may change
+  int elastic_timeout_s = 600;     // how long it may have less than `min_workers`
   JobFolders folders;
 
+  bool is_elastic() const {
+    return min_workers || max_workers || !host_discovery.empty() || reset_limit;
+  }
   bool operator==(const JobSpec&) const = default;
 };
 

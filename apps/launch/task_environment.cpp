@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "schema/environment/elastic_link.h"
+
 namespace actorflow {
 namespace {
 
@@ -46,6 +48,21 @@ void add_master(std::map<std::string, std::string>& variables, const std::vector
   variables["MASTER_PORT"] = std::to_string(addresses.master_port);
 }
 
+// What every task has.
+std::map<std::string, std::string> common(const LaunchedTask& task) {
+  std::map<std::string, std::string> variables;
+  variables["ACTORFLOW_RESTART_COUNT"] = std::to_string(task.restart);
+  variables["TORCHELASTIC_RESTART_COUNT"] = std::to_string(task.restart);
+  if (task.gpus) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(*task.gpus, ","));
+  return variables;
+}
+
+std::vector<EnvironmentVariable> as_list(const std::map<std::string, std::string>& variables) {
+  std::vector<EnvironmentVariable> list;
+  for (const auto& [name, value] : variables) list.push_back({name, value});
+  return list;
+}
+
 }  // namespace
 
 std::string address_of(const std::string& host, int port) {
@@ -70,22 +87,37 @@ std::string tf_config(const std::vector<LaunchedTask>& tasks, const LaunchedTask
 std::vector<EnvironmentVariable> task_environment(const std::vector<LaunchedTask>& tasks,
                                                   const LaunchedTask& task,
                                                   const JobAddresses& addresses) {
-  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> variables = common(task);
   variables["TF_CONFIG"] = tf_config(tasks, task, addresses);
-  variables["ACTORFLOW_RESTART_COUNT"] = std::to_string(task.restart);
-  variables["TORCHELASTIC_RESTART_COUNT"] = std::to_string(task.restart);
   if (task.rank) add_ranks(variables, *task.rank);
   if (task.rank) add_master(variables, tasks, addresses);
-  if (task.gpus) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(*task.gpus, ","));
-  std::vector<EnvironmentVariable> list;
-  for (const auto& [name, value] : variables) list.push_back({name, value});
-  return list;
+  return as_list(variables);
+}
+
+std::vector<EnvironmentVariable> elastic_environment(const LaunchedTask& task, int workers) {
+  std::map<std::string, std::string> variables = common(task);
+  variables[elastic_workers_variable] = std::to_string(workers);
+  variables[elastic_task_variable] = std::to_string(task.name.index);
+  if (task.rank) variables["LOCAL_RANK"] = std::to_string(task.rank->local_rank);
+  return as_list(variables);
 }
 
 const std::vector<std::string>& launcher_variables() {
-  static const std::vector<std::string> names{
-      "TF_CONFIG",  "RANK",       "WORLD_SIZE",  "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "CROSS_RANK",
-      "CROSS_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "GROUP_WORLD_SIZE"};
+  static const std::vector<std::string> names{"TF_CONFIG",
+                                              "RANK",
+                                              "WORLD_SIZE",
+                                              "LOCAL_RANK",
+                                              "LOCAL_WORLD_SIZE",
+                                              "CROSS_RANK",
+                                              "CROSS_SIZE",
+                                              "GROUP_RANK",
+                                              "MASTER_ADDR",
+                                              "MASTER_PORT",
+                                              "GROUP_WORLD_SIZE",
+                                              elastic_descriptor_variable,
+                                              elastic_socket_variable,
+                                              elastic_workers_variable,
+                                              elastic_task_variable};
   return names;
 }
 

@@ -28,6 +28,11 @@ std::vector<EnvironmentVariable> task_environment(const std::vector<LaunchedTask
                                                   const LaunchedTask& task,
                                                   const JobAddresses& addresses);
 
+// The same for a task of an elastic job, which has no number for good, and no addresses: how many
+// tasks the job was started with, LOCAL_RANK, and the restart count. Beside it the keeper gives it the
+// socket to the launcher (schema/environment/elastic_link.h).
+std::vector<EnvironmentVariable> elastic_environment(const LaunchedTask& task, int workers);
+
 // The names that an outer launcher may have set, which a task must not take for its own.
 const std::vector<std::string>& launcher_variables();
 

@@ -9,6 +9,7 @@
 #include "actors/client/dataset_iterator.h"
 #include "actors/events/summaries.h"
 #include "actors/models/classifiers.h"
+#include "actors/models/fit/batches.h"
 #include "actors/probes/planted_bug.h"
 #include "actors/runtime/runtime.h"
 #include "apps/training/reports/accuracy.h"
@@ -17,6 +18,7 @@
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replicated_state.h"
+#include "kernels/ops.h"
 #include "kernels/ops/clipping.h"
 
 namespace actorflow {
@@ -49,6 +51,10 @@ class ClassifierProgram final : public ReplicaProgram {
   bool is_sync() const { return is_synchronous(options_.strategy); }
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
   std::int64_t batches_per_step() const { return is_sync() ? task_.num_replicas() : 1; }
+  std::int64_t examples_per_step() const {
+    return options_.global_batch ? options_.global_batch : options_.batch_size * batches_per_step();
+  }
+  Dataset own_batches(std::int64_t step) const;
 
   Server& server_;
   const LabelledData& data_;
@@ -57,6 +63,7 @@ class ClassifierProgram final : public ReplicaProgram {
   TaskConfig task_;
 
   Classifier model_;
+  Output weight_;  // with a global batch: this replica's part of it, 1 where all have the same
   Variable global_step_;
   TrainOp train_;
   Summaries summaries_;
@@ -91,7 +98,12 @@ ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replicati
 }
 
 TrainOp ClassifierProgram::train(Graph& graph, const Replication& replication) {
-  auto gradients = compute_gradients(model_.train.loss, model_.variables.trained());
+  Output loss = model_.train.loss;
+  if (options_.global_batch) {
+    weight_ = graph.placeholder(DType::float32, {}, "weight");
+    loss = loss * weight_;
+  }
+  auto gradients = compute_gradients(loss, model_.variables.trained());
   if (options_.clip_global_norm > 0)
     gradients = clip_by_global_norm(std::move(gradients), options_.clip_global_norm);
   const Output rate = options_.learning_rate ? options_.learning_rate(global_step_) : Output();
@@ -109,7 +121,8 @@ ReplicaSettings ClassifierProgram::settings() const {
   return {
       {"model", describe(options_.model)},
       {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
-      {"batch_size", std::to_string(options_.batch_size)},
+      {"batch_size",
+       std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
       {"precision", std::string(to_string(options_.precision))},
       {"seed", std::to_string(options_.seed)},
       {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())}};
@@ -124,19 +137,35 @@ void ClassifierProgram::prepare(MonitoredOptions& options) {
 // The replica's share of the batches, from the one on that is next after a start or a recovery.
 void ClassifierProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
-    meter_.emplace(server_.runtime()->clock(), step, options_.train_steps,
-                   options_.batch_size * batches_per_step());
-  const Dataset batches = data_.training_batches(
-      {.size = options_.batch_size, .seed = options_.seed, .augmentation = options_.augmentation});
-  batches_.emplace(server_,
-                   batches.skip(planted(PlantedBug::wrong_batch) ? 0 : step * batches_per_step())
-                       .shard(task_.num_replicas(), task_.replica)
-                       .prefetch(1));
+    meter_.emplace(server_.runtime()->clock(), step, options_.train_steps, examples_per_step());
+  batches_.emplace(server_, own_batches(planted(PlantedBug::wrong_batch) ? 0 : step).prefetch(1));
+}
+
+// A global batch is the same examples for any number of replicas. Where these cannot have equal parts,
+// each reads all of it.
+Dataset ClassifierProgram::own_batches(std::int64_t step) const {
+  const std::int64_t replicas = task_.num_replicas(), all = options_.global_batch;
+  BatchesOfTraining how{
+      .size = options_.batch_size, .seed = options_.seed, .augmentation = options_.augmentation};
+  if (all % replicas != 0) {
+    how.size = all;
+    return data_.training_batches(how).skip(step).map(
+        [replicas, replica = task_.replica](const Tuple& batch) {
+          return rows_of_shard(batch, replicas, replica);
+        });
+  }
+  if (all > 0) how.size = all / replicas;
+  return data_.training_batches(how).skip(step * batches_per_step()).shard(replicas, task_.replica);
 }
 
 Feeds ClassifierProgram::next() {
   const Tuple batch = batches_->next();
-  return {{model_.x, batch[0]}, {model_.labels, batch[1]}};
+  Feeds feeds{{model_.x, batch[0]}, {model_.labels, batch[1]}};
+  if (weight_) {
+    const auto rows = static_cast<float>(batch[0].shape()[0] * task_.num_replicas());
+    feeds.emplace_back(weight_, Tensor::scalar(rows / static_cast<float>(options_.global_batch)));
+  }
+  return feeds;
 }
 
 bool ClassifierProgram::after_step(Session&, std::int64_t step, std::span<const Tensor> values) {
@@ -189,6 +218,20 @@ std::optional<TrainReport> train_replica(Server& server, const LabelledData& dat
   ClassifierProgram program(server, data, options, progress);
   run_replica(server, program, options, interrupted);
   return program.report;
+}
+
+std::optional<TrainReport> train_elastic(ElasticTask& task, const LabelledData& data,
+                                         const TrainOptions& options,
+                                         const std::atomic<bool>& interrupted, Progress* progress) {
+  std::optional<TrainReport> report;
+  const auto train = [&](Server& server) {
+    ClassifierProgram program(server, data, options, progress);
+    const ReplicaEnd end = run_replica(server, program, options, interrupted, &task);
+    report = std::move(program.report);
+    return end;
+  };
+  task.run(train, interrupted);
+  return report;
 }
 
 }  // namespace actorflow

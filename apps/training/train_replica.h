@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/monitored/step_timer.h"
+#include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
 #include "actors/task/server.h"
 #include "apps/training/data/labelled_data.h"
@@ -24,11 +25,13 @@ namespace actorflow {
 struct TrainOptions : ReplicaOptions {
   ModelChoice model{};
   OptimizerChoice optimizer = Adam{};
-  LearningRateSchedule learning_rate{};      // none: the optimizer's
-  double clip_global_norm = 0;               // of the gradients; 0 = not
-  Loss loss = softmax_cross_entropy();       // of training
-  ImageAugmentation augmentation{};          // of training
-  std::int64_t batch_size = 64;              // examples of one replica's step
+  LearningRateSchedule learning_rate{};  // none: the optimizer's
+  double clip_global_norm = 0;           // of the gradients; 0 = not
+  Loss loss = softmax_cross_entropy();   // of training
+  ImageAugmentation augmentation{};      // of training
+  std::int64_t batch_size = 64;          // examples of one replica's step
+  // Examples of a step of all replicas together, whose number may change; 0: as many as they have then.
+  std::int64_t global_batch = 0;
   Precision precision = Precision::float32;  // of the products
   std::uint64_t seed = 1;
   std::string summary_folder;  // of event files, those of the evaluator in eval/; "" = none
@@ -44,6 +47,12 @@ std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainO
 // run_replica() with this program. Returns the report at the chief, and nothing at other replicas, if
 // training was complete before it began, or if `interrupted` became true. `progress` may be null.
 std::optional<TrainReport> train_replica(Server& server, const LabelledData& data,
+                                         const TrainOptions& options,
+                                         const std::atomic<bool>& interrupted, Progress* progress);
+
+// The same by a task of an elastic job, with `global_batch` of the options. Returns the report at the
+// chief of the last world.
+std::optional<TrainReport> train_elastic(ElasticTask& task, const LabelledData& data,
                                          const TrainOptions& options,
                                          const std::atomic<bool>& interrupted, Progress* progress);
 

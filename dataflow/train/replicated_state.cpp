@@ -79,6 +79,14 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
   });
 }
 
+Output read_state(Graph& graph, const std::vector<Variable>& variables) {
+  return graph.add(read_state_op(), {}, names_of(variables));
+}
+
+Output assign_state(const Output& bytes, const std::vector<Variable>& variables) {
+  return bytes.graph->add(assign_state_op(), {bytes}, names_of(variables));
+}
+
 std::vector<Output> with_step(const TrainOp& train, const std::vector<Output>& assignments) {
   if (train.agreed.empty()) return assignments;
   std::vector<Output> after;

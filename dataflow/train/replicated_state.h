@@ -17,6 +17,12 @@ namespace actorflow {
 Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
                            const std::vector<std::string>& tasks, int replica);
 
+// The same state as bytes, uint8 [n], which assign_state() of a graph with variables of the same types
+// takes, in this process or another one of the job. The node is on the device in scope.
+Output read_state(Graph& graph, const std::vector<Variable>& variables);
+// Gives all variables and slots what `bytes`, uint8 [n], says, or, if it fails, none.
+Output assign_state(const Output& bytes, const std::vector<Variable>& variables);
+
 // The assignments to variables that a step makes besides the optimizers', such as averages of layers, as
 // they go with the training op: copies of them which run once nothing of the step can fail on another
 // replica. Without all-reduce the same as they are.

@@ -7,6 +7,7 @@
 
 #include "dataflow/values/error.h"
 #include "schema/cluster_json.h"
+#include "schema/environment/elastic_link.h"
 #include "schema/environment/rendezvous.h"
 #include "schema/environment/reserved_port.h"
 
@@ -40,9 +41,13 @@ TaskConfig meet_others(const LaunchedRank& self,
 
 }  // namespace
 
-bool has_task_in_environment() { return tf_config() || launched_rank(); }
+bool has_task_in_environment() { return is_elastic_task() || tf_config() || launched_rank(); }
 
 std::optional<TaskConfig> task_from_environment(const std::function<void(const std::string&)>& on_wait) {
+  if (is_elastic_task())
+    throw Error(Code::failed_precondition,
+                "this program cannot change the number of its tasks while it runs; launch it without "
+                "--min, --max and --host_discovery");
   if (const auto text = tf_config()) return parse_tf_config(*text);
   const auto self = launched_rank();
   if (!self) return std::nullopt;

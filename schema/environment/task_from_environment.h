@@ -11,7 +11,8 @@
 namespace actorflow {
 
 // Whether the environment names a task: in TF_CONFIG, or because a launcher such as mpirun or srun has
-// started this process as one of several. Throws as launched_rank().
+// started this process as one of several, or as one of an elastic job (elastic_link.h). Throws as
+// launched_rank().
 bool has_task_in_environment();
 
 // The task: by TF_CONFIG if that is set, else by the launcher, after the ranks have met (rendezvous.h);
@@ -21,7 +22,8 @@ bool has_task_in_environment();
 //
 // ACTORFLOW_MEETING_TIMEOUT: how many seconds ranks wait for each other; without it 60. `on_wait` is
 // told for whom, as RendezvousOptions says; without it, that goes to standard error. Throws what
-// parse_tf_config(), launched_rank() and meet() throw.
+// parse_tf_config(), launched_rank() and meet() throw, and failed_precondition for a task of an elastic
+// job, whose cluster changes while it runs.
 std::optional<TaskConfig> task_from_environment(
     const std::function<void(const std::string&)>& on_wait = {});
 

@@ -119,8 +119,9 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
 
     {"apps/usage", {}},
     {"apps/launch", {}},
+    {"apps/launch/elastic", {"apps/launch"}},
     {"apps/launch/keeper", {"apps/launch"}},
-    {"apps/launch/run", {"apps/launch", "apps/launch/keeper"}},
+    {"apps/launch/run", {"apps/launch", "apps/launch/elastic", "apps/launch/keeper"}},
     {"apps/launch/deploy", {"apps/launch", "apps/usage"}},
 };
 constexpr std::size_t most_files_of_a_room = 40;

@@ -139,6 +139,13 @@ void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, co
   train_as_task(training, strategy, saved);
 }
 
+// What is next follows from the input's own order, of which a newcomer knows nothing.
+void train_on(const TrainCall&, const ElasticMirrored&, const Saved&) {
+  throw Error(Code::failed_precondition,
+              "an estimator's tasks cannot change while it trains; launch it without --min, --max and "
+              "--host_discovery");
+}
+
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved) {
   check_mirrored(strategy);
   train_here_by(strategy.replicas, training, saved,

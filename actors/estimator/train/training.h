@@ -25,6 +25,7 @@ void train_here(const TrainCall& training, const Saved& saved);
 // Trains as a task of a cluster, or by several replicas in this process.
 void train_on(const TrainCall& training, const ParameterServer& strategy, const Saved& saved);
 void train_on(const TrainCall& training, const MultiWorkerMirrored& strategy, const Saved& saved);
+void train_on(const TrainCall& training, const ElasticMirrored& strategy, const Saved& saved);
 void train_on(const TrainCall& training, const Mirrored& strategy, const Saved& saved);
 void train_on(const TrainCall& training, const Pipeline& strategy, const Saved& saved);
 

@@ -35,6 +35,13 @@ std::int64_t check_batch_size(std::int64_t batch_size) {
   return batch_size;
 }
 
+Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard) {
+  const std::int64_t rows = rows_of(batch);
+  RowStacker own((rows - shard + shards - 1) / shards);
+  for (std::int64_t row = shard; row < rows; row += shards) own.add_row(batch, row);
+  return own.take();
+}
+
 Batches::Batches(const Server& server, const TrainingData& data, const BatchesOptions& options)
     : server_(server), elements_(data.elements()), size_(data.size()), options_(options) {
   check_batch_size(options_.batch_size);
@@ -86,6 +93,13 @@ std::int64_t Batches::examples_of_epoch() const {
 }
 
 Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
+  if (options_.batch_size % options_.shards != 0)
+    return examples.batch(options_.batch_size)
+        .skip(first)
+        .map([shards = options_.shards, shard = options_.shard](const Tuple& batch) {
+          return rows_of_shard(batch, shards, shard);
+        })
+        .prefetch(2);
   const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
   Dataset batches = own.batch(options_.batch_size / options_.shards / options_.parts);
   if (first > 0) batches = batches.skip(first * options_.parts);
@@ -117,7 +131,7 @@ std::vector<Tuple> Batches::next_parts() {
   if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return parts;
   while (std::ssize(parts) < options_.parts) {
     auto part = next_of(*iterator_);
-    if (!part) break;
+    if (!part || part->empty()) break;
     if (examples_ >= 0) examples_ += rows_of(*part);
     parts.push_back(std::move(*part));
   }

@@ -27,14 +27,17 @@ struct BatchesOptions {
   std::uint64_t seed = 1;
   std::int64_t steps_per_epoch = 0;    // 0: until the data end
   std::int64_t first = 0, count = -1;  // the part of the examples; -1: to the end
-  // Of each batch the examples of one replica: number `shard`, `shard` + `shards`, ... REQUIRES: the
-  // size is a multiple of `shards`.
+  // Of each batch the examples of one replica: number `shard`, `shard` + `shards`, ... Where the size is
+  // no multiple of `shards`, each replica reads whole batches. REQUIRES: then `parts` is 1.
   std::int64_t shards = 1, shard = 0;
   std::int64_t stride = 1;  // batches from one to the next
   // The micro-batches of a batch, or of a replica's part of it. REQUIRES: they divide it, and `stride`
   // is 1 if there are several.
   std::int64_t parts = 1;
 };
+
+// Rows number `shard`, `shard` + `shards`, ... of a batch; an empty tuple if there are none.
+Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard);
 
 // Not thread-safe.
 class Batches {

@@ -24,14 +24,15 @@ namespace actorflow {
 namespace {
 
 BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica, const TaskConfig& task,
-                        std::int64_t parts, std::uint64_t seed) {
+                        std::int64_t parts, std::uint64_t seed, bool elastic) {
   const int replicas = task.num_replicas();
   BatchesOptions shape = batches_of(options, seed);
   if (!is_synchronous(replica.strategy)) {
     shape.stride = replicas;
     return shape;
   }
-  expect_divisible(options.batch_size, replicas, parts);
+  // The batch was chosen for another number of tasks: they may have unequal parts of it.
+  if (!elastic || parts > 1) expect_divisible(options.batch_size, replicas, parts);
   shape.shards = replicas;
   shape.shard = task.replica;
   shape.parts = parts;
@@ -60,9 +61,10 @@ std::mutex& building() {
 
 ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
                        const FitOptions& options, ReplicaOptions replica_options,
-                       const PipelineOptions* pipeline)
+                       const PipelineOptions* pipeline, ElasticFit* elastic)
     : engine_(engine),
       server_(server),
+      elastic_(elastic),
       options_(options),
       replica_options_(std::move(replica_options)),
       pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
@@ -71,7 +73,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       types_(engine.divided(types_of_example(data.elements(), &server))),
       data_(server, data, options,
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
-                     engine.compiled().seed)),
+                     engine.compiled().seed, elastic != nullptr)),
       steps_per_epoch_(data_.training.count_steps()),
       training_(model, server.runtime()->storage(), {.epoch = options.initial_epoch + 1},
                 options.epochs),
@@ -296,11 +298,12 @@ void ClusterFit::finish(Session& session) {
   engine_.adopt(types_.inputs, in_session_->weights());
 }
 
-History ClusterFit::run() {
+ReplicaEnd ClusterFit::run() {
   static const std::atomic<bool> never{false};
+  if (elastic_) history_ = std::move(elastic_->history);
   if (task_.is_chief()) {
     engine_.learned_inputs = types_.inputs;
-    callbacks_.on_train_begin();
+    if (!elastic_ || !std::exchange(elastic_->has_begun, true)) callbacks_.on_train_begin();
   }
   struct Restore {
     ModelEngine* engine;
@@ -309,10 +312,12 @@ History ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  const ReplicaEnd end = run_replica(server_, *this, replica_options_,
-                                     options_.interrupted ? *options_.interrupted : never);
+  const ReplicaEnd end =
+      run_replica(server_, *this, replica_options_, options_.interrupted ? *options_.interrupted : never,
+                  elastic_ ? &elastic_->task : nullptr);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
-  return std::move(history_);
+  if (elastic_) elastic_->history = std::move(history_);
+  return end;
 }
 
 // Training was complete before this chief came back: what it has learned is in the last checkpoint.

@@ -12,10 +12,18 @@
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
 #include "actors/models/model_engine.h"
+#include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
 #include "dataflow/cluster/task_config.h"
 
 namespace actorflow {
+
+// What a task of an elastic job keeps of fit() from one world to the next.
+struct ElasticFit {
+  ElasticTask& task;
+  History history{};       // as far as this task was the chief
+  bool has_begun = false;  // callbacks know of it
+};
 
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
 // ones, of which each takes one batch of one replica. The chief calls the callbacks.
@@ -25,10 +33,12 @@ class ClusterFit final : public ReplicaProgram {
   // a batch that the replicas cannot divide, and for a pipeline that makes no sense.
   ClusterFit(Model& model, ModelEngine& engine, Server& server, const TrainingData& data,
              const FitOptions& options, ReplicaOptions replica_options,
-             const PipelineOptions* pipeline = nullptr);
+             const PipelineOptions* pipeline = nullptr, ElasticFit* elastic = nullptr);
 
-  // Runs the replica until training ends. Returns the history at the chief.
-  History run();
+  // Runs the replica until training, or the world of an elastic job, ends. `history` is then the
+  // chief's.
+  ReplicaEnd run();
+  History& history() { return history_; }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
@@ -57,6 +67,7 @@ class ClusterFit final : public ReplicaProgram {
 
   ModelEngine& engine_;
   Server& server_;
+  ElasticFit* elastic_;  // null: the tasks are the same to the end
   const FitOptions& options_;
   ReplicaOptions replica_options_;
   std::optional<PipelineOptions> pipeline_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,7 +22,9 @@ History fit_on(Server& server, Model& model, ModelEngine& engine, const Training
     serve_parameters(server, replica);
     return {};
   }
-  return ClusterFit(model, engine, server, data, options, replica, pipeline).run();
+  ClusterFit fit(model, engine, server, data, options, replica, pipeline);
+  fit.run();
+  return std::move(fit.history());
 }
 
 // The tasks of a cluster that hold variables where there are no parameter servers.
@@ -52,6 +55,17 @@ History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, co
 History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
   return fit_on(*strategy.server, model, engine, data, options, strategy.options);
+}
+
+History fit_with(const ElasticMirrored& strategy, Model& model, ModelEngine& engine,
+                 const TrainingData& data, const FitOptions& options) {
+  static const std::atomic<bool> never{false};
+  ElasticFit elastic{*strategy.task};
+  const auto train = [&](Server& server) {
+    return ClusterFit(model, engine, server, data, options, strategy.options, nullptr, &elastic).run();
+  };
+  strategy.task->run(train, options.interrupted ? *options.interrupted : never);
+  return std::move(elastic.history);
 }
 
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,

@@ -37,9 +37,10 @@ void check(const DeployOptions& options, const JobSpec& job) {
         fmt::format("--hybrid is for hosts that launch knows; with --to {} say how many there are: "
                     "--ps N -np N",
                     options.to));
-  if (job.min_workers || job.max_workers)
-    throw UsageError(
-        fmt::format("--min and --max: with --to {} the number of workers is fixed by -np", options.to));
+  if (job.is_elastic())
+    throw UsageError(fmt::format(
+        "--min, --max and --host_discovery: with --to {} the number of workers is fixed by -np",
+        options.to));
   for (const auto& [name, value] : job.environment)
     if (!std::regex_match(name, variable))
       throw UsageError(fmt::format("--env: expected a name of letters, digits and '_', got '{}'", name));

@@ -6,6 +6,8 @@
 //     reach ADDRESS...                          connect to ports that other keepers hold
 //     job WATCH COUNT NAME=VALUE... ARGUMENT... what all tasks have; COUNT is of the variables; WATCH 1:
 //                                               look for signs of life
+//     elastic                                   each task gets a socket to the launcher
+//     tell TASK BYTES                           to that socket
 //     start TASK PORT PORT2 NAME=VALUE...       free its ports, and start it with further variables; its
 //                                               sign of life may be at PORT; 0: none
 //     signal TASK NUMBER                        to its process group
@@ -15,6 +17,7 @@
 //     probed MISTAKES PORT...                   a mistake in each line; none: all is well
 //     reached MISTAKES
 //     output TASK STREAM BYTES                  1: standard output, 2: standard error
+//     told TASK BYTES                           from its socket to the launcher
 //     alive TASK                                its first sign of life
 //     ended TASK STATUS SIGNAL WHY              SIGNAL 0: it exited; WHY is not empty if it never began
 //     tick                                      now and then: what is sent to a machine that is gone

@@ -103,12 +103,16 @@ void Keeper::obey(const Frame& frame) {
   if (kind == "probe") probe(frame);
   if (kind == "reach") reach(frame);
   if (kind == "job") take_job(frame);
+  if (kind == "elastic") elastic_ = true;
   if (kind == "start") start(frame);
   if (kind == "end" && ending_) last_moment_ = Clock::now();
   if (kind == "end") end_all();
   if (kind == "signal")
     if (const auto task = tasks_.find(std::stoi(frame.at(1))); task != tasks_.end())
       task->second->signal_group(std::stoi(frame.at(2)));
+  if (kind == "tell")
+    if (const auto task = tasks_.find(std::stoi(frame.at(1))); task != tasks_.end())
+      task->second->tell(frame.at(2));
 }
 
 void Keeper::probe(const Frame& frame) {
@@ -157,7 +161,7 @@ void Keeper::start(const Frame& frame) {
   ports_.release(port);
   ports_.release(std::stoi(frame.at(3)));
   try {
-    tasks_[id] = std::make_unique<KeptTask>(std::move(request), port);
+    tasks_[id] = std::make_unique<KeptTask>(std::move(request), port, elastic_);
   } catch (const Error& error) {
     tasks_.erase(id);
     send({"ended", frame.at(1), "127", "0", error.what()});
@@ -173,8 +177,14 @@ KeptTask::Sink Keeper::sink_of(int task) {
 void Keeper::take_output() {
   for (const auto& [id, task] : tasks_) {
     task->take_output(sink_of(id));
+    take_words(id);
     report_life(id);
   }
+}
+
+void Keeper::take_words(int task) {
+  if (std::string words = tasks_.at(task)->take_words(); !words.empty())
+    send({"told", std::to_string(task), std::move(words)});
 }
 
 void Keeper::report_life(int task) {
@@ -213,6 +223,7 @@ void Keeper::reap() {
       continue;
     }
     task->second->finish(sink_of(task->first));
+    take_words(task->first);
     report_life(task->first);
     waitpid(ended.si_pid, nullptr, 0);
     task->second->forget();

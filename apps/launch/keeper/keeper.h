@@ -36,6 +36,7 @@ class Keeper {
   void reap();
   void look_for_life();
   void tick();
+  void take_words(int task);
   void report_life(int task);
   void end_all();
   KeptTask::Sink sink_of(int task);
@@ -47,7 +48,7 @@ class Keeper {
   HeldPorts ports_;
   std::string program_;
   SpawnRequest job_;  // what all tasks have
-  bool watches_ = false;
+  bool watches_ = false, elastic_ = false;
   std::map<int, std::unique_ptr<KeptTask>> tasks_;
   std::map<int, bool> reported_alive_;
   Clock::time_point next_look_{}, next_tick_{}, last_moment_{};

@@ -1,20 +1,26 @@
 #include "apps/launch/keeper/kept_task.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <tuple>
 
 #include "apps/launch/step_report.h"
+#include "dataflow/values/error.h"
+#include "schema/environment/elastic_link.h"
 
 namespace actorflow {
 namespace {
 
 constexpr std::size_t most_at_a_time = 64 << 10;
 constexpr int most_parts_of_rest = 256;
-constexpr int report_number = 3;
+constexpr int report_number = 3, elastic_number = 4;
 
 ino_t inode_of(const FileDescriptor& descriptor) {
   struct stat file {};
@@ -22,9 +28,22 @@ ino_t inode_of(const FileDescriptor& descriptor) {
   return file.st_ino;
 }
 
+// Both ends of a connection.
+std::pair<FileDescriptor, FileDescriptor> make_sockets() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) < 0)
+    throw Error(Code::failed_precondition,
+                std::string("a socket for a task cannot be made: ") + std::strerror(errno));
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+void add_number(SpawnRequest& request, const char* name, std::uint64_t value) {
+  set_variable(request.environment, std::string(name) + "=" + std::to_string(value));
+}
+
 }  // namespace
 
-KeptTask::KeptTask(SpawnRequest request, int port) : port_(port) {
+KeptTask::KeptTask(SpawnRequest request, int port, bool elastic) : port_(port) {
   const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   std::array<Pipe, 3> pipes{make_pipe(), make_pipe(), make_pipe()};
   for (auto& pipe : pipes) set_nonblocking(pipe.reading);
@@ -33,10 +52,16 @@ KeptTask::KeptTask(SpawnRequest request, int port) : port_(port) {
                          {pipes[1].writing.get(), STDERR_FILENO},
                          {pipes[2].writing.get(), report_number}};
   request.dies_with_us = true;
-  set_variable(request.environment,
-               std::string(step_report_variable) + "=" + std::to_string(report_number));
-  set_variable(request.environment,
-               std::string(step_pipe_variable) + "=" + std::to_string(inode_of(pipes[2].writing)));
+  add_number(request, step_report_variable, report_number);
+  add_number(request, step_pipe_variable, inode_of(pipes[2].writing));
+  FileDescriptor its_socket;
+  if (elastic) {
+    std::tie(socket_, its_socket) = make_sockets();
+    set_nonblocking(socket_);
+    request.descriptors.emplace_back(its_socket.get(), elastic_number);
+    add_number(request, elastic_descriptor_variable, elastic_number);
+    add_number(request, elastic_socket_variable, inode_of(its_socket));
+  }
   id_ = spawn(request);
   streams_ = {std::move(pipes[0].reading), std::move(pipes[1].reading)};
   report_ = std::move(pipes[2].reading);
@@ -54,7 +79,7 @@ void KeptTask::signal_group(int signal) const {
 
 std::vector<int> KeptTask::open_pipes() const {
   std::vector<int> list;
-  for (const auto* pipe : {&streams_[0], &streams_[1], &report_})
+  for (const auto* pipe : {&streams_[0], &streams_[1], &report_, &socket_})
     if (*pipe) list.push_back(pipe->get());
   return list;
 }
@@ -77,6 +102,16 @@ void KeptTask::take_report() {
     reports_steps_ = reports_steps_ || mark == will_step_mark;
     alive_ = alive_ || mark == step_mark;
   }
+}
+
+std::string KeptTask::take_words() {
+  return socket_ ? read_available(socket_, most_at_a_time) : std::string();
+}
+
+// Few and short: they fit into the socket's buffer, or the task reads nothing, which the launcher sees.
+void KeptTask::tell(const std::string& bytes) const {
+  if (socket_) [[maybe_unused]]
+    const auto ignored = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
 void KeptTask::finish(const Sink& sink) {

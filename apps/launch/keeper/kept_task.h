@@ -18,8 +18,9 @@ class KeptTask {
   // Called with a stream (1: standard output, 2: standard error) and bytes of it.
   using Sink = std::function<void(int, const std::string&)>;
 
-  // Starts it; the port is what its sign of life may be. Throws Error that names the program.
-  KeptTask(SpawnRequest request, int port);
+  // Starts it; the port is what its sign of life may be. One of an elastic job has a socket to the
+  // launcher. Throws Error that names the program.
+  KeptTask(SpawnRequest request, int port, bool elastic);
   KeptTask(const KeptTask&) = delete;
   KeptTask& operator=(const KeptTask&) = delete;
   ~KeptTask();
@@ -32,6 +33,9 @@ class KeptTask {
   std::vector<int> open_pipes() const;
   // Takes what is there of each stream, at most 64 KiB.
   void take_output(const Sink& sink);
+  // What it says to the launcher, and what that says to it; "" and nothing if it has no socket.
+  std::string take_words();
+  void tell(const std::string& bytes) const;
   // Ends what is left of its group and takes the rest of its output. Call once, when it has ended and
   // before it is reaped: until then its number is nobody else's.
   void finish(const Sink& sink);
@@ -49,7 +53,7 @@ class KeptTask {
   pid_t id_ = -1;
   int port_;
   std::array<FileDescriptor, 2> streams_;
-  FileDescriptor report_;
+  FileDescriptor report_, socket_;
   bool alive_ = false, reports_steps_ = false;
 };
 

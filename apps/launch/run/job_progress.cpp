@@ -29,6 +29,12 @@ std::string TaskEnd::to_string() const {
 JobProgress::JobProgress(std::vector<LaunchedTask> tasks, int restarts)
     : tasks_(std::move(tasks)), states_(tasks_.size()), restarts_(restarts), left_(restarts) {}
 
+int JobProgress::add(LaunchedTask task) {
+  tasks_.push_back(std::move(task));
+  states_.emplace_back();
+  return static_cast<int>(tasks_.size()) - 1;
+}
+
 const LaunchedTask& JobProgress::restarted(int task) {
   at(task) = {};
   LaunchedTask& again = tasks_.at(static_cast<std::size_t>(task));
@@ -45,7 +51,7 @@ Consequence JobProgress::ended(int task, const TaskEnd& end, std::string& says) 
   const std::string why = why_not_again(end, state.alive, restarts_, left_);
   if (!why.empty()) {
     if (why != "none") says += why;
-    return Consequence::end_job;
+    return goes_on_ ? Consequence::go_on : Consequence::end_job;
   }
   --left_;
   says += fmt::format("; starting it again, {} of {} restarts {} left", left_, restarts_,

@@ -20,13 +20,17 @@ struct TaskEnd {
 };
 
 // What follows from the end of a task.
-enum class Consequence { none, start_again, end_job };
+enum class Consequence { none, start_again, go_on, end_job };
 
 class JobProgress {
  public:
   JobProgress(std::vector<LaunchedTask> tasks, int restarts);
 
   const std::vector<LaunchedTask>& tasks() const { return tasks_; }
+  // Another task of the job; returns its index.
+  int add(LaunchedTask task);
+  // From now on the job goes on without a task that has failed.
+  void go_on_without_failed() { goes_on_ = true; }
   void set_port(int task, int port) { tasks_.at(static_cast<std::size_t>(task)).port = port; }
   // The task is running again; the same one with its restart counted.
   const LaunchedTask& restarted(int task);
@@ -51,6 +55,7 @@ class JobProgress {
   std::vector<State> states_;
   const int restarts_;
   int left_;
+  bool goes_on_ = false;
 };
 
 }  // namespace actorflow

@@ -20,11 +20,13 @@ int milliseconds_until(Keepers::Clock::time_point end) {
 }  // namespace
 
 Keepers::Keepers(const LaunchOptions& options) {
-  for (const auto& host : hosts_of(options.job)) {
-    names_.push_back(host.to_string());
-    links_.push_back(std::make_unique<KeeperLink>(host, options));
-    lost_.push_back(false);
-  }
+  for (const auto& host : hosts_of(options.job)) add(host, options);
+}
+
+void Keepers::add(const LaunchHost& host, const LaunchOptions& options) {
+  links_.push_back(std::make_unique<KeeperLink>(host, options));
+  names_.push_back(host.to_string());
+  lost_.push_back(false);
 }
 
 Keepers::~Keepers() {

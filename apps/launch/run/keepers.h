@@ -25,6 +25,9 @@ class Keepers {
   explicit Keepers(const LaunchOptions& options);
   ~Keepers();  // kills those that have not left
 
+  // Starts that of another host. Throws Error.
+  void add(const LaunchHost& host, const LaunchOptions& options);
+
   int size() const { return static_cast<int>(links_.size()); }
   // The host in messages.
   const std::string& name(int host) const { return names_.at(static_cast<std::size_t>(host)); }

@@ -56,16 +56,38 @@ JobAddresses addresses_of(const JobSpec& job) {
   return addresses;
 }
 
+// Null if the hosts are named.
+std::unique_ptr<HostDiscovery> discovery_of(const JobSpec& job, Console& console) {
+  if (job.host_discovery.empty()) return nullptr;
+  return std::make_unique<HostDiscovery>(job.host_discovery,
+                                         [&console](const std::string& text) { console.say(text); });
+}
+
+// A job that begins with fewer slots than wanted gets more of them later.
+const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery) {
+  if (!discovery) return job;
+  job.hosts = discovery->first();
+  int slots = 0;
+  for (const auto& host : job.hosts) slots += host.slots;
+  job.workers = std::min(job.workers, slots);
+  return job;
+}
+
 }  // namespace
 
 Launcher::Launcher(LaunchOptions options)
     : options_(std::move(options)),
       signals_(watch_signals()),
       console_([this] { is_interrupted(); }),
-      progress_(lay_out(options_.job), options_.job.restarts),
+      discovery_(discovery_of(options_.job, console_)),
+      asked_(options_.job),
+      progress_(lay_out(with_found_hosts(options_.job, discovery_.get())), options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
       addresses_(addresses_of(options_.job)),
-      keepers_(options_) {}
+      keepers_(options_) {
+  if (asked_.is_elastic()) begin_elastic(asked_);
+  is_ready_.assign(static_cast<std::size_t>(keepers_.size()), true);
+}
 
 int Launcher::run() {
   try {
@@ -77,12 +99,14 @@ int Launcher::run() {
   if (!ending_) start_all();
   if (!ending_) watch();
   leave(leave_limit);
+  if (!ending_ && elastic_ && !elastic_->is_complete())
+    ending_ = {128 + SIGTERM, "every task has left before training was complete"};
   if (!ending_) ending_ = {0, "every task has ended well"};
   console_.say(ending_->says);
   return ending_->status;
 }
 
-void Launcher::start_all() {
+std::vector<Frame> Launcher::job_frames() const {
   const JobSpec& job = options_.job;
   std::vector<EnvironmentVariable> variables = job.environment;
   if (!job.folders.data.empty()) variables.push_back({"ACTORFLOW_DATA_DIR", job.folders.data});
@@ -90,16 +114,25 @@ void Launcher::start_all() {
   Frame of_all{"job", job.restarts > 0 ? "1" : "0", std::to_string(variables.size())};
   for (const auto& variable : variables) of_all.push_back(variable.name + "=" + variable.value);
   of_all.insert(of_all.end(), job.command.begin(), job.command.end());
-  keepers_.send_all(of_all);
+  if (!elastic_) return {of_all};
+  return {{"elastic"}, of_all};
+}
+
+void Launcher::start_all() {
+  for (const auto& frame : job_frames()) keepers_.send_all(frame);
   say_what_runs();
-  for (std::size_t task = 0; task < progress_.tasks().size(); ++task) start(static_cast<int>(task));
+  for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task) {
+    if (elastic_) elastic_->started(task);
+    start(task);
+  }
 }
 
 void Launcher::start(int task) {
-  const LaunchedTask& started = progress_.tasks()[static_cast<std::size_t>(task)];
+  const LaunchedTask& started = task_of(task);
   Frame frame{"start", std::to_string(task), std::to_string(started.port),
               std::to_string(started.is_first_rank() ? addresses_.master_port : 0)};
-  for (const auto& variable : task_environment(progress_.tasks(), started, addresses_))
+  for (const auto& variable : elastic_ ? elastic_environment(started, asked_.workers)
+                                       : task_environment(progress_.tasks(), started, addresses_))
     frame.push_back(variable.name + "=" + variable.value);
   keepers_.send(started.host, frame);
 }
@@ -115,8 +148,12 @@ void Launcher::say_what_runs() {
 
 void Launcher::watch() {
   while (!ending_ && !progress_.all_have_ended()) {
-    for (const auto& arrival : wait(end_of_servers_)) take(arrival);
+    auto end = end_of_servers_;
+    if (elastic_) end = std::min(end, elastic_->next_look());
+    if (discovery_) end = std::min(end, discovery_->next_look());
+    for (const auto& arrival : wait(end)) take(arrival);
     if (!ending_) end_servers();
+    follow_elastic();
     if (!ending_) is_interrupted();
   }
 }
@@ -124,16 +161,19 @@ void Launcher::watch() {
 void Launcher::take(const Arrival& arrival) {
   const auto& [host, frame] = arrival;
   if (frame.empty()) {
-    if (ending_) return;
-    return end_job(
-        {1, fmt::format("{} is lost: {}", keepers_.name(host), lost_words(keepers_.words(host)))});
+    if (!ending_) lose_host(host);
+    return;
   }
   if (frame[0] == "output")
     output_.add(std::stoi(frame.at(1)), std::stoi(frame.at(2)), frame.at(3));
   else if (frame[0] == "alive")
     progress_.is_alive(std::stoi(frame.at(1)));
+  else if (frame[0] == "told" && elastic_)
+    elastic_->take(std::stoi(frame.at(1)), frame.at(2));
   else if (frame[0] == "ended")
     task_ended(std::stoi(frame.at(1)), {std::stoi(frame.at(2)), std::stoi(frame.at(3)), frame.at(4)});
+  else if (elastic_ && !ending_)
+    take_from_new_host(host, frame);
   const int failure = console_.failure();
   if (failure == EPIPE && !ending_)
     end_job({128 + SIGPIPE, "nobody reads the output any more, so the job has been ended"});
@@ -146,14 +186,16 @@ void Launcher::task_ended(int task, const TaskEnd& end) {
   output_.finish(task);
   std::string says;
   const bool was_over = progress_.work_is_done();  // how parameter servers end then says nothing
-  const Consequence consequence = progress_.ended(task, end, says);
+  const Consequence consequence =
+      progress_.ended(task, is_no_failure(task, end) ? TaskEnd{} : end, says);
   if (ending_ || was_over) return;
-  says = fmt::format("{} on {} {}", progress_.tasks()[static_cast<std::size_t>(task)].label(),
-                     host_of(task), says);
+  says = fmt::format("{} on {} {}", task_of(task).label(), host_of(task), says);
   if (consequence == Consequence::end_job) end_job({end.status, says});
+  if (consequence == Consequence::go_on) console_.say(says + "; the others go on");
   if (consequence != Consequence::start_again) return;
   console_.say(says);
   progress_.restarted(task);
+  if (elastic_) elastic_->started(task);
   start(task);
 }
 
@@ -161,11 +203,14 @@ void Launcher::end_servers() {
   if (!progress_.work_is_done() || progress_.all_have_ended()) return;
   if (end_of_servers_ == Clock::time_point::max()) end_of_servers_ = Clock::now() + server_grace;
   if (Clock::now() < end_of_servers_) return;
-  const std::string signal = std::to_string(signals_to_servers_++ == 0 ? SIGTERM : SIGKILL);
-  for (std::size_t i = 0; i < progress_.tasks().size(); ++i)
-    if (progress_.is_running(static_cast<int>(i)))
-      keepers_.send(progress_.tasks()[i].host, {"signal", std::to_string(i), signal});
+  const int signal = signals_to_servers_++ == 0 ? SIGTERM : SIGKILL;
+  for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
+    if (progress_.is_running(task)) send_signal(task, signal);
   end_of_servers_ = Clock::now() + server_grace;
+}
+
+void Launcher::send_signal(int task, int signal) {
+  keepers_.send(task_of(task).host, {"signal", std::to_string(task), std::to_string(signal)});
 }
 
 void Launcher::end_job(Ending ending) {
@@ -207,8 +252,6 @@ void Launcher::leave(std::chrono::seconds patience) {
   }
 }
 
-std::string Launcher::host_of(int task) const {
-  return keepers_.name(progress_.tasks()[static_cast<std::size_t>(task)].host);
-}
+std::string Launcher::host_of(int task) const { return keepers_.name(task_of(task).host); }
 
 }  // namespace actorflow

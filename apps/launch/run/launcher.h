@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/launch/keeper/spawn.h"
 #include "apps/launch/run/console.h"
+#include "apps/launch/run/elastic_job.h"
+#include "apps/launch/run/host_discovery.h"
 #include "apps/launch/run/job_progress.h"
 #include "apps/launch/run/keepers.h"
 #include "apps/launch/run/launch_options.h"
@@ -23,7 +26,7 @@ namespace actorflow {
 class Launcher {
  public:
   // Connects to the hosts. Throws invalid_argument for a job that cannot be laid out, unavailable if
-  // logs cannot be written.
+  // logs cannot be written, failed_precondition if there is no host to be discovered.
   explicit Launcher(LaunchOptions options);
 
   // Runs the job and returns its exit status: 0 if all tasks have ended well, that of the first task
@@ -52,6 +55,12 @@ class Launcher {
   void take_ports(int host, const Frame& probed);
   void check_reachable();
 
+  // What a host's keeper is asked, and what it is told before its first task.
+  Frame probe_question(int ports) const;
+  std::vector<Frame> job_frames() const;
+  // "" if it is the version of ours.
+  std::string version_mistake(const std::string& version) const;
+
   void start_all();
   void start(int task);
   void say_what_runs();
@@ -59,6 +68,19 @@ class Launcher {
   void take(const Arrival& arrival);
   void task_ended(int task, const TaskEnd& end);
   void end_servers();
+  void send_signal(int task, int signal);
+
+  // Of an elastic job.
+  void begin_elastic(const JobSpec& job);
+  void follow_elastic();
+  bool is_no_failure(int task, const TaskEnd& end);
+  void lose_host(int host);
+  void change_hosts(const std::vector<LaunchHost>& hosts);
+  void start_on(const LaunchHost& host);
+  void start_later(int task);
+  bool add_host(const LaunchHost& host);
+  void take_from_new_host(int host, const Frame& frame);
+  std::string host_name_of(int task) const;
   void end_job(Ending ending);
 
   // Signals and `actorflow stop`. True if the job is to end now.
@@ -68,10 +90,15 @@ class Launcher {
   // Waits until all keepers have ended their tasks and left.
   void leave(std::chrono::seconds patience);
   std::string host_of(int task) const;
+  const LaunchedTask& task_of(int task) const {
+    return progress_.tasks().at(static_cast<std::size_t>(task));
+  }
 
   LaunchOptions options_;
   FileDescriptor signals_;
   Console console_;
+  std::unique_ptr<HostDiscovery> discovery_;  // null: the hosts are named
+  const JobSpec asked_;                       // what was asked for, before hosts were found
   StopSocket stop_socket_;
   JobProgress progress_;
   TaskOutput output_;
@@ -81,6 +108,11 @@ class Launcher {
   std::optional<Ending> ending_;
   Clock::time_point end_of_servers_ = Clock::time_point::max();
   int signals_to_servers_ = 0;
+
+  std::optional<ElasticJob> elastic_;
+  std::vector<std::string> holders_;  // by task: the host whose slot it has; "" = none
+  std::vector<bool> is_ready_;        // by host: its keeper can start tasks
+  int last_failure_ = 0;              // the status of a task
 };
 
 }  // namespace actorflow

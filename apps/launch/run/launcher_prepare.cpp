@@ -28,14 +28,26 @@ std::string current_folder() {
 
 void Launcher::prepare() {
   prepared_by_ = Clock::now() + prepare_limit;
-  ask_all({}, "hello", [this](const Frame& hello) {
-    return hello.at(1) == options_.version
-               ? std::string()
-               : fmt::format("actorflow {} is there, but {} is here; install the same version on both",
-                             hello.at(1), options_.version);
-  });
+  ask_all({}, "hello", [this](const Frame& hello) { return version_mistake(hello.at(1)); });
   if (!ending_) probe();
   if (!ending_) check_reachable();
+}
+
+std::string Launcher::version_mistake(const std::string& version) const {
+  if (version == options_.version) return {};
+  return fmt::format("actorflow {} is there, but {} is here; install the same version on both", version,
+                     options_.version);
+}
+
+Frame Launcher::probe_question(int ports) const {
+  const JobSpec& job = options_.job;
+  return {"probe",
+          job.folders.work.empty() ? current_folder() : job.folders.work,
+          job.folders.data,
+          job.folders.output,
+          std::to_string(ports),
+          std::to_string(options_.first_port),
+          job.command[0]};
 }
 
 Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const std::string& answer,
@@ -68,15 +80,11 @@ Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const s
 }
 
 void Launcher::probe() {
-  const JobSpec& job = options_.job;
   std::vector<int> ports(static_cast<std::size_t>(keepers_.size()));
   for (const auto& task : progress_.tasks())
     ports[static_cast<std::size_t>(task.host)] += task.is_served() + task.is_first_rank();
-  const std::string work = job.folders.work.empty() ? current_folder() : job.folders.work;
   std::vector<Frame> questions;
-  for (const int count : ports)
-    questions.push_back({"probe", work, job.folders.data, job.folders.output, std::to_string(count),
-                         std::to_string(options_.first_port), job.command[0]});
+  for (const int count : ports) questions.push_back(probe_question(count));
   const auto answers = ask_all(questions, "probed", [](const Frame& probed) { return probed.at(1); });
   if (ending_) return;
   for (int host = 0; host < keepers_.size(); ++host)

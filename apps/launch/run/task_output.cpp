@@ -12,21 +12,24 @@ namespace actorflow {
 
 TaskOutput::TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks,
                        const std::string& folder)
-    : console_(console), tasks_(tasks.size()) {
+    : console_(console), folder_(folder) {
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error)
     throw Error(Code::failed_precondition,
                 fmt::format("--log_dir '{}' cannot be made: {}", folder, error.message()));
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    tasks_[i].label = tasks[i].label();
-    if (folder.empty()) continue;
-    const std::string path = fmt::format("{}/{}-{}.log", folder, tasks[i].name.job, tasks[i].name.index);
-    tasks_[i].file.open(path, std::ios::binary | std::ios::trunc);
-    if (!tasks_[i].file)
-      throw Error(Code::failed_precondition,
-                  fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
-  }
+  for (const auto& task : tasks) add_task(task);
+}
+
+void TaskOutput::add_task(const LaunchedTask& task) {
+  Shown& shown = tasks_.emplace_back();
+  shown.label = task.label();
+  if (folder_.empty()) return;
+  const std::string path = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
+  shown.file.open(path, std::ios::binary | std::ios::trunc);
+  if (!shown.file)
+    throw Error(Code::failed_precondition,
+                fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
 }
 
 void TaskOutput::add(int task, int stream, std::string_view bytes) {

@@ -19,6 +19,8 @@ class TaskOutput {
   // lines without prefixes, of both streams. Earlier files of that name are replaced. Throws Error.
   TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks, const std::string& folder);
 
+  // Another task, with the next index. Throws Error.
+  void add_task(const LaunchedTask& task);
   // Bytes of a task, by its index; stream 1 or 2.
   void add(int task, int stream, std::string_view bytes);
   // The task has ended: its last line may have no newline.
@@ -34,6 +36,7 @@ class TaskOutput {
   void show(int task, int stream, std::string_view line, bool is_whole);
 
   Console& console_;
+  const std::string folder_;
   std::vector<Shown> tasks_;
 };
 

@@ -196,7 +196,7 @@ void name_library() {
   // dataflow/train/replicate.h
   keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
   // dataflow/train/replicated_state.h
-  keep(&af::copy_state_of_first, &af::with_step);
+  keep(&af::copy_state_of_first, &af::read_state, &af::assign_state, &af::with_step);
   // dataflow/train/strategy.h
   keep(&af::is_synchronous, &af::is_all_reduce);
   // dataflow/values/buffer.h

@@ -1,0 +1,27 @@
+// What a new list of hosts means for the tasks of an elastic job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/launch/job_spec.h"
+
+namespace actorflow {
+
+// A task that has a slot of a host. One that has died keeps its slot, so that a host on which tasks die
+// is not given another one again and again.
+struct SlotHolder {
+  int task = 0;
+  std::string host;
+};
+
+struct HostChanges {
+  std::vector<int> end;             // tasks whose host, or slot, is gone: the last ones of each host
+  std::vector<std::string> starts;  // a host's name for each new task
+};
+
+// `most`: tasks of the job.
+HostChanges host_changes(const std::vector<SlotHolder>& holders, const std::vector<LaunchHost>& hosts,
+                         int most);
+
+}  // namespace actorflow

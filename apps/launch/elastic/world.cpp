@@ -1,0 +1,27 @@
+#include "apps/launch/elastic/world.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace actorflow {
+
+World next_world(const World& last, std::span<const Candidate> candidates, int most) {
+  const auto rank_before = [&last](const Candidate& each) {
+    const auto at = std::ranges::find(last.members, each.task);
+    return each.epoch == last.epoch ? at - last.members.begin() : std::ssize(last.members);
+  };
+  // The smallest is first: with a state before without, members before others, then the step.
+  const auto claim = [&](const Candidate& each) {
+    return std::tuple(each.step < 0, each.epoch != last.epoch, -each.step, rank_before(each), each.task);
+  };
+  const auto place = [&](const Candidate& each) { return std::tuple(rank_before(each), each.task); };
+  std::vector<Candidate> order(candidates.begin(), candidates.end());
+  std::ranges::iter_swap(order.begin(), std::ranges::min_element(order, {}, claim));
+  std::ranges::sort(order.begin() + 1, order.end(), {}, place);
+  World next{.epoch = last.epoch + 1, .step = order.front().step};
+  for (const auto& each : order)
+    if (std::ssize(next.members) < most) next.members.push_back(each.task);
+  return next;
+}
+
+}  // namespace actorflow

@@ -1,0 +1,125 @@
+// Which tasks of an elastic job train together. The launcher keeps the book, and nobody else decides:
+// so old and new members can never disagree who is a member, or whose state counts.
+//
+// A job is a sequence of worlds. A world ends when one of its tasks is lost or leaves, or when a
+// newcomer can be taken; the next one begins when each of its tasks has asked for that or is gone. So no
+// task is ever in a world while another one still trains in an earlier one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/launch/elastic/world.h"
+
+namespace actorflow {
+
+struct WorldRules {
+  int min = 1, max = 1;              // tasks of a world
+  std::optional<int> reset_limit{};  // worlds with other members than the one before; none: any number
+  // Of the first world until all tasks have come, and of later ones until there are `min`.
+  std::chrono::milliseconds patience{600'000};
+  // In which a live task reads that its world is over, whatever else it does.
+  std::chrono::milliseconds silence{3'000};
+};
+
+// What the launcher is to do.
+struct WorldOrder {
+  enum class Kind : std::uint8_t {
+    give,     // tell the task its place in world()
+    change,   // tell it that its world shall end after a step
+    over,     // tell it that its world has lost a member
+    end,      // tell it that there will be no further world
+    kill,     // it is stopped or cut off: end it, and say that it is gone
+    say,      // to people
+    end_job,  // it has failed
+  };
+  Kind kind = Kind::say;
+  int task = -1;
+  std::string text{};
+
+  bool operator==(const WorldOrder&) const = default;
+};
+
+// Tasks are numbers. Events tell of them; decide() says what follows. Not thread-safe.
+class WorldBook {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Label = std::function<std::string(int task)>;  // "worker 1"
+
+  WorldBook(WorldRules rules, Label label) : rules_(rules), label_(std::move(label)) {}
+
+  // A process of the task has been started, so it may come.
+  void started(int task, Time now);
+  // It wants the next world. `epoch`: of the last one that it was in; `step`: of the state that it
+  // holds.
+  void joins(int task, std::int64_t epoch, std::int64_t step);
+  void heard(int task, std::int64_t epoch);
+  // It will end by its own wish.
+  void leaves(int task);
+  // Its process has ended.
+  void gone(int task);
+  // A member has ended well: training is complete.
+  void complete() { complete_ = true; }
+  // Whether tasks may come that have not been started yet.
+  void more_may_come(bool may) { more_may_come_ = may; }
+
+  std::vector<WorldOrder> decide(Time now);
+  // Whether decide() may say something new when nothing but time has passed.
+  bool is_waiting() const { return waiting_; }
+
+  // The present world; epoch 0 before the first.
+  const World& world() const { return world_; }
+  bool is_complete() const { return complete_; }
+  // The task has said that it will end.
+  bool is_leaving(int task) const;
+
+ private:
+  enum class Stage : std::uint8_t { starting, waiting, training, leaving };
+  enum class Told : std::uint8_t { nothing, change, over };
+  struct Task {
+    Stage stage = Stage::starting;
+    std::int64_t epoch = 0, step = -1;
+    bool heard = false, killed = false;
+  };
+
+  void advance(Time now);
+  bool is_assembled(Time now);
+  void call_together(Told how, Time now);
+  void look_for_silence(Time now);
+  bool may_grow() const;
+  void form(Time now);
+  bool all_have_come(Time now);
+  bool enough(const std::vector<int>& tasks, Time now);
+  void begin(World next);
+  std::string sentence(const World& next) const;
+  std::string changes(const World& next) const;
+  std::string labels(const std::vector<int>& tasks) const;
+  std::vector<int> in_stage(Stage stage) const;
+  bool is_member(int task) const;
+  void order(WorldOrder::Kind kind, int task, std::string text = {}) {
+    orders_.push_back({kind, task, std::move(text)});
+  }
+  void notice_once(const std::string& what, Time since, Time now, const std::string& text);
+  void fail(const std::string& why);
+
+  const WorldRules rules_;
+  const Label label_;
+  std::map<int, Task> tasks_;
+  World world_;
+  std::vector<int> lost_, left_;  // of the present world
+  Told told_ = Told::nothing;
+  Time told_at_{}, first_start_{};
+  std::optional<Time> short_since_;  // below `min`
+  int resets_ = 0;
+  bool complete_ = false, failed_ = false, more_may_come_ = false, waiting_ = false;
+  std::set<std::string> noticed_;  // what people were told in this world
+  std::vector<WorldOrder> orders_;
+};
+
+}  // namespace actorflow
