@@ -32,6 +32,7 @@ struct Options {
   std::vector<int> shuffle_tasks{10, 100, 1000};
   double shuffle_gb = 1000;
   int shuffle_parts = 1000;
+  double shuffle_compute = 50;
   std::string svg;
 
   LinkModel links() const {
@@ -109,6 +110,7 @@ void tabulate_shuffle(const Options& options) {
                          .parts = options.shuffle_parts,
                          .partitions = options.shuffle_parts,
                          .bytes = 1e9 * options.shuffle_gb,
+                         .computed_per_second = 1e9 * options.shuffle_compute,
                          .links = options.links()};
     const ShuffleTimes times = simulate(job);
     const double alone_s = job.bytes / tasks * (tasks - 1) / tasks / job.links.bytes_per_second;
@@ -171,6 +173,9 @@ int main(int argc, char** argv) {
   app.add_flag("--shuffle", options.shuffle, "The shuffle of a map/reduce job instead");
   app.add_option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas")->delimiter(',');
   app.add_option("--gigabytes", options.shuffle_gb, "Of the shuffle")->capture_default_str();
+  app.add_option("--gigabytes-computed", options.shuffle_compute,
+                 "Of the shuffle: what a task makes or reads in a second; meanwhile it serves nobody")
+      ->capture_default_str();
   app.add_option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions")
       ->capture_default_str();
   app.add_option("--svg", options.svg, "A file for the picture");

@@ -63,10 +63,4 @@ BOOST_AUTO_TEST_CASE(rare_situations_of_jobs_are_reached) {
   for (const auto& [name, hits] : Point::take_all()) BOOST_TEST_MESSAGE(name << ": " << hits);
 }
 
-BOOST_AUTO_TEST_CASE(slices_come_while_their_stage_still_runs) {
-  Point::take_all();
-  count_words_through({}, 3);
-  BOOST_TEST(Point::take_all().at("slices come while the stage that makes them still runs") > 0u);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
