@@ -38,6 +38,7 @@ struct Options {
   std::vector<int> ranks{2, 3, 4, 8, 16, 32, 64, 128, 256, 1000};
   double gigabytes_added = 10;
   bool only_all_reduce = false;
+  double shuffle_compute = 50;
   std::string svg;
 
   LinkModel links() const {
@@ -108,20 +109,21 @@ Curve tabulate_ring(const Options& options) {
 
 // Besides the time, what the ports alone need: each carries the blocks that its task makes for others.
 void tabulate_shuffle(const Options& options) {
-  fmt::print("\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | bandwidth alone, s | "
-             "MB/s a task | first task busy | last task busy | messages | simulated in, s | peak MiB |\n"
-             "|---|---|---|---|---|---|---|---|---|\n",
+  fmt::print("\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | computing alone, s | "
+             "bandwidth alone, s | MB/s a task | first task busy | last task busy | messages | simulated in, s | peak MiB |\n"
+             "|---|---|---|---|---|---|---|---|---|---|\n",
              options.shuffle_gb, options.shuffle_parts);
   for (const int tasks : options.shuffle_tasks) {
     const ShuffleJob job{.tasks = tasks,
                          .parts = options.shuffle_parts,
                          .partitions = options.shuffle_parts,
                          .bytes = 1e9 * options.shuffle_gb,
+                         .computed_per_second = 1e9 * options.shuffle_compute,
                          .links = options.links()};
     const ShuffleTimes times = simulate(job);
     const double alone_s = job.bytes / tasks * (tasks - 1) / tasks / job.links.bytes_per_second;
-    fmt::print("| {} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.0f} | {:.1f} | {:.0f} |\n", tasks,
-               times.job_s, alone_s, job.bytes / tasks / times.job_s / 1e6,
+    fmt::print("| {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.0f} | {:.1f} | {:.0f} |\n",
+               tasks, times.job_s, job.computing_s(), alone_s, job.bytes / tasks / times.job_s / 1e6,
                100 * times.coordinator_busy, 100 * times.other_busy, times.messages,
                times.simulated_in_s, times.peak_mib);
     std::fflush(stdout);
@@ -251,6 +253,9 @@ int main(int argc, char** argv) {
   app.add_flag("--shuffle", options.shuffle, "The shuffle of a map/reduce job instead");
   app.add_option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas")->delimiter(',');
   app.add_option("--gigabytes", options.shuffle_gb, "Of the shuffle")->capture_default_str();
+  app.add_option("--gigabytes-computed", options.shuffle_compute,
+                 "Of the shuffle: what a task makes or reads in a second; meanwhile it serves nobody")
+      ->capture_default_str();
   app.add_option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions")
       ->capture_default_str();
   app.add_flag("--all-reduce", options.only_all_reduce,

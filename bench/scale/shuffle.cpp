@@ -1,8 +1,8 @@
 #include "bench/scale/shuffle.h"
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "actors/jobs/job.h"
@@ -15,59 +15,101 @@
 namespace actorflow::bench {
 namespace {
 
+using namespace std::chrono_literals;
+
 using Block = std::uint64_t;  // in the place of all of its bytes
 
-// Every block goes to a partition of its own, and is counted there.
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// The simulation that runs, for the job's function, which is a plain one.
+struct Running {
+  explicit Running(const ShuffleJob& of)
+      : job(of),
+        sim({{"worker", of.tasks}}, {.links = of.links,
+                                     .longest_kernel = std::chrono::nanoseconds(0),
+                                     .time_limit = std::chrono::hours(24)}) {
+    sim.network().set_payload_scale(job.block_bytes() / sizeof(Block));
+  }
+
+  void compute(double bytes) {
+    const double time_s = bytes / job.computed_per_second;
+    sim.world().charge(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * time_s)));
+  }
+  struct Moment {
+    std::chrono::nanoseconds time{0}, coordinator{0}, other{0};
+    std::uint64_t messages = 0;
+  };
+  Moment now() {
+    auto& network = sim.network();
+    return {sim.world().elapsed(), network.handling(0), network.handling(job.tasks - 1),
+            network.messages()};
+  }
+
+  const ShuffleJob& job;
+  SimCluster sim;
+  Moment began, ended;
+};
+Running* running = nullptr;
+
+std::vector<int> numbers(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+// Until all tasks take part.
+void warm_up(Job& job, int tasks) {
+  const auto parts = numbers(4 * tasks);
+  job.from(parts, parts.size())
+      .map([](int part) {
+        running->sim.world().charge(100ms);
+        return part;
+      })
+      .count();
+}
+
+// Every part has a block for each partition, where it is counted.
 void shuffle(Job& job) {
-  std::vector<int> parts(static_cast<std::size_t>(job.param("parts", 1)));
-  std::iota(parts.begin(), parts.end(), 0);
-  const auto partitions = static_cast<std::size_t>(job.param("partitions", 1));
-  const auto blocks = job.from(parts, parts.size())
-                          .flat_map([partitions](int part) {
-                            return std::vector<Block>(partitions, static_cast<Block>(part));
-                          })
-                          .partition_by(partitions)
-                          .count();
+  const ShuffleJob& what = running->job;
+  warm_up(job, what.tasks);
+  if (job.coordinates()) running->began = running->now();
+  const auto parts = numbers(what.parts);
+  const auto partitions = static_cast<std::size_t>(what.partitions);
+  const auto blocks =
+      job.from(parts, parts.size())
+          .flat_map([partitions](int part) {
+            running->compute(running->job.block_bytes() * static_cast<double>(partitions));
+            return std::vector<Block>(partitions, static_cast<Block>(part));
+          })
+          .partition_by(partitions)
+          .map([](Block block) {
+            running->compute(running->job.block_bytes());
+            return block;
+          })
+          .count();
+  if (job.coordinates()) running->ended = running->now();
   if (blocks != parts.size() * partitions) throw Error(Code::internal, "blocks are missing");
 }
-
-JobOptions options_of(const ShuffleJob& job) {
-  JobOptions options;
-  options.parameters = {{"parts", std::to_string(job.parts)},
-                        {"partitions", std::to_string(job.partitions)}};
-  options.threads = static_cast<std::size_t>(job.threads);
-  return options;
-}
-
-double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
 ShuffleTimes simulate(const ShuffleJob& job) {
-  using namespace std::chrono_literals;
   ShuffleTimes times;
   reset_peak_memory();
   times.simulated_in_s = seconds_of([&] {
-    SimCluster sim({{"worker", job.tasks}}, {.links = job.links,
-                                             .longest_kernel = std::chrono::nanoseconds(0),
-                                             .time_limit = std::chrono::hours(24)});
-    sim.network().set_payload_scale(job.bytes / job.parts / job.partitions / sizeof(Block));
-    std::chrono::nanoseconds began{0}, ended{0};
-    sim.start([&](SimTask& task) {
-         const bool is_first = task.server().name().index == 0;
-         task.sleep(5s - sim.world().elapsed());  // all are up by then
-         if (is_first) began = sim.world().elapsed();
-         run_job(task.server(), {{"shuffle", shuffle}}, "shuffle", options_of(job), [&](Job& running) {
-           return std::shared_ptr<void>(&running, [&, is_first](void*) {
-             if (is_first) ended = sim.world().elapsed();
-           });
-         });
-       })
+    Running here(job);
+    running = &here;
+    JobOptions options;
+    options.threads = 2;
+    here.sim
+        .start([&options](SimTask& task) {
+          run_job(task.server(), {{"shuffle", shuffle}}, "shuffle", options);
+        })
         .finish();
-    times.job_s = seconds(ended - began);
-    times.coordinator_busy = seconds(sim.network().handling(0)) / times.job_s;
-    times.other_busy = seconds(sim.network().handling(job.tasks - 1)) / times.job_s;
-    times.messages = static_cast<double>(sim.network().messages());
+    times.job_s = seconds(here.ended.time - here.began.time);
+    times.coordinator_busy = seconds(here.ended.coordinator - here.began.coordinator) / times.job_s;
+    times.other_busy = seconds(here.ended.other - here.began.other) / times.job_s;
+    times.messages = static_cast<double>(here.ended.messages - here.began.messages);
   });
   times.peak_mib = peak_memory_mib();
   return times;

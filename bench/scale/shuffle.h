@@ -1,10 +1,8 @@
 // The shuffle of a map/reduce job among simulated tasks: the production actors of a job, on a modelled
 // network, in virtual time. A record stands for a block of records: it is a few bytes of this process,
-// but takes the network's time of all of them. Functions take no time, and disks are not modelled: what
-// is left is the network, and what the tasks say to each other.
+// but takes the network's time of all of them, and to make or to read it takes its task a time by its
+// bytes. Disks are not modelled.
 #pragma once
-
-#include <cstdint>
 
 #include "actors/simulation/link_model.h"
 
@@ -12,20 +10,25 @@ namespace actorflow::bench {
 
 struct ShuffleJob {
   int tasks = 10;
-  int threads = 2;  // of each
   // Each part has a block for each partition.
   int parts = 1000, partitions = 1000;
-  double bytes = 1e12;  // of all blocks
+  double bytes = 1e12;               // of all blocks
+  double computed_per_second = 1e9;  // bytes that a task makes, or reads
   LinkModel links{};
+
+  double block_bytes() const { return bytes / parts / partitions; }
+  // How long the tasks compute if they share the parts evenly.
+  double computing_s() const { return 2 * bytes / tasks / computed_per_second; }
 };
 
 struct ShuffleTimes {
-  double job_s = 0;             // virtual, until the first task knows that all is done
-  double coordinator_busy = 0;  // the fractions of it in which a task handles messages: the first,
-  double other_busy = 0;        // and the last
-  double messages = 0;          // between tasks
-  double simulated_in_s = 0;    // real time, the start of the cluster included
-  double peak_mib = 0;          // of this process
+  double job_s = 0;  // virtual, until all blocks are read
+  // The fractions of the time in which a task handles messages: the first, which coordinates, and the
+  // last.
+  double coordinator_busy = 0, other_busy = 0;
+  double messages = 0;        // between tasks
+  double simulated_in_s = 0;  // real time, the start of the cluster included
+  double peak_mib = 0;        // of this process
 };
 
 // Throws what the job throws.

@@ -83,21 +83,6 @@ void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   ++running_;
 }
 
-void JobAgent::on(const PartsKept& kept) {
-  if (abandoned_) return;
-  for (const std::uint64_t partition : kept.partitions) {
-    const SliceSet set{kept.stage, false, partition};
-    if (fetcher_.want_early(set, kept.parts)) early_.insert(set);
-  }
-}
-
-// What came early, and was then read elsewhere.
-void JobAgent::drop_early(const StageSpec& reader) {
-  for (std::size_t part = 0; reader.inputs && !early_.empty() && part < reader.parts; ++part)
-    for (const auto& set : reader.inputs(part))
-      if (early_.erase(set) > 0) fetcher_.release(set);
-}
-
 void JobAgent::on(const CancelPart& message) {
   if (attempts_.contains(message.id)) cancel(message.id);
 }

@@ -88,8 +88,6 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   // For chunks. It keeps some blocks of memory that are free, for the next ones.
   Allocator& allocator() { return *pool_; }
   std::size_t memory_in_use() const { return in_memory_; }
-  // Whether there is memory for what is not needed yet; always, where all chunks go to disk.
-  bool has_room() const { return options_.memory_bytes == 0 || in_memory_ < options_.memory_bytes / 2; }
   // Of the whole job so far.
   std::uint64_t spilled_bytes() const { return spilled_; }
 

@@ -26,56 +26,10 @@ Point made_again("a part of a job that was lost is made again"),
 
 }  // namespace
 
-// The task that has the input of each part, or is getting it already, if it is one task.
-std::vector<int> JobCoordinator::homes_of(const StageSpec& spec) const {
-  std::vector<int> homes(spec.parts, StageTracker::nowhere);
-  for (std::size_t part = 0; spec.inputs && part < spec.parts; ++part)
-    for (const auto& set : spec.inputs(part)) {
-      const Stage& input = stages_.at(set.stage);
-      if (set.of_one_part)
-        homes[part] = input.tracker.holder(set.index);
-      else if (!input.readers.empty() && is_here(input.readers[set.index]))
-        homes[part] = input.readers[set.index];
-    }
-  return homes;
-}
-
-// The partitions are dealt out to the tasks that are there.
-void JobCoordinator::choose_readers(Stage& stage) const {
-  std::vector<int> there;
-  for (int task = 0; task < order_.mail->tasks(); ++task)
-    if (is_here(task)) there.push_back(task);
-  for (std::size_t partition = 0; partition < stage.spec->partitions; ++partition)
-    stage.readers.push_back(there[partition % there.size()]);
-}
-
-// Some parts at a time, so that there are no more of these messages than parts. Who reads a stage of one
-// partition is not known: each of its parts may be read by itself.
-void JobCoordinator::announce(StageNumber number, Stage& stage, std::size_t part) {
-  if (number != current_ || tasks_.size() == 1 || stage.spec->partitions == 1) return;
-  if (stage.readers.empty()) choose_readers(stage);
-  stage.unannounced.emplace_back(part, stage.tracker.holder(part));
-  if (stage.unannounced.size() < tasks_.size()) return;
-  std::map<int, std::vector<std::uint64_t>> partitions;
-  for (std::size_t i = 0; i < stage.readers.size(); ++i) partitions[stage.readers[i]].push_back(i);
-  for (auto& [task, theirs] : partitions)
-    if (is_here(task))
-      order_.mail->to_agent(task, PartsKept{number, stage.unannounced, std::move(theirs)});
-  stage.unannounced.clear();
-}
-
 // A task of several has some parts more than it runs, so that their input is on its way meanwhile.
 bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
   const std::size_t ahead = tasks_.size() == 1 ? 0 : stage.reads.empty() ? 1 : task.slots;
   return task.running < task.slots + ahead;
-}
-
-// So many of the parts that are at home at another task are left to it. What is only on its way there
-// may as well go elsewhere.
-std::size_t JobCoordinator::spare_of(const Task& task, const Stage& stage) const {
-  const bool reads_slices = std::ranges::any_of(
-      stage.reads, [this](StageNumber number) { return !stages_.at(number).readers.empty(); });
-  return reads_slices ? 0 : task.slots;
 }
 
 bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) const {
@@ -107,8 +61,7 @@ bool JobCoordinator::assign_one(int position) {
     if (!stage.spec || !stage.tracker.has_pending() || number > task.ready || !has_room(task, stage))
       continue;
     const auto attempt = stage.tracker.next(
-        position, now(), [&](std::size_t part) { return can_run(stage, part, position); },
-        spare_of(task, stage));
+        position, now(), [&](std::size_t part) { return can_run(stage, part, position); }, task.slots);
     if (!attempt) continue;
     run(number, stage, *attempt, position);
     return true;
@@ -198,7 +151,6 @@ void JobCoordinator::on(int from, PartMade& made) {
   const bool ends_early =
       planted(PlantedBug::ended_early) && stage.tracker.made() + 1 == stage.spec->parts;
   if (made.id.stage == current_ && (is_complete(stage) || ends_early)) return end_stage({});
-  if (stage.spec->keeps) announce(made.id.stage, stage, part);
   assign();
 }
 

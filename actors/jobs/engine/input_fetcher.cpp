@@ -13,8 +13,7 @@
 namespace actorflow {
 namespace {
 
-Point fetched("slices come from another task"),
-    fetched_early("slices come while the stage that makes them still runs");
+Point fetched("slices come from another task");
 
 // A slice that came from another task, as a chunk of one partition.
 Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
@@ -30,10 +29,7 @@ InputFetcher::InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept,
     : mail_(std::move(mail)), kept_(std::move(kept)), chunks_(std::move(chunks)) {}
 
 bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holders) {
-  if (const auto begun = fetches_.find(set); begun != fetches_.end()) {
-    if (!begun->second.is_early) return false;
-    forget(set);  // what has come stays
-  }
+  if (fetches_.contains(set)) return false;
   Fetch fetch;
   fetch.kept = kept_->find(set.stage);
   if (!fetch.kept)
@@ -56,41 +52,12 @@ bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holde
   return false;
 }
 
-bool InputFetcher::want_early(const SliceSet& set,
-                              const std::vector<std::pair<std::uint64_t, std::int32_t>>& parts) {
-  const auto kept = kept_->find(set.stage);
-  const auto begun = fetches_.find(set);
-  if (!kept || !chunks_->has_room() || (begun != fetches_.end() && !begun->second.is_early))
-    return false;
-  std::map<int, Stream> streams;
-  for (const auto& [part, holder] : parts)
-    if (part < kept->parts() && !kept->has(part, partition_of(set)))
-      streams[holder].parts.push_back(part);
-  if (streams.empty()) return false;
-  Fetch& fetch = fetches_[set];
-  fetch.kept = kept;
-  fetch.is_early = true;
-  for (auto& [task, stream] : streams) {
-    stream.task = task;
-    to_ask_early_.emplace_back(set, fetch.streams.size());
-    fetch.streams.push_back(std::move(stream));
-    ++fetch.open;
-  }
-  ask();
-  return true;
-}
-
 void InputFetcher::ask() {
-  while (asked_.size() < most_requests && !(to_ask_.empty() && to_ask_early_.empty())) {
-    auto& first = to_ask_.empty() ? to_ask_early_ : to_ask_;
-    const StreamId id = first.front();
-    first.pop_front();
+  while (!to_ask_.empty() && asked_.size() < most_requests) {
+    const StreamId id = to_ask_.front();
+    to_ask_.pop_front();
     const auto fetch = fetches_.find(id.first);
     if (fetch == fetches_.end()) continue;
-    if (fetch->second.is_early && !chunks_->has_room()) {
-      forget(SliceSet(id.first));
-      continue;
-    }
     const Stream& stream = fetch->second.streams[id.second];
     asked_.emplace(++requests_, id);
     mail_->to_slices(stream.task, {.request = requests_,
@@ -132,7 +99,7 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
     arrivals.push_back(give_up(id, current_exception_status(), false));
     return;
   }
-  if (!stream.parts.empty()) return (fetch.is_early ? to_ask_early_ : to_ask_).push_front(id);
+  if (!stream.parts.empty()) return to_ask_.push_front(id);
   if (--fetch.open > 0) return;
   arrivals.push_back({id.first, {}, {}});
   forget(id.first);
@@ -143,7 +110,7 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
   if (hash_bytes(bytes) != answer.checksum)
     throw Error(Code::data_loss,
                 fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));
-  (fetch.is_early ? fetched_early : fetched).hit();
+  fetched.hit();
   auto piece = answer.pieces.begin();
   for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {
     const std::uint64_t part = stream.parts.front();
@@ -178,8 +145,7 @@ InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool
 void InputFetcher::forget(const SliceSet& set) {
   fetches_.erase(set);
   std::erase_if(asked_, [&](const auto& asked) { return asked.second.first == set; });
-  for (auto* streams : {&to_ask_, &to_ask_early_})
-    std::erase_if(*streams, [&](const StreamId& id) { return id.first == set; });
+  std::erase_if(to_ask_, [&](const StreamId& id) { return id.first == set; });
 }
 
 std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why) {

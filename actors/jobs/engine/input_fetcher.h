@@ -25,9 +25,6 @@ class InputFetcher {
   // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the
   // set, in their order. Throws aborted for a stage that is not kept here.
   bool want(const SliceSet& set, std::span<const std::int32_t> holders);
-  // Asks for these parts of the set, each with its holder, which nobody waits for yet; as long as there
-  // is memory for them. What does not come is asked for again by want(). False if nothing was asked for.
-  bool want_early(const SliceSet& set, const std::vector<std::pair<std::uint64_t, std::int32_t>>& parts);
 
   // A set that has come, or cannot come.
   struct Arrival {
@@ -58,7 +55,6 @@ class InputFetcher {
     std::shared_ptr<KeptRecords> kept;
     std::vector<Stream> streams;
     std::size_t open = 0;               // streams that have not ended
-    bool is_early = false;              // nobody waits for it yet
     std::shared_ptr<ScratchFile> file;  // of slices that went to disk
   };
   using StreamId = std::pair<SliceSet, std::size_t>;
@@ -76,8 +72,8 @@ class InputFetcher {
   const std::shared_ptr<KeptStages> kept_;
   const std::shared_ptr<ChunkStore> chunks_;
   std::map<SliceSet, Fetch> fetches_;
-  std::deque<StreamId> to_ask_, to_ask_early_;  // the latter for nobody who waits
-  std::map<std::uint64_t, StreamId> asked_;     // by request
+  std::deque<StreamId> to_ask_;
+  std::map<std::uint64_t, StreamId> asked_;  // by request
   std::uint64_t requests_ = 0;
 };
 

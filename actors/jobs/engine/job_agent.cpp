@@ -36,7 +36,6 @@ caf::behavior JobAgent::behavior() {
       [this](AwaitJobEnd& question) { await(question); },
       [this](AbandonParts& order) { abandon(order); },
       [this](const Sender&, const RunPart& run) { on(run); },
-      [this](const Sender&, const PartsKept& kept) { on(kept); },
       [this](const Sender&, const CancelPart& cancel) { on(cancel); },
       [this](const Sender&, const AcceptPart& accept) { on(accept); },
       [this](const Sender&, StageDone& done) { on(done); },
@@ -129,7 +128,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
   if (ends_before_it_began) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
-  take_letter<JobIs, RunPart, PartsKept, CancelPart, AcceptPart, StageDone, JobEnded>(
+  take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
       letter, [&](auto message) { on(message); });
 }
 
@@ -182,7 +181,6 @@ void JobAgent::end_if_done(StageNumber number) {
   const auto spec = stage.spec;
   if (!stage.kept) stages_.erase(found);
   if (waiting_ == number) waiting_ = 0;
-  drop_early(*spec);
   reply(std::move(end));
 }
 

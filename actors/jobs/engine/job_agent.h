@@ -106,7 +106,6 @@ class JobAgent {
   // Of the coordinator.
   void on(const JobIs& job);
   void on(const RunPart& run);
-  void on(const PartsKept& kept);
   void on(const CancelPart& cancel);
   void on(const AcceptPart& accept);
   void on(StageDone& done);
@@ -124,7 +123,6 @@ class JobAgent {
   void spawn(const AttemptId& id, Attempt& attempt);
   void cancel(const AttemptId& id);
   void cancel_all(StageNumber number);
-  void drop_early(const StageSpec& reader);
   // The attempt is over.
   void drop(const AttemptId& id);
   void end(StageNumber number, StageEnd how);
@@ -142,7 +140,6 @@ class JobAgent {
   JobTools tools_;
   std::size_t slots_;
   InputFetcher fetcher_;
-  std::set<SliceSet> early_;  // of which some may have come before anybody wanted it
   std::map<StageNumber, Stage> stages_;
   StageNumber waiting_ = 0;  // the stage that the job's thread waits for
   std::map<AttemptId, Attempt> attempts_;

@@ -16,6 +16,15 @@ constexpr auto tick_interval = std::chrono::milliseconds(500);
 constexpr double slow_seconds = 2;
 constexpr double seconds_to_leave = 5;
 
+// The task that has the input of each part, if it is one task.
+std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
+  std::vector<int> homes(spec.parts, StageTracker::nowhere);
+  for (std::size_t part = 0; spec.inputs && part < spec.parts; ++part)
+    for (const auto& set : spec.inputs(part))
+      if (set.of_one_part) homes[part] = stages.at(set.stage).tracker.holder(set.index);
+  return homes;
+}
+
 }  // namespace
 
 JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
@@ -71,7 +80,7 @@ JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> 
 
 void JobCoordinator::begin(const CoordinateStage& order) {
   current_ = order.number;
-  const auto homes = homes_of(*order.spec);
+  const auto homes = homes_of(*order.spec, stages_);
   Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
   if (!recall(order.number, stage)) return;
   mend(stage);
@@ -96,8 +105,8 @@ void JobCoordinator::end(const EndJob& how) {
   reply_if_all_have_left();
 }
 
-// One that is started late, or whom the news does not reach before this process ends, would otherwise
-// wait for a job that is over.
+// One that is started late, or whom the news does not reach before this process ends, would otherwise wait
+// for a job that is over.
 void JobCoordinator::reply_if_all_have_left() {
   if (!end_ || !end_->reply) return;
   const auto missing = std::ranges::find(tasks_, false, &Task::has_left);

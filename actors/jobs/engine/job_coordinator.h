@@ -68,10 +68,6 @@ class JobCoordinator {
     // What is in files, by part: a part of it that is wanted is taken over instead of made.
     std::map<std::size_t, PartOutcome> on_disk;
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
-    // Parts that the tasks have not heard of yet, and who is to read each partition; none: not known
-    // yet.
-    std::vector<std::pair<std::uint64_t, std::int32_t>> unannounced;
-    std::vector<int> readers;
     std::size_t failed = 0, backups = 0, resumed = 0;
     std::optional<StageDone> done;  // kept for tasks that come later
   };
@@ -119,17 +115,12 @@ class JobCoordinator {
   bool assign_one(int task);
   bool assign_backup(int task);
   bool has_room(const Task& task, const Stage& stage) const;
-  std::size_t spare_of(const Task& task, const Stage& stage) const;
-  bool is_here(int task) const { return tasks_[static_cast<std::size_t>(task)].incarnation != 0; }
   bool can_run(const Stage& stage, std::size_t part, int task) const;
   void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
   void leave(int task);
   void on_failed(int from, Stage& stage, const PartRan& ran);
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
-  std::vector<int> homes_of(const StageSpec& spec) const;
-  void announce(StageNumber number, Stage& stage, std::size_t part);
-  void choose_readers(Stage& stage) const;
   void fail(Status why);
   void end_stage(Status status);
   void report(bool is_last);

@@ -62,13 +62,6 @@ struct RunPart {
   std::vector<std::pair<SliceSet, std::vector<std::int32_t>>> inputs;
   std::optional<PartOutcome> made;  // by an earlier attempt, whose files are taken over
 };
-// coordinator -> agent, while the stage runs: parts of it that count, with who holds them, and the
-// partitions that this task is to read later. It may fetch them already.
-struct PartsKept {
-  StageNumber stage = 0;
-  std::vector<std::pair<std::uint64_t, std::int32_t>> parts;
-  std::vector<std::uint64_t> partitions;
-};
 // coordinator -> agent: of no use any more.
 struct CancelPart {
   AttemptId id;
