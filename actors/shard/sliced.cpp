@@ -293,7 +293,7 @@ StateResult has_whole_slots(ShardState& shard, StateCall& call) {
   const auto names = attr<Tensor>(*call.node, "variables").values<std::string>();
   const bool whole = std::ranges::all_of(names, [&](const std::string& name) {
     const ShardVariable* variable = shard.find(name);
-    return !variable || !variable->slice;
+    return !variable || !variable->slice || variable->state.slots.empty();
   });
   return Outputs{Tensor::scalar<bool>(whole)};
 }
