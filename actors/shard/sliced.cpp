@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "actors/core/executable.h"
 #include "actors/shard/state.h"
@@ -122,18 +123,19 @@ class Update {
   }
 
   Outputs run() {
-    Tensor values = Tensor::allocate(gradients_.dtype(), {sliced_.elements_of_rank(rank_)},
-                                     shard_.task->sending_device->allocator());
+    const std::int64_t all = sliced_.elements_of_rank(rank_);
+    Tensor values;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < sliced_.variables.size(); ++i) {
       const SlotSlice slice = slice_of(sliced_, i, rank_);
-      if (slice.count > 0)
-        copy_elements(values, first,
-                      new_values(*variables_[i], slice, {first, slice.count}, applies_[i]), 0,
-                      slice.count);
+      if (slice.count == 0) continue;
+      Tensor part = new_values(*variables_[i], slice, {first, slice.count}, applies_[i]);
+      if (slice.count == all) return {part.reshaped({all})};
+      if (!values.valid()) values = allocate(all);
+      copy_elements(values, first, part, 0, slice.count);
       first += slice.count;
     }
-    return {std::move(values)};
+    return {values.valid() ? std::move(values) : allocate(all)};
   }
 
  private:
@@ -151,6 +153,10 @@ class Update {
     for (std::size_t i = 0; i < sliced_.variables.size(); ++i)
       applies_.push_back(may_apply(node_, *variables_[i], sliced_.variables[i],
                                    not_finite.values<std::int64_t>()[i], sliced_.elements(i)));
+  }
+
+  Tensor allocate(std::int64_t elements) const {
+    return Tensor::allocate(gradients_.dtype(), {elements}, shard_.task->sending_device->allocator());
   }
 
   Tensor new_values(ShardVariable& variable, const SlotSlice& slice, const SlotSlice& in_gradients,
@@ -176,29 +182,37 @@ class Update {
 
 StateResult update_slices(ShardState& shard, StateCall& call) { return Update(shard, call).run(); }
 
-StateResult assign_slices(ShardState& shard, StateCall& call) {
-  const SlicedVariables sliced = sliced_variables(*call.node);
-  const Tensor& all = call.inputs[0];
-  std::int64_t elements = 0;
+// The new values of the variables, on the host. One variable's slices follow each other as it needs
+// them.
+std::vector<Tensor> put_together(ShardState& shard, const SlicedVariables& sliced, const Tensor& all) {
   std::vector<Tensor> values;
-  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
-    const ShardVariable& variable = shard.initialized(sliced.variables[i]);
-    expect_variable(*call.node, variable, sliced.variables[i], sliced.elements(i));
-    values.push_back(Tensor::allocate(variable.state.value.dtype(), variable.state.value.shape()));
-    elements += sliced.elements(i);
+  for (const std::string& name : sliced.variables) {
+    const Tensor& value = shard.initialized(name).state.value;
+    if (sliced.variables.size() == 1) return {all.reshaped(value.shape())};
+    values.push_back(Tensor::allocate(value.dtype(), value.shape()));
   }
-  expect_elements(*call.node, all, elements);
   std::int64_t first = 0;
   for (int rank = 0; rank < sliced.ranks; ++rank)
-    for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       const SlotSlice slice = slice_of(sliced, i, rank);
       copy_elements(values[i], slice.first, all, first, slice.count);
       first += slice.count;
     }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    ShardVariable& variable = shard.initialized(sliced.variables[i]);
-    values[i] = on_device(std::move(values[i]), device_of(variable));
+  return values;
+}
+
+StateResult assign_slices(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  std::int64_t elements = 0;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    expect_variable(*call.node, shard.initialized(sliced.variables[i]), sliced.variables[i],
+                    sliced.elements(i));
+    elements += sliced.elements(i);
   }
+  expect_elements(*call.node, call.inputs[0], elements);
+  std::vector<Tensor> values = put_together(shard, sliced, std::exchange(call.inputs[0], {}));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = on_device(std::move(values[i]), device_of(shard.initialized(sliced.variables[i])));
   for (std::size_t i = 0; i < values.size(); ++i)
     shard.find(sliced.variables[i])->state.value = std::move(values[i]);
   return Outputs{};
