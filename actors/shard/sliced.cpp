@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "actors/core/executable.h"
 #include "actors/shard/state.h"
@@ -182,15 +181,30 @@ class Update {
 
 StateResult update_slices(ShardState& shard, StateCall& call) { return Update(shard, call).run(); }
 
-// The new values of the variables, on the host. One variable's slices follow each other as it needs
-// them.
-std::vector<Tensor> put_together(ShardState& shard, const SlicedVariables& sliced, const Tensor& all) {
+// Tensors on the host for new values of the variables: their own where nobody else holds them.
+std::vector<Tensor> take_values(ShardState& shard, const SlicedVariables& sliced) {
   std::vector<Tensor> values;
   for (const std::string& name : sliced.variables) {
     const Tensor& value = shard.initialized(name).state.value;
-    if (sliced.variables.size() == 1) return {all.reshaped(value.shape())};
-    values.push_back(Tensor::allocate(value.dtype(), value.shape()));
+    const bool own = value.exclusive() && value.on_host();
+    values.push_back(own ? Tensor() : Tensor::allocate(value.dtype(), value.shape()));
   }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i].valid()) values[i] = std::move(shard.find(sliced.variables[i])->state.value);
+  return values;
+}
+
+StateResult assign_slices(ShardState& shard, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const Tensor& all = call.inputs[0];
+  std::int64_t elements = 0;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    expect_variable(*call.node, shard.initialized(sliced.variables[i]), sliced.variables[i],
+                    sliced.elements(i));
+    elements += sliced.elements(i);
+  }
+  expect_elements(*call.node, all, elements);
+  std::vector<Tensor> values = take_values(shard, sliced);
   std::int64_t first = 0;
   for (int rank = 0; rank < sliced.ranks; ++rank)
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -198,23 +212,10 @@ std::vector<Tensor> put_together(ShardState& shard, const SlicedVariables& slice
       copy_elements(values[i], slice.first, all, first, slice.count);
       first += slice.count;
     }
-  return values;
-}
-
-StateResult assign_slices(ShardState& shard, StateCall& call) {
-  const SlicedVariables sliced = sliced_variables(*call.node);
-  std::int64_t elements = 0;
-  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
-    expect_variable(*call.node, shard.initialized(sliced.variables[i]), sliced.variables[i],
-                    sliced.elements(i));
-    elements += sliced.elements(i);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ShardVariable& variable = *shard.find(sliced.variables[i]);
+    variable.state.value = on_device(std::move(values[i]), device_of(variable));
   }
-  expect_elements(*call.node, call.inputs[0], elements);
-  std::vector<Tensor> values = put_together(shard, sliced, std::exchange(call.inputs[0], {}));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = on_device(std::move(values[i]), device_of(shard.initialized(sliced.variables[i])));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    shard.find(sliced.variables[i])->state.value = std::move(values[i]);
   return Outputs{};
 }
 
