@@ -122,18 +122,19 @@ class Update {
   }
 
   Outputs run() {
-    Tensor values = Tensor::allocate(gradients_.dtype(), {sliced_.elements_of_rank(rank_)},
-                                     shard_.task->sending_device->allocator());
+    const std::int64_t all = sliced_.elements_of_rank(rank_);
+    Tensor values;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < sliced_.variables.size(); ++i) {
       const SlotSlice slice = slice_of(sliced_, i, rank_);
-      if (slice.count > 0)
-        copy_elements(values, first,
-                      new_values(*variables_[i], slice, {first, slice.count}, applies_[i]), 0,
-                      slice.count);
+      if (slice.count == 0) continue;
+      Tensor part = new_values(*variables_[i], slice, {first, slice.count}, applies_[i]);
+      if (slice.count == all) return {part.reshaped({all})};
+      if (!values.valid()) values = allocate(all);
+      copy_elements(values, first, part, 0, slice.count);
       first += slice.count;
     }
-    return {std::move(values)};
+    return {values.valid() ? std::move(values) : allocate(all)};
   }
 
  private:
@@ -151,6 +152,10 @@ class Update {
     for (std::size_t i = 0; i < sliced_.variables.size(); ++i)
       applies_.push_back(may_apply(node_, *variables_[i], sliced_.variables[i],
                                    not_finite.values<std::int64_t>()[i], sliced_.elements(i)));
+  }
+
+  Tensor allocate(std::int64_t elements) const {
+    return Tensor::allocate(gradients_.dtype(), {elements}, shard_.task->sending_device->allocator());
   }
 
   Tensor new_values(ShardVariable& variable, const SlotSlice& slice, const SlotSlice& in_gradients,
@@ -176,31 +181,41 @@ class Update {
 
 StateResult update_slices(ShardState& shard, StateCall& call) { return Update(shard, call).run(); }
 
+// Tensors on the host for new values of the variables: their own where nobody else holds them.
+std::vector<Tensor> take_values(ShardState& shard, const SlicedVariables& sliced) {
+  std::vector<Tensor> values;
+  for (const std::string& name : sliced.variables) {
+    const Tensor& value = shard.initialized(name).state.value;
+    const bool own = value.exclusive() && value.on_host();
+    values.push_back(own ? Tensor() : Tensor::allocate(value.dtype(), value.shape()));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i].valid()) values[i] = std::move(shard.find(sliced.variables[i])->state.value);
+  return values;
+}
+
 StateResult assign_slices(ShardState& shard, StateCall& call) {
   const SlicedVariables sliced = sliced_variables(*call.node);
   const Tensor& all = call.inputs[0];
   std::int64_t elements = 0;
-  std::vector<Tensor> values;
   for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
-    const ShardVariable& variable = shard.initialized(sliced.variables[i]);
-    expect_variable(*call.node, variable, sliced.variables[i], sliced.elements(i));
-    values.push_back(Tensor::allocate(variable.state.value.dtype(), variable.state.value.shape()));
+    expect_variable(*call.node, shard.initialized(sliced.variables[i]), sliced.variables[i],
+                    sliced.elements(i));
     elements += sliced.elements(i);
   }
   expect_elements(*call.node, all, elements);
+  std::vector<Tensor> values = take_values(shard, sliced);
   std::int64_t first = 0;
   for (int rank = 0; rank < sliced.ranks; ++rank)
-    for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       const SlotSlice slice = slice_of(sliced, i, rank);
       copy_elements(values[i], slice.first, all, first, slice.count);
       first += slice.count;
     }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    ShardVariable& variable = shard.initialized(sliced.variables[i]);
-    values[i] = on_device(std::move(values[i]), device_of(variable));
+    ShardVariable& variable = *shard.find(sliced.variables[i]);
+    variable.state.value = on_device(std::move(values[i]), device_of(variable));
   }
-  for (std::size_t i = 0; i < values.size(); ++i)
-    shard.find(sliced.variables[i])->state.value = std::move(values[i]);
   return Outputs{};
 }
 
@@ -293,7 +308,7 @@ StateResult has_whole_slots(ShardState& shard, StateCall& call) {
   const auto names = attr<Tensor>(*call.node, "variables").values<std::string>();
   const bool whole = std::ranges::all_of(names, [&](const std::string& name) {
     const ShardVariable* variable = shard.find(name);
-    return !variable || !variable->slice;
+    return !variable || !variable->slice || variable->state.slots.empty();
   });
   return Outputs{Tensor::scalar<bool>(whole)};
 }

@@ -25,7 +25,8 @@ inline bool is_count_of_updates(const Tensor& slot) { return slot.dtype() == DTy
 // Copies `count` elements. REQUIRES: one dtype, on the host, and that both have them.
 void copy_elements(Tensor& to, std::int64_t to_first, const Tensor& from, std::int64_t from_first,
                    std::int64_t count);
-// A copy of some elements, of one dimension. REQUIRES: a tensor on the host that has them.
+// Some elements, of one dimension: a copy, unless they are all. REQUIRES: a tensor on the host that has
+// them.
 Tensor elements_of(const Tensor& all, const SlotSlice& slice);
 // The slices of whole slots; the slot "step", an int64, stays as it is. On the host.
 std::vector<Tensor> cut_slots(std::span<const Tensor> slots, const SlotSlice& slice);

@@ -1,5 +1,6 @@
 #include "dataflow/collectives/cost.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "dataflow/values/check.h"
@@ -30,7 +31,9 @@ double all_reduce_seconds(Algorithm algorithm, int ranks, std::int64_t bytes, co
 
 double crossover_bytes(int ranks, const CostModel& model) {
   const double p = ranks;
-  return (model.latency / (p - 1) + model.per_message) /
+  const double exchange = model.latency + (p - 1) * model.per_message;
+  const double gather = rounds(ranks) * (model.latency + model.per_message);
+  return std::max(exchange, gather) / (p - 1) /
          (model.per_byte * (1 - 2 / p) + model.per_added_byte * (1 - 1 / p));
 }
 

@@ -10,8 +10,7 @@ namespace actorflow {
 // A rank sends one message after the other, each of which takes it per_message + bytes * per_byte; the
 // message is there a latency later. (LogGP: A. Alexandrov et al., "LogGP: Incorporating Long Messages
 // into the LogP Model", 1995.) In seconds. The defaults are of the right size for processes of one
-// machine; on a network of 10 or 100 Gbit/s they choose within a few per cent of the fastest
-// (bench/SCALE.md), so nothing measures them.
+// machine; nothing measures them (README.md says what that costs on a network).
 struct CostModel {
   double latency = 30e-6;
   double per_message = 2e-6;
@@ -22,7 +21,7 @@ struct CostModel {
 // The time of an all-reduce of so many bytes. REQUIRES: an algorithm that is chosen automatically:
 // direct, doubling or rabenseifner.
 double all_reduce_seconds(Algorithm algorithm, int ranks, std::int64_t bytes, const CostModel& model);
-// From how many bytes on rabenseifner is faster than doubling: README.md has the formula.
+// From how many bytes on rabenseifner is faster than the others: README.md has the formula.
 double crossover_bytes(int ranks, const CostModel& model);
 // The fastest algorithm.
 Algorithm choose_all_reduce(int ranks, std::int64_t bytes, const CostModel& model);

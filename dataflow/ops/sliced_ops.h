@@ -58,7 +58,8 @@ const OpDef& divide_slots_op();
 // (uint8[?], global step int64) -> (): gives the variables what a rank gets of DivideSlots; their slots
 // are as after that step. Attr rank.
 const OpDef& assign_slot_slices_op();
-// () -> bool: whether the task has all slots of the variables, and not only a slice. Attr variables.
+// () -> bool: whether the task has all slots of the variables, which may be none, and not only a slice.
+// Attr variables.
 const OpDef& has_whole_slots_op();
 
 std::span<const OpDef* const> sliced_ops();

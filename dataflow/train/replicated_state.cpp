@@ -23,9 +23,12 @@ Attrs attrs_of_rank(const SlicedVariables& sliced, int rank) {
   return attrs;
 }
 
-// Each rank's slots, of those that the first replica has, once the ranks have the variables.
-Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer, const RankList& ranks,
-                             int replica, const Output& variables) {
+// Each rank's slots, of those that the first replica has, once the ranks have the variables: in the life
+// that those have begun, for a rank that is lost meanwhile must not find others in the middle.
+Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer,
+                             const std::vector<std::string>& tasks, int replica,
+                             const Output& variables) {
+  const RankList ranks{tasks, GroupLife::continues};
   Output slots, bytes;
   if (replica == 0) {
     slots = graph.add(divide_slots_op(), {}, slice_attrs(optimizer.sliced));
@@ -34,8 +37,8 @@ Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer, co
     slots = graph.constant(Tensor::zeros(DType::uint8, {0}));
     bytes = graph.constant(Tensor::zeros(DType::int64, {std::ssize(ranks.tasks)}));
   }
-  const Output own = all_to_all(slots, bytes, ranks, slots_collective);
   return graph.after({variables}, [&] {
+    const Output own = all_to_all(slots, bytes, ranks, slots_collective);
     const Variable step = global_step(graph);
     const Output now = graph.add(read_variable_op(), {}, step.value().node().attrs);
     return graph.add(assign_slot_slices_op(), {own, now}, attrs_of_rank(optimizer.sliced, replica));
@@ -74,7 +77,7 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
         const Output nothing = graph.constant(Tensor::zeros(DType::uint8, {0}));
         there = graph.add(assign_state_op(), {all_gather(nothing, ranks, collective)}, names);
       }
-      return optimizer ? divide_slots_of_first(graph, optimizer, ranks, replica, there) : there;
+      return optimizer ? divide_slots_of_first(graph, optimizer, tasks, replica, there) : there;
     });
   });
 }

@@ -62,7 +62,8 @@ SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 300)) {
 SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 300)) {
   RanksJob job = job_of_this_seed();
   job.may_fail = true;
-  simulate_ranks(job, {kill, kill, FaultKind::pause, partition, lossy, duplicate, late});
+  simulate_ranks(job,
+                 {kill, kill, FaultKind::pause, partition, delay, slow, lossy, duplicate, late, power});
 }
 
 SIMULATION_TEST(every_survivor_names_the_rank_that_was_killed, seeds(1, 40)) {

@@ -11,6 +11,7 @@
 #include "actors/client/dataset_iterator.h"
 #include "actors/probes/handler_probe.h"
 #include "actors/simulation/sim_cluster.h"
+#include "actors/strategies/distributed_optimizer.h"
 #include "dataflow/ops/queue_ops.h"
 #include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
@@ -204,28 +205,79 @@ float fit(SimTask& task, Executor executor) {
   return result;
 }
 
+// Fits w to 3 with two workers that have all variables, the slots of which are divided between them.
+float fit_by_all_reduce(SimTask& task) {
+  Server& server = task.server();
+  const bool is_chief = server.name() == chief;
+  Graph g;
+  Variable w;
+  DistributedTrainOp train;
+  DistributedOptimizer optimizer(server, Momentum{0.05, 0.5}, {.buckets = {.sharded_optimizer = true}});
+  g.on(optimizer.device(), [&] {
+    const Variable step = global_step(g);
+    w = g.variable("w", g.constant(Tensor{0.0F, 0.0F}));
+    train = optimizer.minimize(g, sum(square(w - g.constant(3.0F))), {w}, step);
+  });
+  MonitoredOptions options;
+  options.checkpoint_dir = "checkpoints";
+  options.save_checkpoint = {.steps = 10};
+  options.hooks = {stop_at_step(40)};
+  MonitoredSession session(server, g, optimizer.monitored(train, options));
+  while (!session.should_stop()) session.run(train.step);
+  if (!is_chief) {
+    do server.announce_done(chief);
+    while (!server.join_for(500));
+    return 0.0F;
+  }
+  server.wait_until_done({{"worker", 1}}, 60'000);
+  session.close();
+  const float result = session.session().run(w).values<float>()[1];
+  server.shutdown_cluster("w has been fitted");
+  server.stop("w has been fitted");
+  return result;
+}
+
+// What a program calls itself. Ranks may fail in different calls: each does it once.
+float call_operations(SimTask& task) {
+  {
+    const Communicator world(task.server(), {.timeout = 5s});
+    world.all_reduce(Tensor{1.0F}, {.name = "x"});
+    world.all_reduce(Tensor{1.0F}, {.name = "x"});
+    world.join();
+  }
+  task.sleep(1s);
+  return 1;
+}
+
 struct Outcome {
   float w = 0;
   std::vector<std::string> heard;  // why programs ended
 };
 
-// While a parameter server and a worker are killed and come back.
-Outcome train(std::uint64_t seed, Executor executor) {
-  SimCluster sim({{"ps", 1}, {"worker", 2}},
-                 {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
+using Fit = std::function<float(SimTask&)>;
+
+// While a parameter server, if there is one, and a worker, if it is said when, are killed and come back.
+Outcome train(std::uint64_t seed, int ps, std::chrono::milliseconds lose_worker_at, const Fit& fit) {
+  std::vector<SimCluster::Job> jobs{{"worker", 2}};
+  if (ps > 0) jobs.insert(jobs.begin(), {"ps", ps});
+  SimCluster sim(jobs, {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
   std::vector<std::string> errors;
-  auto run = sim.start([&errors, executor](SimTask& task) {
+  auto run = sim.start([&errors, &fit](SimTask& task) {
     try {
-      return fit(task, executor);
+      return fit(task);
     } catch (const Error& error) {
       errors.push_back(error.what());
       throw;
     }
   });
-  sim.at(300ms).kill("/job:ps/task:0");
-  sim.at(2s).restart("/job:ps/task:0");
-  sim.at(4s).kill("/job:worker/task:1");
-  sim.at(5s).restart("/job:worker/task:1");
+  if (ps > 0) {
+    sim.at(300ms).kill("/job:ps/task:0");
+    sim.at(2s).restart("/job:ps/task:0");
+  }
+  if (lose_worker_at > 0ms) {
+    sim.at(lose_worker_at).kill("/job:worker/task:1");
+    sim.at(lose_worker_at + 1s).restart("/job:worker/task:1");
+  }
   Outcome outcome{run.finish("/job:worker/task:0"), std::move(errors)};
   for (auto& reason : sim.statistics().ends) outcome.heard.push_back(std::move(reason));
   return outcome;
@@ -240,12 +292,14 @@ bool names(const Outcome& outcome, const std::string& cause) {
          std::ranges::all_of(outcome.heard, says("lost the connection"));
 }
 
-void expect_the_same(const Where& where, Executor executor, float undisturbed) {
+using Train = std::function<Outcome()>;
+
+void expect_the_same(const Where& where, const Train& train, float undisturbed) {
   const std::string place = where.handler + (where.after ? " at its end, " : ", ") + "time " +
                             std::to_string(where.occurrence);
   Plant plant(where);
   try {
-    const Outcome outcome = train(1, executor);
+    const Outcome outcome = train();
     BOOST_TEST(outcome.w == undisturbed, place << ": w is " << outcome.w << ", not " << undisturbed);
     BOOST_TEST(names(outcome, plant.cause()), place << ": nobody says " << plant.cause() << ", but: "
                                                     << (outcome.heard.empty() ? "" : outcome.heard[0]));
@@ -256,19 +310,18 @@ void expect_the_same(const Where& where, Executor executor, float undisturbed) {
 }
 
 // Lets each handler that `chosen` takes throw, at its beginning and at its end. Returns how many.
-std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::string_view)>& chosen) {
+std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::string_view)>& chosen) {
   float undisturbed = 0;
   std::map<std::string, std::uint64_t> handlers;
   {
     const Plant nothing;
-    undisturbed = train(1, executor).w;
+    undisturbed = train().w;
     handlers = nothing.seen();
   }
   // Links have no limits here. And a task that dies while it stops, when the others have left already,
   // comes back to a cluster that is not there any more.
-  for (const char* elsewhere :
-       {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "collectives/JobOver",
-        "switchboard/UnregisterActor"})
+  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver",
+                                "collectives/JobOver", "switchboard/UnregisterActor"})
     handlers.erase(elsewhere);
   // This training has no collective operations.
   std::erase_if(handlers, [](const auto& entry) {
@@ -281,10 +334,17 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
     for (const bool after : {false, true})
       for (const std::uint64_t occurrence : std::set<std::uint64_t>{1, times / 2 + 1})
         if (occurrence <= times)
-          expect_the_same({handler, after, occurrence, static_cast<Kind>(runs++ % 3)}, executor,
+          expect_the_same({handler, after, occurrence, static_cast<Kind>(runs++ % 3)}, train,
                           undisturbed);
   }
   return handlers.size();
+}
+
+bool is_of_collectives(std::string_view handler) { return handler.starts_with("collectives/"); }
+
+Train with_servers(Executor executor) {
+  return
+      [executor] { return train(1, 1, 4s, [executor](SimTask& task) { return fit(task, executor); }); };
 }
 
 }  // namespace
@@ -292,14 +352,29 @@ std::size_t throw_in_handlers(Executor executor, const std::function<bool(std::s
 BOOST_AUTO_TEST_SUITE(planted_throws)
 
 BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_weights) {
-  BOOST_TEST(throw_in_handlers(Executor::lanes, [](std::string_view) { return true; }) > 50u);
+  BOOST_TEST(throw_in_handlers(with_servers(Executor::lanes), [](std::string_view) { return true; }) >
+             50u);
+}
+
+BOOST_AUTO_TEST_CASE(every_handler_of_collective_operations_may_throw_and_ranks_learn_the_same) {
+  const auto together = [] { return train(1, 0, 60ms, fit_by_all_reduce); };
+  BOOST_TEST(throw_in_handlers(together, is_of_collectives) > 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_throws_is_named_to_whoever_calls_collective_operations) {
+  const auto once = [] {
+    Outcome outcome =
+        train(1, 0, 0ms, [](SimTask& task) { return task.life() > 1 ? 1.0F : call_operations(task); });
+    return outcome;
+  };
+  BOOST_TEST(throw_in_handlers(once, is_of_collectives) > 4u);
 }
 
 BOOST_AUTO_TEST_CASE(so_may_every_handler_of_nodes_that_are_actors) {
   const auto of_nodes = [](std::string_view handler) {
     return handler.starts_with("conductor/") || handler.starts_with("node-actor/");
   };
-  BOOST_TEST(throw_in_handlers(Executor::node_actors, of_nodes) == 8u);
+  BOOST_TEST(throw_in_handlers(with_servers(Executor::node_actors), of_nodes) == 8u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

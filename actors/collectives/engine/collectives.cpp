@@ -43,7 +43,12 @@ caf::behavior Collectives::behavior() {
 }
 
 void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why)); }
-void Collectives::refuse(const CallGroup& message, Status why) { message.call.reply({std::move(why)}); }
+// Once the group has the call, nobody can say how far it has come with it.
+void Collectives::refuse(const CallGroup& message, Status why) {
+  if (message.call.reply) return message.call.reply({std::move(why)});
+  const auto found = groups_.find(message.group);
+  if (found != groups_.end()) found->second.group->break_up(why);
+}
 void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
 
 // Whoever waits for the message would wait for ever.
@@ -52,7 +57,8 @@ void Collectives::refuse(const Sender& from, const ActorMessage& message, const 
       fmt::format("{} could not take a message {} of {}: {}", task_->self.name.to_string(), message.type,
                   task_->name_of(from.task).to_string(), why.message);
   spdlog::warn("{}", what);
-  if (auto* group = of_life(message.request)) group->break_up({why.code, what});
+  if (auto* group = of_life(message.request)) return group->break_up({why.code, what});
+  refuse_opening(from, message, {why.code, what});
 }
 
 RankGroup& Collectives::group(const std::string& name) {

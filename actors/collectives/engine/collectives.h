@@ -78,6 +78,7 @@ class Collectives {
 
   void on_message(const Sender& from, ActorMessage& message);
   bool on_opening(const Sender& from, const ActorMessage& message);
+  void refuse_opening(const Sender& from, const ActorMessage& message, const Status& why);
   void on_hello(const Sender& from, const rank_messages::Hello& hello);
   void on_welcome(const rank_messages::Welcome& message);
   void begin_again_for_late(Member& member);

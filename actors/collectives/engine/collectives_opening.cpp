@@ -17,6 +17,16 @@ namespace {
 constexpr auto silence = 2s;
 constexpr auto report_interval = 10s;
 
+ActorMessage as_letter(const NotWelcome& message) {
+  return {.to = collectives_name,
+          .from = collectives_name,
+          .type = message_type<NotWelcome>(),
+          .request = 0,
+          .content = to_payload(message),
+          .payload = {},
+          .status = {}};
+}
+
 }  // namespace
 
 void Collectives::say_hello(Member& member) {
@@ -38,6 +48,18 @@ bool Collectives::on_opening(const Sender& from, const ActorMessage& message) {
          take_if<Goodbye>(message, [&](const Goodbye& goodbye) { openings_.remove(from, goodbye); }) ||
          take_if<Welcome>(message, [&](const Welcome& welcome) { on_welcome(welcome); }) ||
          take_if<NotWelcome>(message, [&](const NotWelcome& no) { on_not_welcome(no); });
+}
+
+// A greeting that could not be taken: its rank is told, so that it does not wait for an answer.
+void Collectives::refuse_opening(const Sender& from, const ActorMessage& message, const Status& why) {
+  take_if<Hello>(message,
+                 [&](const Hello& hello) {
+                   openings_.remove(from, {hello.group, hello.attempt});
+                   tell(*task_, from.task, as_letter({hello.group, hello.attempt, why}));
+                 }) ||
+      take_if<Welcome>(message, [&](const Welcome& welcome) {
+        on_not_welcome({welcome.group, welcome.attempt, why});
+      });
 }
 
 // From a member of an open group it says that its program has begun anew.
@@ -90,14 +112,7 @@ void Collectives::turn_away(Member& member, const Status& why) {
   openings_.answered(name);
   for (const auto& [task, guest] : guests)
     if (guest.waits && task != task_->own)
-      tell(*task_, task,
-           ActorMessage{.to = collectives_name,
-                        .from = collectives_name,
-                        .type = message_type<NotWelcome>(),
-                        .request = 0,
-                        .content = to_payload(NotWelcome{name, guest.attempt, why}),
-                        .payload = {},
-                        .status = {}});
+      tell(*task_, task, as_letter(NotWelcome{name, guest.attempt, why}));
   if (!member.group->mail().leads()) member.group->mail().to_leader(Goodbye{name, member.attempt});
   on_not_welcome({name, member.attempt, why});
 }
