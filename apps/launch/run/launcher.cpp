@@ -87,6 +87,7 @@ Launcher::Launcher(LaunchOptions options)
       keepers_(options_) {
   if (asked_.is_elastic()) begin_elastic(asked_);
   is_ready_.assign(static_cast<std::size_t>(keepers_.size()), true);
+  is_lost_.assign(is_ready_.size(), false);
 }
 
 int Launcher::run() {
@@ -138,8 +139,11 @@ void Launcher::start(int task) {
 }
 
 void Launcher::say_what_runs() {
+  std::vector<LaunchedTask> tasks = progress_.tasks();
+  if (elastic_)  // each world has ports of its own
+    for (auto& task : tasks) task.port = 0;
   for (int host = 0; host < keepers_.size(); ++host)
-    console_.say(fmt::format("{}: {}", keepers_.name(host), tasks_of_host(progress_.tasks(), host)));
+    console_.say(fmt::format("{}: {}", keepers_.name(host), tasks_of_host(tasks, host)));
   const auto& logs = options_.job.folders.logs;
   console_.say(
       fmt::format("to end it: actorflow stop {}{}", stop_socket_.job(),

@@ -112,6 +112,7 @@ class Launcher {
   std::optional<ElasticJob> elastic_;
   std::vector<std::string> holders_;  // by task: the host whose slot it has; "" = none
   std::vector<bool> is_ready_;        // by host: its keeper can start tasks
+  std::vector<bool> is_lost_;         // by host: its keeper is gone; one that comes back is another host
   int last_failure_ = 0;              // the status of a task
 };
 

@@ -64,8 +64,10 @@ bool Launcher::is_no_failure(int task, const TaskEnd& end) {
 void Launcher::lose_host(int host) {
   const std::string why =
       fmt::format("{} is lost: {}", keepers_.name(host), lost_words(keepers_.words(host)));
-  if (!elastic_ || !elastic_->has_begun()) return end_job({1, why});
+  const auto at = static_cast<std::size_t>(host);
+  if (!elastic_ || (is_ready_[at] && !elastic_->has_begun())) return end_job({1, why});
   console_.say(why);
+  is_lost_[at] = true;
   for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
     const int task = static_cast<int>(i);
     if (task_of(task).host != host || !progress_.is_running(task)) continue;
@@ -94,9 +96,10 @@ void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
 
 void Launcher::start_on(const LaunchHost& host) {
   auto& hosts = options_.job.hosts;
-  const auto found = std::ranges::find(hosts, host.name, &LaunchHost::name);
-  const int index = static_cast<int>(found - hosts.begin());
-  if (found == hosts.end() && !add_host(host)) return;
+  int index = 0;
+  const auto is_here = [&](std::size_t at) { return hosts[at].name == host.name && !is_lost_[at]; };
+  while (index < static_cast<int>(hosts.size()) && !is_here(static_cast<std::size_t>(index))) ++index;
+  if (index == static_cast<int>(hosts.size()) && !add_host(host)) return;
   LaunchedTask task{.name = {"worker", 0}, .host = index, .rank = {}, .gpus = {}};
   for (const auto& other : progress_.tasks())
     task.name.index = std::max(task.name.index, other.name.index + 1);
@@ -126,6 +129,7 @@ bool Launcher::add_host(const LaunchHost& host) {
   options_.job.hosts.push_back(host);
   addresses_.hosts.push_back(on_loopback ? "127.0.0.1" : host.name);
   is_ready_.push_back(false);
+  is_lost_.push_back(false);
   return true;
 }
 

@@ -1,4 +1,7 @@
 // Elastic jobs of real processes: tasks are killed, come back, are told to leave, and come with hosts.
+#include <unistd.h>
+
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
@@ -167,6 +170,24 @@ BOOST_AUTO_TEST_CASE(tasks_come_and_leave_with_the_hosts_that_a_script_prints) {
   job.process().send_signal(SIGINT);
   BOOST_TEST(job.wait() == 130);
   job.expect_nothing_left();
+}
+
+// Both are this machine, by two names, with a keeper each.
+BOOST_AUTO_TEST_CASE(the_tasks_of_a_lost_host_are_left_behind) {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  const std::string hosts = std::string("localhost:2,") + name.data() + ":2";
+  Launched job(elastic("2", {"-H", hosts}), training(steps));
+  BOOST_REQUIRE(job.process().prints("worker 0 | step"));
+  std::ifstream status("/proc/" + std::to_string(job.task_with("ACTORFLOW_ELASTIC_TASK=3")) + "/stat");
+  std::string number, program, state;
+  int keeper = 0;
+  status >> number >> program >> state >> keeper;
+  kill(keeper, SIGKILL);
+  BOOST_REQUIRE(job.process().prints("2 of 4 tasks train on from step "));
+  BOOST_TEST(job.wait() == 0);
+  expect(job.output(), std::string("launch | ") + name.data() + " is lost: ");
+  expect(job.output(), "worker 2, worker 3 were lost");
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_task_is_ended_so_that_the_others_go_on) {
