@@ -1,9 +1,9 @@
 #include "schema/png_image.h"
 
-#include <fmt/format.h>
 #include <png.h>
 
 #include <array>
+#include <string>
 
 #include "dataflow/values/error.h"
 #include "schema/event.h"
@@ -41,9 +41,9 @@ Tensor decode_png(std::string_view png, std::int64_t max_bytes) {
   const Shape shape{image.height, image.width, PNG_IMAGE_SAMPLE_CHANNELS(image.format)};
   const auto bytes = std::uint64_t{image.height} * image.width * PNG_IMAGE_SAMPLE_CHANNELS(image.format);
   if (bytes > static_cast<std::uint64_t>(max_bytes))
-    throw Error(Code::resource_exhausted,
-                fmt::format("a PNG image of {} has {} bytes, above the limit of {}", shape.to_string(),
-                            bytes, max_bytes));
+    throw Error(Code::resource_exhausted, "a PNG image of " + shape.to_string() + " has " +
+                                              std::to_string(bytes) + " bytes, above the limit of " +
+                                              std::to_string(max_bytes));
   Tensor pixels = Tensor::allocate(DType::uint8, shape);
   if (!png_image_finish_read(&image, nullptr, pixels.mutable_values<std::uint8_t>().data(), 0, nullptr))
     image.fail();

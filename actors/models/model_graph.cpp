@@ -165,6 +165,8 @@ void ModelGraph::exchange(const CompileOptions& options, const Replication& repl
     const Output all = all_reduce(concat({row, own}, 0), ranks, global_step.name() + "/measured");
     reduced_row_ = slice(all, {0}, {width});
     reduced_rate_ = reshape(slice(all, {width}, {1}), {});
+    // Another replica may become the first one (elastic_task.h): it goes on with this rate.
+    if (replication.replica != 0) updates.push_back(graph.assign(learning_rate, reduced_rate_));
   });
 }
 
@@ -259,8 +261,11 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
   const Output row = reduced_row_ ? reduced_row_ : measured_row(options);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
-  updates.push_back(
-      graph.assign_add(epoch_sums, reshape(replica.row, {2, 1}) * reshape(row, {1, width})));
+  const Output of_epoch = reshape(replica.row, {2, 1}), measured = reshape(row, {1, width});
+  // With all-reduce every replica has the sums, and forgets those of the epoch before, which the first
+  // one has read when it makes a step of the next.
+  updates.push_back(reduced_row_ ? graph.assign(epoch_sums, (epoch_sums.value() + measured) * of_epoch)
+                                 : graph.assign_add(epoch_sums, of_epoch * measured));
 }
 
 std::vector<Output> ModelGraph::batch_feeds() const {

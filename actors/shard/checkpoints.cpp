@@ -29,11 +29,26 @@ OtherSlots slots_of_others(const StateCall& call) {
   return others;
 }
 
-WholeSlots whole_slots(const std::string& name, const ShardVariable& variable, OtherSlots& others) {
+WholeSlots whole_slots(const ShardState& shard, const std::string& name, const ShardVariable& variable,
+                       OtherSlots& others) {
   if (!variable.slice) return {variable.slots_of, variable.state.slots};
   auto& slices = others[name];
-  slices.push_back({variable.slots_of, *variable.slice, variable.state.slots});
+  for (const SentSlots& sent : slices) check_slots(sent, *shard.task->optimizers, variable.state.value);
+  SentSlots own{variable.slots_of, *variable.slice, {}};
+  for (const Tensor& slot : variable.state.slots) own.slots.push_back(on_device(slot, cpu_device()));
+  slices.push_back(std::move(own));
   return put_together(name, variable.state.value, slices);
+}
+
+// A step that has failed half-way has changed slots, and no value.
+void expect_slots_of(const ShardVariable& variable, const std::string& name,
+                     const ShardVariable* counter) {
+  if (!variable.slice || !counter || variable.slots_step == -1) return;
+  const auto step = counter->state.value.scalar<std::int64_t>();
+  if (variable.slots_step != step)
+    throw Error(Code::aborted,
+                fmt::format("the slots of '{}' are as after step {}, its value as after {}", name,
+                            variable.slots_step, step));
 }
 
 void add_slots(const ShardState& shard, const VariableInCheckpoint& place, const WholeSlots& whole,
@@ -109,7 +124,8 @@ StateResult snapshot(ShardState& shard, StateCall& call) {
     const bool is_whole = place.full_rows < 0;
     tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
                        place.full_rows, on_device(variable.state.value, cpu_device())});
-    add_slots(shard, place, whole_slots(place.variable, variable, others), tensors);
+    expect_slots_of(variable, place.variable, counter);
+    add_slots(shard, place, whole_slots(shard, place.variable, variable, others), tensors);
     if (&variable != counter) updates.add(variable, global_step);
   }
   if (counter) updates.count(*counter);

@@ -181,12 +181,15 @@ class Update {
 
 StateResult update_slices(ShardState& shard, StateCall& call) { return Update(shard, call).run(); }
 
-// Tensors on the host for new values of the variables: their own where nobody else holds them.
+// Tensors on the host for new values of the variables: their own where nobody else holds them, and
+// nothing can fail afterwards.
 std::vector<Tensor> take_values(ShardState& shard, const SlicedVariables& sliced) {
   std::vector<Tensor> values;
+  const bool stay = std::ranges::none_of(
+      sliced.variables, [&](const std::string& name) { return shard.initialized(name).gpu; });
   for (const std::string& name : sliced.variables) {
     const Tensor& value = shard.initialized(name).state.value;
-    const bool own = value.exclusive() && value.on_host();
+    const bool own = stay && value.exclusive() && value.on_host();
     values.push_back(own ? Tensor() : Tensor::allocate(value.dtype(), value.shape()));
   }
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -212,10 +215,10 @@ StateResult assign_slices(ShardState& shard, StateCall& call) {
       copy_elements(values[i], slice.first, all, first, slice.count);
       first += slice.count;
     }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    ShardVariable& variable = *shard.find(sliced.variables[i]);
-    variable.state.value = on_device(std::move(values[i]), device_of(variable));
-  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = on_device(std::move(values[i]), device_of(*shard.find(sliced.variables[i])));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    shard.find(sliced.variables[i])->state.value = std::move(values[i]);
   return Outputs{};
 }
 
@@ -229,7 +232,7 @@ SentSlots slots_after(const Node& node, const ShardVariable* variable, const std
                       const SlotSlice& slice, std::int64_t step) {
   if (slice.count == 0) return {};
   if (!variable) slots_are_gone(node, name, "it has no value");
-  if (variable->slots_step != step && variable->slots_step != -1)
+  if (variable->slots_step != step)
     slots_are_gone(node, name,
                    fmt::format("they are as after step {}, and not {}", variable->slots_step, step));
   if (variable->slots_of.empty()) return {.slots_of = {}, .slice = slice, .slots = {}};
@@ -293,6 +296,7 @@ StateResult assign_slot_slices(ShardState& shard, StateCall& call) {
       throw Error(Code::data_loss,
                   fmt::format("node '{}' ({}): slots of another slice of '{}'", call.node->name,
                               call.node->op->name, sliced.variables[i]));
+    check_slots(all[i], *shard.task->optimizers, shard.initialized(sliced.variables[i]).state.value);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     ShardVariable& variable = shard.initialized(sliced.variables[i]);

@@ -46,12 +46,27 @@ SentSlots decoded(CopiedState state) {
     throw Error(Code::data_loss, "the bytes are not those of slots that another replica has");
   SentSlots sent{
       std::move(state.slots_of), {range.values<std::int64_t>()[0], range.values<std::int64_t>()[1]}, {}};
-  for (std::size_t i = 1; i < state.tensors.size(); ++i) {
-    if (!is_count_of_updates(state.tensors[i]) && state.tensors[i].elements() != sent.slice.count)
-      throw Error(Code::data_loss, "slots of another replica have other elements than it says");
+  for (std::size_t i = 1; i < state.tensors.size(); ++i)
     sent.slots.push_back(std::move(state.tensors[i]));
-  }
   return sent;
+}
+
+void check_slots(const SentSlots& sent, const OptimizerLibrary& optimizers, const Tensor& like) {
+  const auto& [first, count] = sent.slice;
+  bool fits = first >= 0 && count >= 0 && count <= like.elements() && first <= like.elements() - count;
+  if (sent.slots_of.empty()) {
+    fits = fits && sent.slots.empty();
+  } else {
+    const auto names = optimizers.at(sent.slots_of).slots();
+    fits = fits && sent.slots.size() == names.size();
+    for (std::size_t i = 0; fits && i < names.size(); ++i)
+      fits = names[i] == "step"
+                 ? sent.slots[i].dtype() == DType::int64 && sent.slots[i].elements() == 1
+                 : sent.slots[i].dtype() == like.dtype() && sent.slots[i].elements() == count;
+  }
+  if (!fits)
+    throw Error(Code::data_loss, fmt::format("slots of '{}' for elements {} to {} of a {} do not fit",
+                                             sent.slots_of, first, first + count, like.describe()));
 }
 
 WholeSlots put_together(const std::string& variable, const Tensor& like,

@@ -9,6 +9,7 @@
 
 #include "actors/shard/state_copy.h"
 #include "dataflow/values/tensor.h"
+#include "kernels/update/optimizer_rule.h"
 
 namespace actorflow {
 
@@ -40,6 +41,9 @@ struct SentSlots {
 CopiedState encoded(SentSlots sent);
 // Throws data_loss.
 SentSlots decoded(CopiedState state);
+// Throws data_loss unless the slots are those of their optimizer, for the slice of a variable that is
+// `like`.
+void check_slots(const SentSlots& sent, const OptimizerLibrary& optimizers, const Tensor& like);
 
 // The slots of a whole variable; its optimizer is "" if there are none. `like` has the variable's shape.
 // Throws aborted, naming the variable, if the slices are not all of one optimizer, or lack elements.

@@ -327,8 +327,11 @@ ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOpt
     check_not_replaced(server);
     const Status why = failure_of(error);
     const bool told_to_leave = is_loss(why.code) && server.stopping();
-    if (is_chief) end_job(server, why, options, interrupted && !elastic);
+    // What was cancelled then does not matter: the task has kept the state of before.
+    const bool world_is_over = elastic && !interrupted && elastic->link().is_over() && is_loss(why.code);
+    if (is_chief && !world_is_over) end_job(server, why, options, interrupted && !elastic);
     server.stop("the replica has failed");
+    if (world_is_over) return ReplicaEnd::world_over;
     if (!told_to_leave) throw;
   }
   check_not_replaced(server);

@@ -18,6 +18,7 @@
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replicated_state.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/clipping.h"
 
@@ -145,6 +146,11 @@ void ClassifierProgram::begin(Session&, std::int64_t step) {
 // each reads all of it.
 Dataset ClassifierProgram::own_batches(std::int64_t step) const {
   const std::int64_t replicas = task_.num_replicas(), all = options_.global_batch;
+  if (all > 0 && all < replicas)
+    throw invalid_argument(
+        fmt::format("a batch of {} {} cannot be divided among {} tasks; give a larger "
+                    "--batch_size, or actorflow launch a smaller --max",
+                    all, data_.noun, replicas));
   BatchesOfTraining how{
       .size = options_.batch_size, .seed = options_.seed, .augmentation = options_.augmentation};
   if (all % replicas != 0) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* collective = "state of the first replica";
 constexpr const char* slots_collective = "slots of the first replica";
+constexpr const char* slots_are_there = "slots are there";
 
 Attrs names_of(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
@@ -37,12 +38,16 @@ Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer,
     slots = graph.constant(Tensor::zeros(DType::uint8, {0}));
     bytes = graph.constant(Tensor::zeros(DType::int64, {std::ssize(ranks.tasks)}));
   }
-  return graph.after({variables}, [&] {
+  const Output assigned = graph.after({variables}, [&] {
     const Output own = all_to_all(slots, bytes, ranks, slots_collective);
     const Variable step = global_step(graph);
     const Output now = graph.add(read_variable_op(), {}, step.value().node().attrs);
     return graph.add(assign_slot_slices_op(), {own, now}, attrs_of_rank(optimizer.sliced, replica));
   });
+  // No rank is done before all are: the first one may then ask the others for their slots, to save them.
+  const Output nothing = graph.constant(Tensor::zeros(DType::uint8, {0}));
+  return graph.after({assigned},
+                     [&] { return graph.group({all_gather(nothing, ranks, slots_are_there)}); });
 }
 
 Output copy_with_controls(Graph& graph, const Output& assignment, const std::vector<Output>& before) {

@@ -58,7 +58,10 @@ void Collectives::refuse(const Sender& from, const ActorMessage& message, const 
                   task_->name_of(from.task).to_string(), why.message);
   spdlog::warn("{}", what);
   if (auto* group = of_life(message.request)) return group->break_up({why.code, what});
-  refuse_opening(from, message, {why.code, what});
+  try {
+    refuse_opening(from, message, {why.code, what});
+  } catch (const Error&) {  // it is none that can be read: nobody knows who waits
+  }
 }
 
 RankGroup& Collectives::group(const std::string& name) {

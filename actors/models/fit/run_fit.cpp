@@ -59,6 +59,11 @@ History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine&
 
 History fit_with(const ElasticMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
+  if (options.gradient_accumulation_steps > 1)
+    throw invalid_argument(fmt::format(
+        "the tasks of an elastic job have unequal parts of a batch, which are not cut again: "
+        "gradient_accumulation_steps is {}; leave it out",
+        options.gradient_accumulation_steps));
   static const std::atomic<bool> never{false};
   ElasticFit elastic{*strategy.task};
   const auto train = [&](Server& server) {
