@@ -43,7 +43,7 @@ WholeSlots whole_slots(const ShardState& shard, const std::string& name, const S
 // A step that has failed half-way has changed slots, and no value.
 void expect_slots_of(const ShardVariable& variable, const std::string& name,
                      const ShardVariable* counter) {
-  if (!variable.slice || !counter || variable.slots_step == -1) return;
+  if (!variable.slice || variable.slice->count == 0 || variable.slots_step == -1 || !counter) return;
   const auto step = counter->state.value.scalar<std::int64_t>();
   if (variable.slots_step != step)
     throw Error(Code::aborted,
