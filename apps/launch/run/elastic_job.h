@@ -35,8 +35,8 @@ class ElasticJob {
   // Processes of tasks begin, say something by their sockets, and end.
   void started(int task) { book_.started(task, Clock::now()); }
   void take(int task, std::string_view bytes);
-  // Returns whether that is no failure, whatever its status: the task has said that it leaves, or
-  // training is complete.
+  // Returns whether that is no failure, whatever its status: the task has said that it leaves, or was
+  // no member when training was complete.
   bool ended(int task, int status);
   void more_may_come(bool may) { book_.more_may_come(may); }
 
