@@ -65,6 +65,7 @@ void ElasticJob::obey(const WorldOrder& order) {
   };
   switch (order.kind) {
     case Kind::give:
+      hands_.takes_part(order.task);
       return hands_.tell(order.task, world_for(order.task));
     case Kind::change:
       return tell(ElasticNews::Kind::change);

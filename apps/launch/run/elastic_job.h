@@ -25,6 +25,7 @@ class ElasticJob {
     std::function<std::string(int task)> label;
     std::function<std::string(int task, std::uint16_t port)> address;
     std::function<void(int task, const std::string& line)> tell;
+    std::function<void(int task)> takes_part;  // is told its place in a world
     std::function<void(int task, int signal)> signal;
     std::function<void(const std::string& text)> say;
     std::function<void(const std::string& why)> fail;

@@ -127,6 +127,7 @@ void Launcher::start_all() {
     if (elastic_) elastic_->started(task);
     start(task);
   }
+  if (discovery_) change_hosts(std::vector(options_.job.hosts));  // they may have more slots
 }
 
 void Launcher::start(int task) {

@@ -24,6 +24,7 @@ void Launcher::begin_elastic(const JobSpec& job) {
                    [this](int task, const std::string& line) {
                      keepers_.send(task_of(task).host, {"tell", std::to_string(task), line});
                    },
+               .takes_part = [this](int task) { progress_.is_alive(task); },
                .signal = [this](int task, int signal) { send_signal(task, signal); },
                .say = [this](const std::string& text) { console_.say(text); },
                .fail =
@@ -55,8 +56,6 @@ void Launcher::follow_elastic() {
   if (!elastic_ || ending_) return;
   elastic_->follow_book();
   if (elastic_->has_begun()) progress_.go_on_without_failed();
-  // Who has met the others has begun: a program need not report its steps besides.
-  for (const int member : elastic_->members()) progress_.is_alive(member);
   leave_out_silent_hosts();
   if (ending_ || !discovery_ || elastic_->is_complete()) return;
   if (const auto hosts = discovery_->look()) change_hosts(*hosts);
@@ -66,8 +65,10 @@ void Launcher::follow_elastic() {
 bool Launcher::is_no_failure(int task, const TaskEnd& end) {
   if (!elastic_) return false;
   if (end.status != 0) last_failure_ = end.status;
-  if (!elastic_->ended(task, end.status)) return false;
-  holders_[static_cast<std::size_t>(task)].clear();  // its slot is free
+  std::string& holder = holders_[static_cast<std::size_t>(task)];
+  const bool has_no_slot = holder.empty();  // it was told to leave, however it does
+  if (!elastic_->ended(task, end.status) && !has_no_slot) return false;
+  holder.clear();  // its slot is free
   return true;
 }
 
@@ -114,7 +115,8 @@ void Launcher::leave_out_silent_hosts() {
 void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
   std::vector<SlotHolder> held;
   for (std::size_t i = 0; i < holders_.size(); ++i)
-    if (!holders_[i].empty()) held.push_back({static_cast<int>(i), holders_[i]});
+    if (const int task = static_cast<int>(i); !holders_[i].empty())
+      held.push_back({.task = task, .host = holders_[i], .runs = !progress_.has_ended(task)});
   const int most = options_.job.max_workers.value_or(options_.job.workers);
   const HostChanges changes = host_changes(held, hosts, most);
   for (const int task : changes.end) {
@@ -124,20 +126,29 @@ void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
                              host_name_of(task)));
     send_signal(task, SIGTERM);
   }
-  for (const auto& name : changes.starts) start_on(*std::ranges::find(hosts, name, &LaunchHost::name));
+  for (const auto& name : changes.starts) {
+    const LaunchHost& host = *std::ranges::find(hosts, name, &LaunchHost::name);
+    try {
+      start_on(host);
+    } catch (const std::exception& error) {
+      console_.say(fmt::format("no task starts on {}: {}", host.to_string(), error.what()));
+    }
+  }
 }
 
 void Launcher::start_on(const LaunchHost& host) {
   auto& hosts = options_.job.hosts;
   int index = 0;
-  const auto is_here = [&](std::size_t at) { return hosts[at].name == host.name && !hosts_[at].is_lost; };
+  const auto is_here = [&](std::size_t at) {
+    return hosts[at].name == host.name && !hosts_[at].is_lost;
+  };
   while (index < static_cast<int>(hosts.size()) && !is_here(static_cast<std::size_t>(index))) ++index;
   if (index == static_cast<int>(hosts.size()) && !add_host(host)) return;
   LaunchedTask task{.name = {"worker", 0}, .host = index, .rank = {}, .gpus = {}};
   for (const auto& other : progress_.tasks())
     task.name.index = std::max(task.name.index, other.name.index + 1);
-  const int number = progress_.add(task);
   output_.add_task(task);
+  const int number = progress_.add(task);
   holders_.push_back(host.name);
   if (hosts_[static_cast<std::size_t>(index)].is_ready) start_later(number);
 }
@@ -170,7 +181,13 @@ bool Launcher::add_host(const LaunchHost& host) {
 void Launcher::take_from_new_host(int host, const Frame& frame) {
   const HostState& state = hosts_.at(static_cast<std::size_t>(host));
   if (state.is_ready || state.is_lost) return;
-  if (const auto mistake = answer_new_host(host, frame); !mistake.empty()) leave_out(host, mistake);
+  std::string mistake;
+  try {
+    mistake = answer_new_host(host, frame);
+  } catch (const std::exception& error) {
+    mistake = error.what();
+  }
+  if (!mistake.empty()) leave_out(host, mistake);
 }
 
 // Returns why it is not fit, "" if it is so far.
@@ -189,7 +206,8 @@ void Launcher::start_waiting_tasks(int host) {
   hosts_[static_cast<std::size_t>(host)].is_ready = true;
   for (const auto& of_all : job_frames()) keepers_.send(host, of_all);
   for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
-    if (task_of(task).host == host) start_later(task);
+    if (task_of(task).host == host && !holders_[static_cast<std::size_t>(task)].empty())
+      start_later(task);
 }
 
 }  // namespace actorflow

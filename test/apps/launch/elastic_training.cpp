@@ -214,6 +214,7 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_refused) {
   refused({"-np", "2", "--min", "3", "true"}, "expected --min <= -np <= --max, got 3, 2 and 2");
   refused({"-np", "2", "--min", "1", "--ps", "1", "true"}, "has workers only");
   refused({"-np", "2", "--host_discovery", "/x", "-H", "a:2", "true"}, "omit -H and --hostfile");
+  refused({"-np", "2", "--host_discovery", "/x", "--num_gpus", "2", "true"}, "omit --num_gpus");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
