@@ -26,7 +26,7 @@ struct WorldRules {
   std::chrono::milliseconds patience{600'000};
   // In which a live task answers what it is told, whatever else it does. Time in which the launcher
   // itself was held up does not count.
-  std::chrono::milliseconds silence{3'000};
+  std::chrono::milliseconds silence{10'000};
 };
 
 // What the launcher is to do.
