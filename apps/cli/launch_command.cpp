@@ -46,6 +46,10 @@ void check_elastic(LaunchCommand& command) {
         "omit --ps, --hybrid, --chief and --evaluator");
   if (!job.host_discovery.empty() && (command.has_hosts || command.has_hosts_file))
     throw UsageError("--host_discovery finds the hosts; omit -H and --hostfile");
+  if (!job.host_discovery.empty() && job.num_gpus)
+    throw UsageError(
+        "--num_gpus divides the GPUs of a host among the workers that begin there, but with "
+        "--host_discovery more may come; omit --num_gpus");
   job.min_workers = job.min_workers.value_or(1);
   job.max_workers = job.max_workers.value_or(job.workers);
   if (*job.min_workers > job.workers || job.workers > *job.max_workers)

@@ -135,9 +135,8 @@ void ElasticLink::take(const ElasticNews& news) {
     ended_ = ended_ || news.kind == Kind::end;
     if (!news.why.empty()) why_ = news.why;
     changed_.notify_all();
-    if (news.kind != Kind::change && news.kind != Kind::over) return;
-    if (news.world.epoch != epoch_) return;
-    change_ = true;
+    if (news.kind == Kind::end || news.world.epoch != epoch_) return;
+    change_ = change_ || news.kind != Kind::world;
     over_ = over_ || news.kind == Kind::over;
   }
   say({.kind = ElasticRequest::Kind::heard, .epoch = news.world.epoch});

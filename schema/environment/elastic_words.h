@@ -3,7 +3,7 @@
 //   task to launcher
 //     join EPOCH STEP PORT     wants the next world. EPOCH: of the last one that it was in, 0 = none;
 //                              STEP: of the state that it holds, -1 = none; PORT: where it will listen
-//     heard EPOCH              has read "change" or "over"
+//     heard EPOCH              has read "world", "change" or "over": an answer to each
 //     leave                    will end by its own wish, and is no loss
 //   launcher to task
 //     world EPOCH RANK ADDRESS,ADDRESS,...   its next world: its rank, and the addresses of all ranks

@@ -40,6 +40,7 @@ struct Ends {
     heard();
     tell({.kind = Kind::world, .world = {.epoch = epoch, .rank = 0, .addresses = {"a:1"}}});
     BOOST_TEST(next.get().value().epoch == epoch);
+    BOOST_TEST(heard() == "heard " + std::to_string(epoch));
   }
 
   FileDescriptor launcher;
@@ -88,6 +89,7 @@ BOOST_AUTO_TEST_CASE(a_task_asks_for_a_world_and_gets_it) {
   const ElasticWorld world{.epoch = 1, .rank = 1, .addresses = {"a:1", "b:2"}};
   ends.tell({.kind = Kind::world, .world = world});
   BOOST_TEST((next.get().value() == world));
+  BOOST_TEST(ends.heard() == "heard 1");
   auto second = std::async(std::launch::async, [&] { return ends.link->next_world(9, 5001, never); });
   BOOST_TEST(ends.heard() == "join 1 9 5001");
   ends.tell(about(Kind::end, 1));

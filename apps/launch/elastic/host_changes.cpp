@@ -13,7 +13,7 @@ HostChanges host_changes(const std::vector<SlotHolder>& holders, const std::vect
   int tasks = 0;
   for (const auto& holder : holders) {
     const bool stays = free[holder.host]-- > 0;
-    tasks += stays;
+    tasks += stays && holder.runs;
     if (!stays) changes.end.push_back(holder.task);
   }
   for (const auto& host : hosts)

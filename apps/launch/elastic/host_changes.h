@@ -9,10 +9,11 @@
 namespace actorflow {
 
 // A task that has a slot of a host. One that has died keeps its slot, so that a host on which tasks die
-// is not given another one again and again.
+// is not given another one again and again; another host may take one in its stead.
 struct SlotHolder {
   int task = 0;
   std::string host;
+  bool runs = true;  // or is about to
 };
 
 struct HostChanges {
@@ -20,7 +21,7 @@ struct HostChanges {
   std::vector<std::string> starts;  // a host's name for each new task
 };
 
-// `most`: tasks of the job.
+// `most`: tasks of the job that run.
 HostChanges host_changes(const std::vector<SlotHolder>& holders, const std::vector<LaunchHost>& hosts,
                          int most);
 

@@ -10,6 +10,8 @@ namespace actorflow {
 namespace {
 
 constexpr std::chrono::milliseconds notice_after{1500};
+// While tasks are to answer, the launcher decides more often than this, unless it is held up.
+constexpr std::chrono::seconds held_up{1};
 
 }  // namespace
 
@@ -28,7 +30,9 @@ void WorldBook::joins(int task, std::int64_t epoch, std::int64_t step) {
 
 void WorldBook::heard(int task, std::int64_t epoch) {
   const auto found = tasks_.find(task);
-  if (found != tasks_.end() && epoch == world_.epoch) found->second.heard = true;
+  if (found == tasks_.end() || epoch != world_.epoch || found->second.unanswered == 0) return;
+  --found->second.unanswered;
+  found->second.silent_since = last_decision_;
 }
 
 void WorldBook::leaves(int task) {
@@ -47,8 +51,16 @@ void WorldBook::gone(int task) {
 
 std::vector<WorldOrder> WorldBook::decide(Time now) {
   waiting_ = false;
+  forgive_own_delay(now);
   if (!failed_) advance(now);
   return std::exchange(orders_, {});
+}
+
+// Answers may have come in the meantime, behind much else that is yet to be read.
+void WorldBook::forgive_own_delay(Time now) {
+  if (now > last_decision_ + held_up)
+    for (auto& [number, task] : tasks_) task.silent_since = now;
+  last_decision_ = now;
 }
 
 void WorldBook::advance(Time now) {
@@ -69,11 +81,12 @@ bool WorldBook::is_assembled(Time now) {
   for (const int task : world_.members)
     training += tasks_.contains(task) && tasks_.at(task).stage == Stage::training;
   const bool is_whole = training == world_.members.size();
-  if (is_whole && !may_grow()) return false;
   if (training == 0) return true;
-  call_together(is_whole ? Told::change : Told::over, now);
+  if (!is_whole || may_grow()) {
+    call_together(is_whole ? Told::change : Told::over, now);
+    waiting_ = true;
+  }
   look_for_silence(now);
-  waiting_ = true;
   return false;
 }
 
@@ -82,10 +95,14 @@ void WorldBook::call_together(Told how, Time now) {
   told_ = how;
   told_at_ = now;
   const std::string why = changes(world_);
-  for (const int task : in_stage(Stage::training)) {
-    tasks_[task].heard = false;
-    order(how == Told::over ? WorldOrder::Kind::over : WorldOrder::Kind::change, task, why);
-  }
+  for (const int task : in_stage(Stage::training))
+    tell(how == Told::over ? WorldOrder::Kind::over : WorldOrder::Kind::change, task, now, why);
+}
+
+void WorldBook::tell(WorldOrder::Kind kind, int task, Time now, std::string why) {
+  Task& told = tasks_[task];
+  if (told.unanswered++ == 0) told.silent_since = now;
+  order(kind, task, std::move(why));
 }
 
 // A task reads on a thread of its own, however long its step takes.
@@ -93,7 +110,9 @@ void WorldBook::look_for_silence(Time now) {
   const auto training = in_stage(Stage::training);
   for (const int task : training) {
     Task& each = tasks_[task];
-    if (each.heard || each.killed || now < told_at_ + rules_.silence) continue;
+    if (each.unanswered == 0 || each.killed) continue;
+    waiting_ = true;
+    if (now < each.silent_since + rules_.silence) continue;
     each.killed = true;
     order(WorldOrder::Kind::say, -1,
           fmt::format("{} has been silent for {} s, so it is ended", label_(task),
@@ -126,7 +145,7 @@ void WorldBook::form(Time now) {
   if (rules_.reset_limit && resets_ > *rules_.reset_limit)
     return fail(fmt::format("{}; the members have changed {} times, which is --reset_limit",
                             changes(next), *rules_.reset_limit));
-  begin(std::move(next));
+  begin(std::move(next), now);
 }
 
 // Only the first world waits for tasks that have been started: later ones take them when they come.
@@ -157,12 +176,13 @@ bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
   return false;
 }
 
-void WorldBook::begin(World next) {
+void WorldBook::begin(World next, Time now) {
   order(WorldOrder::Kind::say, -1, sentence(next));
   world_ = std::move(next);
   for (const int task : world_.members) {
     tasks_[task].stage = Stage::training;
-    order(WorldOrder::Kind::give, task);
+    tasks_[task].unanswered = 0;
+    tell(WorldOrder::Kind::give, task, now);
   }
   lost_.clear();
   left_.clear();

@@ -24,8 +24,9 @@ struct WorldRules {
   std::optional<int> reset_limit{};  // worlds with other members than the one before; none: any number
   // Of the first world until all tasks have come, and of later ones until there are `min`.
   std::chrono::milliseconds patience{600'000};
-  // In which a live task reads that its world is over, whatever else it does.
-  std::chrono::milliseconds silence{3'000};
+  // In which a live task answers what it is told, whatever else it does. Time in which the launcher
+  // itself was held up does not count.
+  std::chrono::milliseconds silence{10'000};
 };
 
 // What the launcher is to do.
@@ -59,6 +60,7 @@ class WorldBook {
   // It wants the next world. `epoch`: of the last one that it was in; `step`: of the state that it
   // holds.
   void joins(int task, std::int64_t epoch, std::int64_t step);
+  // It has read a word about that world: its place in it, or that it shall end.
   void heard(int task, std::int64_t epoch);
   // It will end by its own wish.
   void leaves(int task);
@@ -85,18 +87,22 @@ class WorldBook {
   struct Task {
     Stage stage = Stage::starting;
     std::int64_t epoch = 0, step = -1;
-    bool heard = false, killed = false;
+    int unanswered = 0;  // what it has been told of the present world
+    Time silent_since{};
+    bool killed = false;
   };
 
   void advance(Time now);
   bool is_assembled(Time now);
   void call_together(Told how, Time now);
+  void tell(WorldOrder::Kind kind, int task, Time now, std::string why = {});
+  void forgive_own_delay(Time now);
   void look_for_silence(Time now);
   bool may_grow() const;
   void form(Time now);
   bool all_have_come(Time now);
   bool enough(const std::vector<int>& tasks, Time now);
-  void begin(World next);
+  void begin(World next, Time now);
   std::string sentence(const World& next) const;
   std::string changes(const World& next) const;
   std::string labels(const std::vector<int>& tasks) const;
@@ -114,7 +120,7 @@ class WorldBook {
   World world_;
   std::vector<int> lost_, left_;  // of the present world
   Told told_ = Told::nothing;
-  Time told_at_{}, first_start_{};
+  Time told_at_{}, first_start_{}, last_decision_{};
   std::optional<Time> short_since_;  // below `min`
   int resets_ = 0;
   bool complete_ = false, failed_ = false, more_may_come_ = false, waiting_ = false;

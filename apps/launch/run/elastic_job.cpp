@@ -45,10 +45,11 @@ void ElasticJob::hear(int task, std::string_view line) {
 bool ElasticJob::ended(int task, int status) {
   const auto& members = book_.world().members;
   const bool left = book_.is_leaving(task);
-  if (status == 0 && !left && std::ranges::find(members, task) != members.end()) book_.complete();
+  const bool is_member = std::ranges::find(members, task) != members.end();
+  if (status == 0 && !left && is_member) book_.complete();
   book_.gone(task);
   words_.erase(task);
-  return left || book_.is_complete();
+  return left || (book_.is_complete() && (status == 0 || !is_member));
 }
 
 void ElasticJob::follow_book() {
@@ -64,6 +65,7 @@ void ElasticJob::obey(const WorldOrder& order) {
   };
   switch (order.kind) {
     case Kind::give:
+      hands_.takes_part(order.task);
       return hands_.tell(order.task, world_for(order.task));
     case Kind::change:
       return tell(ElasticNews::Kind::change);

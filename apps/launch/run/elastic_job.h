@@ -25,6 +25,7 @@ class ElasticJob {
     std::function<std::string(int task)> label;
     std::function<std::string(int task, std::uint16_t port)> address;
     std::function<void(int task, const std::string& line)> tell;
+    std::function<void(int task)> takes_part;  // is told its place in a world
     std::function<void(int task, int signal)> signal;
     std::function<void(const std::string& text)> say;
     std::function<void(const std::string& why)> fail;
@@ -35,8 +36,8 @@ class ElasticJob {
   // Processes of tasks begin, say something by their sockets, and end.
   void started(int task) { book_.started(task, Clock::now()); }
   void take(int task, std::string_view bytes);
-  // Returns whether that is no failure, whatever its status: the task has said that it leaves, or
-  // training is complete.
+  // Returns whether that is no failure, whatever its status: the task has said that it leaves, or was
+  // no member when training was complete.
   bool ended(int task, int status);
   void more_may_come(bool may) { book_.more_may_come(may); }
 

@@ -1,6 +1,7 @@
 // Which tasks of a job run, what is done when one ends, and how the job itself ends. No process here.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,11 +28,13 @@ class JobProgress {
   JobProgress(std::vector<LaunchedTask> tasks, int restarts);
 
   const std::vector<LaunchedTask>& tasks() const { return tasks_; }
-  // Another task of the job; returns its index.
+  // Another task of the job, which is not started yet; returns its index.
   int add(LaunchedTask task);
   // From now on the job goes on without a task that has failed.
   void go_on_without_failed() { goes_on_ = true; }
   void set_port(int task, int port) { tasks_.at(static_cast<std::size_t>(task)).port = port; }
+  // One that was added runs.
+  void started(int task) { at(task).is = Is::running; }
   // The task is running again; the same one with its restart counted.
   const LaunchedTask& restarted(int task);
   // It has shown a sign of life: from now on it is started again when it dies.
@@ -39,17 +42,22 @@ class JobProgress {
   // `says` becomes what a person should read after the task's name, "" for nothing.
   Consequence ended(int task, const TaskEnd& end, std::string& says);
 
-  bool is_running(int task) const { return states_.at(static_cast<std::size_t>(task)).running; }
+  bool is_running(int task) const { return state(task).is == Is::running; }
+  bool has_ended(int task) const { return state(task).is == Is::ended; }
   // Whether all that have a rank, and the evaluator, have ended well: only parameter servers are left.
   bool work_is_done() const;
+  // None is running; those that were never started count for nothing.
   bool all_have_ended() const;
 
  private:
+  enum class Is : std::uint8_t { to_start, running, ended };
   struct State {
-    bool running = true, alive = false;
+    Is is = Is::running;
+    bool alive = false;
   };
 
   State& at(int task) { return states_.at(static_cast<std::size_t>(task)); }
+  const State& state(int task) const { return states_.at(static_cast<std::size_t>(task)); }
 
   std::vector<LaunchedTask> tasks_;
   std::vector<State> states_;

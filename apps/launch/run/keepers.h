@@ -36,6 +36,9 @@ class Keepers {
   // What a lost keeper has said.
   std::string words(int host) { return link(host).words(); }
 
+  // Without mercy; its loss arrives like any other.
+  void kill(int host) { link(host).kill(); }
+
   // Waits until frames have come, one of `others` can be read, or until `end`.
   std::vector<Arrival> wait(Clock::time_point end, std::span<const int> others);
   // Whether no keeper is left.

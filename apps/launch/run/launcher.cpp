@@ -86,8 +86,7 @@ Launcher::Launcher(LaunchOptions options)
       addresses_(addresses_of(options_.job)),
       keepers_(options_) {
   if (asked_.is_elastic()) begin_elastic(asked_);
-  is_ready_.assign(static_cast<std::size_t>(keepers_.size()), true);
-  is_lost_.assign(is_ready_.size(), false);
+  hosts_.assign(static_cast<std::size_t>(keepers_.size()), {.is_ready = true});
 }
 
 int Launcher::run() {
@@ -100,8 +99,10 @@ int Launcher::run() {
   if (!ending_) start_all();
   if (!ending_) watch();
   leave(leave_limit);
+  if (!ending_) ending_ = late_failure_;
   if (!ending_ && elastic_ && !elastic_->is_complete())
-    ending_ = {128 + SIGTERM, "every task has left before training was complete"};
+    ending_ = {last_failure_ ? last_failure_ : 128 + SIGTERM,
+               "no task is left, and training is not complete"};
   if (!ending_) ending_ = {0, "every task has ended well"};
   console_.say(ending_->says);
   return ending_->status;
@@ -126,6 +127,7 @@ void Launcher::start_all() {
     if (elastic_) elastic_->started(task);
     start(task);
   }
+  if (discovery_) change_hosts(std::vector(options_.job.hosts));  // they may have more slots
 }
 
 void Launcher::start(int task) {
@@ -151,11 +153,10 @@ void Launcher::say_what_runs() {
 }
 
 void Launcher::watch() {
-  while (!ending_ && !progress_.all_have_ended()) {
-    auto end = end_of_servers_;
-    if (elastic_) end = std::min(end, elastic_->next_look());
-    if (discovery_) end = std::min(end, discovery_->next_look());
-    for (const auto& arrival : wait(end)) take(arrival);
+  // Where hosts may come, so may tasks, until the book loses patience.
+  const auto more_may_come = [this] { return discovery_ && !elastic_->is_complete(); };
+  while (!ending_ && (!progress_.all_have_ended() || more_may_come())) {
+    for (const auto& arrival : wait(std::min(end_of_servers_, next_look()))) take(arrival);
     if (!ending_) end_servers();
     follow_elastic();
     if (!ending_) is_interrupted();
@@ -193,7 +194,14 @@ void Launcher::task_ended(int task, const TaskEnd& end) {
   const Consequence consequence =
       progress_.ended(task, is_no_failure(task, end) ? TaskEnd{} : end, says);
   if (ending_ || was_over) return;
+  const bool is_late = elastic_ && elastic_->is_complete() && consequence != Consequence::none;
+  if (is_late) says = end.to_string();
   says = fmt::format("{} on {} {}", task_of(task).label(), host_of(task), says);
+  if (is_late) {  // the others save what they have, and nothing is started again
+    console_.say(says + ", though training is complete; the others go on");
+    late_failure_ = {end.status, says};
+    return;
+  }
   if (consequence == Consequence::end_job) end_job({end.status, says});
   if (consequence == Consequence::go_on) console_.say(says + "; the others go on");
   if (consequence != Consequence::start_again) return;

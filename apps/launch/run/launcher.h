@@ -40,10 +40,20 @@ class Launcher {
   // The mistake in an answer, "" for none.
   using Mistake = std::function<std::string(const Frame&)>;
 
+  // Of connecting and probing, together; with the leaving that follows a failure is said within 15 s.
+  static constexpr std::chrono::seconds prepare_limit{12};
+
   // How the job ends.
   struct Ending {
     int status = 0;
     std::string says;
+  };
+
+  // A host of an elastic job.
+  struct HostState {
+    bool is_ready = false;  // its keeper can start tasks
+    bool is_lost = false;   // or left out: nothing starts there, and one that comes back is another host
+    Clock::time_point answers_by = Clock::time_point::max();
   };
 
   // Before anything is started.
@@ -75,11 +85,16 @@ class Launcher {
   void follow_elastic();
   bool is_no_failure(int task, const TaskEnd& end);
   void lose_host(int host);
+  void leave_out(int host, const std::string& why);
+  void leave_out_silent_hosts();
+  Clock::time_point next_look() const;
   void change_hosts(const std::vector<LaunchHost>& hosts);
   void start_on(const LaunchHost& host);
   void start_later(int task);
   bool add_host(const LaunchHost& host);
   void take_from_new_host(int host, const Frame& frame);
+  std::string answer_new_host(int host, const Frame& frame);
+  void start_waiting_tasks(int host);
   std::string host_name_of(int task) const;
   void end_job(Ending ending);
 
@@ -111,9 +126,9 @@ class Launcher {
 
   std::optional<ElasticJob> elastic_;
   std::vector<std::string> holders_;  // by task: the host whose slot it has; "" = none
-  std::vector<bool> is_ready_;        // by host: its keeper can start tasks
-  std::vector<bool> is_lost_;         // by host: its keeper is gone; one that comes back is another host
+  std::vector<HostState> hosts_;
   int last_failure_ = 0;              // the status of a task
+  std::optional<Ending> late_failure_;  // of a member after training was complete
 };
 
 }  // namespace actorflow

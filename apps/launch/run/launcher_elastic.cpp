@@ -24,6 +24,7 @@ void Launcher::begin_elastic(const JobSpec& job) {
                    [this](int task, const std::string& line) {
                      keepers_.send(task_of(task).host, {"tell", std::to_string(task), line});
                    },
+               .takes_part = [this](int task) { progress_.is_alive(task); },
                .signal = [this](int task, int signal) { send_signal(task, signal); },
                .say = [this](const std::string& text) { console_.say(text); },
                .fail =
@@ -41,13 +42,21 @@ std::string Launcher::host_name_of(int task) const {
   return hosts.empty() ? "localhost" : hosts.at(host).name;
 }
 
+Launcher::Clock::time_point Launcher::next_look() const {
+  auto time = Clock::time_point::max();
+  if (elastic_) time = elastic_->next_look();
+  if (discovery_ && !elastic_->is_complete()) time = std::min(time, discovery_->next_look());
+  for (const auto& host : hosts_)
+    if (!host.is_ready && !host.is_lost) time = std::min(time, host.answers_by);
+  return time;
+}
+
 // After all that has come was taken.
 void Launcher::follow_elastic() {
   if (!elastic_ || ending_) return;
   elastic_->follow_book();
   if (elastic_->has_begun()) progress_.go_on_without_failed();
-  // Who has met the others has begun: a program need not report its steps besides.
-  for (const int member : elastic_->members()) progress_.is_alive(member);
+  leave_out_silent_hosts();
   if (ending_ || !discovery_ || elastic_->is_complete()) return;
   if (const auto hosts = discovery_->look()) change_hosts(*hosts);
 }
@@ -56,32 +65,58 @@ void Launcher::follow_elastic() {
 bool Launcher::is_no_failure(int task, const TaskEnd& end) {
   if (!elastic_) return false;
   if (end.status != 0) last_failure_ = end.status;
-  if (!elastic_->ended(task, end.status)) return false;
-  holders_[static_cast<std::size_t>(task)].clear();  // its slot is free
+  std::string& holder = holders_[static_cast<std::size_t>(task)];
+  const bool has_no_slot = holder.empty();  // it was told to leave, however it does
+  if (!elastic_->ended(task, end.status) && !has_no_slot) return false;
+  holder.clear();  // its slot is free
   return true;
 }
 
 void Launcher::lose_host(int host) {
   const std::string why =
       fmt::format("{} is lost: {}", keepers_.name(host), lost_words(keepers_.words(host)));
-  const auto at = static_cast<std::size_t>(host);
-  if (!elastic_ || (is_ready_[at] && !elastic_->has_begun())) return end_job({1, why});
+  HostState& state = hosts_[static_cast<std::size_t>(host)];
+  if (state.is_lost) return;  // it was left out
+  if (!elastic_ || (state.is_ready && !elastic_->has_begun())) return end_job({1, why});
   console_.say(why);
-  is_lost_[at] = true;
+  state.is_lost = true;
   for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
     const int task = static_cast<int>(i);
     if (task_of(task).host != host || !progress_.is_running(task)) continue;
     std::string says;
-    progress_.ended(task, {.status = 1, .signal = 0, .why = "its host is lost"}, says);
-    last_failure_ = 1;
-    elastic_->ended(task, 1);
+    const TaskEnd end{.status = 1, .signal = 0, .why = "its host is lost"};
+    progress_.ended(task, end, says);
+    output_.finish(task);
+    if (!is_no_failure(task, end) && elastic_->is_complete()) late_failure_ = {end.status, why};
+  }
+}
+
+// One that has come later and is not fit. Its keeper ends; if the script names it anew, so is it asked.
+void Launcher::leave_out(int host, const std::string& why) {
+  console_.say(fmt::format("{} is left out: {}", keepers_.name(host), why));
+  hosts_[static_cast<std::size_t>(host)].is_lost = true;
+  keepers_.send(host, {"end"});
+  for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
+    const int task = static_cast<int>(i);
+    std::string says;
+    if (task_of(task).host == host) progress_.ended(task, {1, 0, why}, says);
+  }
+}
+
+void Launcher::leave_out_silent_hosts() {
+  for (int host = 0; host < keepers_.size(); ++host) {
+    const HostState& state = hosts_[static_cast<std::size_t>(host)];
+    if (state.is_ready || state.is_lost || Clock::now() < state.answers_by) continue;
+    leave_out(host, silent_words(keepers_.words(host), prepare_limit));
+    keepers_.kill(host);
   }
 }
 
 void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
   std::vector<SlotHolder> held;
   for (std::size_t i = 0; i < holders_.size(); ++i)
-    if (!holders_[i].empty()) held.push_back({static_cast<int>(i), holders_[i]});
+    if (const int task = static_cast<int>(i); !holders_[i].empty())
+      held.push_back({.task = task, .host = holders_[i], .runs = !progress_.has_ended(task)});
   const int most = options_.job.max_workers.value_or(options_.job.workers);
   const HostChanges changes = host_changes(held, hosts, most);
   for (const int task : changes.end) {
@@ -91,26 +126,36 @@ void Launcher::change_hosts(const std::vector<LaunchHost>& hosts) {
                              host_name_of(task)));
     send_signal(task, SIGTERM);
   }
-  for (const auto& name : changes.starts) start_on(*std::ranges::find(hosts, name, &LaunchHost::name));
+  for (const auto& name : changes.starts) {
+    const LaunchHost& host = *std::ranges::find(hosts, name, &LaunchHost::name);
+    try {
+      start_on(host);
+    } catch (const std::exception& error) {
+      console_.say(fmt::format("no task starts on {}: {}", host.to_string(), error.what()));
+    }
+  }
 }
 
 void Launcher::start_on(const LaunchHost& host) {
   auto& hosts = options_.job.hosts;
   int index = 0;
-  const auto is_here = [&](std::size_t at) { return hosts[at].name == host.name && !is_lost_[at]; };
+  const auto is_here = [&](std::size_t at) {
+    return hosts[at].name == host.name && !hosts_[at].is_lost;
+  };
   while (index < static_cast<int>(hosts.size()) && !is_here(static_cast<std::size_t>(index))) ++index;
   if (index == static_cast<int>(hosts.size()) && !add_host(host)) return;
   LaunchedTask task{.name = {"worker", 0}, .host = index, .rank = {}, .gpus = {}};
   for (const auto& other : progress_.tasks())
     task.name.index = std::max(task.name.index, other.name.index + 1);
-  const int number = progress_.add(task);
   output_.add_task(task);
+  const int number = progress_.add(task);
   holders_.push_back(host.name);
-  if (is_ready_[static_cast<std::size_t>(index)]) return start_later(number);
+  if (hosts_[static_cast<std::size_t>(index)].is_ready) start_later(number);
 }
 
 void Launcher::start_later(int task) {
   console_.say(fmt::format("{} starts on {}", task_of(task).label(), host_of(task)));
+  progress_.started(task);
   elastic_->started(task);
   start(task);
 }
@@ -128,36 +173,41 @@ bool Launcher::add_host(const LaunchHost& host) {
   keepers_.add(host, options_);
   options_.job.hosts.push_back(host);
   addresses_.hosts.push_back(on_loopback ? "127.0.0.1" : host.name);
-  is_ready_.push_back(false);
-  is_lost_.push_back(false);
+  hosts_.push_back({.answers_by = Clock::now() + prepare_limit});
   return true;
 }
 
 // A host that has come later is asked what the others were asked before the job began.
 void Launcher::take_from_new_host(int host, const Frame& frame) {
-  const auto at = static_cast<std::size_t>(host);
-  if (is_ready_.at(at)) return;
+  const HostState& state = hosts_.at(static_cast<std::size_t>(host));
+  if (state.is_ready || state.is_lost) return;
   std::string mistake;
-  if (frame[0] == "hello" && frame.at(1) == options_.version)
-    return keepers_.send(host, probe_question(0));
-  if (frame[0] == "hello")
-    mistake = version_mistake(frame.at(1));
-  else if (frame[0] == "probed")
-    mistake = frame.at(1);
-  else
-    return;
-  if (mistake.empty()) {
-    is_ready_[at] = true;
-    for (const auto& of_all : job_frames()) keepers_.send(host, of_all);
-  } else {
-    console_.say(fmt::format("{} is left out: {}", keepers_.name(host), mistake));
+  try {
+    mistake = answer_new_host(host, frame);
+  } catch (const std::exception& error) {
+    mistake = error.what();
   }
-  for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
-    const int task = static_cast<int>(i);
-    if (task_of(task).host != host) continue;
-    std::string says;
-    mistake.empty() ? start_later(task) : void(progress_.ended(task, {1, 0, mistake}, says));
+  if (!mistake.empty()) leave_out(host, mistake);
+}
+
+// Returns why it is not fit, "" if it is so far.
+std::string Launcher::answer_new_host(int host, const Frame& frame) {
+  if (frame[0] == "hello") {
+    const std::string mistake = version_mistake(frame.at(1));
+    if (mistake.empty()) keepers_.send(host, probe_question(0));
+    return mistake;
   }
+  if (frame[0] != "probed") return {};
+  if (frame.at(1).empty()) start_waiting_tasks(host);
+  return frame.at(1);
+}
+
+void Launcher::start_waiting_tasks(int host) {
+  hosts_[static_cast<std::size_t>(host)].is_ready = true;
+  for (const auto& of_all : job_frames()) keepers_.send(host, of_all);
+  for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
+    if (task_of(task).host == host && !holders_[static_cast<std::size_t>(task)].empty())
+      start_later(task);
 }
 
 }  // namespace actorflow

@@ -10,9 +10,6 @@
 namespace actorflow {
 namespace {
 
-// Of connecting and probing, together; with the leaving that follows a failure is said within 15 s.
-constexpr std::chrono::seconds prepare_limit{12};
-
 std::string current_folder() {
   std::error_code error;
   const std::string folder = std::filesystem::current_path(error).string();

@@ -22,14 +22,16 @@ TaskOutput::TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks,
 }
 
 void TaskOutput::add_task(const LaunchedTask& task) {
-  Shown& shown = tasks_.emplace_back();
+  Shown shown;
   shown.label = task.label();
-  if (folder_.empty()) return;
-  const std::string path = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
-  shown.file.open(path, std::ios::binary | std::ios::trunc);
-  if (!shown.file)
-    throw Error(Code::failed_precondition,
-                fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
+  if (!folder_.empty()) {
+    const std::string path = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
+    shown.file.open(path, std::ios::binary | std::ios::trunc);
+    if (!shown.file)
+      throw Error(Code::failed_precondition,
+                  fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
+  }
+  tasks_.push_back(std::move(shown));
 }
 
 void TaskOutput::add(int task, int stream, std::string_view bytes) {

@@ -19,7 +19,7 @@ class TaskOutput {
   // lines without prefixes, of both streams. Earlier files of that name are replaced. Throws Error.
   TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks, const std::string& folder);
 
-  // Another task, with the next index. Throws Error.
+  // Another task, with the next index. Throws Error, and has not got it then.
   void add_task(const LaunchedTask& task);
   // Bytes of a task, by its index; stream 1 or 2.
   void add(int task, int stream, std::string_view bytes);

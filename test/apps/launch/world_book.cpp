@@ -30,6 +30,17 @@ class Job {
     for (int task = 0; task < tasks; ++task) book.started(task, now);
     for (int task = 0; task < tasks; ++task) book.joins(task, 0, -1);
     after();
+    all_hear();
+  }
+  void all_hear() {
+    for (const int task : book.world().members) book.heard(task, book.world().epoch);
+  }
+  // The orders of so many seconds, in which the launcher is never held up.
+  std::vector<std::string> in(int seconds) {
+    std::vector<std::string> all;
+    for (int i = 0; i < seconds; ++i)
+      for (const auto& word : after(1s)) all.push_back(word);
+    return all;
   }
 
   WorldBook book;
@@ -63,6 +74,8 @@ BOOST_AUTO_TEST_CASE(the_first_world_waits_for_all_that_were_started) {
   BOOST_TEST(job.after(2s) == Words{});
   job.book.joins(1, 0, -1);
   BOOST_TEST(job.after() == (Words{"say world 1: 3 tasks train", "0 give", "1 give", "2 give"}));
+  job.all_hear();
+  BOOST_TEST(job.after() == Words{});
   BOOST_TEST(!job.book.is_waiting());
 }
 
@@ -181,12 +194,52 @@ BOOST_AUTO_TEST_CASE(a_member_that_does_not_even_read_is_ended) {
   job.book.joins(0, 1, 7);
   BOOST_TEST(job.after() == (Words{"1 over", "2 over"}));
   job.book.heard(1, 1);
-  BOOST_TEST(job.after(3s) == (Words{"say worker 2 has been silent for 3 s, so it is ended", "2 kill",
-                                     "say waits for worker 1, worker 2 to end a step"}));
+  BOOST_TEST(job.in(3) == (Words{"say waits for worker 1, worker 2 to end a step",
+                                 "say worker 2 has been silent for 3 s, so it is ended", "2 kill"}));
   job.book.gone(2);
   job.book.joins(1, 1, 7);
   BOOST_TEST(job.after() == (Words{"say world 2: 2 of 3 tasks train on from step 7; worker 2 was lost",
                                    "0 give", "1 give"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_does_not_read_its_place_is_ended) {
+  Job job({.min = 1, .max = 3, .silence = 3s});
+  for (const int task : {0, 1}) job.book.started(task, job.now);
+  for (const int task : {0, 1}) job.book.joins(task, 0, -1);
+  job.after();
+  job.book.heard(0, 1);
+  BOOST_TEST(job.after() == Words{});
+  BOOST_TEST(job.book.is_waiting());
+  BOOST_TEST(job.in(3) == (Words{"say worker 1 has been silent for 3 s, so it is ended", "1 kill"}));
+  job.book.gone(1);
+  BOOST_TEST(job.after() == Words{"0 over"});
+}
+
+// Its place is read before the change: one answer is not one for both.
+BOOST_AUTO_TEST_CASE(each_word_is_to_be_answered) {
+  Job job({.min = 1, .max = 3, .silence = 3s});
+  for (const int task : {0, 1}) job.book.started(task, job.now);
+  for (const int task : {0, 1}) job.book.joins(task, 0, -1);
+  job.after();
+  job.book.joins(0, 1, 7);
+  BOOST_TEST(job.after() == Words{"1 over"});
+  job.book.heard(1, 1);
+  BOOST_TEST(job.in(3) ==
+             (Words{"say waits for worker 1 to end a step",
+                    "say worker 1 has been silent for 3 s, so it is ended", "1 kill"}));
+  job.book.gone(1);
+  BOOST_TEST(job.after().back() == "0 give");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_ended_for_the_time_in_which_the_launcher_was_held_up) {
+  Job job({.min = 1, .max = 3, .silence = 3s});
+  job.begin(3);
+  job.book.joins(0, 1, 7);
+  BOOST_TEST(job.after() == (Words{"1 over", "2 over"}));
+  BOOST_TEST(job.after(1h) == Words{"say waits for worker 1, worker 2 to end a step"});
+  BOOST_TEST(job.in(2) == Words{});
+  for (const int task : {1, 2}) job.book.heard(task, 1);
+  BOOST_TEST(job.in(60) == Words{});
 }
 
 BOOST_AUTO_TEST_CASE(without_a_survivor_those_who_come_begin_anew) {

@@ -21,6 +21,7 @@ struct Process {
   enum class Is : std::uint8_t { starting, asking, training, stopped };
   Is is = Is::starting;
   std::int64_t epoch = 0, step = -1, told = 0;  // `told`: the epoch that shall end
+  int to_answer = 0;                            // words of the launcher
 };
 
 class Schedule {
@@ -39,7 +40,7 @@ class Schedule {
   // True if the job has come to its end, well or badly.
   bool run() {
     for (int events = 0; events < 20'000 && !over_; ++events) {
-      if (draw(4) == 0) now_ += std::chrono::milliseconds(draw(2000));
+      if (draw(4) == 0) now_ += std::chrono::milliseconds(draw(1200));
       event();
       book_->more_may_come(newcomers_ > 0);
       for (const auto& order : book_->decide(now_)) obey(order);
@@ -102,7 +103,10 @@ class Schedule {
     Process& process = processes_[task];
     if (process.is == Process::Is::starting) return ask(task, process);
     if (was.is != Process::Is::training) return;
-    if (process.told == process.epoch && what % 2 == 0) return book_->heard(task, process.epoch);
+    if (process.to_answer > 0 && what % 2 == 0) {
+      --process.to_answer;
+      return book_->heard(task, process.epoch);
+    }
     // A loss may be seen before the launcher tells of it.
     if (process.told == process.epoch || member_is_missing(process)) return ask(task, process);
     make_step(task);
@@ -144,7 +148,10 @@ class Schedule {
     const auto found = processes_.find(order.task);
     if (found == processes_.end()) return;
     Process& process = found->second;
-    if (order.kind == Kind::change || order.kind == Kind::over) process.told = book_->world().epoch;
+    if (order.kind == Kind::change || order.kind == Kind::over) {
+      process.told = book_->world().epoch;
+      ++process.to_answer;
+    }
     if (order.kind == Kind::give) begin_world(order.task, process);
   }
 
@@ -156,6 +163,7 @@ class Schedule {
     BOOST_TEST(std::ranges::count(world.members, task) == 1);
     BOOST_TEST(process.epoch < world.epoch);
     process.epoch = world.epoch;
+    process.to_answer = 1;
     // The first one's state is everybody's; a copy that is interrupted leaves the older one.
     if (draw(10) > 0) process.step = std::max<std::int64_t>(world.step, 0);
     if (process.is == Process::Is::asking) process.is = Process::Is::training;
