@@ -1,5 +1,5 @@
 // PNG images.
-#include "schema/png_image.h"
+#include "schema/formats/png.h"
 #include "test/fuzz/support/target.h"
 
 using namespace actorflow;

@@ -24,8 +24,9 @@ const std::vector<Rule>& rules() {
   static const std::set<std::string> threads{
       "runtime/scheduler.h", "runtime/scheduler.cpp", "runtime/thread_unit.h", "runtime/thread_unit.cpp",
       "runtime/threaded_runtime.cpp", "client/queue_runner.h", "client/queue_runner.cpp",
-      // The programs of replicas in one process.
-      "strategies/run_on_threads.cpp",
+      // The programs of replicas in one process; a process of an elastic job, beside the next world's
+      // work.
+      "strategies/run_on_threads.cpp", "strategies/elastic_task.cpp",
       // A part of a job may not wait for actors, and a model's session does.
       "ensembles/train_member.cpp"};
   static const std::vector<Rule> all{

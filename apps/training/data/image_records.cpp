@@ -12,7 +12,7 @@
 #include "dataflow/values/error.h"
 #include "schema/event.h"
 #include "schema/example.h"
-#include "schema/png_image.h"
+#include "schema/formats/png.h"
 #include "schema/tfrecord.h"
 
 namespace actorflow {
