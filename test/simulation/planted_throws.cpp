@@ -1,4 +1,5 @@
 // Every handler of every actor throws once: nothing hangs, and training ends with the same weights.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <map>
@@ -273,6 +274,9 @@ std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::
   for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver",
                                 "collectives/JobOver", "switchboard/UnregisterActor"})
     handlers.erase(elsewhere);
+  // For the same reason only the first one, which comes while there is training.
+  auto& losses = handlers["collectives/PeerLost"];
+  losses = std::min<std::uint64_t>(losses, 1);
   // This training has no collective operations.
   std::erase_if(handlers, [](const auto& entry) {
     return entry.first.starts_with("collectives/") && entry.second == 0;
