@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "actors/checkpoint/start_number.h"
@@ -54,14 +52,10 @@ int evaluate(const LabelledData& data, const TrainOptions& options, const Interr
 
 // A number that the launcher gives.
 int number_in(const char* variable) {
-  const char* text = std::getenv(variable);
   int number = 0;
-  const auto parsed = std::from_chars(text ? text : "", text ? text + std::strlen(text) : "", number);
-  if (parsed.ec == std::errc() && number >= 0) return number;
-  throw UsageError(
-      fmt::format("the environment variable {} is '{}', but expected is a number, which "
-                  "actorflow launch --min sets",
-                  variable, text ? text : ""));
+  check_usage(
+      [&] { number = static_cast<int>(number_of_launcher(variable, std::numeric_limits<int>::max())); });
+  return number;
 }
 
 // Later worlds divide the batches of as many tasks as the job was started with.

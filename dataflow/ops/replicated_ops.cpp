@@ -4,21 +4,10 @@
 
 #include "dataflow/graph/op_attrs.h"
 #include "dataflow/ops/update_attrs.h"
+#include "dataflow/ops/variable_list.h"
 
 namespace actorflow {
 namespace {
-
-AttrDef variables_attr() {
-  AttrDef variables = required("variables", Tensor());
-  variables.names_state = true;
-  return variables;
-}
-
-void expect_names(const InferContext& c) {
-  const Tensor& names = c.attr<Tensor>("variables");
-  if (names.dtype() != DType::string || names.shape().rank() != 1 || names.elements() == 0)
-    c.fail("the names of variables, string[n]", names.valid() ? names.describe() : "nothing");
-}
 
 void infer_apply_reduced(InferContext& c) {
   expect_optimizer(c);
@@ -48,17 +37,6 @@ void infer_assign_state(InferContext& c) {
   expect_names(c);
   c.expect_dtype(0, DType::uint8);
   c.expect_rank(0, 1);
-}
-
-OpDef shard_op(std::string_view name, int min_inputs, int max_inputs, std::vector<AttrDef> attrs,
-               void (*infer)(InferContext&)) {
-  return {.name = name,
-          .min_inputs = min_inputs,
-          .max_inputs = max_inputs,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .dispatch = Dispatch::shard,
-          .stateful = true};
 }
 
 }  // namespace

@@ -6,25 +6,13 @@
 #include "dataflow/graph/op_attrs.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/ops/update_attrs.h"
+#include "dataflow/ops/variable_list.h"
 
 namespace actorflow {
 namespace {
 
-AttrDef variables_attr() {
-  AttrDef variables = required("variables", Tensor());
-  variables.names_state = true;
-  return variables;
-}
-
 std::vector<AttrDef> slice_attr_defs(const std::vector<AttrDef>& more = {}) {
   return std::vector{variables_attr(), required("borders", Tensor())} + more;
-}
-
-std::int64_t expect_names(const InferContext& c) {
-  const Tensor& names = c.attr<Tensor>("variables");
-  if (names.dtype() != DType::string || names.shape().rank() != 1 || names.elements() == 0)
-    c.fail("the names of variables, string[n]", names.valid() ? names.describe() : "nothing");
-  return names.elements();
 }
 
 // The number of variables.
@@ -104,17 +92,6 @@ void infer_assign_slots(InferContext& c) {
 void infer_has_whole(InferContext& c) {
   expect_names(c);
   c.add_output(DType::boolean, {});
-}
-
-OpDef shard_op(std::string_view name, int min_inputs, int max_inputs, std::vector<AttrDef> attrs,
-               void (*infer)(InferContext&)) {
-  return {.name = name,
-          .min_inputs = min_inputs,
-          .max_inputs = max_inputs,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .dispatch = Dispatch::shard,
-          .stateful = true};
 }
 
 // What UpdateSlices has besides the slices.

@@ -1,7 +1,6 @@
 #include "schema/environment/elastic_link.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "schema/rpc/block_signals.h"
 
 namespace actorflow {
 namespace {
@@ -27,21 +27,11 @@ std::string_view text_of(const char* variable) {
   return value ? value : "";
 }
 
-std::uint64_t number_of(const char* variable) {
-  const std::string_view text = text_of(variable);
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return number;
-  throw invalid_argument("the environment variable " + std::string(variable) + " is '" +
-                         std::string(text) +
-                         "', but expected is a number, which actorflow launch --min sets");
-}
-
 FileDescriptor socket_of_process() {
-  const int number = static_cast<int>(number_of(elastic_descriptor_variable));
+  const int number = static_cast<int>(number_of_launcher(elastic_descriptor_variable));
   struct stat file {};
   if (number <= STDERR_FILENO || fstat(number, &file) != 0 || !S_ISSOCK(file.st_mode) ||
-      file.st_ino != number_of(elastic_socket_variable))
+      file.st_ino != number_of_launcher(elastic_socket_variable))
     throw Error(Code::failed_precondition,
                 "the socket to the launcher of this elastic job is not open: what actorflow launch "
                 "starts must be the program itself, or must leave descriptor " +
@@ -50,13 +40,18 @@ FileDescriptor socket_of_process() {
   return FileDescriptor(number);
 }
 
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
 }  // namespace
+
+std::uint64_t number_of_launcher(const char* variable, std::uint64_t most) {
+  const std::string_view text = text_of(variable);
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number <= most)
+    return number;
+  throw invalid_argument("the environment variable " + std::string(variable) + " is '" +
+                         std::string(text) +
+                         "', but expected is a number, which actorflow launch --min sets");
+}
 
 bool is_elastic_task() { return !text_of(elastic_descriptor_variable).empty(); }
 

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,10 @@ inline constexpr const char* elastic_task_variable = "ACTORFLOW_ELASTIC_TASK";
 
 // Whether an elastic launcher has started this process.
 bool is_elastic_task();
+// The number that the launcher gives in one of its variables. Throws invalid_argument, naming the
+// variable and its value, for what is none or above `most`.
+std::uint64_t number_of_launcher(const char* variable,
+                                 std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 // Thread-safe, except that one thread alone calls next_world().
 class ElasticLink {

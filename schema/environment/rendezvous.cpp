@@ -1,7 +1,6 @@
 #include "schema/environment/rendezvous.h"
 
 #include <capnp/rpc-twoparty.h>
-#include <signal.h>
 
 #include <chrono>
 #include <future>
@@ -11,6 +10,7 @@
 #include "schema/codec/message_codec.h"
 #include "schema/environment/meeting.h"
 #include "schema/rendezvous.capnp.h"
+#include "schema/rpc/block_signals.h"
 #include "schema/rpc/guarded_stream.h"
 
 namespace actorflow {
@@ -172,12 +172,6 @@ class Caller : private Ends {
 
   std::string waits_for_, last_failure_ = "nobody is there";
 };
-
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
 
 // On a thread of its own: the caller's may have an event loop.
 Addresses meet_here(const LaunchedRank& self, std::uint16_t port, const RendezvousOptions& options) {

@@ -1,6 +1,5 @@
 #include "schema/rpc/io_loop.h"
 
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <memory>
 
 #include "dataflow/values/error.h"
+#include "schema/rpc/block_signals.h"
 
 namespace actorflow {
 namespace {
@@ -24,12 +24,6 @@ int make_event_fd() {
     throw Error(Code::resource_exhausted,
                 std::string("cannot start a network thread: ") + std::strerror(errno));
   return fd;
-}
-
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 }  // namespace

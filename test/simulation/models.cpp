@@ -95,6 +95,22 @@ void expect_same(const Learned& learned, const Learned& expected) {
   if (!learned.val_losses.empty()) BOOST_TEST(learned.val_losses.back() == expected.val_losses.back());
 }
 
+// 2 to 4 ranks divide a batch; the lost one may be the chief, and is lost `ms` times the seed after the
+// beginning.
+void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  const int ranks = 2 + static_cast<int>(seed % 3);
+  static std::map<int, Learned> expected;
+  if (!expected.contains(ranks)) expected[ranks] = undisturbed({{"worker", ranks}}, learn_by_all_reduce);
+  SimCluster sim({{"worker", ranks}}, of_this_seed({.time_limit = 10min}));
+  auto run = sim.start(program);
+  const std::string task =
+      "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
+  sim.at(std::chrono::milliseconds(ms * seed)).kill(task);
+  sim.at(std::chrono::milliseconds(2000 + ms * seed)).restart(task);
+  expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(models)
@@ -136,34 +152,13 @@ SIMULATION_TEST(a_lost_stage_of_a_replica_changes_nothing_that_is_learned, seeds
   expect_same(run.finish("/job:worker/task:0"), expected);
 }
 
-// 2 to 4 ranks divide a batch; the lost one may be the chief.
 SIMULATION_TEST(a_lost_rank_of_an_all_reduce_changes_nothing_that_is_learned, seeds(1, 40)) {
-  const std::uint64_t seed = of_this_seed({}).seed;
-  const int ranks = 2 + static_cast<int>(seed % 3);
-  static std::map<int, Learned> expected;
-  if (!expected.contains(ranks)) expected[ranks] = undisturbed({{"worker", ranks}}, learn_by_all_reduce);
-  SimCluster sim({{"worker", ranks}}, of_this_seed({.time_limit = 10min}));
-  auto run = sim.start(learn_by_all_reduce);
-  const std::string task =
-      "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
-  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
-  sim.at(std::chrono::milliseconds(2000 + 3 * seed)).restart(task);
-  expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
+  expect_nothing_changed_by_a_lost_rank(learn_by_all_reduce, 3);
 }
 
 // The slots of the lost one are gone: all go on from the newest checkpoint, to the same bits.
 SIMULATION_TEST(a_lost_rank_of_a_sharded_optimizer_changes_nothing_that_is_learned, seeds(1, 40)) {
-  const std::uint64_t seed = of_this_seed({}).seed;
-  const int ranks = 2 + static_cast<int>(seed % 3);
-  static std::map<int, Learned> expected;
-  if (!expected.contains(ranks)) expected[ranks] = undisturbed({{"worker", ranks}}, learn_by_all_reduce);
-  SimCluster sim({{"worker", ranks}}, of_this_seed({.time_limit = 10min}));
-  auto run = sim.start(learn_by_sharded_all_reduce);
-  const std::string task =
-      "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
-  sim.at(std::chrono::milliseconds(4 * seed)).kill(task);
-  sim.at(std::chrono::milliseconds(2000 + 4 * seed)).restart(task);
-  expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
+  expect_nothing_changed_by_a_lost_rank(learn_by_sharded_all_reduce, 4);
 }
 
 // Also after the last step: the chief lacks slots for its last checkpoint then, and begins anew.

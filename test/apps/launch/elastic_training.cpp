@@ -28,18 +28,6 @@ std::vector<std::string> elastic(const std::string& min, std::vector<std::string
   return more;
 }
 
-void expect(const std::string& text, const std::string& part) {
-  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
-}
-
-// What follows `before`, which is there once, up to the end of the line.
-std::string rest_of_line(const std::string& text, const std::string& before) {
-  const auto at = text.find(before);
-  BOOST_REQUIRE_MESSAGE(at != std::string::npos, "'" << before << "' is not in:\n" << text);
-  const auto begin = at + before.size();
-  return text.substr(begin, text.find('\n', begin) - begin);
-}
-
 // The step at which a world begins.
 int step_of_world(const std::string& text, int world) {
   const std::string line = rest_of_line(text, "launch | world " + std::to_string(world) + ": ");

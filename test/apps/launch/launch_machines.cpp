@@ -10,10 +10,6 @@
 namespace actorflow::test {
 namespace {
 
-void expect(const std::string& text, const std::string& part) {
-  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
-}
-
 // The launcher is on machine 0, the tasks are on 1 and 2.
 struct Cluster {
   Lan machines{3};

@@ -11,10 +11,6 @@
 namespace actorflow::test {
 namespace {
 
-void expect(const std::string& text, const std::string& part) {
-  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
-}
-
 struct Machines {
   SshServer server;
 

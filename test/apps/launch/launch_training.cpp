@@ -10,18 +10,6 @@ namespace {
 
 const std::string bin = ACTORFLOW_BIN_DIR "/";
 
-void expect(const std::string& text, const std::string& part) {
-  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
-}
-
-// What follows `before` up to the end of the line.
-std::string rest_of_line(const std::string& text, const std::string& before) {
-  const auto at = text.find(before);
-  BOOST_REQUIRE_MESSAGE(at != std::string::npos, "'" << before << "' is not in:\n" << text);
-  const auto begin = at + before.size();
-  return text.substr(begin, text.find('\n', begin) - begin);
-}
-
 std::vector<std::string> training(const Folder& folder) {
   return {bin + "actorflow",
           "train",

@@ -90,4 +90,15 @@ int Launched::task_with(const std::string& assignment) {
   }
 }
 
+void expect(const std::string& text, const std::string& part) {
+  BOOST_TEST(text.find(part) != std::string::npos, "'" << part << "' is not in:\n" << text);
+}
+
+std::string rest_of_line(const std::string& text, const std::string& before) {
+  const auto at = text.find(before);
+  BOOST_REQUIRE_MESSAGE(at != std::string::npos, "'" << before << "' is not in:\n" << text);
+  const auto begin = at + before.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 }  // namespace actorflow::test

@@ -41,6 +41,11 @@ class Launched {
   Process process_;
 };
 
+// Checks that the part is in the text.
+void expect(const std::string& text, const std::string& part);
+// What follows `before`, which has to be there, up to the end of the line.
+std::string rest_of_line(const std::string& text, const std::string& before);
+
 // A task that runs until it is killed, and has two more processes, one of a session of its own.
 inline const std::vector<std::string> sleeping_family{
     "/bin/bash", "-c", "echo began; sleep 1000 & setsid sleep 1000 & wait; sleep 1000"};
