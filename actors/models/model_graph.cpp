@@ -8,12 +8,12 @@
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
+#include "actors/models/network/clipping.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/replicated_state.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
-#include "kernels/ops/clipping.h"
 
 namespace actorflow {
 namespace {
@@ -128,7 +128,8 @@ LabelFeeds ModelGraph::add_label_feeds(const CompileOptions& options) {
 void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
                               const std::optional<MicroBatchOptions>& by_parts) {
   ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
-  const Replication replication = together.value_or(Replication{});
+  Replication replication = together.value_or(Replication{});
+  replication.transform = clipping_of(options);
   updates.clear();
   graph.name_scope("train", [&] {
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
@@ -136,10 +137,8 @@ void ModelGraph::add_training(const CompileOptions& options, const std::optional
       rate = options.learning_rate(global_step);
     else if (common_rate(options))
       rate = learning_rate;
-    auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
-                              : train_whole(options, replication.replica);
-    if (options.clip_global_norm > 0)
-      gradients = clip_by_global_norm(std::move(gradients), options.clip_global_norm);
+    const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
+                                    : train_whole(options, replication.replica);
     if (is_all_reduce(replication.strategy)) exchange(options, replication);
     train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
                                reduced_rate_ ? reduced_rate_ : rate);

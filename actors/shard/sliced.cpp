@@ -38,6 +38,20 @@ void expect_variable(const Node& node, const ShardVariable& variable, const std:
                     node.name, node.op->name, name, variable.state.value.describe(), elements));
 }
 
+StateResult cut_slices(ShardState&, StateCall& call) {
+  const SlicedVariables sliced = sliced_variables(*call.node);
+  const int rank = rank_of(*call.node);
+  Tensor all = Tensor::allocate(call.inputs[0].dtype(), {sliced.elements_of_rank(rank)});
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    expect_elements(*call.node, call.inputs[i], sliced.elements(i));
+    const SlotSlice slice = slice_of(sliced, i, rank);
+    copy_elements(all, first, call.inputs[i], slice.first, slice.count);
+    first += slice.count;
+  }
+  return Outputs{std::move(all)};
+}
+
 StateResult count_not_finite(ShardState& shard, StateCall& call) {
   const SlicedVariables sliced = sliced_variables(*call.node);
   const int rank = rank_of(*call.node);
@@ -321,6 +335,7 @@ StateResult has_whole_slots(ShardState& shard, StateCall& call) {
 
 std::span<const StateOp> sliced_handlers() {
   static const std::array all = {
+      StateOp{&cut_slices_op(), cut_slices, Effect::reads},
       StateOp{&count_not_finite_slices_op(), count_not_finite, Effect::reads},
       StateOp{&update_slices_op(), update_slices},
       StateOp{&assign_slices_op(), assign_slices},

@@ -57,7 +57,8 @@ DistributedTrainOp DistributedOptimizer::minimize(Graph& graph, Output loss,
                                                  {.replica = rank_,
                                                   .replicas = size(),
                                                   .strategy = options_.buckets,
-                                                  .not_finite = options_.not_finite},
+                                                  .not_finite = options_.not_finite,
+                                                  .transform = options_.transform},
                                                  learning_rate);
   if (!cleared.empty())
     train.step = graph.after(with_step(train, cleared),

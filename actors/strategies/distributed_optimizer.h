@@ -30,7 +30,8 @@ struct DistributedOptions {
   // The examples of one batch of one rank, for what is logged; 0 = not logged.
   std::int64_t batch_size = 0;
   NotFinite not_finite = NotFinite::fail;
-  AllReduce buckets{};  // how gradients travel; its tasks are not looked at
+  GradientTransform transform{};  // of the averages, such as clipping; none: they stay as they are
+  AllReduce buckets{};            // how gradients travel; its tasks are not looked at
 };
 
 struct DistributedTrainOp : TrainOp {

@@ -29,7 +29,7 @@ struct Mirrored {
 
 // By the tasks of a cluster: the jobs "chief" and "worker" train, "ps" holds the variables. Every task
 // is the same program, which calls fit() with its own server. fit() sets `train_steps` and `ps_job` of
-// the options.
+// the options. Each replica clips its own gradients, before their mean is taken.
 struct ParameterServer {
   // REQUIRES: the server outlives the strategy's use.
   explicit ParameterServer(Server& task, ReplicaOptions options_ = {.strategy = Synchronous{}})

@@ -47,7 +47,7 @@ class ClassifierProgram final : public ReplicaProgram {
   std::optional<TrainReport> report;
 
  private:
-  TrainOp train(Graph& graph, const Replication& replication);
+  TrainOp train(Graph& graph, Replication replication);
   void summarise();
   bool is_sync() const { return is_synchronous(options_.strategy); }
   bool has_summaries() const { return task_.is_chief() && !options_.summary_folder.empty(); }
@@ -98,15 +98,17 @@ ReplicaNodes ClassifierProgram::build(Graph& graph, const Replication& replicati
   return nodes;
 }
 
-TrainOp ClassifierProgram::train(Graph& graph, const Replication& replication) {
+TrainOp ClassifierProgram::train(Graph& graph, Replication replication) {
   Output loss = model_.train.loss;
   if (options_.global_batch) {
     weight_ = graph.placeholder(DType::float32, {}, "weight");
     loss = loss * weight_;
   }
-  auto gradients = compute_gradients(loss, model_.variables.trained());
+  const auto gradients = compute_gradients(loss, model_.variables.trained());
   if (options_.clip_global_norm > 0)
-    gradients = clip_by_global_norm(std::move(gradients), options_.clip_global_norm);
+    replication.transform = [bound = options_.clip_global_norm](auto of_step) {
+      return clip_by_global_norm(std::move(of_step), bound);
+    };
   const Output rate = options_.learning_rate ? options_.learning_rate(global_step_) : Output();
   return apply_gradients(graph, gradients, global_step_, options_.optimizer, replication, rate);
 }
@@ -122,6 +124,7 @@ ReplicaSettings ClassifierProgram::settings() const {
   return {
       {"model", describe(options_.model)},
       {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
+      {"clip_global_norm", fmt::format("{}", options_.clip_global_norm)},
       {"batch_size",
        std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
       {"precision", std::string(to_string(options_.precision))},

@@ -26,7 +26,7 @@ struct TrainOptions : ReplicaOptions {
   ModelChoice model{};
   OptimizerChoice optimizer = Adam{};
   LearningRateSchedule learning_rate{};  // none: the optimizer's
-  double clip_global_norm = 0;           // of the gradients; 0 = not
+  double clip_global_norm = 0;           // of the gradients, or their mean with all-reduce; 0 = not
   Loss loss = softmax_cross_entropy();   // of training
   ImageAugmentation augmentation{};      // of training
   std::int64_t batch_size = 64;          // examples of one replica's step

@@ -42,6 +42,26 @@ void expect_bytes(const InferContext& c, int input) {
   c.expect_rank(input, 1);
 }
 
+void infer_cut(InferContext& c) {
+  const std::int64_t count = expect_slices(c);
+  expect_rank(c);
+  if (c.inputs() != count)
+    c.fail(std::to_string(count) + " gradients", std::to_string(c.inputs()) + " inputs");
+  const auto borders = c.attr<Tensor>("borders").values<std::int64_t>();
+  const auto columns = static_cast<std::size_t>(c.attr<Tensor>("borders").shape()[1]);
+  const auto rank = static_cast<std::size_t>(c.attr<std::int64_t>("rank"));
+  std::int64_t elements = 0;
+  for (int i = 0; i < c.inputs(); ++i) {
+    expect_gradient(c, i);
+    c.expect_dtype(i, c.input(0).dtype);
+    const std::size_t row = static_cast<std::size_t>(i) * columns;
+    if (c.input(i).shape.fully_known() && c.input(i).shape.elements() != borders[row + columns - 1])
+      c.fail(std::to_string(borders[row + columns - 1]) + " elements", c.input(i).to_string());
+    elements += borders[row + rank + 1] - borders[row + rank];
+  }
+  c.add_output(c.input(0).dtype, {elements});
+}
+
 void infer_count(InferContext& c) {
   const std::int64_t count = expect_slices(c);
   expect_rank(c);
@@ -130,6 +150,11 @@ SlicedVariables sliced_variables(const Node& node) {
           .borders = {borders.begin(), borders.end()}};
 }
 
+const OpDef& cut_slices_op() {
+  static const OpDef op =
+      shard_op("CutSlices", 1, OpDef::any_number, slice_attr_defs({required_int("rank")}), infer_cut);
+  return op;
+}
 const OpDef& count_not_finite_slices_op() {
   static const OpDef op =
       shard_op("CountNotFiniteSlices", 1, 1, slice_attr_defs({required_int("rank")}), infer_count);
@@ -164,10 +189,10 @@ const OpDef& has_whole_slots_op() {
 }
 
 std::span<const OpDef* const> sliced_ops() {
-  static const std::array all = {
-      &count_not_finite_slices_op(), &update_slices_op(), &assign_slices_op(),
-      &read_slot_slices_op(),        &divide_slots_op(),  &assign_slot_slices_op(),
-      &has_whole_slots_op()};
+  static const std::array all = {&cut_slices_op(),         &count_not_finite_slices_op(),
+                                 &update_slices_op(),      &assign_slices_op(),
+                                 &read_slot_slices_op(),   &divide_slots_op(),
+                                 &assign_slot_slices_op(), &has_whole_slots_op()};
   return all;
 }
 

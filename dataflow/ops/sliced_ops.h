@@ -37,6 +37,8 @@ SlicedVariables sliced_variables(const Node& node);
 
 // A bucket's tensors hold the slices of its variables one after the other.
 
+// (gradient, ..) -> [k]: the rank's slices of n tensors that have the variables' elements. Attr rank.
+const OpDef& cut_slices_op();
 // (gradients [k]) -> int64[n]: how many elements of the rank's slice of each variable are not finite.
 // Attr rank.
 const OpDef& count_not_finite_slices_op();

@@ -24,9 +24,11 @@ class AllReducedTraining {
   // Nothing is updated before all has been reduced: a step that fails because a rank is lost has changed
   // nothing, so that it can be made again. Of a sharded optimizer that is true of the values only.
   TrainOp add() {
-    for (const auto& update : t_.updates) inputs_.emplace_back(update.gradient);
+    for (const auto& update : t_.updates) inputs_.emplace_back(update.gradient, !transforms());
     t_.graph.on(t_.worker, [&] {
-      strategy_.sharded_optimizer ? update_slices() : reduce_dense();
+      if (transforms() || !strategy_.sharded_optimizer) reduce_dense();
+      if (transforms()) transform_means();
+      if (strategy_.sharded_optimizer) update_slices();
       gather_rows();
     });
     TrainOp train;
@@ -41,6 +43,8 @@ class AllReducedTraining {
   }
 
  private:
+  bool transforms() const { return static_cast<bool>(t_.replication.transform); }
+
   std::string name(const std::string& what) const { return scope_ + "/" + what; }
 
   // The dense gradients, and their positions among all.
@@ -67,6 +71,15 @@ class AllReducedTraining {
     }
   }
 
+  // All are dense.
+  void transform_means() {
+    std::vector<GradientAndVariable> means;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      means.push_back({inputs_[i].outputs[0], t_.updates[i].variable});
+    means = transformed(t_, means);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].outputs = {means[i].gradient};
+  }
+
   void update_slices() {
     const auto [gradients, owners] = dense();
     std::vector<Optimizer> optimizers;
@@ -85,22 +98,29 @@ class AllReducedTraining {
     }
   }
 
+  // The rank's slice of the mean gradients. A transformation, such as clipping by a norm, needs whole
+  // means and the same bits on every rank: then all are reduced before, and this rank cuts its slice.
+  Output slice_of_means(const std::vector<Output>& gradients, const SlicedVariables& sliced,
+                        const Attrs& attrs, const std::string& bucket) {
+    if (transforms()) return t_.graph.add(cut_slices_op(), gradients, attrs);
+    std::vector<std::int64_t> elements;
+    for (int rank = 0; rank < sliced.ranks; ++rank) elements.push_back(sliced.elements_of_rank(rank));
+    return grouped_reduce_scatter(gradients, ranks_, elements, bucket, {.reduction = ReduceOp::average});
+  }
+
   // The new values of a bucket's variables, all slices. Whether a gradient is finite is agreed on before
   // the first slot changes.
   Output updated(const std::vector<Output>& gradients, const SlicedVariables& sliced,
                  const Optimizer& optimizer) {
     const std::string bucket = name("bucket_" + std::to_string(sliced_.size()));
-    std::vector<std::int64_t> elements;
-    for (int rank = 0; rank < sliced.ranks; ++rank) elements.push_back(sliced.elements_of_rank(rank));
     Attrs attrs = slice_attrs(sliced);
     attrs["rank"] = std::int64_t{t_.replication.replica};
-    const Output slice =
-        grouped_reduce_scatter(gradients, ranks_, elements, bucket, {.reduction = ReduceOp::average});
+    const Output slice = slice_of_means(gradients, sliced, attrs, bucket);
     const Output bad = all_reduce(t_.graph.add(count_not_finite_slices_op(), {slice}, attrs), ranks_,
                                   bucket + "/not_finite");
     std::vector<Output> inputs{slice, bad, t_.global_step.value()};
     if (t_.learning_rate) inputs.push_back(t_.learning_rate);
-    attrs.insert({{"ranks", slice.node().attrs.at("ranks")},
+    attrs.insert({{"ranks", bad.node().attrs.at("ranks")},
                   {"optimizer", optimizer.name()},
                   {"hyperparameters", optimizer.hyperparameters()},
                   {"skip_not_finite", t_.replication.not_finite == NotFinite::skip}});

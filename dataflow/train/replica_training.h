@@ -11,7 +11,7 @@ namespace actorflow {
 
 struct Training {
   Graph& graph;
-  const std::vector<GradientAndVariable>& updates;
+  std::vector<GradientAndVariable> updates;
   std::string worker;  // the device of the replica's own state
   Variable global_step;
   const OptimizerChoice& optimizer;

@@ -8,6 +8,7 @@
 #include "dataflow/graph/gradient.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/train/replica_training.h"
+#include "dataflow/train/update_nodes.h"
 
 namespace actorflow {
 namespace {
@@ -41,8 +42,15 @@ void check_strategy(const AllReduce& s) {
                            std::to_string(s.bucket_bytes));
 }
 
-TrainOp train(const Training& training) {
+// With parameter servers a mean is there only on the task of its variable, which applies it as soon as
+// enough replicas have handed in theirs. A norm over the variables of several tasks would need another
+// round between these before any of them may apply, with a barrier of its own that outlives the loss of
+// each task and the return of a replica in the middle of a step. So there each replica changes what it
+// hands in.
+TrainOp train(Training training) {
   check_replica(training.replication);
+  if (!is_all_reduce(training.replication.strategy))
+    training.updates = transformed(training, training.updates);
   return std::visit(
       [&training](const auto& strategy) {
         check_strategy(strategy);

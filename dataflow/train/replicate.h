@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +20,28 @@ enum class NotFinite : std::uint8_t {
          // variable keeps its value in that step, on all replicas
 };
 
+struct GradientAndVariable {
+  Output gradient;
+  Variable variable;
+};
+
+// Adds nodes that change gradients, such as those of kernels/ops/clipping.h. It returns as many, of the
+// same types, for the same variables in the same order. On every replica it is to add the same.
+using GradientTransform =
+    std::function<std::vector<GradientAndVariable>(std::vector<GradientAndVariable>)>;
+
 // The place of one replica among those that train the same variables.
 struct Replication {
   int replica = 0;
   int replicas = 1;
   Strategy strategy = Asynchronous{};
   NotFinite not_finite = NotFinite::fail;
+  // Changes the gradients that are applied. With AllReduce it gets the means over all replicas, which
+  // are those that one device would compute, and every replica changes them alike. With parameter
+  // servers each replica changes its own gradients, and the mean is taken of the changed ones: a mean
+  // of clipped gradients is not the clipped mean, though its norm is within the bound, too. Row-sparse
+  // gradients become dense. Empty: they are applied as they are.
+  GradientTransform transform{};
 };
 
 struct TrainOp {
@@ -72,14 +89,9 @@ struct TrainOp {
 // The graph's variable "global_step", an int64 scalar that starts at 0; made if it is not there yet.
 Variable global_step(Graph& graph);
 
-struct GradientAndVariable {
-  Output gradient;
-  Variable variable;
-};
-
 // Adds the gradients of `loss` for the variables that it depends on. A program may change them before it
-// applies them (kernels/ops/clipping.h clips them): each replica changes its own, and a synchronous mean
-// is taken of the changed ones. Throws invalid_argument if the loss depends on none of the variables.
+// applies them: each replica changes its own. To change their mean, see Replication::transform. Throws
+// invalid_argument if the loss depends on none of the variables.
 std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vector<Variable>& variables);
 
 // Adds the nodes that apply the gradients. Updates are on the devices of their variables; counting and
@@ -88,7 +100,7 @@ std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vecto
 // a floating scalar that each step computes anew, replaces the optimizer's and is sent with the
 // gradients. In a synchronous step that of the lowest replica counts; with all-reduce each replica gives
 // the same. Throws invalid_argument if there
-// is no gradient, or if the replication makes no sense.
+// is no gradient, if the replication makes no sense, or if its transformation returns other gradients.
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
                         Variable global_step, const OptimizerChoice& optimizer,
                         const Replication& replication = {}, Output learning_rate = {});

@@ -52,9 +52,10 @@ struct AllReduce {
   // bucket is reduced and scattered, each rank updates its slice, and the slices are gathered: the same
   // bytes, and the same bits. Optimizers that compute each element by itself have equal slices; those
   // that need a whole variable (Lamb, Muon, a program's own) whole variables, about as many bytes on
-  // each rank. Tables with row-sparse gradients keep whole slots everywhere. After the loss of a rank,
-  // whose slots are gone with it, all go on from the newest checkpoint; without one with the values that
-  // the first rank has, and slots that start anew.
+  // each rank. Tables with row-sparse gradients keep whole slots everywhere. With a transformation of
+  // the means (Replication::transform) each rank gets whole means: half as many bytes more. After the
+  // loss of a rank, whose slots are gone with it, all go on from the newest checkpoint; without one with
+  // the values that the first rank has, and slots that start anew.
   bool sharded_optimizer = false;
 
   bool operator==(const AllReduce&) const = default;

@@ -17,13 +17,19 @@ Attrs update_attrs(const Training& t, const Variable& variable);
 // The name of a node beside a variable, outside of the scope that the variable's own name begins with.
 std::string beside(const GradientAndVariable& update, const char* what);
 
+// The gradients after Replication::transform. Throws invalid_argument if they are of other variables or
+// types.
+std::vector<GradientAndVariable> transformed(const Training& t,
+                                             const std::vector<GradientAndVariable>& gradients);
+
 // What the updating op takes of a gradient: the rows where it is row-sparse, so that it never becomes
 // dense.
 struct GradientInputs {
   bool sparse = false;
   std::vector<Output> outputs;  // the gradient, or values and indices by turns
 
-  explicit GradientInputs(Output gradient);
+  // `keep_rows`: false if it is to be dense in any case.
+  explicit GradientInputs(Output gradient, bool keep_rows = true);
 };
 
 }  // namespace actorflow

@@ -19,6 +19,14 @@ Output beside(const Output& tensor, Body&& body) {
   return tensor.graph->on(device, std::forward<Body>(body));
 }
 
+// max_norm / max(norm, max_norm), a float64 scalar. Throws invalid_argument if max_norm is not above 0.
+Output scale_to(double max_norm, const std::vector<Output>& tensors) {
+  if (!(max_norm > 0) || !std::isfinite(max_norm))
+    throw invalid_argument("the largest norm must be above 0, got " + std::to_string(max_norm));
+  const Output norm = global_norm(tensors);
+  return max_norm / maximum(norm, scalar_like(norm, max_norm));
+}
+
 }  // namespace
 
 Output global_norm(const std::vector<Output>& tensors) {
@@ -31,15 +39,21 @@ Output global_norm(const std::vector<Output>& tensors) {
 
 std::vector<GradientAndVariable> clip_by_global_norm(std::vector<GradientAndVariable> gradients,
                                                      double max_norm) {
-  if (!(max_norm > 0) || !std::isfinite(max_norm))
-    throw invalid_argument("the largest global norm must be above 0, got " + std::to_string(max_norm));
   std::vector<Output> tensors;
   for (const auto& item : gradients) tensors.push_back(item.gradient);
-  const Output norm = global_norm(tensors);
-  const Output scale = max_norm / maximum(norm, scalar_like(norm, max_norm));
+  const Output scale = scale_to(max_norm, tensors);
   for (auto& item : gradients)
     item.gradient =
         beside(item.gradient, [&] { return item.gradient * cast(scale, item.gradient.dtype()); });
+  return gradients;
+}
+
+std::vector<GradientAndVariable> clip_by_norm(std::vector<GradientAndVariable> gradients,
+                                              double max_norm) {
+  for (auto& item : gradients)
+    item.gradient = beside(item.gradient, [&] {
+      return item.gradient * cast(scale_to(max_norm, {item.gradient}), item.gradient.dtype());
+    });
   return gradients;
 }
 

@@ -221,6 +221,35 @@ BOOST_AUTO_TEST_CASE(a_learning_rate_of_the_graph_travels_with_each_gradient) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_transformation_that_returns_other_gradients_is_refused) {
+  const auto with = [](const GradientTransform& transform) {
+    Model m;
+    minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{}, {.transform = transform});
+  };
+  with([](auto all) { return all; });
+  BOOST_CHECK_EXCEPTION(with([](auto all) {
+                          all.pop_back();
+                          return all;
+                        }),
+                        Error, invalid_with({"returned 1 of 2 gradients"}));
+  BOOST_CHECK_EXCEPTION(with([](auto all) {
+                          std::swap(all[0], all[1]);
+                          return all;
+                        }),
+                        Error, invalid_with({"of variable 'a' is returned for variable 'b'"}));
+  BOOST_CHECK_EXCEPTION(with([](auto all) {
+                          all[0].gradient = {};
+                          return all;
+                        }),
+                        Error, invalid_with({"the transformed gradient of variable 'a'"}));
+  Graph other;
+  BOOST_CHECK_THROW(with([&](auto all) {
+                      all[0].gradient = other.constant(1.0);
+                      return all;
+                    }),
+                    Error);
+}
+
 BOOST_AUTO_TEST_CASE(variables_that_the_loss_does_not_depend_on_are_left_alone) {
   Model m;
   const Variable other = m.graph.variable("other", m.graph.constant(1.0));

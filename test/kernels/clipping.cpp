@@ -74,6 +74,14 @@ BOOST_AUTO_TEST_CASE(a_norm_that_is_not_above_0_is_refused) {
   const Gradients gradients;
   BOOST_CHECK_THROW(clip_by_global_norm(gradients.items, 0), Error);
   BOOST_CHECK_THROW(clip_by_global_norm({}, 1), Error);
+  BOOST_CHECK_THROW(clip_by_norm(gradients.items, -1), Error);
+}
+
+BOOST_AUTO_TEST_CASE(each_gradient_is_clipped_by_its_own_norm) {
+  const Gradients gradients;
+  const auto clipped = clip_by_norm(gradients.items, 3.5);
+  BOOST_TEST(value(clipped[0].gradient).values<float>()[0] == 3.0F);
+  BOOST_TEST(value(clipped[1].gradient).scalar<double>() == 3.5);
 }
 
 BOOST_AUTO_TEST_CASE(each_element_is_clipped_by_value) {

@@ -16,6 +16,7 @@
 #include "actors/layers/checks.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
+#include "actors/models/network/clipping.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
@@ -116,6 +117,7 @@ ReplicaSettings ClusterFit::settings() const {
   const auto& compile = engine_.compiled();
   return {{"variables", variables},
           {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
+          {"clipping", describe_clipping(compile)},
           {"epochs", std::to_string(options_.epochs)},
           {"batch_size", std::to_string(options_.batch_size)},
           {"steps of an epoch", std::to_string(steps_per_epoch_)},

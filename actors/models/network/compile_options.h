@@ -24,7 +24,13 @@ struct CompileOptions {
   OptimizerChoice optimizer = Adam{};
   LearningRateSchedule learning_rate{};  // none: the optimizer's, which callbacks may change
   std::vector<Metric> metrics{};
-  double clip_global_norm = 0;  // of the gradients; 0 = not
+  // Clipping of the gradients, by one of these at most (kernels/ops/clipping.h); 0 = not. What is
+  // clipped is the gradient of the whole batch, also under Mirrored, MultiWorkerMirrored and
+  // ElasticMirrored. With ParameterServer and a replicated Pipeline each replica clips its own before
+  // the mean is taken.
+  double clip_value = 0;        // each element is kept within [-clip_value, clip_value]
+  double clip_norm = 0;         // the largest norm of each variable's gradient
+  double clip_global_norm = 0;  // the largest norm of all gradients together
   bool sample_weights = false;  // examples end with a weight, by which their loss is multiplied
   Precision precision = Precision::float32;  // of products; variables and sums stay float32
   std::uint64_t seed = 1;                    // of the weights, and of dropout

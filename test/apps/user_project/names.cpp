@@ -252,7 +252,7 @@ void name_library() {
        &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round, &af::stop_gradient,
        &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
-  keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_value);
+  keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_norm, &af::clip_by_value);
   // kernels/ops/embedding.h
   keep(&af::whole);
   // kernels/ops/histogram.h
