@@ -9,8 +9,6 @@
 #include "actors/estimator/model_dir.h"
 #include "actors/events/event_reader.h"
 #include "actors/models/fit/batches.h"
-#include "actors/monitored/storage_error.h"
-#include "actors/monitored/training_end.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -67,31 +65,6 @@ std::int64_t Evaluation::load() {
 }
 
 Logs Evaluation::run(Events events) { return measure(load(), events); }
-
-std::optional<Logs> Evaluation::run_if_new() {
-  constexpr int max_failures = 20;
-  Storage& storage = storage_of(config_);
-  const auto newest = latest_step(storage, config_.model_dir);
-  if (!newest || *newest <= last_step_) return std::nullopt;
-  std::int64_t step = -1;
-  std::string damage;
-  try {
-    step = load();
-  } catch (const Error& error) {
-    if (error.code() != Code::data_loss && !is_of_storage(error.code())) throw;
-    damage = error.what();
-  }
-  if (step > last_step_) {
-    failures_ = 0;
-    return measure(step);
-  }
-  // The chief may remove a checkpoint while it is read; there is a newer one then.
-  if (latest_step(storage, config_.model_dir) == newest && ++failures_ >= max_failures)
-    throw Error(Code::data_loss,
-                fmt::format("the checkpoint of step {} in {} cannot be read, and there is no newer one: {}",
-                            *newest, config_.model_dir, damage));
-  return std::nullopt;
-}
 
 Logs Evaluation::measure(std::int64_t step, Events events) {
   Logs logs = model_.evaluate(*examples_, {.batch_size = batch_size_});

@@ -24,15 +24,13 @@ class Evaluation {
   // Measures the newest checkpoint that is whole. Throws not_found, "no trained model in DIR", if there
   // is none, and data_loss if none is whole.
   Logs run(Events events = Events::once);
-  // The same for a checkpoint newer than the last one that was measured, by any process; nothing if
-  // there is none, or none that is whole yet. Throws data_loss for one that stays damaged.
-  std::optional<Logs> run_if_new();
-  // The step of the last one; -1 before the first.
+  // The two halves of that, for a CheckpointWatch: loads, and returns the step; measures what is loaded.
+  std::int64_t load();
+  Logs measure(std::int64_t step, Events events = Events::once);
+  // The step of the last one that was measured, by any process; -1 before the first.
   std::int64_t last_step() const { return last_step_; }
 
  private:
-  std::int64_t load();
-  Logs measure(std::int64_t step, Events events = Events::once);
   void write(std::int64_t step, const Logs& logs);
 
   const RunConfig& config_;
@@ -43,7 +41,6 @@ class Evaluation {
   std::int64_t batch_size_ = 0;
   EventLog events_;
   std::int64_t last_step_ = -1;
-  int failures_ = 0;  // to read the newest one, one after the other
 };
 
 }  // namespace actorflow

@@ -21,7 +21,7 @@ void Patience::wait(const std::string& for_what) {
                 fmt::format("{} waited {:.0f} s {}, and gave up; start what is missing, or raise "
                             "max_wait_secs",
                             who_, waited, for_what));
-  if (now >= next_report_) {
+  if (now + poll_interval >= next_report_) {  // the last chance to say it in time
     spdlog::info("{} waits {}, since {:.0f} s", who_, for_what, waited);
     next_report_ = now + report_interval;
   }

@@ -1,20 +1,17 @@
 #include "apps/training/evaluate.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "actors/checkpoint/number_file.h"
 #include "actors/checkpoint/saver.h"
 #include "actors/client/session.h"
 #include "actors/models/classifiers.h"
+#include "actors/monitored/checkpoint_watch.h"
 #include "actors/monitored/event_log.h"
-#include "actors/monitored/patience.h"
-#include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
 #include "actors/task/server.h"
 #include "apps/training/reports/accuracy.h"
 #include "dataflow/train/replicate.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
@@ -55,8 +52,9 @@ class Evaluator {
                                                     EventWriterOptions{.flush_interval_s = 0}));
   }
 
-  // Whether there was a new checkpoint.
-  bool evaluate_newest();
+  // The newest checkpoint's step.
+  std::optional<std::int64_t> load() { return saver_->restore(*session_, storage_, folder_, true); }
+  void evaluate(std::int64_t step);
   std::int64_t last() const { return last_.step(); }
 
  private:
@@ -64,7 +62,6 @@ class Evaluator {
   std::string folder_;
   Storage& storage_;
   LastEvaluated last_{storage_, folder_};
-  int failures_ = 0;  // to read the newest, one after the other
 
   Graph graph_;
   Variable step_;
@@ -74,32 +71,15 @@ class Evaluator {
   std::optional<EventLog> events_;
 };
 
-bool Evaluator::evaluate_newest() {
-  constexpr int max_failures = 20;
-  const auto newest = latest_step(storage_, folder_);
-  if (!newest || *newest <= last_.step()) return false;
-  try {
-    const auto step = saver_->restore(*session_, storage_, folder_, true);
-    if (!step) return false;
-    const Score score = score_on(*session_, model_, data_.test_batches());
-    failures_ = 0;
-    if (events_)
-      events_->write([&](EventWriter& to) {
-        to.write(*step,
-                 {{"accuracy", ScalarSummary{score.accuracy}}, {"loss", ScalarSummary{score.loss}}});
-      });
-    last_.set(*step);
-    fmt::print("step {}: test accuracy {:.2f} %\n", *step, 100 * score.accuracy);
-    std::fflush(stdout);
-    return true;
-  } catch (const Error& error) {
-    // The chief may remove a checkpoint while it is read; there is a newer one then.
-    if (error.code() != Code::not_found && error.code() != Code::data_loss &&
-        error.code() != Code::disk_error)
-      throw;
-    if (latest_step(storage_, folder_) == newest && ++failures_ >= max_failures) throw;
-    return false;
-  }
+void Evaluator::evaluate(std::int64_t step) {
+  const Score score = score_on(*session_, model_, data_.test_batches());
+  if (events_)
+    events_->write([&](EventWriter& to) {
+      to.write(step, {{"accuracy", ScalarSummary{score.accuracy}}, {"loss", ScalarSummary{score.loss}}});
+    });
+  last_.set(step);
+  fmt::print("step {}: test accuracy {:.2f} %\n", step, 100 * score.accuracy);
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -109,20 +89,13 @@ void evaluate_checkpoints(const LabelledData& data, const TrainOptions& options,
   Server server = Server::local();
   Runtime& runtime = *server.runtime();
   Evaluator evaluator(server, data, options);
-  const auto fresh_patience = [&] { return Patience(runtime, "the evaluator", 0); };
-  Patience patience = fresh_patience();
-  while (!interrupted) {
-    // The sign comes after the last checkpoint: asked first, it makes sure that none is missed.
-    const auto completed = completed_step(runtime.storage(), options.checkpoint_folder);
-    if (evaluator.evaluate_newest()) {
-      patience = fresh_patience();
-      continue;
-    }
-    if (completed.value_or(-1) >= options.train_steps && evaluator.last() >= *completed)
-      return fmt::print("training is complete: step {} has been evaluated\n", *completed);
-    patience.wait(fmt::format("for a checkpoint after step {} in {}", evaluator.last(),
-                              options.checkpoint_folder));
-  }
+  CheckpointWatch watch(runtime.storage(), options.checkpoint_folder,
+                        {.load = [&] { return evaluator.load(); },
+                         .handle = [&](std::int64_t step) { evaluator.evaluate(step); }},
+                        evaluator.last());
+  if (watch.run(runtime, {.step = options.train_steps, .only_mark = true},
+                [&] { return interrupted.load(); }))
+    fmt::print("training is complete: step {} has been evaluated\n", watch.last_step());
 }
 
 }  // namespace actorflow

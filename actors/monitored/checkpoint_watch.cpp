@@ -1,0 +1,67 @@
+#include "actors/monitored/checkpoint_watch.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "actors/monitored/patience.h"
+#include "actors/monitored/storage_error.h"
+#include "actors/monitored/training_end.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+CheckpointWatch::CheckpointWatch(Storage& storage, std::string folder, CheckpointReader reader,
+                                 std::int64_t last_step)
+    : storage_(storage), folder_(std::move(folder)), reader_(std::move(reader)), last_step_(last_step) {}
+
+bool CheckpointWatch::look() {
+  constexpr int max_failures = 20;
+  const auto newest = latest_step(storage_, folder_);
+  if (!newest || *newest <= last_step_) return false;
+  std::optional<std::int64_t> step;
+  std::string damage = "it is not whole";
+  try {
+    step = reader_.load();
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss && !is_of_storage(error.code())) throw;
+    damage = error.what();
+  }
+  if (step && *step > last_step_) {
+    failures_ = 0;
+    reader_.handle(*step);
+    last_step_ = *step;
+    return true;
+  }
+  failures_ = std::exchange(unreadable_, *newest) == *newest ? failures_ + 1 : 1;
+  if (failures_ >= max_failures && latest_step(storage_, folder_) == newest)
+    throw Error(
+        Code::data_loss,
+        fmt::format("the checkpoint of step {} in {} cannot be read, and there is no newer one: {}",
+                    *newest, folder_, damage));
+  return false;
+}
+
+bool CheckpointWatch::is_over(const WatchEnd& end, bool marked) const {
+  const std::int64_t newest = latest_step(storage_, folder_).value_or(-1);
+  if (newest < 0 || newest > last_step_) return false;
+  return marked || (!end.only_mark && newest >= end.step);
+}
+
+bool CheckpointWatch::run(Runtime& runtime, const WatchEnd& end, const std::function<bool()>& stopped) {
+  const auto fresh_patience = [&] { return Patience(runtime, "the evaluator", 0); };
+  Patience patience = fresh_patience();
+  while (!stopped()) {
+    // The mark comes after the last checkpoint: asked for first, it makes sure that none is missed.
+    const bool marked = is_complete(storage_, folder_, end.step);
+    if (look()) {
+      patience = fresh_patience();
+      continue;
+    }
+    if (is_over(end, marked)) return true;
+    patience.wait(fmt::format("for a checkpoint after step {} in {}", last_step_, folder_));
+  }
+  return false;
+}
+
+}  // namespace actorflow
