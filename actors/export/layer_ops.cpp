@@ -6,13 +6,11 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-std::int64_t flag(bool value) { return value ? 1 : 0; }
-
 // a b, plus a third input if there is one, of matrices that may be given transposed.
 std::string matmul(OnnxContext& c) {
   const bool transpose_a = c.attr<bool>("transpose_a"), transpose_b = c.attr<bool>("transpose_b");
   if (!transpose_a && !transpose_b && c.inputs() == 2) return c.add("MatMul", c.input_names());
-  return c.add("Gemm", c.input_names(), {{"transA", flag(transpose_a)}, {"transB", flag(transpose_b)}});
+  return c.add("Gemm", c.input_names(), {{"transA", onnx_bool(transpose_a)}, {"transB", onnx_bool(transpose_b)}});
 }
 
 std::string fused_matmul(OnnxContext& c) {

@@ -13,6 +13,9 @@
 
 namespace actorflow {
 
+// ONNX has no boolean attributes.
+inline std::int64_t onnx_bool(bool value) { return value ? 1 : 0; }
+
 // An ONNX model under construction.
 class OnnxBuilder {
  public:

@@ -8,11 +8,9 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-std::int64_t flag(bool value) { return value ? 1 : 0; }
-
 std::string reduce(OnnxContext& c, std::string_view op) {
   const Ints& axes = c.attr<Ints>("axes");
-  OnnxAttrs attrs{{"keepdims", flag(c.attr<bool>("keep_dims"))}};
+  OnnxAttrs attrs{{"keepdims", onnx_bool(c.attr<bool>("keep_dims"))}};
   if (!axes.empty()) attrs["axes"] = axes;
   return c.add(op, {c.input(0)}, std::move(attrs));
 }
@@ -24,7 +22,7 @@ OnnxTranslation as_reduction(std::string_view op) {
 // The only reduction that takes its axes as an input, since opset 13.
 std::string sum(OnnxContext& c) {
   const Ints& axes = c.attr<Ints>("axes");
-  const OnnxAttrs attrs{{"keepdims", flag(c.attr<bool>("keep_dims"))}};
+  const OnnxAttrs attrs{{"keepdims", onnx_bool(c.attr<bool>("keep_dims"))}};
   if (axes.empty()) return c.add("ReduceSum", {c.input(0)}, attrs);
   return c.add("ReduceSum", {c.input(0), c.ints(axes)}, attrs);
 }
@@ -39,11 +37,11 @@ std::string shape_of(OnnxContext& c) { return c.add("Shape", {c.input(0)}); }
 // A 0 in the shape is a dimension of no elements, not ONNX's "as it was".
 std::string reshape(OnnxContext& c) {
   const auto dims = c.attr<Shape>("shape").dims();
-  return c.add("Reshape", {c.input(0), c.ints({dims.begin(), dims.end()})}, {{"allowzero", flag(true)}});
+  return c.add("Reshape", {c.input(0), c.ints({dims.begin(), dims.end()})}, {{"allowzero", onnx_bool(true)}});
 }
 
 std::string reshape_like(OnnxContext& c) {
-  return c.add("Reshape", {c.input(0), c.add("Shape", {c.input(1)})}, {{"allowzero", flag(true)}});
+  return c.add("Reshape", {c.input(0), c.add("Shape", {c.input(1)})}, {{"allowzero", onnx_bool(true)}});
 }
 
 std::string broadcast_like(OnnxContext& c) {

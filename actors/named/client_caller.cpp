@@ -11,7 +11,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::chrono::milliseconds tick_interval{100};
+constexpr std::chrono::milliseconds caller_tick_interval{100};
 
 }  // namespace
 
@@ -58,7 +58,7 @@ caf::behavior ClientCaller::behavior() {
 
 void ClientCaller::send(const SendThis& message) {
   outgoing_.send(*message.message);
-  if (!std::exchange(ticking_, true)) self_->delayed_send(self_, tick_interval, Tick{});
+  if (!std::exchange(ticking_, true)) self_->delayed_send(self_, caller_tick_interval, Tick{});
 }
 
 void ClientCaller::refuse(const SendThis& send, Status why) {
@@ -85,7 +85,7 @@ void ClientCaller::on_message(const Sender& from, ActorMessage& message) {
 void ClientCaller::tick() {
   outgoing_.tick();
   ticking_ = !outgoing_.idle();
-  if (ticking_) self_->delayed_send(self_, tick_interval, Tick{});
+  if (ticking_) self_->delayed_send(self_, caller_tick_interval, Tick{});
 }
 
 caf::behavior client_caller_actor(ClientCallerActor* self, TaskRef task,

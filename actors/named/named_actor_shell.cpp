@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto tick_interval = 100ms;
+constexpr auto shell_tick_interval = 100ms;
 // A sender is told what has been handled when there is nothing else to do, and after so many messages.
 constexpr std::uint64_t most_untold = 64;
 
@@ -237,7 +237,7 @@ void NamedActorShell::send(std::string_view task, std::string_view name, Outgoin
     throw Refused(error.status());
   }
   outgoing_.send(std::move(message));
-  if (!std::exchange(ticking_, true)) self_->delayed_send(self_, tick_interval, Tick{});
+  if (!std::exchange(ticking_, true)) self_->delayed_send(self_, shell_tick_interval, Tick{});
 }
 
 SendWindow& NamedActorShell::window(const ActorAddress& to) {
@@ -261,7 +261,7 @@ void NamedActorShell::on_time(std::uint64_t timer) {
 void NamedActorShell::tick() {
   outgoing_.tick();
   ticking_ = !outgoing_.idle();
-  if (ticking_) self_->delayed_send(self_, tick_interval, Tick{});
+  if (ticking_) self_->delayed_send(self_, shell_tick_interval, Tick{});
 }
 
 std::string NamedActorShell::who() const {

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* output = "output";
 constexpr const char* work_folder = "work";
 
-JobOptions options_of(const Scenario& scenario) {
+JobOptions job_options_of(const Scenario& scenario) {
   const ScenarioFlags& flags = scenario.flags();
   JobOptions options;
   options.parameters = find_scenario_job(flags.job).parameters;
@@ -40,7 +40,7 @@ void run_task(SimTask& task, const Scenario& scenario) {
       task.storage().write_atomically(path, bytes);
   if (is_done(task.storage())) return;
   try {
-    run_job(task.server(), scenario_job_table(), scenario.flags().job, options_of(scenario));
+    run_job(task.server(), scenario_job_table(), scenario.flags().job, job_options_of(scenario));
   } catch (const Error& error) {
     if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
   }

@@ -16,7 +16,7 @@ std::string heading(const PlanStage& stage) {
   return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -48,7 +48,7 @@ std::string to_dot(std::span<const PlanStage> stages) {
     std::string label = heading(stage);
     for (const auto& op : stage.operators) label += "\n" + op.to_string();
     std::string escaped;
-    for (const char c : quoted(label + "\n" + stage.gives))
+    for (const char c : in_quotes(label + "\n" + stage.gives))
       escaped += c == '\n' ? "\\n" : std::string(1, c);
     text += "  s" + std::to_string(stage.id) + " [label=" + escaped + "];\n";
     for (const auto read : stage.reads)

@@ -4,7 +4,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 18;
+constexpr std::size_t raw_bytes = std::size_t{1} << 18;
 
 std::unique_ptr<Encoder> make_encoder(Compression compression) {
   if (compression == Compression::gzip) return make_gzip_encoder();
@@ -19,7 +19,7 @@ class Compressed final : public ByteSink {
 
   void write(std::span<const std::byte> bytes) override {
     encoder_->encode(bytes, false, waiting_);
-    if (waiting_.size() >= block_bytes) flush();
+    if (waiting_.size() >= raw_bytes) flush();
   }
 
   void finish() override {

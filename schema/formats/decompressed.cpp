@@ -11,7 +11,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 18;
+constexpr std::size_t plain_bytes = std::size_t{1} << 18;
 constexpr std::size_t magic_bytes = 4;
 
 Compression compression_by_magic(std::span<const std::byte> beginning) {
@@ -61,7 +61,7 @@ class Decompressed final : public ByteSource {
  public:
   Decompressed(SourceRef source, Compression compression)
       : source_(std::move(source)), decoder_(make_decoder(compression)) {
-    block_.reserve(block_bytes);
+    block_.reserve(plain_bytes);
   }
 
   std::size_t read(std::span<std::byte> to) override {
@@ -89,7 +89,7 @@ class Decompressed final : public ByteSource {
   // False at the end of the file.
   bool refill() {
     offset_ += block_.size();
-    block_.resize(block_bytes);
+    block_.resize(plain_bytes);
     block_.resize(source_->read(block_));
     at_ = 0;
     return !block_.empty();

@@ -15,12 +15,12 @@ using namespace std::string_view_literals;
 constexpr std::string_view magic = "\x93NUMPY"sv;
 constexpr std::size_t max_dictionary_bytes = 1 << 16;
 
-struct Element {
+struct NpyElement {
   std::string_view descr;
   const char* name;
   std::size_t bytes;
 };
-constexpr Element elements[] = {{"|b1", "bool", 1},    {"|i1", "int8", 1},   {"<i2", "int16", 2},
+constexpr NpyElement elements[] = {{"|b1", "bool", 1},    {"|i1", "int8", 1},   {"<i2", "int16", 2},
                                 {"<i4", "int32", 4},   {"<i8", "int64", 8},  {"|u1", "uint8", 1},
                                 {"<u2", "uint16", 2},  {"<u4", "uint32", 4}, {"<u8", "uint64", 8},
                                 {"<f4", "float32", 4}, {"<f8", "float64", 8}};
@@ -84,7 +84,7 @@ ArrayHeader read_npy_header(ByteSource& source) {
   ArrayHeader header;
   const std::string dictionary = read_dictionary(source, header);
   const std::string_view descr = value_of(dictionary, "descr");
-  const auto* element = std::ranges::find_if(elements, [&](const Element& known) {
+  const auto* element = std::ranges::find_if(elements, [&](const NpyElement& known) {
     return descr.starts_with("'" + std::string(known.descr) + "'");
   });
   if (element == std::end(elements))

@@ -25,7 +25,7 @@ SessionOptions read_options(wire::SessionOptions::Reader from) {
 
 using Reply = kj::Own<MasterReply>;
 
-Reply failure(Status status) { return kj::heap<MasterReply>(MasterReply{.status = std::move(status)}); }
+Reply failed_reply(Status status) { return kj::heap<MasterReply>(MasterReply{.status = std::move(status)}); }
 
 // A call that waits for its reply on the loop.
 struct Waiting {
@@ -41,7 +41,7 @@ class ReplyGate {
   explicit ReplyGate(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
   ReplyGate(const ReplyGate&) = delete;
   ReplyGate& operator=(const ReplyGate&) = delete;
-  ~ReplyGate() { pass(failure({Code::internal, "the master gave the request up without an answer"})); }
+  ~ReplyGate() { pass(failed_reply({Code::internal, "the master gave the request up without an answer"})); }
 
   void pass(Reply reply) {
     const std::lock_guard lock(waiting_->mutex);
@@ -90,7 +90,7 @@ class NewSession {
 
 // What the handler answers, whenever and from whichever thread it does.
 kj::Promise<Reply> ask(RpcCore& core, const MasterHandler& handler, MasterRequest request) {
-  if (!handler) return failure({Code::unimplemented, "this task has no master"});
+  if (!handler) return failed_reply({Code::unimplemented, "this task has no master"});
   core.loop.traffic();
   auto answer = kj::newPromiseAndFulfiller<Reply>();
   const auto waiting = std::make_shared<Waiting>();
@@ -241,7 +241,7 @@ class MasterService final : public wire::Master::Server {
       throw_if_error(tensors.refusal());
       return ask(core(), master, std::move(request));
     } catch (const Error& error) {  // which may follow from a tensor that is not there
-      return failure(tensors.refusal().ok() ? error.status() : tensors.refusal());
+      return failed_reply(tensors.refusal().ok() ? error.status() : tensors.refusal());
     }
   }
 

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto tick_interval = 500ms;
 
 Point begun_anew("a task begins a job anew after its coordinator");
 
@@ -27,7 +26,7 @@ JobAgent::JobAgent(GuardedActor* self, AgentOrder order)
 
 caf::behavior JobAgent::behavior() {
   self_->introduce("job-agent", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
-  self_->delayed_send(self_, tick_interval, Tick{});
+  self_->delayed_send(self_, job_tick_interval, Tick{});
   return guarded(
       self_, this,  //
       [this](BeginStage& stage) { begin(stage); },
@@ -200,7 +199,7 @@ void JobAgent::on_tick() {
     give_up({Code::cancelled, "the job was stopped"}, false);
   if (running_ > 0) say_progress();
   look_after_coordinator();
-  self_->delayed_send(self_, tick_interval, Tick{});
+  self_->delayed_send(self_, job_tick_interval, Tick{});
 }
 
 void JobAgent::say_progress() {

@@ -12,7 +12,6 @@
 namespace actorflow {
 namespace {
 
-constexpr auto tick_interval = std::chrono::milliseconds(500);
 constexpr double slow_seconds = 2;
 constexpr double seconds_to_leave = 5;
 
@@ -37,7 +36,7 @@ JobCoordinator::JobCoordinator(GuardedActor* self, CoordinatorOrder order)
 
 caf::behavior JobCoordinator::behavior() {
   self_->introduce("job-coordinator", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
-  self_->delayed_send(self_, tick_interval, Tick{});
+  self_->delayed_send(self_, job_tick_interval, Tick{});
   return guarded(
       self_, this,  //
       [this](const CoordinateStage& order) { begin(order); },
@@ -244,7 +243,7 @@ void JobCoordinator::on_tick() {
     report(false);
   }
   reply_if_all_have_left();
-  self_->delayed_send(self_, tick_interval, Tick{});
+  self_->delayed_send(self_, job_tick_interval, Tick{});
 }
 
 // The end of a stage.

@@ -2,6 +2,7 @@
 // ActorMessage that holds them encoded; within one it is what it is.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,9 @@
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+
+// How often agents and the coordinator look whether what they wait for is late.
+constexpr std::chrono::milliseconds job_tick_interval{500};
 
 // What all tasks must agree on, as the first one says it. `contents` is the client's.
 struct JobTerms {

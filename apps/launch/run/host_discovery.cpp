@@ -16,7 +16,7 @@ namespace actorflow {
 namespace {
 
 constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10};
-constexpr std::chrono::milliseconds look_interval{20};
+constexpr std::chrono::milliseconds discovery_look_interval{20};
 constexpr std::size_t most_bytes = 1 << 20;
 
 }  // namespace
@@ -81,7 +81,7 @@ std::vector<LaunchHost> HostDiscovery::hosts_of_run(int status) const {
 std::vector<LaunchHost> HostDiscovery::first() {
   begin();
   std::optional<int> status;
-  while (!(status = end_of_run())) std::this_thread::sleep_for(look_interval);
+  while (!(status = end_of_run())) std::this_thread::sleep_for(discovery_look_interval);
   return hosts_ = hosts_of_run(*status);
 }
 
@@ -106,7 +106,7 @@ std::optional<std::vector<LaunchHost>> HostDiscovery::look() {
 }
 
 HostDiscovery::Clock::time_point HostDiscovery::next_look() const {
-  return id_ > 0 ? Clock::now() + look_interval : next_run_;
+  return id_ > 0 ? Clock::now() + discovery_look_interval : next_run_;
 }
 
 }  // namespace actorflow
