@@ -10,7 +10,8 @@ using Ints = std::vector<std::int64_t>;
 std::string matmul(OnnxContext& c) {
   const bool transpose_a = c.attr<bool>("transpose_a"), transpose_b = c.attr<bool>("transpose_b");
   if (!transpose_a && !transpose_b && c.inputs() == 2) return c.add("MatMul", c.input_names());
-  return c.add("Gemm", c.input_names(), {{"transA", onnx_bool(transpose_a)}, {"transB", onnx_bool(transpose_b)}});
+  return c.add("Gemm", c.input_names(),
+               {{"transA", onnx_bool(transpose_a)}, {"transB", onnx_bool(transpose_b)}});
 }
 
 std::string fused_matmul(OnnxContext& c) {

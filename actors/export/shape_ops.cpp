@@ -37,7 +37,8 @@ std::string shape_of(OnnxContext& c) { return c.add("Shape", {c.input(0)}); }
 // A 0 in the shape is a dimension of no elements, not ONNX's "as it was".
 std::string reshape(OnnxContext& c) {
   const auto dims = c.attr<Shape>("shape").dims();
-  return c.add("Reshape", {c.input(0), c.ints({dims.begin(), dims.end()})}, {{"allowzero", onnx_bool(true)}});
+  return c.add("Reshape", {c.input(0), c.ints({dims.begin(), dims.end()})},
+               {{"allowzero", onnx_bool(true)}});
 }
 
 std::string reshape_like(OnnxContext& c) {

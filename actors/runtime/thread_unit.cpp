@@ -16,7 +16,7 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr std::size_t max_throughput = 50;
 // To look again for about as long as falling asleep and waking up costs: never more than twice the cost
 // of the better choice (Karlin et al., competitive snoopy caching, 1988).
-constexpr std::chrono::microseconds search_time{20};
+constexpr std::chrono::microseconds unit_search_time{20};
 
 thread_local ThreadUnit* attended = nullptr;
 
@@ -85,7 +85,7 @@ bool ThreadUnit::run_until_stopped(Time end) {
 
 caf::resumable* ThreadUnit::search() {
   if (duty_ == Duty::light) return nullptr;
-  const auto enough = std::chrono::steady_clock::now() + search_time;
+  const auto enough = std::chrono::steady_clock::now() + unit_search_time;
   while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough) {
     if (auto* piece = scheduler_.take_piece()) return piece;
     __builtin_ia32_pause();

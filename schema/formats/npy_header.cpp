@@ -21,9 +21,9 @@ struct NpyElement {
   std::size_t bytes;
 };
 constexpr NpyElement elements[] = {{"|b1", "bool", 1},    {"|i1", "int8", 1},   {"<i2", "int16", 2},
-                                {"<i4", "int32", 4},   {"<i8", "int64", 8},  {"|u1", "uint8", 1},
-                                {"<u2", "uint16", 2},  {"<u4", "uint32", 4}, {"<u8", "uint64", 8},
-                                {"<f4", "float32", 4}, {"<f8", "float64", 8}};
+                                   {"<i4", "int32", 4},   {"<i8", "int64", 8},  {"|u1", "uint8", 1},
+                                   {"<u2", "uint16", 2},  {"<u4", "uint32", 4}, {"<u8", "uint64", 8},
+                                   {"<f4", "float32", 4}, {"<f8", "float64", 8}};
 
 // The text behind "'key': ", or nothing.
 std::string_view value_of(std::string_view dictionary, const std::string& key) {

@@ -25,7 +25,9 @@ SessionOptions read_options(wire::SessionOptions::Reader from) {
 
 using Reply = kj::Own<MasterReply>;
 
-Reply failed_reply(Status status) { return kj::heap<MasterReply>(MasterReply{.status = std::move(status)}); }
+Reply failed_reply(Status status) {
+  return kj::heap<MasterReply>(MasterReply{.status = std::move(status)});
+}
 
 // A call that waits for its reply on the loop.
 struct Waiting {
@@ -41,7 +43,9 @@ class ReplyGate {
   explicit ReplyGate(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
   ReplyGate(const ReplyGate&) = delete;
   ReplyGate& operator=(const ReplyGate&) = delete;
-  ~ReplyGate() { pass(failed_reply({Code::internal, "the master gave the request up without an answer"})); }
+  ~ReplyGate() {
+    pass(failed_reply({Code::internal, "the master gave the request up without an answer"}));
+  }
 
   void pass(Reply reply) {
     const std::lock_guard lock(waiting_->mutex);

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-
 Point begun_anew("a task begins a job anew after its coordinator");
 
 }  // namespace

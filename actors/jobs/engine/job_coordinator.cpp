@@ -104,8 +104,8 @@ void JobCoordinator::end(const EndJob& how) {
   reply_if_all_have_left();
 }
 
-// One that is started late, or whom the news does not reach before this process ends, would otherwise wait
-// for a job that is over.
+// One that is started late, or whom the news does not reach before this process ends, would otherwise
+// wait for a job that is over.
 void JobCoordinator::reply_if_all_have_left() {
   if (!end_ || !end_->reply) return;
   const auto missing = std::ranges::find(tasks_, false, &Task::has_left);

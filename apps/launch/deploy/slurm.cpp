@@ -14,7 +14,7 @@ namespace {
 // Before the time limit, and how long after the first rank's end the others may take.
 constexpr int save_s = 60, others_end_s = 60;
 
-void check(const DeployOptions& options, const JobSpec& job) {
+void check_for_slurm(const DeployOptions& options, const JobSpec& job) {
   static const std::regex time("([0-9]+-)?[0-9]+(:[0-9]{2}){0,2}");
   if (!options.time_limit.empty() && !std::regex_match(options.time_limit, time))
     throw UsageError(fmt::format("--time: expected MINUTES or [DAYS-]HOURS:MINUTES:SECONDS, got '{}'",
@@ -73,7 +73,7 @@ std::string srun(const JobSpec& job) {
 }  // namespace
 
 std::string slurm_batch_file(const DeployOptions& options, const JobSpec& job) {
-  check(options, job);
+  check_for_slurm(options, job);
   const std::string name = job_name(options, job);
   make_credentials(options, job);
   return fmt::format(R"(#!/bin/bash

@@ -9,7 +9,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::int64_t test_batch = 64;
+constexpr std::int64_t text_test_batch = 64;
 
 std::string alphabet_of(const Vocabulary& vocabulary) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(vocabulary.size()));
@@ -29,7 +29,7 @@ LabelledData load_text_blocks(const std::string& path, std::int64_t block) {
     return random_blocks(train, block, how.seed).batch(how.size);
   };
   data.test_batches = [validation = text.validation, block] {
-    return consecutive_blocks(validation, block).batch(test_batch);
+    return consecutive_blocks(validation, block).batch(text_test_batch);
   };
   return data;
 }
