@@ -1,7 +1,13 @@
-# Where CMAKE_UNITY_BUILD is on, the compiler gets up to eight files of a room (folder) at a time, in half the time.
-# No batch leaves its room, so that names in anonymous namespaces must be unique in a room only.
+# With ACTORFLOW_BATCHES the compiler gets up to eight files of a room (folder) at a time, in half the time. No batch
+# leaves its room, so that names in anonymous namespaces must be unique in a room only. Without it each file is
+# compiled alone, which finds one that lacks an include.
 function(actorflow_compile_by_room target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  if(NOT ACTORFLOW_BATCHES)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # The warning takes a file among others for a header.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     cmake_path(GET source PARENT_PATH folder)

@@ -24,7 +24,9 @@ bool CheckpointWatch::look() {
   try {
     step = reader_.load();
   } catch (const Error& error) {
-    if (error.code() != Code::data_loss && !is_of_storage(error.code())) throw;
+    if (error.code() != Code::data_loss && error.code() != Code::not_found &&
+        !is_of_storage(error.code()))
+      throw;
     damage = error.what();
   }
   if (step && *step > last_step_) {

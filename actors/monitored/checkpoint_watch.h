@@ -14,7 +14,8 @@ namespace actorflow {
 // What becomes of a checkpoint.
 struct CheckpointReader {
   // Loads the newest checkpoint that is whole, and returns its step; nothing if there is none. What it
-  // throws as data_loss or of the disk (storage_error.h) counts as a checkpoint that cannot be read.
+  // throws as data_loss, as not_found (it has been removed meanwhile) or of the disk (storage_error.h)
+  // counts as a checkpoint that cannot be read.
   std::function<std::optional<std::int64_t>()> load;
   // Called once for each loaded step that is newer than the last one. What it throws ends the watch.
   std::function<void(std::int64_t step)> handle;

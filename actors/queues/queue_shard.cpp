@@ -13,7 +13,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::chrono::seconds queue_report_interval{5};
+constexpr std::chrono::seconds report_interval{5};
 
 using Action = void (*)(TensorQueue& queue, StateCall& call);
 
@@ -56,7 +56,7 @@ const std::unordered_map<const OpDef*, Action>& actions() {
 }  // namespace
 
 caf::behavior QueueShard::behavior() {
-  self_->delayed_send(self_, queue_report_interval, Tick{});
+  self_->delayed_send(self_, report_interval, Tick{});
   self_->introduce("queue-shard", &task_->self.name);
   return guarded(
       self_, this,
@@ -131,7 +131,7 @@ void QueueShard::report_waiting() {
     entry.waited = !waiting.empty();
     entry.served_before = entry.queue.served();
   }
-  self_->delayed_send(self_, queue_report_interval, Tick{});
+  self_->delayed_send(self_, report_interval, Tick{});
 }
 
 caf::behavior queue_shard_actor(QueueShardActor* self, TaskRef task) {

@@ -4,10 +4,10 @@
 #include <functional>
 #include <queue>
 
+#include "dataflow/transform/node_index.h"
+
 namespace actorflow {
 namespace {
-
-std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
 
 bool contains(const auto& range, const auto& value) {
   return std::ranges::find(range, value) != std::ranges::end(range);

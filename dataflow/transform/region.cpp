@@ -6,11 +6,10 @@
 #include <tuple>
 
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/transform/node_index.h"
 
 namespace actorflow {
 namespace {
-
-std::size_t as_index(NodeId id) { return static_cast<std::size_t>(id); }
 
 // The position of a value, which is appended if it is not there.
 template <class T>
@@ -38,7 +37,7 @@ class Grouping {
         unit_(graph.nodes.size()) {
     std::iota(unit_.begin(), unit_.end(), 0);
     for (NodeId id = 0; id < graph.size(); ++id)
-      joins_[as_index(id)] = may_compute(graph.node(id), may_join);
+      joins_[index(id)] = may_compute(graph.node(id), may_join);
     for (NodeId id = 0; id < graph.size(); ++id) find_depth(id);
     for (NodeId id = 0; id < graph.size(); ++id)
       for_each_predecessor(graph.node(id), [&](NodeId before) {
@@ -53,7 +52,7 @@ class Grouping {
     std::map<std::tuple<int, bool, NodeId>, std::vector<NodeId>> units;
     for (NodeId id = 0; id < graph_.size(); ++id) {
       const NodeId first = unit_of(id);
-      units[{depth_[as_index(first)], joins_[as_index(first)], first}].push_back(id);
+      units[{depth_[index(first)], joins_[index(first)], first}].push_back(id);
     }
     std::vector<std::vector<NodeId>> result;
     for (auto& entry : units) result.push_back(std::move(entry.second));
@@ -66,34 +65,34 @@ class Grouping {
   }
 
   bool belong_together(NodeId a, NodeId b) const {
-    return joins_[as_index(a)] && joins_[as_index(b)] && depth_[as_index(a)] == depth_[as_index(b)] &&
+    return joins_[index(a)] && joins_[index(b)] && depth_[index(a)] == depth_[index(b)] &&
            graph_.node(a).device == graph_.node(b).device;
   }
 
   void find_depth(NodeId id) {
     for_each_predecessor(graph_.node(id), [&](NodeId before) {
-      const bool stays = joins_[as_index(id)] && graph_.node(before).device == graph_.node(id).device;
-      const int leaves = joins_[as_index(before)] && !stays ? 1 : 0;
-      depth_[as_index(id)] = std::max(depth_[as_index(id)], depth_[as_index(before)] + leaves);
+      const bool stays = joins_[index(id)] && graph_.node(before).device == graph_.node(id).device;
+      const int leaves = joins_[index(before)] && !stays ? 1 : 0;
+      depth_[index(id)] = std::max(depth_[index(id)], depth_[index(before)] + leaves);
     });
   }
 
   // A unit goes by the first node that it had; constants that join it may be earlier ones.
   NodeId unit_of(NodeId id) {
-    while (unit_[as_index(id)] != id) id = unit_[as_index(id)] = unit_[as_index(unit_[as_index(id)])];
+    while (unit_[index(id)] != id) id = unit_[index(id)] = unit_[index(unit_[index(id)])];
     return id;
   }
   void unite(NodeId a, NodeId b) {
     const auto [first, second] = std::minmax({unit_of(a), unit_of(b)});
-    unit_[as_index(second)] = first;
+    unit_[index(second)] = first;
   }
 
   void add_constants(const MayJoin& may_join) {
     std::vector<int> sizes(unit_.size());
-    for (NodeId id = 0; id < graph_.size(); ++id) ++sizes[as_index(unit_of(id))];
+    for (NodeId id = 0; id < graph_.size(); ++id) ++sizes[index(unit_of(id))];
     std::vector<NodeId> user(unit_.size(), -1);  // the one unit that takes a node, if there is but one
     const auto note = [&](NodeId from, NodeId by) {
-      NodeId& known = user[as_index(from)];
+      NodeId& known = user[index(from)];
       known = known == -1 || known == by ? by : several;
     };
     for (NodeId id = 0; id < graph_.size(); ++id) {
@@ -102,10 +101,10 @@ class Grouping {
     }
     for (NodeId id = 0; id < graph_.size(); ++id) {
       const Node& node = graph_.node(id);
-      const NodeId by = user[as_index(id)];
-      if (node.op == &const_op() && node.controls.empty() && by >= 0 && sizes[as_index(by)] > 1 &&
+      const NodeId by = user[index(id)];
+      if (node.op == &const_op() && node.controls.empty() && by >= 0 && sizes[index(by)] > 1 &&
           node.device == graph_.node(by).device && may_join(node))
-        unit_[as_index(id)] = by;
+        unit_[index(id)] = by;
     }
   }
 
@@ -124,7 +123,7 @@ class Rewriter {
 
   GraphOfRegions run(const std::vector<std::vector<NodeId>>& units) {
     for (std::size_t unit = 0; unit < units.size(); ++unit)
-      for (const NodeId id : units[unit]) unit_of_[as_index(id)] = unit;
+      for (const NodeId id : units[unit]) unit_of_[index(id)] = unit;
     find_outputs(units.size());
     for (std::size_t unit = 0; unit < units.size(); ++unit)
       result_.graph.nodes.push_back(units[unit].size() == 1 ? moved(units[unit].front(), unit)
@@ -138,13 +137,13 @@ class Rewriter {
     outputs_.resize(units);
     for (NodeId id = 0; id < graph_.size(); ++id)
       for (const Edge input : graph_.node(id).inputs)
-        if (unit_of_[as_index(input.node)] != unit_of_[as_index(id)])
-          position_in(outputs_[unit_of_[as_index(input.node)]], input);
+        if (unit_of_[index(input.node)] != unit_of_[index(id)])
+          position_in(outputs_[unit_of_[index(input.node)]], input);
   }
 
   // Where an output of the old graph is in the new one.
   Edge moved(Edge edge) const {
-    const std::size_t unit = unit_of_[as_index(edge.node)];
+    const std::size_t unit = unit_of_[index(edge.node)];
     const auto id = static_cast<NodeId>(unit);
     if (result_.graph.node(id).op != &region_op()) return {id, edge.output};
     const auto& outputs = outputs_[unit];
@@ -163,13 +162,13 @@ class Rewriter {
     std::vector<NodeId> result;
     for (const NodeId id : nodes)
       for (const NodeId before : graph_.node(id).controls)
-        if (unit_of_[as_index(before)] != unit)
-          position_in(result, static_cast<NodeId>(unit_of_[as_index(before)]));
+        if (unit_of_[index(before)] != unit)
+          position_in(result, static_cast<NodeId>(unit_of_[index(before)]));
     return result;
   }
 
   Node region(const std::vector<NodeId>& nodes, std::size_t unit) {
-    const auto is_inside = [&](Edge edge) { return unit_of_[as_index(edge.node)] == unit; };
+    const auto is_inside = [&](Edge edge) { return unit_of_[index(edge.node)] == unit; };
     std::vector<Edge> inputs;
     for (const NodeId id : nodes)
       for (const Edge input : graph_.node(id).inputs)

@@ -35,7 +35,7 @@ class Words {
   bool ok_ = true;
 };
 
-constexpr std::int64_t any = INT64_MAX;
+constexpr std::int64_t no_limit = INT64_MAX;
 
 std::string in_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
@@ -60,7 +60,7 @@ std::string joined(const std::vector<std::string>& addresses) {
 
 std::optional<ElasticNews> parse_world(Words words) {
   ElasticNews news;
-  news.world.epoch = words.number(1, any);
+  news.world.epoch = words.number(1, no_limit);
   news.world.rank = static_cast<int>(words.number(0, 1 << 20));
   news.world.addresses = addresses_in(words.next());
   const bool has_rank = static_cast<std::size_t>(news.world.rank) < news.world.addresses.size();
@@ -96,10 +96,10 @@ std::optional<ElasticRequest> parse_request(std::string_view line) {
   if (kind == "leave") return ElasticRequest{.kind = Kind::leave};
   if (kind == "heard") {
     request.kind = Kind::heard;
-    request.epoch = words.number(1, any);
+    request.epoch = words.number(1, no_limit);
   } else if (kind == "join") {
-    request.epoch = words.number(0, any);
-    request.step = words.number(-1, any);
+    request.epoch = words.number(0, no_limit);
+    request.step = words.number(-1, no_limit);
     request.port = static_cast<std::uint16_t>(words.number(1, UINT16_MAX));
   } else {
     return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<ElasticNews> parse_news(std::string_view line) {
   if (kind == "world") return parse_world(words);
   ElasticNews news{.kind = kind == "end" ? Kind::end : kind == "over" ? Kind::over : Kind::change};
   if (news.kind == Kind::change && kind != "change") return std::nullopt;
-  if (news.kind != Kind::end) news.world.epoch = words.number(1, any);
+  if (news.kind != Kind::end) news.world.epoch = words.number(1, no_limit);
   news.why = std::string(words.rest());
   return words.ok() ? std::optional(std::move(news)) : std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/monitored/training_end.h"
@@ -243,6 +244,23 @@ BOOST_AUTO_TEST_CASE(a_newest_one_that_stays_damaged_is_an_error) {
   watched.damage(10);
   BOOST_CHECK_EXCEPTION(watched.run({.step = 10}), Error,
                         says("the checkpoint of step 10 in model cannot be read"));
+  expect_steps(watched.handled, {5});
+}
+
+// The trainer may remove a checkpoint while it is read.
+BOOST_AUTO_TEST_CASE(one_that_is_gone_when_it_is_loaded_is_passed_over) {
+  Watched watched;
+  watched.save(5);
+  bool gone = true;
+  CheckpointWatch watch(watched.disk, folder,
+                        {.load =
+                             [&] {
+                               if (std::exchange(gone, false)) throw Error(Code::not_found, "gone");
+                               return watched.load();
+                             },
+                         .handle = [&](std::int64_t step) { watched.handled.push_back(step); }});
+  BOOST_TEST(!watch.look());
+  BOOST_TEST(watch.look());
   expect_steps(watched.handled, {5});
 }
 

@@ -10,8 +10,6 @@
 namespace actorflow {
 namespace {
 
-using namespace std::chrono_literals;
-
 Point begun_anew("a task begins a job anew after its coordinator");
 
 }  // namespace

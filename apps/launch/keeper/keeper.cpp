@@ -22,7 +22,6 @@ namespace {
 constexpr std::chrono::seconds grace{5};
 constexpr std::chrono::milliseconds life_interval{100}, tick_interval{5000};
 constexpr int reach_timeout_ms = 3000;
-constexpr std::size_t most_at_a_time = 64 << 10;
 
 FileDescriptor watch_signals() {
   sigset_t signals;
@@ -89,7 +88,7 @@ void Keeper::take_signals() {
 
 void Keeper::take_commands() {
   if (!input_ || !is_readable(input_)) return;
-  commands_.add(read_available(input_, most_at_a_time));
+  commands_.add(read_available(input_, keeper_read_bytes));
   try {
     while (const auto frame = commands_.next()) obey(*frame);
   } catch (const std::exception&) {  // no launcher of ours: as if it were gone

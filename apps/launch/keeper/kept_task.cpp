@@ -18,7 +18,6 @@
 namespace actorflow {
 namespace {
 
-constexpr std::size_t most_read_at_once = 64 << 10;
 constexpr int most_parts_of_rest = 256;
 constexpr int report_number = 3, elastic_number = 4;
 
@@ -87,7 +86,7 @@ std::vector<int> KeptTask::open_pipes() const {
 void KeptTask::take_output(const Sink& sink) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (!streams_[i]) continue;
-    const std::string bytes = read_available(streams_[i], most_read_at_once);
+    const std::string bytes = read_available(streams_[i], keeper_read_bytes);
     if (i == 0 && !reports_steps_ && bytes.find('\n') != bytes.npos) alive_ = true;
     if (!bytes.empty()) sink(static_cast<int>(i) + 1, bytes);
   }
@@ -96,7 +95,7 @@ void KeptTask::take_output(const Sink& sink) {
 
 void KeptTask::take_report() {
   if (!report_) return;
-  for (const char mark : read_available(report_, most_read_at_once)) {
+  for (const char mark : read_available(report_, keeper_read_bytes)) {
     // What was seen before it said that steps would come was no sign.
     if (mark == will_step_mark && !reports_steps_) alive_ = false;
     reports_steps_ = reports_steps_ || mark == will_step_mark;
@@ -105,7 +104,7 @@ void KeptTask::take_report() {
 }
 
 std::string KeptTask::take_words() {
-  return socket_ ? read_available(socket_, most_read_at_once) : std::string();
+  return socket_ ? read_available(socket_, keeper_read_bytes) : std::string();
 }
 
 // Few and short: they fit into the socket's buffer, or the task reads nothing, which the launcher sees.

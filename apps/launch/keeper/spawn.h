@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,9 @@ struct Pipe {
 // Both ends are closed in programs that we start. Throws Error.
 Pipe make_pipe();
 void set_nonblocking(const FileDescriptor& descriptor);
+
+// What a keeper reads of a pipe at a time, bytes.
+inline constexpr std::size_t keeper_read_bytes = 64 << 10;
 
 // What is there to read: at most `most` bytes, "" if nothing is there yet. Closes the descriptor at its
 // end.
