@@ -119,8 +119,8 @@ struct PeerLost {
            (incarnation == 0 || other.incarnation == 0 || other.incarnation == incarnation);
   }
 };
-// server -> coordinator: the job is over, so that whoever waits for other replicas, now or later, would
-// wait for ever.
+// server -> coordinator, collectives: the job is over, so that whoever waits for other replicas, now or
+// later, would wait for ever.
 struct JobOver {
   Status reason;
 };

@@ -21,6 +21,9 @@ namespace {
 
 Point lost_step("a step lost and made again");
 
+// The pause before another session where none has made a step since the last loss: what it is takes time.
+constexpr std::int64_t retry_ms = 100;
+
 // The fetches of a program and of hooks as one list, in which every tensor is once.
 class Fetches {
  public:
@@ -64,6 +67,7 @@ struct MonitoredSession::Impl {
   std::map<std::vector<NodeId>, std::vector<bool>> made;  // by what a program has asked for
   std::atomic<bool> stop = false;
   int rollbacks = 0;
+  bool made_step = true;  // since the last loss
   bool failed = false;
   bool closed = false;
 };
@@ -147,6 +151,7 @@ void MonitoredSession::Impl::survive(const Error& error) {
   lost_step.hit();
   spdlog::warn("{}: a step was lost, making a new session: {}", server.name().to_string(), error.what());
   session.reset();
+  if (!std::exchange(made_step, false)) server.join_for(retry_ms);
 }
 
 // False if that is not what the error is for. Else the step is lost, to all replicas.
@@ -235,6 +240,7 @@ bool MonitoredSession::run_step(const std::function<void(StepContext&)>& body) {
     try {
       StepContext step(*this, *session);
       body(step);
+      impl_->made_step = true;
       return true;
     } catch (const Error& error) {
       impl_->survive(error);

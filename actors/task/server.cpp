@@ -76,9 +76,9 @@ bool Server::join_for(std::int64_t timeout_ms) {
 }
 void Server::stop(const std::string& reason) {
   impl_->job.stop(reason);
-  const Status why{Code::cancelled, name().to_string() + " was stopped: " + reason};
-  caf::anon_send(impl_->task->master, StopSteps{why});
-  caf::anon_send(impl_->task->collectives, JobOver{why});
+  const std::string why = name().to_string() + " was stopped: " + reason;
+  caf::anon_send(impl_->task->master, StopSteps{{Code::cancelled, why}});
+  caf::anon_send(impl_->task->collectives, JobOver{{Code::aborted, why}});
 }
 bool Server::stopping() const { return impl_->job.stopped(); }
 Status Server::failure() const { return impl_->job.failure(); }

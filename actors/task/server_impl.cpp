@@ -252,10 +252,12 @@ void Server::Impl::tell_task(TaskId to, Message message) {
     caf::anon_send(task->peers[static_cast<std::size_t>(to)], std::move(message));
 }
 
-// Of steps that run, and of those that begin before their program hears of the end.
+// Of steps that run, and of those that begin before their program hears of the end. Aborted, not
+// cancelled: such a step may be another task's, which has not heard of the end, and makes a new session
+// until it does.
 void Server::Impl::end_waits(const std::string& reason) {
   for (const auto& actor : {task->coordinator, task->collectives})
-    caf::anon_send(actor, JobOver{{Code::cancelled, "the job is over: " + reason}});
+    caf::anon_send(actor, JobOver{{Code::aborted, "the job is over: " + reason}});
 }
 
 // A process that has been replaced has no say in it.

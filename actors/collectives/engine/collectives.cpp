@@ -127,7 +127,7 @@ void Collectives::call(StateCall& message) {
 
 // A step that has begun just now would wait for ranks that have left.
 void Collectives::end_steps(const JobOver& message) {
-  over_ = {Code::aborted, message.reason.message};
+  over_ = message.reason;
   for (auto& [name, member] : groups_)
     if (name.starts_with(graph_groups)) member.group->break_up(over_);
 }

@@ -1,0 +1,53 @@
+// The end of a job, of which its tasks hear one after the other.
+#include "actors/actorflow.h"
+#include "actors/simulation/simulation_test.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Two synchronous workers beside a parameter server; the chief ends the job after ten steps. Returns why
+// it was over.
+std::string train(SimTask& task) {
+  Server& server = task.server();
+  if (server.name().job == "ps") {
+    const std::string why = server.join();
+    task.sleep(1s);  // a process does not end at once
+    return why;
+  }
+  Graph g;
+  TrainOp op;
+  g.on(replica_device_setter(1, "ps", server.name().to_string()), [&] {
+    const Variable step = global_step(g);
+    const Variable w = g.variable("w", g.constant(0.0F));
+    op = minimize(g, square(w - g.constant(3.0F)), {w}, step, Sgd{0.1},
+                  {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
+  });
+  const bool is_chief = server.name().index == 0;
+  MonitoredOptions options;
+  options.is_chief = is_chief;
+  options.hooks = {sync_replicas(op)};
+  if (is_chief) options.last_step = 10;
+  MonitoredSession session(server, g, options);
+  while (!session.should_stop()) session.run(op);
+  session.close();
+  if (!is_chief) return server.join();
+  server.shutdown_cluster("ten steps are enough");
+  task.sleep(30s);  // its words to the worker are held up
+  return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(job_end)
+
+// The parameter server, which hears of the end first, fails the step for whose token the worker waits.
+SIMULATION_TEST(a_worker_that_hears_of_it_last_has_not_failed, seeds(1, 20)) {
+  SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({}));
+  auto run = sim.start(train);
+  sim.at(1ms).partition("/job:worker/task:0", "/job:worker/task:1", 10s);
+  BOOST_TEST(run.finish("/job:worker/task:1") == "ten steps are enough");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
