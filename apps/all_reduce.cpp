@@ -30,6 +30,7 @@ struct Options {
   int tensors = 1;
   int rounds = 20;
   Algorithm algorithm = Algorithm::automatic;
+  ReduceCompression compression = ReduceCompression::none;
   std::string credentials;
   bool insecure = false;
 };
@@ -53,9 +54,10 @@ void run_rank(Server& server, const Options& options) {
   const Communicator world(server, {.algorithm = options.algorithm});
   const std::vector<Tensor> own(static_cast<std::size_t>(options.tensors),
                                 contribution(world.rank(), options.bytes / 4));
+  const ReduceOptions how{.name = "x", .compression = options.compression};
   const auto add = [&]() -> std::vector<Tensor> {
-    if (own.size() == 1) return {world.all_reduce(own[0], {.name = "x"})};
-    return world.grouped_all_reduce(own, {.name = "x"});
+    if (own.size() == 1) return {world.all_reduce(own[0], how)};
+    return world.grouped_all_reduce(own, how);
   };
   check_sums(add(), world.size());
   world.barrier();
@@ -133,6 +135,11 @@ int main(int argc, char** argv) {
          "--algorithm", [&](const std::string& name) { options.algorithm = algorithms.at(name); },
          "How the bytes travel; rank 0's counts")
       ->check(CLI::IsMember(algorithms));
+  app.add_option_function<std::string>(
+         "--compression",
+         [&](const std::string& name) { options.compression = parse_compression(name); },
+         "none, or bfloat16: half the bytes, rounded")
+      ->check(CLI::IsMember({"none", "bfloat16"}));
   add_security(app, options.credentials, options.insecure);
   return run_program(app, argc, argv, [&] {
     const auto task = task_of(options);

@@ -83,7 +83,8 @@ CollectiveCall reduction(CollectiveKind kind, const ReduceOptions& options) {
   return {.kind = kind,
           .reduction = options.reduction,
           .prescale = options.prescale,
-          .postscale = options.postscale};
+          .postscale = options.postscale,
+          .compression = options.compression};
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct ReduceOptions {
   std::string name = {};
   ReduceOp reduction = ReduceOp::sum;
   double prescale = 1, postscale = 1;
+  ReduceCompression compression = ReduceCompression::none;  // of float32
 };
 
 // The rows, of the first dimension, that came from each rank.

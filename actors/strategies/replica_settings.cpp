@@ -75,8 +75,11 @@ std::string describe_strategy(const Strategy& strategy) {
                ? "synchronous, all gradients"
                : fmt::format("synchronous, {} gradients", sync->replicas_to_aggregate);
   if (const auto* reduce = std::get_if<AllReduce>(&strategy))
-    return fmt::format("synchronous, all-reduce{}",
-                       reduce->sharded_optimizer ? ", sharded optimizer" : "");
+    return fmt::format("synchronous, all-reduce{}{}",
+                       reduce->sharded_optimizer ? ", sharded optimizer" : "",
+                       reduce->compression == ReduceCompression::none
+                           ? ""
+                           : fmt::format(", {} gradients", to_string(reduce->compression)));
   return "asynchronous";
 }
 

@@ -70,7 +70,8 @@ void TrainFlags::place_variables(TrainOptions& options, const std::vector<std::s
   if (has_ps) return;
   options.ps_job = has("worker") ? "worker" : "chief";
   if (options.strategy == Strategy(Synchronous{}))
-    options.strategy = AllReduce{.sharded_optimizer = sharded_optimizer};
+    options.strategy =
+        AllReduce{.sharded_optimizer = sharded_optimizer, .compression = parse_compression(compression)};
 }
 
 std::vector<std::string> TrainFlags::arguments() const {
@@ -84,10 +85,16 @@ Strategy TrainFlags::strategy() const {
     throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
   };
   if (sync && async) contradict("--async", "--sync_replicas (--sync)");
-  if (sharded_optimizer && !(distribution == "multi_worker" || distribution == "mirrored"))
-    throw UsageError(
-        "--sharded_optimizer needs --strategy=multi_worker or --strategy=mirrored: parameter servers "
-        "divide what the optimizer keeps by themselves");
+  const auto needs_all_reduce = [&](const char* flag, const char* why) {
+    if (distribution != "multi_worker" && distribution != "mirrored")
+      throw UsageError(
+          fmt::format("{} needs --strategy=multi_worker or --strategy=mirrored: {}", flag, why));
+  };
+  if (sharded_optimizer)
+    needs_all_reduce("--sharded_optimizer",
+                     "parameter servers divide what the optimizer keeps by themselves");
+  if (compression != "none")
+    needs_all_reduce("--compression", "gradients travel to parameter servers as they are");
   if (sharded_optimizer && replicas_to_aggregate)
     contradict("--replicas_to_aggregate", "--sharded_optimizer");
   if (has_workers_only() && async) contradict("--async", "--strategy=" + distribution);

@@ -35,6 +35,7 @@ struct TrainFlags {
   std::optional<int> replicas_to_aggregate = std::nullopt;
   std::optional<int> staleness_bound = std::nullopt;
   bool sharded_optimizer = false;
+  std::string compression = "none";
   std::string ps_strategy = "round_robin";
   double connect_timeout_s = 60;
 

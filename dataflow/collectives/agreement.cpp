@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 5> reduction_names{"sum", "average", "min
 constexpr std::array<std::string_view, 5> algorithm_names{"automatic", "direct", "doubling",
                                                           "rabenseifner", "ring"};
 
+constexpr std::array<std::string_view, 2> compression_names{"none", "bfloat16"};
+
 std::string text(double value) {
   std::array<char, 32> digits{};
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
@@ -73,11 +75,27 @@ ReduceOp parse_reduction(std::string_view name) {
                          std::string(name) + "'");
 }
 
+std::string_view to_string(ReduceCompression compression) {
+  return compression_names[static_cast<std::size_t>(compression)];
+}
+
+ReduceCompression parse_compression(std::string_view name) {
+  for (std::size_t i = 0; i < compression_names.size(); ++i)
+    if (compression_names[i] == name) return static_cast<ReduceCompression>(i);
+  throw invalid_argument("expected the compression none or bfloat16, got '" + std::string(name) + "'");
+}
+
+std::size_t CollectiveCall::element_bytes() const {
+  return compression == ReduceCompression::bfloat16 ? sizeof(std::uint16_t) : size_of(dtype);
+}
+
 std::string CollectiveCall::to_string() const {
   std::string all(actorflow::to_string(kind));
   if (kind == CollectiveKind::barrier) return all;
   all += " " + std::string(actorflow::to_string(dtype)) + shape_text(*this);
   if (reduces(kind)) all += " " + std::string(actorflow::to_string(reduction));
+  if (compression != ReduceCompression::none)
+    all += " as " + std::string(actorflow::to_string(compression));
   if (kind == CollectiveKind::broadcast) all += " from rank " + std::to_string(root);
   return all;
 }
@@ -88,6 +106,10 @@ void check_call(const CollectiveCall& call, int ranks) {
                            std::to_string(call.root));
   if (call.dtype == DType::string) throw invalid_argument("strings do not travel between ranks");
   check_splits(call, ranks);
+  if (call.compression != ReduceCompression::none &&
+      (call.dtype != DType::float32 || !reduces(call.kind)))
+    throw invalid_argument("what travels as " + std::string(to_string(call.compression)) +
+                           " is float32 to reduce, got " + std::string(to_string(call.dtype)));
   const bool scales = call.prescale != 1 || call.postscale != 1;
   if (!reduces(call.kind) && !scales) return;
   const bool calculates =
@@ -116,6 +138,9 @@ std::optional<std::string> disagreement(const CollectiveCall& a, int rank_a, con
     return both("reduction", std::string(to_string(a.reduction)), std::string(to_string(b.reduction)));
   if (a.splits != b.splits) return both("splits", list_text(a.splits), list_text(b.splits));
   if (a.root != b.root) return both("root", std::to_string(a.root), std::to_string(b.root));
+  if (a.compression != b.compression)
+    return both("compression", std::string(to_string(a.compression)),
+                std::string(to_string(b.compression)));
   if (a.prescale != b.prescale) return both("prescale", text(a.prescale), text(b.prescale));
   return both("postscale", text(a.postscale), text(b.postscale));
 }

@@ -20,7 +20,7 @@ std::vector<AttrDef> attrs_with(const std::vector<AttrDef>& more) {
 
 std::vector<AttrDef> reduce_attrs(const std::vector<AttrDef>& more = {}) {
   return attrs_with({AttrDef{"reduction", std::string("sum")}, AttrDef{"prescale", 1.0},
-                     AttrDef{"postscale", 1.0}}) +
+                     AttrDef{"postscale", 1.0}, AttrDef{"compression", std::string("none")}}) +
          more;
 }
 
@@ -49,7 +49,8 @@ void expect_reduction(const InferContext& c) {
     CollectiveCall call{.dtype = c.input(0).dtype,
                         .reduction = parse_reduction(c.attr<std::string>("reduction")),
                         .prescale = c.attr<double>("prescale"),
-                        .postscale = c.attr<double>("postscale")};
+                        .postscale = c.attr<double>("postscale"),
+                        .compression = parse_compression(c.attr<std::string>("compression"))};
     check_call(call, static_cast<int>(expect_ranks(c)));
   } catch (const Error& error) {
     c.fail("a reduction", error.what());
@@ -149,7 +150,8 @@ Attrs reduction_back(GradientContext& c) {
                     "': only a sum and an average of ranks have a gradient, not a " + reduction);
   return {{"reduction", reduction},
           {"prescale", c.attr<double>("prescale")},
-          {"postscale", c.attr<double>("postscale")}};
+          {"postscale", c.attr<double>("postscale")},
+          {"compression", c.attr<std::string>("compression")}};
 }
 
 // Of those outputs through which something flows back; they are the same on every rank.
@@ -216,7 +218,8 @@ Output add(const OpDef& op, const std::vector<Output>& inputs, const RankList& r
 Attrs reduce_values(const GraphReduce& how) {
   return {{"reduction", std::string(to_string(how.reduction))},
           {"prescale", how.prescale},
-          {"postscale", how.postscale}};
+          {"postscale", how.postscale},
+          {"compression", std::string(to_string(how.compression))}};
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct RankList {
 struct GraphReduce {
   ReduceOp reduction = ReduceOp::sum;
   double prescale = 1, postscale = 1;
+  ReduceCompression compression = ReduceCompression::none;  // of float32
 };
 
 // Ranks find each other by `name`, which a step uses once. Each has the gradient that its linear map
@@ -70,14 +71,14 @@ Output all_to_all(const Output& value, const Output& splits, const RankList& ran
                   const std::string& name);
 
 // Attrs of all of them: ranks (tasks, with blanks between them), collective (the name), life.
-const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, only_on: -1, or the
-                               // rank that gets the result, the others zeros
+const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, compression, only_on:
+                               // -1, or the rank that gets the result, the others zeros
 const OpDef& all_gather_op();  // (x) -> y, rows int64[P]; scale
 const OpDef& broadcast_op();   // (x) -> y; root
-const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; reduction, prescale, postscale
+const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; as all_reduce, without only_on
 const OpDef& grouped_reduce_scatter_op();  // (x, ..) -> y[k]; elements int64 list, and as
                                            // reduce_scatter; it has no gradient
-const OpDef& all_to_all_op();  // (x, splits int64[P]) -> y, rows int64[P]
+const OpDef& all_to_all_op();              // (x, splits int64[P]) -> y, rows int64[P]
 
 std::span<const OpDef* const> collective_ops();
 // The tasks of the attribute `ranks`.

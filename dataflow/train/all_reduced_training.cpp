@@ -58,6 +58,12 @@ class AllReducedTraining {
     return all;
   }
 
+  GraphReduce mean_of(const Output& gradient) const {
+    const bool compressed = gradient.dtype() == DType::float32;
+    return {.reduction = ReduceOp::average,
+            .compression = compressed ? strategy_.compression : ReduceCompression::none};
+  }
+
   void reduce_dense() {
     const auto [gradients, owners] = dense();
     int number = 0;
@@ -65,7 +71,7 @@ class AllReducedTraining {
       std::vector<Output> together;
       for (const std::size_t i : bucket) together.push_back(gradients[i]);
       const auto means = grouped_all_reduce(together, ranks_, name("bucket_" + std::to_string(number++)),
-                                            {.reduction = ReduceOp::average});
+                                            mean_of(together[0]));
       for (std::size_t k = 0; k < bucket.size(); ++k) inputs_[owners[bucket[k]]].outputs = {means[k]};
       ends_.push_back(means[0]);
     }
@@ -105,7 +111,7 @@ class AllReducedTraining {
     if (transforms()) return t_.graph.add(cut_slices_op(), gradients, attrs);
     std::vector<std::int64_t> elements;
     for (int rank = 0; rank < sliced.ranks; ++rank) elements.push_back(sliced.elements_of_rank(rank));
-    return grouped_reduce_scatter(gradients, ranks_, elements, bucket, {.reduction = ReduceOp::average});
+    return grouped_reduce_scatter(gradients, ranks_, elements, bucket, mean_of(gradients[0]));
   }
 
   // The new values of a bucket's variables, all slices. Whether a gradient is finite is agreed on before

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "dataflow/collectives/agreement.h"
+
 namespace actorflow {
 
 // Each gradient is applied as it comes.
@@ -57,6 +59,10 @@ struct AllReduce {
   // loss of a rank, whose slots are gone with it, all go on from the newest checkpoint; without one with
   // the values that the first rank has, and slots that start anew.
   bool sharded_optimizer = false;
+  // Of gradients in float32, half the bytes as bfloat16; a sharded optimizer's new values travel as they
+  // are. Every replica applies the same bits, but not those that it would apply without. For networks:
+  // on one machine rounding takes longer than it saves.
+  ReduceCompression compression = ReduceCompression::none;
 
   bool operator==(const AllReduce&) const = default;
 };

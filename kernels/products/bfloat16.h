@@ -11,6 +11,8 @@ namespace actorflow {
 
 // Rounds to the nearest bfloat16, ties to even; NaN stays NaN.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);
+// The same numbers as float32.
+void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to);
 
 // Whether this CPU has AMX and oneDNN may use it. With AVX-512's instructions for bfloat16 alone,
 // products are slower than in float32.

@@ -207,6 +207,24 @@ BOOST_AUTO_TEST_CASE(a_replica_whose_job_ends_before_it_has_a_session_leaves) {
   BOOST_TEST((end == ReplicaEnd::left));
 }
 
+// Whole or in slices, every replica learns the same; and nearly what it learns without.
+BOOST_AUTO_TEST_CASE(gradients_that_travel_as_bfloat16_train_all_replicas_alike) {
+  const auto trained = [](bool slices, ReduceCompression compression) {
+    return train(3, {.strategy = AllReduce{.sharded_optimizer = slices, .compression = compression}});
+  };
+  const auto whole = trained(false, ReduceCompression::bfloat16);
+  const auto sliced = trained(true, ReduceCompression::bfloat16);
+  const Weights exact = trained(false, ReduceCompression::none)[0];
+  BOOST_TEST_REQUIRE(!exact.empty());
+  for (const auto* of : {&whole, &sliced})
+    for (const Weights& weights : *of) BOOST_TEST(same(weights, whole[0]));
+  BOOST_TEST(!same(whole[0], exact));
+  for (const auto& [name, values] : exact)
+    for (std::size_t i = 0; i < values.values<float>().size(); ++i)
+      BOOST_TEST(std::abs(values.values<float>()[i] - whole[0].at(name).values<float>()[i]) < 0.01,
+                 name);
+}
+
 BOOST_AUTO_TEST_CASE(a_sharded_optimizer_learns_the_same_bits) {
   for (const char* name :
        {"sgd", "momentum", "nesterov", "adagrad", "adam", "rmsprop", "adamw", "lion", "ftrl", "lamb"})

@@ -71,6 +71,40 @@ BOOST_AUTO_TEST_CASE(every_sum_has_the_bits_of_a_serial_loop) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_sum_that_travels_as_bfloat16_has_the_same_bits_everywhere) {
+  for (const auto algorithm : algorithms)
+    for (const int size : {1, 2, 3, 5}) {
+      Wrong wrong;
+      Ranks ranks(size, {.algorithm = algorithm});
+      ranks.run([&](Communicator& world) {
+        for (const Shape& shape : {Shape{}, Shape{0}, Shape{7}, Shape{3, 41, 5}, Shape{200'003}}) {
+          const Tensor own = contribution<float>(world.rank(), shape);
+          const auto compressed = ReduceCompression::bfloat16;
+          const Tensor sum =
+              world.all_reduce(own, {.name = "x" + shape.to_string(), .compression = compressed});
+          wrong.unless(identical(sum, test::rounded_serial(size, shape)));
+        }
+      });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_average_that_travels_as_bfloat16_is_scaled_before_it_is_rounded) {
+  Wrong wrong;
+  Ranks ranks(4);
+  ranks.run([&](Communicator& world) {
+    const ReduceOptions how{.reduction = ReduceOp::average,
+                            .prescale = 0.5,
+                            .postscale = 4,
+                            .compression = ReduceCompression::bfloat16};
+    const Tensor own{1.0F * static_cast<float>(world.rank()), 258.0F};
+    wrong.unless(identical(world.all_reduce(own, how), Tensor{3.0F, 516.0F}));
+    const Status status =
+        status_of([&] { world.all_reduce(Tensor{1.0}, {.compression = ReduceCompression::bfloat16}); });
+    wrong.unless(status.code == Code::invalid_argument &&
+                 status.message.find("got float64") != std::string::npos);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(every_dtype_is_reduced_in_every_way) {
   const Shape shape{1000};
   Ranks ranks(3);

@@ -179,6 +179,7 @@ BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {
   refused({"--strategy=one_device", "--workers=2"}, {"--workers is 2", "--strategy=one_device"});
   refused({"--strategy=multi_worker", "--async"}, {"--async", "--strategy=multi_worker"});
   refused({"--sharded_optimizer"}, {"--sharded_optimizer", "--strategy=multi_worker"});
+  refused({"--compression=bfloat16"}, {"--compression", "--strategy=multi_worker"});
   refused({"--set", "hidden"}, {"key=value"});
   refused({"--set", "hidden=8", "--hidden=9"}, {"--set hidden", "--hidden"});
   refused({"--set=width=8"}, {"'width'", "hidden=256"});

@@ -56,6 +56,7 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .replicas_to_aggregate = 2,
                          .staleness_bound = 0,
                          .sharded_optimizer = true,
+                         .compression = "bfloat16",
                          .ps_strategy = "greedy",
                          .connect_timeout_s = 0.25,
                          .checkpoint_folder = "a/b",
@@ -66,7 +67,7 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .save_summaries_steps = 5,
                          .report = "-",
                          .plots = "p"};
-  BOOST_TEST(flags.arguments().size() == 29u);  // none of the fields is as without flags
+  BOOST_TEST(flags.arguments().size() == 30u);  // none of the fields is as without flags
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 

@@ -40,11 +40,15 @@ BOOST_AUTO_TEST_CASE(a_difference_names_both_values_and_both_ranks) {
         "rank 0 has the reduction sum, rank 2 the reduction max");
   check(but([](auto& c) { c.root = 1; }), "rank 0 has the root 0, rank 2 the root 1");
   check(but([](auto& c) { c.prescale = 0.5; }), "rank 0 has the prescale 1, rank 2 the prescale 0.5");
+  check(but([](auto& c) { c.compression = ReduceCompression::bfloat16; }),
+        "rank 0 has the compression none, rank 2 the compression bfloat16");
   check(but([](auto& c) { c.postscale = 2; }), "rank 0 has the postscale 1, rank 2 the postscale 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_says_what_it_is) {
   BOOST_TEST(sum().to_string() == "all_reduce float32[2,3] sum");
+  BOOST_TEST(but([](auto& c) { c.compression = ReduceCompression::bfloat16; }).to_string() ==
+             "all_reduce float32[2,3] sum as bfloat16");
   BOOST_TEST(but([](auto& c) { c.kind = CollectiveKind::all_gather; }).to_string() ==
              "all_gather float32[?,2,3]");
   BOOST_TEST((CollectiveCall{.kind = CollectiveKind::barrier}.to_string()) == "barrier");

@@ -1,11 +1,13 @@
 // What ranks contribute to sums, and what comes out.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
 
 #include "dataflow/values/tensor.h"
+#include "kernels/products/bfloat16.h"
 
 namespace actorflow::test {
 
@@ -36,6 +38,25 @@ Tensor serial(int ranks, const Shape& shape, int salt = 0, Op op = {}) {
     }
   }
   return sum;
+}
+
+// The same sum of numbers that travel as bfloat16: each rank's are rounded, and the sum once more.
+inline Tensor rounded_serial(int ranks, const Shape& shape, int salt = 0) {
+  const auto rounded = [](Tensor tensor) {
+    for (float& value : tensor.mutable_values<float>()) {
+      std::uint16_t upper = 0;
+      round_to_bf16(&value, 1, &upper);
+      value = std::bit_cast<float>(std::uint32_t{upper} << 16U);
+    }
+    return tensor;
+  };
+  Tensor sum = rounded(contribution<float>(0, shape, salt));
+  for (int rank = 1; rank < ranks; ++rank) {
+    const Tensor more = rounded(contribution<float>(rank, shape, salt));
+    for (std::size_t i = 0; i < more.values<float>().size(); ++i)
+      sum.mutable_values<float>()[i] += more.values<float>()[i];
+  }
+  return rounded(std::move(sum));
 }
 
 }  // namespace actorflow::test

@@ -6,6 +6,7 @@
 
 #include "dataflow/values/check.h"
 #include "kernels/devices/team.h"
+#include "kernels/products/bfloat16.h"
 
 namespace actorflow {
 namespace {
@@ -63,69 +64,114 @@ void combine(ReduceOp reduction, T* out, const T* more, std::int64_t count) {
 }
 
 template <class T>
-const T* elements(Bytes bytes) {
-  return reinterpret_cast<const T*>(bytes.data());
+void scale(T* values, std::int64_t count, double factor) {
+  if (factor == 1) return;
+  for (std::int64_t i = 0; i < count; ++i) values[i] *= static_cast<T>(factor);
 }
 
 template <class T>
-void reduce(ReduceOp reduction, const std::vector<Bytes>& parts, T* out, std::int64_t begin,
-            std::int64_t end) {
-  std::array<T, block_elements> block;  // so that `out` may be any of the parts
+void finish(const CollectiveCall& call, int ranks, T* values, std::int64_t count) {
+  if (call.reduction == ReduceOp::average)
+    for (std::int64_t i = 0; i < count; ++i) values[i] /= static_cast<T>(ranks);
+  scale(values, count, call.postscale);
+}
+
+// How numbers travel: as they are, or rounded.
+template <class T>
+struct Plain {
+  using Value = T;
+  using Stored = T;
+  static const T* read(const T* from, std::int64_t, T*) { return from; }
+  static void write(const T* from, std::int64_t count, T* to) { std::copy_n(from, count, to); }
+};
+struct Rounded {
+  using Value = float;
+  using Stored = std::uint16_t;
+  static const float* read(const Stored* from, std::int64_t count, float* memory) {
+    widen_bf16(from, count, memory);
+    return memory;
+  }
+  static void write(const float* from, std::int64_t count, Stored* to) {
+    round_to_bf16(from, count, to);
+  }
+};
+
+template <class Form>
+const typename Form::Stored* elements(Bytes bytes) {
+  return reinterpret_cast<const typename Form::Stored*>(bytes.data());
+}
+
+template <class Form>
+void reduce(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
+            typename Form::Stored* out, std::int64_t begin, std::int64_t end) {
+  using T = typename Form::Value;
+  std::array<T, block_elements> block, read;  // so that `out` may be any of the parts
   for (std::int64_t at = begin; at < end; at += block_elements) {
     const std::int64_t count = std::min(block_elements, end - at);
-    std::copy_n(elements<T>(parts[0]) + at, count, block.data());
-    for (std::size_t i = 1; i < parts.size(); ++i)
-      combine(reduction, block.data(), elements<T>(parts[i]) + at, count);
-    std::copy_n(block.data(), count, out + at);
+    const auto part = [&](std::size_t i) {
+      return Form::read(elements<Form>(parts[i]) + at, count, read.data());
+    };
+    std::copy_n(part(0), count, block.data());
+    for (std::size_t i = 1; i < parts.size(); ++i) combine(call.reduction, block.data(), part(i), count);
+    if (ranks > 0) finish(call, ranks, block.data(), count);
+    Form::write(block.data(), count, out + at);
   }
 }
 
-Shares shares_of(std::int64_t count) { return {count, count / share_elements, most_shares}; }
-
-template <class T>
-void scale(T* values, std::int64_t count, T factor, Team* team) {
-  share_out(team, shares_of(count), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) values[i] *= factor;
-  });
+template <class Body>
+void in_form(const CollectiveCall& call, Body body) {
+  if (call.compression == ReduceCompression::bfloat16) return body(Rounded{});
+  of_dtype(call.dtype, [&]<class T>(T) { body(Plain<T>{}); });
 }
 
-template <class T>
-void divide(T* values, std::int64_t count, T by, Team* team) {
-  share_out(team, shares_of(count), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) values[i] /= by;
-  });
+// Calls body(begin, end) for shares of so many elements.
+template <class Body>
+void in_shares(Team* team, std::int64_t count, Body body) {
+  share_out(team, Shares(count, count / share_elements, most_shares), body);
 }
 
 }  // namespace
 
-void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts,
-                     std::span<std::byte> out, Team* team) {
-  of_dtype(call.dtype, [&]<class T>(T) {
-    const auto count = static_cast<std::int64_t>(out.size() / sizeof(T));
-    auto* to = reinterpret_cast<T*>(out.data());
-    share_out(team, shares_of(count), [&](std::int64_t begin, std::int64_t end) {
-      reduce(call.reduction, parts, to, begin, end);
+Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team) {
+  const std::int64_t count = values.elements();
+  if (call.prescale != 1) {
+    Tensor scaled = values.clone(allocator);
+    of_dtype(call.dtype, [&]<class T>(T) {
+      T* const all = static_cast<T*>(scaled.mutable_data());
+      in_shares(team, count, [&](std::int64_t begin, std::int64_t end) {
+        scale(all + begin, end - begin, call.prescale);
+      });
     });
+    values = std::move(scaled);
+  }
+  if (call.compression == ReduceCompression::none) return values;
+  Tensor rounded = Tensor::allocate(
+      DType::uint8, {count * static_cast<std::int64_t>(call.element_bytes())}, allocator);
+  const auto* from = static_cast<const float*>(values.data());
+  auto* to = static_cast<std::uint16_t*>(rounded.mutable_data());
+  in_shares(team, count, [&](std::int64_t begin, std::int64_t end) {
+    round_to_bf16(from + begin, end - begin, to + begin);
+  });
+  return rounded;
+}
+
+void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
+                     std::span<std::byte> out, Team* team) {
+  in_form(call, [&]<class Form>(Form) {
+    using Stored = typename Form::Stored;
+    auto* to = reinterpret_cast<Stored*>(out.data());
+    in_shares(
+        team, static_cast<std::int64_t>(out.size() / sizeof(Stored)),
+        [&](std::int64_t begin, std::int64_t end) { reduce<Form>(call, parts, ranks, to, begin, end); });
   });
 }
 
-void finish_reduction(const CollectiveCall& call, int ranks, std::span<std::byte> values, Team* team) {
-  of_dtype(call.dtype, [&]<class T>(T) {
-    auto* of = reinterpret_cast<T*>(values.data());
-    const auto count = static_cast<std::int64_t>(values.size() / sizeof(T));
-    if (call.reduction == ReduceOp::average) divide(of, count, static_cast<T>(ranks), team);
-    if (call.postscale != 1) scale(of, count, static_cast<T>(call.postscale), team);
-  });
-}
-
-Tensor prescaled(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team) {
-  if (call.prescale == 1) return values;
-  Tensor scaled = values.clone(allocator);
-  of_dtype(call.dtype, [&]<class T>(T) {
-    scale(static_cast<T*>(scaled.mutable_data()), scaled.elements(), static_cast<T>(call.prescale),
-          team);
-  });
-  return scaled;
+void expand(Bytes compressed, std::span<std::byte> out, Team* team) {
+  const auto* from = elements<Rounded>(compressed);
+  auto* to = reinterpret_cast<float*>(out.data());
+  in_shares(
+      team, static_cast<std::int64_t>(compressed.size() / sizeof(std::uint16_t)),
+      [&](std::int64_t begin, std::int64_t end) { widen_bf16(from + begin, end - begin, to + begin); });
 }
 
 }  // namespace actorflow

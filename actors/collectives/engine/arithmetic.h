@@ -15,16 +15,19 @@ class Team;
 // Elements without a tensor of their own.
 using Bytes = std::span<const std::byte>;
 
+// What a rank brings, as it travels: multiplied by the factor, and compressed. `values` itself where
+// there is nothing to do.
+Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team);
+
 // out[i] = ((parts[0][i] + parts[1][i]) + parts[2][i]) + ..., or what call.reduction is instead of the
-// sum; integers wrap around, and a NaN stays one. The bits do not depend on the team. `out` may be one
-// of the parts. REQUIRES: all of one size, of a dtype that check_call() accepts.
-void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts,
+// sum; integers wrap around, and a NaN stays one. With the last rank's part (`ranks` are all; 0: more
+// parts are to come) an average's division and the factor follow. The parts and `out`, which may be one
+// of them, are as they travel. The bits do not depend on the team. REQUIRES: all of one size, of a dtype
+// that check_call() accepts.
+void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
                      std::span<std::byte> out, Team* team);
 
-// What follows the reduction over all ranks: an average's division, then the factor. In place.
-void finish_reduction(const CollectiveCall& call, int ranks, std::span<std::byte> values, Team* team);
-
-// Multiplies by a factor; a tensor of its own unless the factor is 1.
-Tensor prescaled(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team);
+// What has travelled compressed, as float32 again. REQUIRES: twice as many bytes in `out`.
+void expand(Bytes compressed, std::span<std::byte> out, Team* team);
 
 }  // namespace actorflow

@@ -35,6 +35,7 @@ CollectiveCall call_of(const Node& node) {
     call.reduction = parse_reduction(attr<std::string>(node, "reduction"));
     call.prescale = attr<double>(node, "prescale");
     call.postscale = attr<double>(node, "postscale");
+    call.compression = parse_compression(attr<std::string>(node, "compression"));
   }
   if (call.kind == Kind::all_gather) call.prescale = attr<double>(node, "scale");
   if (call.kind == Kind::broadcast) call.root = static_cast<int>(attr<std::int64_t>(node, "root"));

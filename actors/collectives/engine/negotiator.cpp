@@ -15,13 +15,20 @@ constexpr std::int64_t most_ring_chunks = 64;
 std::int64_t bytes_of(const CollectiveCall& call) {
   std::int64_t elements = 1;
   for (const auto dim : call.dims) elements *= dim;
-  return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : size_of(call.dtype));
+  return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
+}
+
+// A ring's sums travel before they are whole: compressed, each rank would round them again.
+bool has_no_ring(const CollectiveCall& call, int ranks) {
+  return ranks == 1 || call.compression != ReduceCompression::none;
 }
 
 Algorithm algorithm_of(const CollectiveCall& call, int ranks, const PlanOptions& options) {
   const bool is_sum = call.kind == CollectiveKind::all_reduce;
   if (options.algorithm == Algorithm::automatic)
     return is_sum ? choose_all_reduce(ranks, bytes_of(call), options.cost) : Algorithm::doubling;
+  if (is_sum && options.algorithm == Algorithm::ring && has_no_ring(call, ranks))
+    return Algorithm::rabenseifner;
   return !is_sum && options.algorithm == Algorithm::rabenseifner ? Algorithm::doubling
                                                                  : options.algorithm;
 }

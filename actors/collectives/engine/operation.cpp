@@ -36,12 +36,12 @@ Operation::Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall c
       call_(std::move(call)),
       steps_(make_schedule(plan_, rank)) {
   if (plan_.kind == Kind::barrier) return;
-  row_bytes_ = static_cast<std::size_t>(product(row_dims(call_))) * size_of(call_.dtype);
+  row_bytes_ = static_cast<std::size_t>(product(row_dims(call_))) * call_.element_bytes();
   if (plan_.kind == Kind::reduce_scatter)
     total_rows_ = call_.dims[0];
   else
     total_rows_ = product(call_.dims);
-  own.tensor = prescaled(call_, std::move(own.tensor), task_->sending_device->allocator(), task_->team);
+  own.tensor = outgoing(call_, std::move(own.tensor), task_->sending_device->allocator(), task_->team);
   take_own(own);
 }
 
@@ -166,9 +166,9 @@ void Operation::add(const ScheduleStep& step) {
     if (part.size() != out.size())
       throw Error(Code::data_loss, fmt::format("a slice has {} bytes on one rank and {} on another",
                                                out.size(), part.size()));
-  reduce_in_order(call_, parts, out, task_->team);
   const Piece result{step.pieces[0].slice, 0, step.pieces.back().last};
-  if (result.last + 1 == plan_.ranks) finish_reduction(call_, plan_.ranks, out, task_->team);
+  const bool is_last = result.last + 1 == plan_.ranks;
+  reduce_in_order(call_, parts, is_last ? plan_.ranks : 0, out, task_->team);
   held_[result] = {sum, out, held_.at(step.pieces[0]).rows};
 }
 
@@ -178,6 +178,18 @@ std::vector<std::int64_t> Operation::result_dims(std::int64_t rows) const {
   std::vector<std::int64_t> dims{rows};
   dims.insert(dims.end(), inner.begin(), inner.end());
   return dims;
+}
+
+Tensor Operation::expanded(const std::vector<Piece>& pieces, const Shape& shape) const {
+  Tensor all = Tensor::allocate(call_.dtype, shape);
+  std::span out{static_cast<std::byte*>(all.mutable_data()), all.size_bytes()};
+  const std::size_t growth = size_of(call_.dtype) / call_.element_bytes();
+  for (const Piece& piece : pieces) {
+    const Bytes from = held_.at(piece).bytes;
+    expand(from, out.first(growth * from.size()), task_->team);
+    out = out.subspan(growth * from.size());
+  }
+  return all;
 }
 
 CollectiveResult Operation::result() const {
@@ -193,6 +205,10 @@ CollectiveResult Operation::result() const {
   const Shape shape{std::span<const std::int64_t>(result_dims(rows))};
   if (bytes == 0) {
     result.tensor = Tensor::allocate(call_.dtype, shape);
+    return result;
+  }
+  if (call_.compression != ReduceCompression::none) {
+    result.tensor = expanded(pieces, shape);
     return result;
   }
   // Memory of the network's is lent: the sender waits until it is free again.

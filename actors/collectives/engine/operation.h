@@ -66,6 +66,7 @@ class Operation {
   void add(const ScheduleStep& step);
   Tensor packed(const std::vector<Piece>& pieces, std::size_t bytes) const;
   Tensor copied(const std::vector<Piece>& pieces, std::size_t bytes) const;
+  Tensor expanded(const std::vector<Piece>& pieces, const Shape& shape) const;
   std::vector<std::int64_t> result_dims(std::int64_t rows) const;
 
   const TaskRef task_;

@@ -149,7 +149,7 @@ void name_library() {
   keep<Outputs(Output, const Outputs&), Outputs(const Outputs&, const Outputs&, const Outputs&)>(
       &af::gradients, &af::gradients);
   // dataflow/collectives/agreement.h
-  keep(&af::parse_reduction, &af::check_call, &af::disagreement);
+  keep(&af::parse_reduction, &af::parse_compression, &af::check_call, &af::disagreement);
   // dataflow/collectives/ranks.h
   keep(&af::parse_host_slots, &af::place_ranks, &af::places_of);
   // dataflow/graph/graph.h

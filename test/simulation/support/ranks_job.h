@@ -64,15 +64,23 @@ class RankProgram {
     ++seen_.results;
   }
 
-  // Two in flight at a time; one of them large, so that small messages overtake it.
+  // Three in flight at a time; one of them large, so that small messages overtake it.
   void all_reduce() {
     const Shape large{static_cast<std::int64_t>(20'000 + draw(1) % 3)},
         small{static_cast<std::int64_t>(draw(2) % 9)};
     const auto first =
         world_.all_reduce_async(contribution<float>(world_.rank(), large, salt()), {.name = "large"});
+    const bool compressed = draw(6) % 2 == 0;
+    const auto third = world_.all_reduce_async(
+        contribution<float>(world_.rank(), large, salt()),
+        {.name = "third",
+         .compression = compressed ? ReduceCompression::bfloat16 : ReduceCompression::none});
     const auto second =
         world_.all_reduce_async(contribution<double>(world_.rank(), small, salt()), {.name = "small"});
     expect(identical(second.wait(), serial<double>(world_.size(), small, salt())), "a small sum");
+    expect(identical(third.wait(), compressed ? rounded_serial(world_.size(), large, salt())
+                                              : serial<float>(world_.size(), large, salt())),
+           "a sum that may be compressed");
     expect(identical(first.wait(), serial<float>(world_.size(), large, salt())), "a large sum");
   }
 
