@@ -66,9 +66,8 @@ void add_strategy(Table& table) {
                "With multi_worker or mirrored: divide what the optimizer keeps among the workers (ZeRO "
                "stage 1); after the loss of a worker all go on from the newest checkpoint")
       .value("compression", &TrainFlags::compression,
-             "With multi_worker or mirrored: how gradients travel: none (as they are) or bfloat16 (half "
-             "the "
-             "bytes, rounded)",
+             "With multi_worker or mirrored: how gradients travel: none (as they are) or bfloat16 "
+             "(rounded, half the bytes)",
              CLI::IsMember({"none", "bfloat16"}))
       .value("ps-strategy", &TrainFlags::ps_strategy,
              "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")

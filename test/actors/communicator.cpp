@@ -35,6 +35,25 @@ void check(const Status& status, Code code, const std::string& text) {
   BOOST_TEST(status.message.find(text) != std::string::npos, status.to_string());
 }
 
+// Of every algorithm and number of ranks, in the first use of a name and in a later one.
+template <class Expected>
+void expect_sums(ReduceCompression compression, Expected expected) {
+  for (const auto algorithm : algorithms)
+    for (const int size : {1, 2, 3, 5}) {
+      Wrong wrong;
+      Ranks ranks(size, {.algorithm = algorithm});
+      ranks.run([&](Communicator& world) {
+        for (const Shape& shape : {Shape{}, Shape{0}, Shape{7}, Shape{3, 41, 5}, Shape{200'003}})
+          for (int use = 0; use < 2; ++use) {
+            const Tensor sum =
+                world.all_reduce(contribution<float>(world.rank(), shape, use),
+                                 {.name = "x" + shape.to_string(), .compression = compression});
+            wrong.unless(identical(sum, expected(size, shape, use)));
+          }
+      });
+    }
+}
+
 Tensor rows_of(int rank, std::int64_t rows) {
   return Tensor::of<std::int64_t>({rows, 2},
                                   std::vector<std::int64_t>(static_cast<std::size_t>(2 * rows), rank));
@@ -55,37 +74,22 @@ BOOST_AUTO_TEST_CASE(ranks_have_their_numbers) {
 }
 
 BOOST_AUTO_TEST_CASE(every_sum_has_the_bits_of_a_serial_loop) {
-  for (const auto algorithm : algorithms)
-    for (const int size : {1, 2, 3, 5}) {
-      Wrong wrong;
-      Ranks ranks(size, {.algorithm = algorithm});
-      ranks.run([&](Communicator& world) {
-        for (const Shape& shape : {Shape{}, Shape{0}, Shape{7}, Shape{3, 41, 5}, Shape{200'003}})
-          for (int use = 0; use < 2; ++use) {
-            const auto name = "x" + shape.to_string();
-            const Tensor sum =
-                world.all_reduce(contribution<float>(world.rank(), shape, use), {.name = name});
-            wrong.unless(identical(sum, serial<float>(size, shape, use)));
-          }
-      });
-    }
+  expect_sums(ReduceCompression::none,
+              [](int size, const Shape& shape, int use) { return serial<float>(size, shape, use); });
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_that_travels_as_bfloat16_has_the_same_bits_everywhere) {
-  for (const auto algorithm : algorithms)
-    for (const int size : {1, 2, 3, 5}) {
-      Wrong wrong;
-      Ranks ranks(size, {.algorithm = algorithm});
-      ranks.run([&](Communicator& world) {
-        for (const Shape& shape : {Shape{}, Shape{0}, Shape{7}, Shape{3, 41, 5}, Shape{200'003}}) {
-          const Tensor own = contribution<float>(world.rank(), shape);
-          const auto compressed = ReduceCompression::bfloat16;
-          const Tensor sum =
-              world.all_reduce(own, {.name = "x" + shape.to_string(), .compression = compressed});
-          wrong.unless(identical(sum, test::rounded_serial(size, shape)));
-        }
-      });
-    }
+  expect_sums(ReduceCompression::bfloat16, test::rounded_serial);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_alone_scales_too) {
+  for (const auto algorithm : algorithms) {
+    Ranks ranks(1, {.algorithm = algorithm});
+    ranks.run([](Communicator& world) {
+      BOOST_TEST(
+          identical(world.all_reduce(Tensor{2.0F}, {.prescale = 0.5, .postscale = 4}), Tensor{4.0F}));
+    });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_average_that_travels_as_bfloat16_is_scaled_before_it_is_rounded) {

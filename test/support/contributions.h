@@ -26,18 +26,24 @@ Tensor contribution(int rank, const Shape& shape, int salt = 0) {
   return tensor;
 }
 
-// ((x0 + x1) + x2) + ..., by a loop.
-template <class T, class Op = std::plus<T>>
-Tensor serial(int ranks, const Shape& shape, int salt = 0, Op op = {}) {
-  Tensor sum = contribution<T>(0, shape, salt);
+// ((x0 + x1) + x2) + ..., by a loop. `part`: what a rank contributes.
+template <class T, class Part, class Op = std::plus<T>>
+Tensor added_up(int ranks, Part part, Op op = {}) {
+  Tensor sum = part(0);
   for (int rank = 1; rank < ranks; ++rank) {
-    const Tensor more = contribution<T>(rank, shape, salt);
+    const Tensor more = part(rank);
     for (std::int64_t i = 0; i < sum.elements(); ++i) {
-      T& element = sum.mutable_values<T>()[static_cast<std::size_t>(i)];
-      element = op(element, more.values<T>()[static_cast<std::size_t>(i)]);
+      T& element = sum.template mutable_values<T>()[static_cast<std::size_t>(i)];
+      element = op(element, more.template values<T>()[static_cast<std::size_t>(i)]);
     }
   }
   return sum;
+}
+
+template <class T, class Op = std::plus<T>>
+Tensor serial(int ranks, const Shape& shape, int salt = 0, Op op = {}) {
+  return added_up<T>(
+      ranks, [&](int rank) { return contribution<T>(rank, shape, salt); }, op);
 }
 
 // The same sum of numbers that travel as bfloat16: each rank's are rounded, and the sum once more.
@@ -50,13 +56,8 @@ inline Tensor rounded_serial(int ranks, const Shape& shape, int salt = 0) {
     }
     return tensor;
   };
-  Tensor sum = rounded(contribution<float>(0, shape, salt));
-  for (int rank = 1; rank < ranks; ++rank) {
-    const Tensor more = rounded(contribution<float>(rank, shape, salt));
-    for (std::size_t i = 0; i < more.values<float>().size(); ++i)
-      sum.mutable_values<float>()[i] += more.values<float>()[i];
-  }
-  return rounded(std::move(sum));
+  return rounded(
+      added_up<float>(ranks, [&](int rank) { return rounded(contribution<float>(rank, shape, salt)); }));
 }
 
 }  // namespace actorflow::test

@@ -18,7 +18,8 @@ std::int64_t bytes_of(const CollectiveCall& call) {
   return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
 }
 
-// A ring's sums travel before they are whole: compressed, each rank would round them again.
+// A ring's sums travel before they are whole: compressed, each rank would round them again. And a rank
+// alone adds nothing in a ring, so that nothing would be scaled.
 bool has_no_ring(const CollectiveCall& call, int ranks) {
   return ranks == 1 || call.compression != ReduceCompression::none;
 }
