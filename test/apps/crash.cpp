@@ -8,6 +8,7 @@
 #include "actors/actorflow.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/sanitized.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -26,13 +27,8 @@ class Nowhere final : public Allocator {
   void release(Buffer* buffer) override { delete buffer; }
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;  // whose reports take the place of ours
-#else
-constexpr bool sanitized = false;
-#endif
-
-boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !sanitized; }
+// Sanitizers' reports take the place of ours.
+boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !test::sanitized; }
 
 constexpr const char* is_child = "ACTORFLOW_TEST_CRASH";
 

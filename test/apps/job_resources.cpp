@@ -5,6 +5,7 @@
 
 #include "apps/rehearsal/memory_disk.h"
 #include "test/apps/support/job_cluster.h"
+#include "test/support/sanitized.h"
 
 using namespace actorflow::test;
 
@@ -25,15 +26,9 @@ bool says(Process& process, const std::string& text) {
   return process.output().find(text) != std::string::npos;
 }
 
-// Sanitizers have an allocator of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_can_be_scarce = false;
-#else
-constexpr bool memory_can_be_scarce = true;
-#endif
-
+// Whether small allocations can be made to fail: a sanitizer's allocator ends the program.
 boost::test_tools::assertion_result can_be_scarce(boost::unit_test::test_unit_id) {
-  return boost::test_tools::assertion_result(memory_can_be_scarce);
+  return !test::sanitized;
 }
 
 boost::test_tools::assertion_result has_memory_disk(boost::unit_test::test_unit_id) {

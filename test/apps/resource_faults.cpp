@@ -12,6 +12,7 @@
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
+#include "test/support/sanitized.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -50,13 +51,10 @@ std::uint64_t virtual_bytes(pid_t process) {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
-// Whether a library that is loaded before a program can make its allocations fail. Sanitizers have an
-// allocator of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_can_be_scarce = false;
-#else
-constexpr bool memory_can_be_scarce = true;
-#endif
+// Whether small allocations can be made to fail: a sanitizer's allocator ends the program.
+boost::test_tools::assertion_result memory_can_be_scarce(boost::unit_test::test_unit_id) {
+  return !test::sanitized;
+}
 
 // From now on it gets no more than this besides what it has.
 void limit_memory(const Process& process, std::uint64_t more) {
@@ -154,7 +152,8 @@ BOOST_AUTO_TEST_CASE(out_of_memory_on_the_host_fails_the_step_and_says_who_holds
 }
 
 // A step that changes one row of a table of 256 MiB, for which the optimizer wants as much again, twice.
-BOOST_AUTO_TEST_CASE(out_of_memory_in_a_shard_fails_the_update_and_changes_nothing) {
+BOOST_AUTO_TEST_CASE(out_of_memory_in_a_shard_fails_the_update_and_changes_nothing,
+                     *boost::unit_test::precondition(memory_can_be_scarce)) {
   const auto address = test::free_addresses(1).front();
   ServerProcess server(R"({"local": [")" + address + R"("]})", "local");
   Graph g;
@@ -221,7 +220,7 @@ BOOST_AUTO_TEST_CASE(out_of_memory_in_the_network_fails_the_step_that_sends_and_
 
 // One allocation fails in every other saving, of a task's file and of the manifest.
 BOOST_AUTO_TEST_CASE(out_of_memory_while_saving_fails_the_saving_and_training_goes_on,
-                     *boost::unit_test::enable_if<memory_can_be_scarce>()) {
+                     *boost::unit_test::precondition(memory_can_be_scarce)) {
   for (const char* part : {".safetensors", ".manifest"}) {
     const test::Folder folder;
     const std::string checkpoints = folder.file("checkpoints");
