@@ -28,7 +28,7 @@ bool says(Process& process, const std::string& text) {
 
 // Whether small allocations can be made to fail: a sanitizer's allocator ends the program.
 boost::test_tools::assertion_result can_be_scarce(boost::unit_test::test_unit_id) {
-  return !test::sanitized;
+  return !actorflow::test::sanitized;
 }
 
 boost::test_tools::assertion_result has_memory_disk(boost::unit_test::test_unit_id) {
