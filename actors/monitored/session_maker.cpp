@@ -13,6 +13,7 @@
 #include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/replicated_ops.h"
 #include "dataflow/ops/sliced_ops.h"
 #include "dataflow/transform/optimise.h"
 #include "dataflow/values/error.h"
@@ -25,6 +26,8 @@ Point restored("a model restored");
 // How long a task may take to say whether its variables have a value before we say for whom we wait.
 constexpr std::int64_t probe_timeout_ms = 5000;
 
+bool gives_value(const OpDef& op) { return &op == &assign_variable_op() || &op == &take_value_op(); }
+
 // The names of the variables that these nodes, and what they need, assign.
 std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Output>& outputs) {
   std::vector<NodeId> roots;
@@ -32,7 +35,7 @@ std::set<std::string> assigned_by(const GraphDef& graph, const std::vector<Outpu
   const auto needed = needed_by(graph, roots);
   std::set<std::string> names;
   for (NodeId id = 0; id < graph.size(); ++id)
-    if (needed[static_cast<std::size_t>(id)] && graph.node(id).op == &assign_variable_op())
+    if (needed[static_cast<std::size_t>(id)] && gives_value(*graph.node(id).op))
       names.insert(attr<std::string>(graph.node(id), "variable"));
   return names;
 }

@@ -63,7 +63,15 @@ void Scheduler::enqueue(caf::resumable* actor) noexcept {
 void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
   const std::lock_guard lock(mutex_);
   pieces_.push(piece);
-  num_pieces_.fetch_add(1, std::memory_order_relaxed);
+  num_pieces_.fetch_add(1);  // before helpers() looks: see client_computes()
+  wake_one(std::max(helpers(), 1));
+}
+
+// Where a client has left pieces behind, a worker that slept in its place may take them now.
+void Scheduler::client_computes(bool computes) {
+  clients_ += computes ? 1 : -1;
+  if (computes || num_pieces_ == 0) return;
+  const std::lock_guard lock(mutex_);
   wake_one(std::max(helpers(), 1));
 }
 
@@ -80,7 +88,7 @@ void Scheduler::end_task(const std::string& reason) {
 }
 
 int Scheduler::helpers() const {
-  return std::max(0, static_cast<int>(num_workers()) - clients_.load(std::memory_order_relaxed));
+  return std::max(0, static_cast<int>(num_workers()) - clients_.load());
 }
 
 // One of the first so many workers; not if one is already looking for something to do.

@@ -62,7 +62,7 @@ class Scheduler final : public TaskScheduler {
   [[noreturn]] void end_task(const std::string& reason) override;
 
   // Call when a client's thread begins or stops computing.
-  void client_computes(bool computes) { clients_ += computes ? 1 : -1; }
+  void client_computes(bool computes);
   // A unit for a thread of others. Units are kept, because an actor may remember the one on which it
   // ran.
   std::unique_ptr<ThreadUnit> take_unit(Duty duty);

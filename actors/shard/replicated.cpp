@@ -120,6 +120,23 @@ StateResult assign_state(ShardState& shard, StateCall& call) {
   return Outputs{};
 }
 
+StateResult read_change(ShardState& shard, StateCall& call) {
+  const ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const Tensor& since = shard.initialized(attr<std::string>(*call.node, "since")).state.value;
+  check_same_type(*call.node, variable.state.value, since);
+  Device& device = device_of(variable);
+  return Outputs{computed(shard, device, "Sub", call.node->name, {},
+                          {on_device(since, device), variable.state.value})};
+}
+
+StateResult take_value(ShardState& shard, StateCall& call) {
+  const Tensor from = shard.initialized(attr<std::string>(*call.node, "from")).state.value;
+  ShardVariable& variable = shard.variables[variable_of(*call.node)];
+  if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, from);
+  variable.state.value = on_device(from, device_of(variable));
+  return Outputs{};
+}
+
 }  // namespace
 
 std::span<const StateOp> replicated_handlers() {
@@ -128,6 +145,8 @@ std::span<const StateOp> replicated_handlers() {
       StateOp{&apply_gathered_gradient_op(), apply_gathered},
       StateOp{&read_state_op(), read_state, Effect::reads},
       StateOp{&assign_state_op(), assign_state},
+      StateOp{&read_change_op(), read_change, Effect::reads},
+      StateOp{&take_value_op(), take_value},
   };
   return all;
 }

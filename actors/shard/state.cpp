@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dataflow/graph/core_ops.h"
+#include "kernels/core/kernel.h"
 #include "kernels/devices/on_device.h"
 
 namespace actorflow {
@@ -60,6 +61,18 @@ void check_same_type(const Node& node, const Tensor& expected, const Tensor& act
   throw invalid_argument(fmt::format("node '{}' ({}): variable '{}' is {}, but got {}", node.name,
                                      node.op->name, variable_of(node), expected.describe(),
                                      actual.describe()));
+}
+
+Tensor computed(const ShardState& shard, Device& device, std::string_view op, const std::string& name,
+                Attrs attrs, std::vector<Tensor> inputs) {
+  Node node;
+  node.name = name;
+  node.op = &shard.task->ops->def(op);
+  node.attrs = std::move(attrs);
+  std::vector<Tensor> outputs(1);
+  OpContext context(node, device, inputs, outputs, shard.task->team);
+  shard.task->ops->make(node, device.type())->compute(context);
+  return std::move(outputs[0]);
 }
 
 }  // namespace actorflow

@@ -113,6 +113,10 @@ void bring_to(Device& device, ShardVariable& variable);
 
 // The sum of tensors of one type on one device, in their order.
 Tensor add_tensors(const ShardState& shard, Device& device, std::vector<Tensor> tensors);
+// What the kernel of an op with one output computes of inputs that are on the device; `name` is the
+// node's that wants it.
+Tensor computed(const ShardState& shard, Device& device, std::string_view op, const std::string& name,
+                Attrs attrs, std::vector<Tensor> inputs);
 // For takers of conditional accumulators: drop those of a step that has ended; drop all, with the
 // accumulators; log those that have waited for a whole interval of the shard's reports.
 void give_up_takers(ShardState& shard, StepId step);

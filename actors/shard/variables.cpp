@@ -26,24 +26,12 @@ StateResult read(ShardState& shard, StateCall& call) {
   return Outputs{declared_value(shard, *call.node)};
 }
 
-// As the kernel of Gather does it, by its default: along the first axis.
-Tensor gather_rows(const ShardState& shard, Device& device, const std::string& name,
-                   std::vector<Tensor> inputs) {
-  Node node;
-  node.name = name;
-  node.op = &shard.task->ops->def("Gather");
-  node.attrs = {{"axis", std::int64_t{0}}};
-  Outputs outputs(1);
-  OpContext context(node, device, inputs, outputs, shard.task->team);
-  shard.task->ops->make(node, device.type())->compute(context);
-  return std::move(outputs[0]);
-}
-
 StateResult gather(ShardState& shard, StateCall& call) {
   const Tensor& value = declared_value(shard, *call.node);
   try {
-    return Outputs{gather_rows(shard, device_of(shard.initialized(variable_of(*call.node))),
-                               call.node->name, {value, std::move(call.inputs[0])})};
+    Device& device = device_of(shard.initialized(variable_of(*call.node)));
+    return Outputs{computed(shard, device, "Gather", call.node->name, {{"axis", std::int64_t{0}}},
+                            {value, std::move(call.inputs[0])})};
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("variable '{}': {}", variable_of(*call.node), error.what()));
   }

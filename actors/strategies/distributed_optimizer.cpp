@@ -22,9 +22,13 @@ DistributedOptions completed(const Server& server, DistributedOptions options) {
   if (options.backward_passes_per_step < 1)
     throw invalid_argument(fmt::format("expected 1 or more backward passes per step, got {}",
                                        options.backward_passes_per_step));
+  if (options.buckets.local_steps != 1)
+    throw invalid_argument(fmt::format(
+        "a distributed optimizer averages the gradients of each step: buckets.local_steps is "
+        "{}; leave it out, or train by fit() or run_replica()",
+        options.buckets.local_steps));
   if (options.tasks.empty())
-    for (const TaskName& task : TaskConfig::make(server.cluster(), server.name()).replicas)
-      options.tasks.push_back(task.to_string());
+    options.tasks = TaskConfig::make(server.cluster(), server.name()).replica_names();
   options.buckets.tasks = options.tasks;
   return options;
 }

@@ -35,7 +35,6 @@ class Replica {
 
  private:
   DeviceFunction device() const;
-  std::vector<std::string> tasks_of_replicas() const;
   Replication replication() const;
   MonitoredOptions monitored();
   ReplicaSettings settings() const;
@@ -57,6 +56,11 @@ class Replica {
     return sync &&
            (sync->replicas_to_aggregate == 0 || sync->replicas_to_aggregate == task_.num_replicas());
   }
+  // Whether the replicas agree after the step with this number (AllReduce::local_steps).
+  bool agrees_after(std::int64_t step) const {
+    return nodes_.train.agree &&
+           is_agreement(std::get<AllReduce>(options_.strategy), step, options_.train_steps);
+  }
   Storage& storage() const { return server_.runtime()->storage(); }
 
   Server& server_;
@@ -67,9 +71,10 @@ class Replica {
 
   Graph graph_;
   ReplicaNodes nodes_;
-  std::vector<Output> fetches_;  // the global step, then those of the program
-  Output greeting_;              // does nothing, on the chief
-  Session* session_ = nullptr;   // of the present step
+  std::vector<Output> fetches_;   // the global step, then those of the program
+  std::vector<Output> agreeing_;  // the targets of a step after which the replicas agree
+  Output greeting_;               // does nothing, on the chief
+  Session* session_ = nullptr;    // of the present step
   std::int64_t next_step_ = 0;
   bool ended_early_ = false;
   std::optional<ElasticReplica> elastic_;
@@ -86,11 +91,13 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
   graph_.on(device(), [&] { nodes_ = program_.build(graph_, replication()); });
   if (is_all_reduce(options.strategy))
     nodes_.train.local_init =
-        copy_state_of_first(graph_, graph_.variables(), tasks_of_replicas(), task_.replica);
-  if (elastic) elastic_.emplace(*elastic, options, server, graph_, tasks_of_replicas(), task_.replica);
+        copy_state_of_first(graph_, graph_.variables(), task_.replica_names(), task_.replica);
+  if (elastic) elastic_.emplace(*elastic, options, server, graph_, task_.replica_names(), task_.replica);
   greeting_ = graph_.on(task_.chief().to_string(), [&] { return graph_.group({}, "greeting"); });
   fetches_ = {nodes_.train.step};
   fetches_.insert(fetches_.end(), nodes_.fetches.begin(), nodes_.fetches.end());
+  agreeing_ = nodes_.targets;
+  if (nodes_.train.agree) agreeing_.push_back(nodes_.train.agree);
 }
 
 // Where a node is placed: variables go to parameter servers, or, with all-reduce, stay here.
@@ -108,18 +115,12 @@ DeviceFunction Replica::device() const {
   return [own](const Node&) { return own; };
 }
 
-std::vector<std::string> Replica::tasks_of_replicas() const {
-  std::vector<std::string> tasks;
-  for (const TaskName& task : task_.replicas) tasks.push_back(task.to_string());
-  return tasks;
-}
-
 // More gradients than replicas: somebody has to make a second one before the first step can end.
 Replication Replica::replication() const {
   Strategy strategy = options_.strategy;
   if (auto* sync = std::get_if<Synchronous>(&strategy))
     sync->initial_tokens = std::max(0, sync->replicas_to_aggregate - task_.num_replicas());
-  if (auto* all_reduce = std::get_if<AllReduce>(&strategy)) all_reduce->tasks = tasks_of_replicas();
+  if (auto* all_reduce = std::get_if<AllReduce>(&strategy)) all_reduce->tasks = task_.replica_names();
   return {.replica = task_.replica,
           .replicas = task_.num_replicas(),
           .strategy = strategy,
@@ -211,14 +212,16 @@ void Replica::step(StepContext& context) {
   if (!elastic_) return make_step(context);
   const bool made = elastic_->survives([&] {
     make_step(context);
-    if (next_step_ < options_.train_steps && !ended_early_)
+    const bool together = !nodes_.train.agree || agrees_after(next_step_);
+    if (together && next_step_ < options_.train_steps && !ended_early_)
       world_over_ = elastic_->all_leave(context.session(), next_step_, interrupted_);
   });
   world_over_ = world_over_ || !made;
 }
 
 void Replica::make_step(StepContext& context) {
-  const auto results = context.run(fetches_, {}, nodes_.targets);
+  const auto results =
+      context.run(fetches_, {}, agrees_after(next_step_ + 1) ? agreeing_ : nodes_.targets);
   const auto step = results[0].scalar<std::int64_t>();
   // A replica that was behind, so that its gradient did not count, goes on with the others.
   if (++next_step_ != step && is_lockstep()) begin(context.session(), step);
@@ -338,16 +341,6 @@ ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOpt
   throw_if_failed(server);
   server.stop("the replica has ended");
   return end;
-}
-
-std::string serve_parameters(Server& server, const ReplicaOptions& options) {
-  constexpr std::int64_t poll_ms = 1000;
-  while (!server.join_for(poll_ms))
-    if (is_complete(server.runtime()->storage(), options.checkpoint_folder, options.train_steps))
-      return fmt::format("training is complete: {} has reached step {}", options.checkpoint_folder,
-                         options.train_steps);
-  throw_if_failed(server);
-  return server.join();
 }
 
 }  // namespace actorflow

@@ -54,6 +54,17 @@ std::string differences(const ReplicaSettings& own, const TaskName& self, const 
   return text;
 }
 
+std::string describe_all_reduce(const AllReduce& strategy) {
+  std::string text = "synchronous, all-reduce";
+  if (strategy.sharded_optimizer) text += ", sharded optimizer";
+  if (strategy.compression != ReduceCompression::none)
+    text += fmt::format(", {} gradients", to_string(strategy.compression));
+  if (strategy.local_steps > 1)
+    text += fmt::format(", {} local steps, outer learning rate {}, outer momentum {}",
+                        strategy.local_steps, strategy.outer.learning_rate, strategy.outer.momentum);
+  return text;
+}
+
 }  // namespace
 
 std::string describe_optimizers(const OptimizerChoice& choice, const std::vector<Variable>& variables) {
@@ -74,12 +85,7 @@ std::string describe_strategy(const Strategy& strategy) {
     return sync->replicas_to_aggregate == 0
                ? "synchronous, all gradients"
                : fmt::format("synchronous, {} gradients", sync->replicas_to_aggregate);
-  if (const auto* reduce = std::get_if<AllReduce>(&strategy))
-    return fmt::format("synchronous, all-reduce{}{}",
-                       reduce->sharded_optimizer ? ", sharded optimizer" : "",
-                       reduce->compression == ReduceCompression::none
-                           ? ""
-                           : fmt::format(", {} gradients", to_string(reduce->compression)));
+  if (const auto* reduce = std::get_if<AllReduce>(&strategy)) return describe_all_reduce(*reduce);
   return "asynchronous";
 }
 

@@ -69,6 +69,17 @@ void add_strategy(Table& table) {
              "With multi_worker or mirrored: how gradients travel: none (as they are) or bfloat16 "
              "(rounded, half the bytes)",
              CLI::IsMember({"none", "bfloat16"}))
+      .value(
+          "local-steps", &TrainFlags::local_steps,
+          "With multi_worker or mirrored: steps that each worker makes by its own gradients before all "
+          "agree (local SGD, DiLoCo); 1 = the mean gradient is applied in each step",
+          CLI::Range(1, 1'000'000))
+      .value("outer-learning-rate", &TrainFlags::outer_learning_rate,
+             "With --local_steps: the rate by which the workers' mean change is applied; without it 0.7",
+             CLI::PositiveNumber)
+      .value("outer-momentum", &TrainFlags::outer_momentum,
+             "With --local_steps: the Nesterov momentum of these changes; without it 0.9",
+             CLI::Range(0.0, 0.9999))
       .value("ps-strategy", &TrainFlags::ps_strategy,
              "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
       .value("connect-timeout", &TrainFlags::connect_timeout_s,

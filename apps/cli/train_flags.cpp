@@ -69,9 +69,16 @@ void TrainFlags::place_variables(TrainOptions& options, const std::vector<std::s
     throw UsageError("--strategy=parameter_server needs a job 'ps', but the cluster has none");
   if (has_ps) return;
   options.ps_job = has("worker") ? "worker" : "chief";
-  if (options.strategy == Strategy(Synchronous{}))
-    options.strategy =
-        AllReduce{.sharded_optimizer = sharded_optimizer, .compression = parse_compression(compression)};
+  if (options.strategy == Strategy(Synchronous{})) options.strategy = all_reduce();
+}
+
+AllReduce TrainFlags::all_reduce() const {
+  AllReduce strategy{.sharded_optimizer = sharded_optimizer,
+                     .compression = parse_compression(compression),
+                     .local_steps = local_steps};
+  if (outer_learning_rate) strategy.outer.learning_rate = *outer_learning_rate;
+  if (outer_momentum) strategy.outer.momentum = *outer_momentum;
+  return strategy;
 }
 
 std::vector<std::string> TrainFlags::arguments() const {
@@ -95,6 +102,15 @@ Strategy TrainFlags::strategy() const {
                      "parameter servers divide what the optimizer keeps by themselves");
   if (compression != "none")
     needs_all_reduce("--compression", "gradients travel to parameter servers as they are");
+  if (local_steps > 1) {
+    needs_all_reduce("--local_steps", "with parameter servers --async or --staleness_bound let go");
+    if (sharded_optimizer) contradict("--local_steps", "--sharded_optimizer");
+    if (replicas_to_aggregate) contradict("--replicas_to_aggregate", "--local_steps");
+  } else if (outer_learning_rate || outer_momentum) {
+    throw UsageError(
+        "--outer_learning_rate and --outer_momentum need --local_steps=N, the steps that workers make "
+        "alone before they agree");
+  }
   if (sharded_optimizer && replicas_to_aggregate)
     contradict("--replicas_to_aggregate", "--sharded_optimizer");
   if (has_workers_only() && async) contradict("--async", "--strategy=" + distribution);

@@ -36,6 +36,8 @@ struct TrainFlags {
   std::optional<int> staleness_bound = std::nullopt;
   bool sharded_optimizer = false;
   std::string compression = "none";
+  int local_steps = 1;
+  std::optional<double> outer_learning_rate{}, outer_momentum{};
   std::string ps_strategy = "round_robin";
   double connect_timeout_s = 60;
 
@@ -68,6 +70,7 @@ struct TrainFlags {
 
  private:
   bool wants_sync() const;
+  AllReduce all_reduce() const;
   ModelChoice choice() const;
   void follow_recipe(TrainOptions& options, const LabelledData& loaded, int workers) const;
 };

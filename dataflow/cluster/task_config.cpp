@@ -81,6 +81,12 @@ TaskConfig TaskConfig::make(const ClusterSpec& cluster, const TaskName& task) {
   return make(std::move(jobs), task);
 }
 
+std::vector<std::string> TaskConfig::replica_names() const {
+  std::vector<std::string> names;
+  for (const TaskName& name : replicas) names.push_back(name.to_string());
+  return names;
+}
+
 TaskConfig TaskConfig::grouped(int tasks_per_replica) const {
   if (tasks_per_replica < 1 || num_replicas() % tasks_per_replica != 0)
     throw invalid_argument(

@@ -30,6 +30,7 @@ struct TaskConfig {
   TaskConfig grouped(int tasks_per_replica) const;
 
   int num_replicas() const { return static_cast<int>(replicas.size()); }
+  std::vector<std::string> replica_names() const;  // "/job:worker/task:0", in order
   bool is_chief() const { return replica == 0; }
   bool is_evaluator() const { return task.job == "evaluator"; }
   // The first replica. Throws invalid_argument if no task trains.

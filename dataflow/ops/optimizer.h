@@ -52,6 +52,7 @@ struct Nesterov {  // Sutskever et al. 2013, as TensorFlow's MomentumOptimizer(u
   double momentum = 0.9;
 
   static constexpr auto fields() { return std::array{&Nesterov::learning_rate, &Nesterov::momentum}; }
+  bool operator==(const Nesterov&) const = default;
 };
 
 struct Adagrad {  // Duchi et al. 2011

@@ -39,6 +39,13 @@ void infer_assign_state(InferContext& c) {
   c.expect_rank(0, 1);
 }
 
+void expect_variable_of(InferContext& c) { expect_variable(c); }
+
+void infer_read_change(InferContext& c) {
+  expect_variable(c);
+  infer_declared(c);
+}
+
 }  // namespace
 
 const OpDef& apply_reduced_gradient_op() {
@@ -65,9 +72,34 @@ const OpDef& assign_state_op() {
   return op;
 }
 
+const OpDef& read_change_op() {
+  static const OpDef op = shard_op(
+      "ReadChange", 0, 0, variable_attrs() + std::vector{required_state("since")} + type_attrs(),
+      infer_read_change);
+  return op;
+}
+
+const OpDef& take_value_op() {
+  static const OpDef op = shard_op(
+      "TakeValue", 0, 0, variable_attrs() + std::vector{required_state("from")}, expect_variable_of);
+  return op;
+}
+
 std::span<const OpDef* const> replicated_ops() {
-  static const std::array all = {&apply_reduced_gradient_op(), &apply_gathered_gradient_op(),
-                                 &read_state_op(), &assign_state_op()};
+  static const std::array all = {&apply_reduced_gradient_op(),
+                                 &apply_gathered_gradient_op(),
+                                 &read_state_op(),
+                                 &assign_state_op(),
+                                 &read_change_op(),
+                                 &take_value_op()};
+  return all;
+}
+
+std::vector<AgreedVariable> agreed_variables(const GraphDef& graph) {
+  std::vector<AgreedVariable> all;
+  for (const Node& node : graph.nodes)
+    if (node.op == &take_value_op())
+      all.push_back({attr<std::string>(node, "variable"), attr<std::string>(node, "from")});
   return all;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
-#include "dataflow/graph/op.h"
+#include "dataflow/graph/graph.h"
 
 namespace actorflow {
 
@@ -25,6 +27,19 @@ const OpDef& read_state_op();
 // none.
 const OpDef& assign_state_op();
 
+// Of replicas that step alone, and agree after some steps (AllReduce::local_steps). Attr variable.
+// () -> the value of the variable that attr since names less that of `variable`, both of attrs dtype and
+// shape.
+const OpDef& read_change_op();
+// () -> (): gives the variable the value of the one that attr from names. Its optimizer's slots stay.
+const OpDef& take_value_op();
+
 std::span<const OpDef* const> replicated_ops();
+
+// The variables of a replica's graph that take what was agreed on, and those that have it.
+struct AgreedVariable {
+  std::string variable, agreed;
+};
+std::vector<AgreedVariable> agreed_variables(const GraphDef& graph);
 
 }  // namespace actorflow

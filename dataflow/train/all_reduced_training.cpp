@@ -58,23 +58,11 @@ class AllReducedTraining {
     return all;
   }
 
-  GraphReduce mean_of(const Output& gradient) const {
-    const bool compressed = gradient.dtype() == DType::float32;
-    return {.reduction = ReduceOp::average,
-            .compression = compressed ? strategy_.compression : ReduceCompression::none};
-  }
-
   void reduce_dense() {
     const auto [gradients, owners] = dense();
-    int number = 0;
-    for (const auto& bucket : plan_buckets(gradients, strategy_)) {
-      std::vector<Output> together;
-      for (const std::size_t i : bucket) together.push_back(gradients[i]);
-      const auto means = grouped_all_reduce(together, ranks_, name("bucket_" + std::to_string(number++)),
-                                            mean_of(together[0]));
-      for (std::size_t k = 0; k < bucket.size(); ++k) inputs_[owners[bucket[k]]].outputs = {means[k]};
-      ends_.push_back(means[0]);
-    }
+    const ReducedMeans reduced = reduced_means(gradients, strategy_, scope_);
+    for (std::size_t k = 0; k < owners.size(); ++k) inputs_[owners[k]].outputs = {reduced.means[k]};
+    ends_ = reduced.ends;
   }
 
   // All are dense.
@@ -111,7 +99,8 @@ class AllReducedTraining {
     if (transforms()) return t_.graph.add(cut_slices_op(), gradients, attrs);
     std::vector<std::int64_t> elements;
     for (int rank = 0; rank < sliced.ranks; ++rank) elements.push_back(sliced.elements_of_rank(rank));
-    return grouped_reduce_scatter(gradients, ranks_, elements, bucket, mean_of(gradients[0]));
+    return grouped_reduce_scatter(gradients, ranks_, elements, bucket,
+                                  mean_over_replicas(strategy_, gradients[0].dtype()));
   }
 
   // The new values of a bucket's variables, all slices. Whether a gradient is finite is agreed on before
@@ -183,6 +172,7 @@ class AllReducedTraining {
 }  // namespace
 
 TrainOp add_training(const Training& t, const AllReduce& strategy) {
+  if (strategy.local_steps > 1) return add_local_training(t, strategy);
   return t.graph.name_scope(training_scope, [&] { return AllReducedTraining(t, strategy).add(); });
 }
 

@@ -52,4 +52,25 @@ std::vector<Bucket> plan_buckets(std::span<const Output> gradients, const AllRed
   return buckets;
 }
 
+GraphReduce mean_over_replicas(const AllReduce& options, DType dtype) {
+  return {.reduction = ReduceOp::average,
+          .compression = dtype == DType::float32 ? options.compression : ReduceCompression::none};
+}
+
+ReducedMeans reduced_means(std::span<const Output> tensors, const AllReduce& options,
+                           const std::string& scope) {
+  const RankList ranks{options.tasks, GroupLife::continues};
+  ReducedMeans reduced{std::vector<Output>(tensors.size()), {}};
+  for (const Bucket& bucket : plan_buckets(tensors, options)) {
+    std::vector<Output> together;
+    for (const std::size_t i : bucket) together.push_back(tensors[i]);
+    const auto means =
+        grouped_all_reduce(together, ranks, scope + "/bucket_" + std::to_string(reduced.ends.size()),
+                           mean_over_replicas(options, together[0].dtype()));
+    for (std::size_t k = 0; k < bucket.size(); ++k) reduced.means[bucket[k]] = means[k];
+    reduced.ends.push_back(means[0]);
+  }
+  return reduced;
+}
+
 }  // namespace actorflow

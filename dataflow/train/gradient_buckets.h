@@ -1,11 +1,13 @@
-// Which gradients travel together in an all-reduce: planned once, from the graph.
+// Which gradients travel together in an all-reduce: planned once, from the graph; and their means.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dataflow/graph/graph.h"
+#include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/strategy.h"
 
 namespace actorflow {
@@ -16,5 +18,17 @@ namespace actorflow {
 // full. REQUIRES: shapes that are fully known.
 std::vector<std::vector<std::size_t>> plan_buckets(std::span<const Output> gradients,
                                                    const AllReduce& options);
+
+// How a mean over the replicas is taken of gradients of this dtype.
+GraphReduce mean_over_replicas(const AllReduce& options, DType dtype);
+
+struct ReducedMeans {
+  std::vector<Output> means;  // of each tensor
+  std::vector<Output> ends;   // one node of each operation
+};
+// The means over the replicas of `tensors`, in buckets. The operations' names begin with `scope`. The
+// nodes take the device in scope.
+ReducedMeans reduced_means(std::span<const Output> tensors, const AllReduce& options,
+                           const std::string& scope);
 
 }  // namespace actorflow

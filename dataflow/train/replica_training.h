@@ -24,5 +24,7 @@ TrainOp add_training(const Training& training, const Asynchronous& strategy);
 TrainOp add_training(const Training& training, const BoundedStaleness& strategy);
 TrainOp add_training(const Training& training, const Synchronous& strategy);
 TrainOp add_training(const Training& training, const AllReduce& strategy);
+// With AllReduce::local_steps: local_training.cpp.
+TrainOp add_local_training(const Training& training, const AllReduce& strategy);
 
 }  // namespace actorflow

@@ -1,6 +1,7 @@
 #include "dataflow/train/replicate.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "dataflow/cluster/device_name.h"
@@ -40,16 +41,36 @@ void check_strategy(const AllReduce& s) {
     throw invalid_argument("buckets of gradients have 1 byte or more, got " +
                            std::to_string(s.first_bucket_bytes) + " and " +
                            std::to_string(s.bucket_bytes));
+  if (s.local_steps < 1)
+    throw invalid_argument("replicas agree after 1 local step or more, got " +
+                           std::to_string(s.local_steps));
+  if (s.local_steps == 1) return;
+  if (s.sharded_optimizer)
+    throw invalid_argument(
+        "with local_steps each replica updates all variables by itself, so that no optimizer is "
+        "sharded: "
+        "leave out local_steps or sharded_optimizer");
+  const auto [rate, momentum] = std::pair(s.outer.learning_rate, s.outer.momentum);
+  if (!(rate > 0) || !(momentum >= 0 && momentum < 1))
+    throw invalid_argument(
+        "the outer optimizer has a learning rate above 0 and a momentum from 0 to below 1, got " +
+        std::to_string(rate) + " and " + std::to_string(momentum));
+}
+
+// Whether a transformation is of the mean over all replicas.
+bool has_means(const Strategy& strategy) {
+  const auto* reduce = std::get_if<AllReduce>(&strategy);
+  return reduce && reduce->local_steps == 1;
 }
 
 // With parameter servers a mean is there only on the task of its variable, which applies it as soon as
 // enough replicas have handed in theirs. A norm over the variables of several tasks would need another
 // round between these before any of them may apply, with a barrier of its own that outlives the loss of
 // each task and the return of a replica in the middle of a step. So there each replica changes what it
-// hands in.
+// hands in. Between two agreements there is no mean.
 TrainOp train(Training training) {
   check_replica(training.replication);
-  if (!is_all_reduce(training.replication.strategy))
+  if (!has_means(training.replication.strategy))
     training.updates = transformed(training, training.updates);
   return std::visit(
       [&training](const auto& strategy) {

@@ -82,6 +82,9 @@ struct TrainOp {
   // With all-reduce: nodes after which the step can no longer fail because another replica is lost. What
   // a step changes besides runs after them: see with_step() in replicated_state.h.
   std::vector<Output> agreed{};
+  // With AllReduce::local_steps: run this together with each step after which the replicas agree
+  // (is_agreement), on all replicas with the same.
+  Output agree;
 
   operator Output() const { return step; }  // NOLINT: what a program runs to train
 };

@@ -50,6 +50,15 @@ Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer,
                      [&] { return graph.group({all_gather(nothing, ranks, slots_are_there)}); });
 }
 
+// What the replicas agreed on is now what the first one has.
+std::vector<Output> agree_on_own_values(Graph& graph) {
+  std::vector<Output> taken;
+  for (const AgreedVariable& of : agreed_variables(graph.def()))
+    taken.push_back(
+        graph.add(take_value_op(), {}, {{"variable", of.agreed}, {"from", of.variable}}, "begin_round"));
+  return taken;
+}
+
 Output copy_with_controls(Graph& graph, const Output& assignment, const std::vector<Output>& before) {
   const Node node = assignment.node();  // a copy: the graph grows
   if (node.op != &assign_variable_op() && node.op != &assign_add_variable_op())
@@ -77,7 +86,9 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
       Output there;
       if (replica == 0) {
         if (optimizer) names["values_only"] = slice_attrs(optimizer.sliced)["variables"];
-        there = graph.group({all_gather(graph.add(read_state_op(), {}, names), ranks, collective)});
+        const Output state = graph.after(agree_on_own_values(graph),
+                                         [&] { return graph.add(read_state_op(), {}, names); });
+        there = graph.group({all_gather(state, ranks, collective)});
       } else {
         const Output nothing = graph.constant(Tensor::zeros(DType::uint8, {0}));
         there = graph.add(assign_state_op(), {all_gather(nothing, ranks, collective)}, names);

@@ -10,7 +10,8 @@
 namespace actorflow {
 
 // A node that gives this replica the variables of the first one, with their optimizers' slots; the first
-// one only hands them out. Of slots that the graph's training divides among the replicas each gets its
+// one only hands them out, after it has made its values those that were agreed on
+// (AllReduce::local_steps). Of slots that the graph's training divides among the replicas each gets its
 // slices, the first one too; call it after training has been added. All replicas run it at once, before
 // their first step and after a failure: it begins the life of the group whose nodes train
 // (collective_ops.h). `tasks` are those of the replicas, in order.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/ops/optimizer.h"
 
 namespace actorflow {
 
@@ -63,6 +64,17 @@ struct AllReduce {
   // are. Every replica applies the same bits, but not those that it would apply without. For networks:
   // on one machine rounding takes longer than it saves.
   ReduceCompression compression = ReduceCompression::none;
+  // More than 1: each replica applies its own gradients, and after so many steps, and after the last
+  // one, the replicas agree (local SGD; TrainOp::agree). The mean of what they have changed since they
+  // agreed last is the gradient of the outer optimizer, which updates what they agreed on, and from
+  // there all go on. With the outer optimizer here this is DiLoCo (Douillard et al., DiLoCo: Distributed
+  // Low-Communication Training of Language Models, 2023, algorithm 1); with a rate of 1 and no momentum
+  // all go on from their mean (Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019). What
+  // a replica's own optimizer keeps stays its own. After the loss of a replica all go on from what the
+  // first one has, and what others have learned since they agreed is lost. The outer momentum begins
+  // anew with the chief. Not with sharded_optimizer.
+  int local_steps = 1;
+  Nesterov outer{.learning_rate = 0.7, .momentum = 0.9};
 
   bool operator==(const AllReduce&) const = default;
 };
@@ -75,6 +87,11 @@ inline bool is_synchronous(const Strategy& strategy) {
 }
 inline bool is_all_reduce(const Strategy& strategy) {
   return std::holds_alternative<AllReduce>(strategy);
+}
+// Whether the replicas agree after the step with this number, counted from 1, of so many: with
+// AllReduce::local_steps.
+inline bool is_agreement(const AllReduce& strategy, std::int64_t step, std::int64_t steps) {
+  return step % strategy.local_steps == 0 || step == steps;
 }
 
 }  // namespace actorflow

@@ -43,15 +43,15 @@ std::string images_as_cifar10(int count) {
   return records;
 }
 
-// kill -9 of a worker, and of the chief, each with another process in its place. The weights are those
-// of one process that nobody disturbs.
-void expect_kills_change_nothing(const std::vector<std::string>& flags) {
+const std::vector<std::string> workers_of_digits{"digits", "--train-steps=1500",
+                                                 "--strategy=multi_worker"};
+
+// kill -9 of a worker, and of the chief, each with another process in its place. Returns what the last
+// chief has printed.
+std::string train_despite_kills(const std::vector<std::string>& flags) {
   const Folder folder;
-  const std::vector<std::string> job{"digits", "--train-steps=1500", "--strategy=multi_worker"};
-  auto alone = job;
-  alone.emplace_back("--workers=3");
   std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
-  command.insert(command.end(), job.begin(), job.end());
+  command.insert(command.end(), workers_of_digits.begin(), workers_of_digits.end());
   command.insert(command.end(), flags.begin(), flags.end());
   command.insert(command.end(),
                  {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
@@ -73,7 +73,22 @@ void expect_kills_change_nothing(const std::vector<std::string>& flags) {
   wait_for_checkpoints(7);
   cluster.replace("worker", 0);
   cluster.expect_all_end(0);
-  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+  return cluster.process("worker", 0).output();
+}
+
+// The weights are those of one process that nobody disturbs.
+void expect_kills_change_nothing(const std::vector<std::string>& flags) {
+  auto alone = workers_of_digits;
+  alone.emplace_back("--workers=3");
+  BOOST_TEST(weights_in(train_despite_kills(flags)) == weights_in(train(alone)));
+}
+
+// In percent.
+double test_accuracy_in(const std::string& output) {
+  constexpr std::string_view before = "test accuracy ";
+  const auto at = output.find(before);
+  BOOST_TEST_REQUIRE(at != std::string::npos, output);
+  return std::stod(output.substr(at + before.size()));
 }
 
 }  // namespace
@@ -122,6 +137,27 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_
 
 BOOST_AUTO_TEST_CASE(a_killed_worker_of_a_sharded_optimizer_changes_nothing_that_is_learnt) {
   expect_kills_change_nothing({"--sharded_optimizer"});
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_step_alone_agree_on_what_they_learn) {
+  const std::vector<std::string> job{"digits", "--strategy=multi_worker", "--train-steps=201",
+                                     "--local_steps=20"};
+  auto alone = job;
+  alone.emplace_back("--workers=3");
+  const std::string expected = train(alone);
+  BOOST_TEST(test_accuracy_in(expected) > 90);
+  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
+  command.insert(command.end(), job.begin(), job.end());
+  TfConfigCluster cluster(command, {{"worker", 3}});
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(expected));
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_step_alone_go_on_when_one_is_killed) {
+  const std::string output = train_despite_kills({"--local_steps=7"});
+  BOOST_TEST(output.find("after 1500 ") != std::string::npos, output);
+  BOOST_TEST(test_accuracy_in(output) > 90);
 }
 
 BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {
@@ -180,6 +216,10 @@ BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {
   refused({"--strategy=multi_worker", "--async"}, {"--async", "--strategy=multi_worker"});
   refused({"--sharded_optimizer"}, {"--sharded_optimizer", "--strategy=multi_worker"});
   refused({"--compression=bfloat16"}, {"--compression", "--strategy=multi_worker"});
+  refused({"--local_steps=4"}, {"--local_steps", "--strategy=multi_worker"});
+  refused({"--strategy=mirrored", "--local_steps=4", "--sharded_optimizer"},
+          {"--local_steps", "--sharded_optimizer"});
+  refused({"--strategy=mirrored", "--outer_momentum=0.5"}, {"--outer_momentum", "--local_steps=N"});
   refused({"--set", "hidden"}, {"key=value"});
   refused({"--set", "hidden=8", "--hidden=9"}, {"--set hidden", "--hidden"});
   refused({"--set=width=8"}, {"'width'", "hidden=256"});

@@ -57,6 +57,9 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .staleness_bound = 0,
                          .sharded_optimizer = true,
                          .compression = "bfloat16",
+                         .local_steps = 5,
+                         .outer_learning_rate = 0.5,
+                         .outer_momentum = 0.25,
                          .ps_strategy = "greedy",
                          .connect_timeout_s = 0.25,
                          .checkpoint_folder = "a/b",
@@ -67,7 +70,7 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
                          .save_summaries_steps = 5,
                          .report = "-",
                          .plots = "p"};
-  BOOST_TEST(flags.arguments().size() == 30u);  // none of the fields is as without flags
+  BOOST_TEST(flags.arguments().size() == 33u);  // none of the fields is as without flags
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 

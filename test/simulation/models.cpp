@@ -77,6 +77,13 @@ Learned learn_by_sharded_all_reduce(SimTask& task) {
   return learn(MultiWorkerMirrored{task.server(), options});
 }
 
+// Each alone for three steps, then all agree.
+Learned learn_in_rounds(SimTask& task) {
+  ReplicaOptions options = resumable;
+  options.strategy = AllReduce{.local_steps = 3};
+  return learn(MultiWorkerMirrored{task.server(), options});
+}
+
 using Program = Learned (*)(SimTask&);
 
 const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
@@ -200,6 +207,30 @@ SIMULATION_TEST(an_all_reduce_learns_the_same_in_every_order_of_messages, seeds(
 SIMULATION_TEST(a_sharded_optimizer_learns_the_same_in_every_order_of_messages, seeds(1, 8)) {
   static const Learned expected = undisturbed({{"worker", 3}}, learn_by_all_reduce);
   expect_same(undisturbed({{"worker", 3}}, learn_by_sharded_all_reduce), expected);
+}
+
+SIMULATION_TEST(rounds_of_local_steps_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 3}}, learn_in_rounds);
+  expect_same(undisturbed({{"worker", 3}}, learn_in_rounds), expected);
+}
+
+// What the others have learned since they agreed is lost with a rank, but not more.
+SIMULATION_TEST(a_rank_that_is_lost_in_a_round_does_not_keep_the_others_from_learning, seeds(1, 40)) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  const int ranks = 2 + static_cast<int>(seed % 3);
+  static std::map<int, double> undisturbed_loss;
+  if (!undisturbed_loss.contains(ranks))
+    undisturbed_loss[ranks] = undisturbed({{"worker", ranks}}, learn_in_rounds).val_losses.back();
+  SimCluster sim({{"worker", ranks}}, of_this_seed({.time_limit = 10min}));
+  auto run = sim.start(learn_in_rounds);
+  const std::string task =
+      "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
+  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
+  sim.at(std::chrono::milliseconds(2000 + 3 * seed)).restart(task);
+  const Learned learned = run.finish("/job:worker/task:0");
+  BOOST_TEST_REQUIRE(learned.weights.size() == 4U);
+  if (!learned.val_losses.empty())
+    BOOST_TEST(learned.val_losses.back() < 2 * undisturbed_loss[ranks] + 0.1);
 }
 
 SIMULATION_TEST(stages_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {

@@ -198,7 +198,7 @@ void name_library() {
   // dataflow/train/replicated_state.h
   keep(&af::copy_state_of_first, &af::read_state, &af::assign_state, &af::with_step);
   // dataflow/train/strategy.h
-  keep(&af::is_synchronous, &af::is_all_reduce);
+  keep(&af::is_synchronous, &af::is_all_reduce, &af::is_agreement);
   // dataflow/values/buffer.h
   keep(&af::heap);
   // dataflow/values/dtype.h
