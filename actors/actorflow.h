@@ -13,6 +13,7 @@
 #include "actors/events/event_writer.h"
 #include "actors/events/summaries.h"
 #include "actors/export/onnx_export.h"
+#include "actors/import/onnx_import.h"
 #include "actors/layers/layers.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/fit/callbacks.h"

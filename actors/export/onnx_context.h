@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dataflow/graph/graph.h"
-#include "schema/onnx.h"
+#include "schema/onnx/onnx.h"
 
 namespace actorflow {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "actors/export/onnx_export.h"
-#include "schema/onnx.h"
+#include "schema/onnx/onnx.h"
 
 namespace actorflow {
 

@@ -6,7 +6,7 @@
 
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
-#include "schema/onnx.pb.h"
+#include "schema/onnx/onnx.pb.h"
 #include "test/actors/support/memory_storage.h"
 
 using namespace actorflow;

@@ -67,6 +67,8 @@ void name_library() {
   keep(&af::host_name);
   // actors/export/onnx_export.h
   keep(&af::exported_variables);
+  // actors/import/onnx_import.h
+  keep(&af::import_onnx);
   // actors/input/dataset.h
   keep(&af::read_all);
   // actors/input/rows.h

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "schema/event.h"
+#include "schema/onnx/onnx.h"
 #include "schema/records/record_codec.h"
 #include "schema/tfrecord.h"
 #include "test/fuzz/support/seeds.h"
@@ -76,6 +77,22 @@ Bytes record_seed() {
   return bytes + bytes;
 }
 
+// Weights in the model if there is no file of them.
+Bytes onnx_seed(const std::string& weights_file) {
+  OnnxModel model{.name = "seed",
+                  .inputs = {{"x", DType::float32, {{"batch", 2}}}},
+                  .outputs = {{"y", DType::float32, {}}},
+                  .nodes = {},
+                  .initializers = {}};
+  model.nodes.push_back(
+      {"product", "Gemm", {"x", "w"}, {"p"}, {{"transB", std::int64_t{1}}, {"alpha", 0.5}}});
+  model.nodes.push_back(
+      {"swap", "Transpose", {"p"}, {"y"}, {{"perm", std::vector<std::int64_t>{1, 0}}}});
+  model.initializers = {{"w", Tensor::zeros(DType::float32, {600, 2})},
+                        {"names", Tensor::of<std::string>({2}, {"a", "b"})}};
+  return encode_onnx(model, weights_file).model;
+}
+
 }  // namespace
 
 void add_data_seeds(const AddSeed& add) {
@@ -106,6 +123,8 @@ void add_data_seeds(const AddSeed& add) {
     add("png", to_bytes(encode_image(8, 6, channels,
                                      std::span(pixels).first(static_cast<std::size_t>(48 * channels)))
                             .png));
+
+  for (const char* weights : {"", "seed.weights"}) add("onnx", onnx_seed(weights));
 
   add("tfrecord", event_file());
   Bytes texts;

@@ -1,15 +1,26 @@
-#include "schema/onnx.h"
+#include "schema/onnx/onnx.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
+#include <utility>
 
 #include "dataflow/values/error.h"
-#include "schema/onnx.pb.h"
+#include "schema/onnx/onnx.pb.h"
 
 namespace actorflow {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
+
+// TensorProto.DataType.
+constexpr std::array<std::pair<DType, int>, 7> onnx_types{{{DType::float32, 1},
+                                                           {DType::uint8, 2},
+                                                           {DType::int32, 6},
+                                                           {DType::int64, 7},
+                                                           {DType::string, 8},
+                                                           {DType::boolean, 9},
+                                                           {DType::float64, 11}}};
 
 std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {static_cast<const std::byte*>(tensor.data()), tensor.size_bytes()};
@@ -129,31 +140,20 @@ std::vector<std::byte> serialize(const onnx::ModelProto& model) {
 }  // namespace
 
 int onnx_type(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return 1;
-    case DType::uint8:
-      return 2;
-    case DType::int32:
-      return 6;
-    case DType::int64:
-      return 7;
-    case DType::string:
-      return 8;
-    case DType::boolean:
-      return 9;
-    case DType::float64:
-      return 11;
-    default:
-      return 0;
-  }
+  const auto found = std::ranges::find(onnx_types, dtype, &std::pair<DType, int>::first);
+  return found == onnx_types.end() ? 0 : found->second;
+}
+
+DType onnx_dtype(int type) {
+  const auto found = std::ranges::find(onnx_types, type, &std::pair<DType, int>::second);
+  return found == onnx_types.end() ? DType::invalid : found->first;
 }
 
 OnnxFiles encode_onnx(const OnnxModel& model, const std::string& weights_file) {
   onnx::ModelProto out;
   out.set_ir_version(onnx_ir_version);
   out.set_producer_name("actorflow");
-  out.add_opset_import()->set_version(onnx_opset);
+  out.add_opset_import()->set_version(model.opset);
   auto& graph = *out.mutable_graph();
   graph.set_name(model.name);
   WeightsFile weights(weights_file);

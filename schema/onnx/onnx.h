@@ -42,6 +42,7 @@ struct OnnxValue {
 // A model. Its nodes are in topological order.
 struct OnnxModel {
   std::string name;
+  std::int64_t opset = onnx_opset;
   std::vector<OnnxValue> inputs, outputs;
   std::vector<OnnxNode> nodes;
   std::map<std::string, Tensor> initializers;  // constants, on the host
@@ -49,6 +50,8 @@ struct OnnxModel {
 
 // TensorProto's number for a dtype.
 int onnx_type(DType dtype);
+// The dtype of such a number; invalid for one that is not there.
+DType onnx_dtype(int type);
 
 struct OnnxFiles {
   std::vector<std::byte> model;
@@ -60,5 +63,20 @@ struct OnnxFiles {
 // a page (4 KiB) and more are in that file beside it, at multiples of a page. The result refers to the
 // tensors' bytes. Throws resource_exhausted if the model is above 2 GiB, the limit of Protocol Buffers.
 OnnxFiles encode_onnx(const OnnxModel& model, const std::string& weights_file = {});
+
+// The files of weights beside a model, by their names.
+class OnnxWeights {
+ public:
+  virtual ~OnnxWeights() = default;
+  virtual std::uint64_t size_bytes(const std::string& file) = 0;
+  // REQUIRES: the file has these bytes.
+  virtual void read(const std::string& file, std::uint64_t offset, std::span<std::byte> into) = 0;
+};
+
+// The model in a file, which may come from anywhere. Attributes of other kinds than OnnxAttr's are left
+// out; an operator of another domain is "domain.Op". Names of files of weights lead into no other
+// folder. Throws data_loss if the bytes are no whole model, unimplemented for a tensor of a dtype or
+// rank that is not there, and what `weights` throws.
+OnnxModel decode_onnx(std::span<const std::byte> bytes, OnnxWeights& weights);
 
 }  // namespace actorflow

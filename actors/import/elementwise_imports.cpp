@@ -1,0 +1,148 @@
+// Operators that work element by element.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "actors/import/imported_node.h"
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
+
+namespace actorflow {
+namespace {
+
+using Unary = Output (*)(Output);
+using Binary = Output (*)(Output, Output);
+
+Output before_exchange(Output x) { return {x.graph, x.node().inputs[0]}; }
+
+// Where the inputs are alike and have their dimensions exchanged alike, the elements are computed
+// before, which spares two exchanges between the layers of a convolutional net.
+template <class Compute>
+Output per_element(const std::vector<Output>& inputs, Compute&& compute) {
+  const auto* first = exchange_of(inputs[0]);
+  const bool alike = first && std::ranges::all_of(inputs, [&](Output x) {
+                       const auto* exchange = exchange_of(x);
+                       return exchange && *exchange == *first && x.shape() == inputs[0].shape();
+                     });
+  if (!alike) return compute(inputs);
+  const std::vector<std::int64_t> exchange = *first;  // a copy: the graph grows
+  std::vector<Output> before;
+  for (const Output& x : inputs) before.push_back(before_exchange(x));
+  return exchanged(compute(before), exchange);
+}
+
+OnnxImport as(Unary op) {
+  return [op](ImportedNode& n) {
+    return per_element({n.input(0)}, [op](const auto& x) { return op(x[0]); });
+  };
+}
+
+OnnxImport as(Binary op) {
+  return [op](ImportedNode& n) {
+    return per_element({n.input(0), n.input(1)}, [op](const auto& x) { return op(x[0], x[1]); });
+  };
+}
+
+// Of one input or more.
+OnnxImport as_fold(Binary op) {
+  return [op](ImportedNode& n) {
+    return per_element(n.all_inputs(), [op](const auto& inputs) {
+      Output all = inputs[0];
+      for (std::size_t i = 1; i < inputs.size(); ++i) all = op(all, inputs[i]);
+      return all;
+    });
+  };
+}
+
+Output reciprocal(Output x) { return 1.0 / x; }
+
+// The tensors of a power may be of two types, of which the first counts.
+Output power(ImportedNode& n) { return pow(n.input(0), cast(n.input(1), n.input(0).dtype())); }
+
+Output select_import(ImportedNode& n) { return select(n.input(0), n.input(1), n.input(2)); }
+
+Output cast_import(ImportedNode& n) {
+  const DType dtype = onnx_dtype(static_cast<int>(n.integer("to", 0)));
+  if (dtype == DType::invalid || dtype == DType::string)
+    n.refuse(fmt::format("there is no cast to ONNX's type {}", n.integer("to", 0)));
+  return per_element({n.input(0)}, [dtype](const auto& x) { return cast(x[0], dtype); });
+}
+
+Output clip_import(ImportedNode& n) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double low = n.has(1) ? n.number(1) : -infinity, high = n.has(2) ? n.number(2) : infinity;
+  return per_element({n.input(0)}, [&](const auto& inputs) {
+    Output x = inputs[0];
+    if (n.has(1)) x = maximum(x, scalar_like(x, low));
+    return n.has(2) ? minimum(x, scalar_like(x, high)) : x;
+  });
+}
+
+Output leaky_relu_import(ImportedNode& n) {
+  const double slope = n.number("alpha", 0.01);
+  return per_element({n.input(0)}, [slope](const auto& x) { return leaky_relu(x[0], slope); });
+}
+
+Output elu_import(ImportedNode& n) {
+  const double alpha = n.number("alpha", 1);
+  return per_element({n.input(0)}, [alpha](const auto& x) { return elu(x[0], alpha); });
+}
+
+Output gelu_import(ImportedNode& n) {
+  const bool approximate = n.text("approximate", "none") == "tanh";
+  return per_element({n.input(0)}, [approximate](const auto& x) { return gelu(x[0], approximate); });
+}
+
+Output first_input(ImportedNode& n) { return n.input(0); }
+
+}  // namespace
+
+OnnxImports elementwise_imports() {
+  return {
+      {"Identity", first_input},
+      {"Dropout", first_input},  // of inference
+      {"Neg", as(negative)},
+      {"Abs", as(abs)},
+      {"Sign", as(sign)},
+      {"Exp", as(exp)},
+      {"Log", as(log)},
+      {"Sqrt", as(sqrt)},
+      {"Reciprocal", as(reciprocal)},
+      {"Erf", as(erf)},
+      {"Sin", as(sin)},
+      {"Cos", as(cos)},
+      {"Floor", as(floor)},
+      {"Ceil", as(ceil)},
+      {"Round", as(round)},
+      {"Tanh", as(tanh)},
+      {"Sigmoid", as(sigmoid)},
+      {"Softplus", as(softplus)},
+      {"Relu", as(relu)},
+      {"LeakyRelu", leaky_relu_import},
+      {"Elu", elu_import},
+      {"Gelu", gelu_import},
+      {"Clip", clip_import},
+      {"Add", as(add)},
+      {"Sub", as(subtract)},
+      {"Mul", as(multiply)},
+      {"Div", as(divide)},
+      {"Pow", power},
+      {"Max", as_fold(maximum)},
+      {"Min", as_fold(minimum)},
+      {"Sum", as_fold(add)},
+      {"Equal", as(equal)},
+      {"Less", as(less)},
+      {"LessOrEqual", as(less_equal)},
+      {"Greater", as(greater)},
+      {"GreaterOrEqual", as(greater_equal)},
+      {"And", as(logical_and)},
+      {"Or", as(logical_or)},
+      {"Not", as(logical_not)},
+      {"Where", select_import},
+      {"Cast", cast_import},
+  };
+}
+
+}  // namespace actorflow

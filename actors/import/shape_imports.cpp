@@ -1,0 +1,184 @@
+// Operators that move, choose and reduce elements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "actors/import/imported_node.h"
+#include "dataflow/values/error.h"
+#include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
+
+namespace actorflow {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using Reduction = Output (*)(Output, const Ints&, bool);
+
+OnnxImport reduced_by(Reduction reduction) {
+  return [reduction](ImportedNode& n) {
+    const Ints axes = n.ints(1, "axes");
+    if (axes.empty() && n.integer("noop_with_empty_axes", 0) != 0) return n.input(0);
+    return reduction(n.input(0), axes, n.integer("keepdims", 1) != 0);
+  };
+}
+
+Output argmax_import(ImportedNode& n) {
+  if (n.integer("select_last_index", 0) != 0) n.refuse("of equal elements only the first is found");
+  const std::int64_t axis = axis_of(n.integer("axis", 0), n.rank(0));
+  const Output index = argmax(n.input(0), axis);
+  return n.integer("keepdims", 1) != 0 ? expand_dims(index, {axis}) : index;
+}
+
+// In place of 0 stands the dimension of x, unless attribute allowzero says otherwise. Then -1 follows
+// from the dimensions that are not kept, so that a kept one need not be known.
+Output reshape_import(ImportedNode& n) {
+  const Output x = n.input(0);
+  if (n.shape_of(1)) n.refuse("the shape is that of another tensor, which only a step knows");
+  const Ints wanted = n.ints(1);
+  Ints dims = wanted;
+  const bool keeps = n.integer("allowzero", 0) == 0;
+  std::int64_t rest = 1;  // elements of x for those that are not kept; negative: not known
+  for (int i = 0; i < n.rank(0); ++i)
+    if (const auto at = static_cast<std::size_t>(i); !keeps || at >= wanted.size() || wanted[at] != 0)
+      rest = rest < 0 || x.shape()[i] < 0 ? -1 : rest * x.shape()[i];
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] > 0) rest /= wanted[i];
+    if (wanted[i] != 0 || !keeps) continue;
+    if (std::cmp_greater_equal(i, n.rank(0)))
+      throw invalid_argument(fmt::format("the shape keeps dimension {} of {}", i, x.type().to_string()));
+    dims[i] = x.shape()[static_cast<int>(i)];
+  }
+  const auto open = std::ranges::find(wanted, -1);
+  if (open != wanted.end() && rest > 0) dims[static_cast<std::size_t>(open - wanted.begin())] = rest;
+  if (std::ranges::count(dims, -1) > 1) n.refuse("two dimensions of the result are not known");
+  return reshape(x, Shape(dims));
+}
+
+Output flatten_import(ImportedNode& n) {
+  const Shape& shape = n.input(0).shape();
+  const auto axis = static_cast<int>(axis_of(n.integer("axis", 1), n.rank(0)));
+  if (axis < 0 || axis > shape.rank())
+    throw invalid_argument(fmt::format("axis {} of {}", axis, n.input(0).type().to_string()));
+  std::int64_t inner = 1, outer = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    std::int64_t& side = i < axis ? outer : inner;
+    side = side < 0 || shape[i] < 0 ? -1 : side * shape[i];
+  }
+  if (inner < 0 && outer < 0) n.refuse("two of its dimensions are not known");
+  return reshape(n.input(0), {outer, inner});
+}
+
+Output expand_import(ImportedNode& n) {
+  const Output x = n.input(0);
+  if (const Output like = n.shape_of(1)) return broadcast_like(x, like);
+  if (x.dtype() != DType::boolean && x.dtype() != DType::string)
+    return broadcast_like(x, broadcast_like(x, fill(n.graph(), Shape(n.ints(1)), 0, x.dtype())));
+  n.refuse(fmt::format("{} is not expanded", x.type().to_string()));
+}
+
+Output unsqueeze_import(ImportedNode& n) { return expand_dims(n.input(0), n.ints(1, "axes")); }
+
+Output squeeze_import(ImportedNode& n) {
+  Ints axes = n.ints(1, "axes");
+  const Shape& shape = n.input(0).shape();
+  if (axes.empty())
+    for (int i = 0; i < n.rank(0); ++i) {
+      if (shape[i] < 0) n.refuse("a dimension is not known, and no axes are given");
+      if (shape[i] == 1) axes.push_back(i);
+    }
+  return squeeze(n.input(0), axes);
+}
+
+Output transpose_import(ImportedNode& n) {
+  Ints permutation = n.ints("perm");
+  if (permutation.empty()) {
+    permutation.resize(static_cast<std::size_t>(n.rank(0)));
+    std::iota(permutation.rbegin(), permutation.rend(), 0);
+  }
+  Ints sorted = permutation;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    if (sorted[i] != static_cast<std::int64_t>(i))
+      throw invalid_argument("its attribute 'perm' is no permutation");
+  return exchanged(n.input(0), permutation);
+}
+
+// One end of a slice along an axis, from the front and within the tensor.
+std::int64_t bound(ImportedNode& n, std::int64_t end, std::int64_t size) {
+  if (size < 0 && end < 0) n.refuse("it counts from the end of a dimension that is not known");
+  if (end < 0) end += size;
+  return size < 0 ? std::max<std::int64_t>(end, 0) : std::clamp<std::int64_t>(end, 0, size);
+}
+
+Output slice_import(ImportedNode& n) {
+  const Shape& shape = n.input(0).shape();
+  const Ints starts = n.ints(1), ends = n.ints(2);
+  Ints axes = n.has(3) ? n.ints(3) : Ints(starts.size());
+  if (!n.has(3)) std::iota(axes.begin(), axes.end(), 0);
+  const Ints steps = n.has(4) ? n.ints(4) : Ints(starts.size(), 1);
+  Ints begin(static_cast<std::size_t>(n.rank(0)), 0), size(begin.size(), -1);
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+    throw invalid_argument("starts, ends, axes and steps are not as many");
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (steps[i] != 1) n.refuse(fmt::format("it takes steps of {}", steps[i]));
+    const std::int64_t axis = axis_of(axes[i], shape.rank());
+    if (axis < 0 || axis >= shape.rank())
+      throw invalid_argument(fmt::format("there is no axis {}", axes[i]));
+    const std::int64_t all = shape[static_cast<int>(axis)];
+    auto& first = begin[static_cast<std::size_t>(axis)];
+    first = bound(n, starts[i], all);
+    if (ends[i] >= std::numeric_limits<std::int32_t>::max()) continue;  // to the end
+    if (all < 0) n.refuse("it ends within a dimension that is not known");
+    size[static_cast<std::size_t>(axis)] = std::max<std::int64_t>(0, bound(n, ends[i], all) - first);
+  }
+  return slice(n.input(0), begin, size);
+}
+
+Output concat_import(ImportedNode& n) { return concat(n.all_inputs(), n.integer("axis", 0)); }
+
+Output pad_import(ImportedNode& n) {
+  if (n.text("mode", "constant") != "constant") n.refuse("it pads with other elements than zeros");
+  if (n.has(2) && n.number(2) != 0) n.refuse(fmt::format("it pads with {}", n.number(2)));
+  if (n.has(3)) n.refuse("it pads some axes only");
+  const Ints pads = n.ints(1);
+  const auto half = static_cast<std::ptrdiff_t>(pads.size() / 2);
+  return pad(n.input(0), Ints(pads.begin(), pads.begin() + half), Ints(pads.begin() + half, pads.end()));
+}
+
+// The model's own indices may count from the end.
+Output gather_import(ImportedNode& n) {
+  const std::int64_t axis = axis_of(n.integer("axis", 0), n.rank(0));
+  if (!n.is_constant(1)) return gather(n.input(0), n.input(1), axis);
+  Ints indices = n.ints(1);
+  const std::int64_t size = n.input(0).shape()[static_cast<int>(axis)];
+  for (auto& index : indices) {
+    if (index >= 0) continue;
+    if (size < 0) n.refuse("an index counts from the end of a dimension that is not known");
+    index += size;
+  }
+  return gather(n.input(0), n.graph().constant(Tensor::of<std::int64_t>(n.input(1).shape(), indices)),
+                axis);
+}
+
+Output shape_import(ImportedNode& n) {
+  if (n.integer("start", 0) != 0 || n.node().attrs.contains("end")) n.refuse("it is of some dimensions");
+  return shape_of(n.input(0));
+}
+
+}  // namespace
+
+OnnxImports shape_imports() {
+  return {
+      {"ReduceSum", reduced_by(sum)},  {"ReduceMean", reduced_by(mean)}, {"ReduceMax", reduced_by(max)},
+      {"ReduceMin", reduced_by(min)},  {"ArgMax", argmax_import},        {"Shape", shape_import},
+      {"Reshape", reshape_import},     {"Flatten", flatten_import},      {"Expand", expand_import},
+      {"Unsqueeze", unsqueeze_import}, {"Squeeze", squeeze_import},      {"Transpose", transpose_import},
+      {"Slice", slice_import},         {"Concat", concat_import},        {"Pad", pad_import},
+      {"Gather", gather_import},
+  };
+}
+
+}  // namespace actorflow
