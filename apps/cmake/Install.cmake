@@ -7,12 +7,27 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/actorflow)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/actorflow)
 
-foreach(layer dataflow kernels schema simulation)
-  set_target_properties(actorflow_${layer} PROPERTIES EXPORT_NAME ${layer})
-endforeach()
-target_compile_features(actorflow_dataflow INTERFACE cxx_std_20)
-target_include_directories(actorflow_dataflow INTERFACE $<INSTALL_INTERFACE:${header_folder}>)
-install(TARGETS actorflow actorflow_simulation actorflow_schema actorflow_kernels actorflow_dataflow EXPORT actorflow)
+# The layers as one shared library, so that a program of others links in a moment, is small, and needs nothing of
+# what we need. Our own programs are static: a copied one runs.
+set(layers actorflow_dataflow actorflow_kernels actorflow_schema actorflow)
+list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(actorflow_shared SHARED ${objects})
+# The archives add nothing to their objects, but say what these need.
+target_link_libraries(actorflow_shared PRIVATE ${layers})
+target_link_options(actorflow_shared PRIVATE -Wl,-Bsymbolic-functions)  # calls within the library stay there
+target_compile_features(actorflow_shared INTERFACE cxx_std_20)
+target_include_directories(actorflow_shared INTERFACE $<INSTALL_INTERFACE:${header_folder}>)
+# What tests link to besides: a library of its own, so that programs do not carry it.
+add_library(actorflow_simulation_shared SHARED $<TARGET_OBJECTS:actorflow_simulation>)
+target_link_libraries(actorflow_simulation_shared PUBLIC actorflow_shared PRIVATE CAF::core spdlog::spdlog fmt::fmt)
+set_target_properties(actorflow_shared PROPERTIES OUTPUT_NAME actorflow EXPORT_NAME actorflow)
+set_target_properties(actorflow_simulation_shared PROPERTIES OUTPUT_NAME actorflow_simulation EXPORT_NAME simulation
+  INSTALL_RPATH "$ORIGIN")
+# Libraries outside of the system's folders stay where they were found.
+set_target_properties(actorflow_shared actorflow_simulation_shared PROPERTIES LINKER_LANGUAGE CXX
+  INSTALL_RPATH_USE_LINK_PATH ON
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+install(TARGETS actorflow_shared actorflow_simulation_shared EXPORT actorflow)
 install(EXPORT actorflow NAMESPACE actorflow:: DESTINATION ${package_folder} FILE actorflowTargets.cmake)
 
 set(header_list ${CMAKE_CURRENT_LIST_DIR}/public_headers.txt)
@@ -22,17 +37,6 @@ foreach(header ${headers})
   get_filename_component(room ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${room})
 endforeach()
-
-if(ACTORFLOW_CUDA)
-  # Whoever links to the library needs CUDA's runtime and nothing else of CUDA's, so it comes along: NVIDIA's
-  # licence permits that (its attachment A names the file).
-  set(cudart_folder ${CMAKE_INSTALL_LIBDIR}/actorflow)
-  install(FILES ${CUDA_cudart_static_LIBRARY} DESTINATION ${cudart_folder} RENAME libcudart_static.a)
-  foreach(library $<INSTALL_PREFIX>/${cudart_folder}/libcudart_static.a rt ${CMAKE_DL_LIBS})
-    target_link_libraries(actorflow_kernels INTERFACE $<INSTALL_INTERFACE:${library}>)
-  endforeach()
-  set(cuda_libraries " -L\${libdir}/actorflow -lcudart_static -lrt")
-endif()
 
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/*.capnp)
 install(FILES ${schemas} DESTINATION ${header_folder}/schema)
@@ -49,15 +53,10 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/actorflowConfig.cmake.in
   ${CMAKE_BINARY_DIR}/actorflowConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES
-  ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
-  ${CMAKE_SOURCE_DIR}/actors/cmake/FindCAF.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindISAL.cmake
-  ${CMAKE_SOURCE_DIR}/schema/cmake/FindLibCSV.cmake ${CMAKE_SOURCE_DIR}/schema/cmake/FindLZ4.cmake
-  ${CMAKE_SOURCE_DIR}/schema/cmake/FindZSTD.cmake
+install(FILES ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/actorflowConfigVersion.cmake
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)
-  # Libraries outside of the system's folders stay where they were found.
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
