@@ -97,12 +97,18 @@ Output gelu_import(ImportedNode& n) {
 
 Output first_input(ImportedNode& n) { return n.input(0); }
 
+Output dropout_import(ImportedNode& n) {
+  if (n.has(2) && !(n.is_constant(2) && !n.truth(2)))
+    n.refuse("dropout is for training; export the model for inference");
+  return n.input(0);
+}
+
 }  // namespace
 
 OnnxImports elementwise_imports() {
   return {
       {"Identity", first_input},
-      {"Dropout", first_input},  // of inference
+      {"Dropout", dropout_import},
       {"Neg", as(negative)},
       {"Abs", as(abs)},
       {"Sign", as(sign)},

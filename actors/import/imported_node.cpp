@@ -44,6 +44,13 @@ int ImportedNode::rank(int i) const {
   return shape.rank();
 }
 
+int ImportedNode::axis(std::int64_t axis, int i) const {
+  const int dims = rank(i);
+  if (axis < -dims || axis >= dims)
+    throw invalid_argument(fmt::format("there is no axis {} of {}", axis, input(i).type().to_string()));
+  return static_cast<int>(axis < 0 ? axis + dims : axis);
+}
+
 std::vector<std::int64_t> ImportedNode::ints(int i) const {
   const Tensor& tensor = given(i).constant;
   if (!tensor.valid()) refuse(fmt::format("input {} is computed; it must be a constant", i));
@@ -60,6 +67,13 @@ double ImportedNode::number(int i) const {
   if (tensor.elements() == 1 && tensor.dtype() == DType::int64)
     return static_cast<double>(tensor.values<std::int64_t>()[0]);
   throw invalid_argument(fmt::format("input {} is {}; expected a number", i, tensor.describe()));
+}
+
+bool ImportedNode::truth(int i) const {
+  const Tensor& tensor = given(i).constant;
+  if (tensor.valid() && tensor.dtype() == DType::boolean && tensor.elements() == 1)
+    return tensor.values<bool>()[0];
+  throw invalid_argument(fmt::format("input {} is no constant of type bool", i));
 }
 
 Output ImportedNode::shape_of(int i) const { return given(i).shape_of; }

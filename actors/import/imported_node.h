@@ -16,10 +16,11 @@ namespace actorflow {
 // A tensor of a model. One that the model holds becomes a node of the graph when it is first computed
 // with: many say only how other nodes work.
 struct ImportedTensor {
-  Output output{};       // empty: not in the graph yet
-  Tensor constant{};     // not valid: it is computed
-  Output shape_of{};     // the tensor whose shape this is; empty if it is none
-  bool refused = false;  // a node before it cannot be imported
+  Output output{};          // empty: not in the graph yet
+  Tensor constant{};        // not valid: it is computed
+  Output shape_of{};        // the tensor whose shape this is; empty if it is none
+  bool refused = false;     // a node before it cannot be imported
+  bool is_further = false;  // a second or later output of its node
 };
 
 // Thread-compatible.
@@ -37,10 +38,14 @@ class ImportedNode {
   std::vector<Output> all_inputs() const;  // one or more
   // The number of dimensions of an input.
   int rank(int i) const;
+  // An axis of an input, counted from the front; a negative one counts from the end. Throws
+  // invalid_argument if there is none.
+  int axis(std::int64_t axis, int i) const;
   bool is_constant(int i) const { return given(i).constant.valid(); }
   // The input's elements, where the model has them.
   std::vector<std::int64_t> ints(int i) const;
   double number(int i) const;
+  bool truth(int i) const;
   // The tensor whose shape the input is, or an empty one.
   Output shape_of(int i) const;
 
@@ -64,9 +69,6 @@ class ImportedNode {
   const OnnxNode& node_;
   std::vector<ImportedTensor*> inputs_;  // null: left out
 };
-
-// A negative axis counts from the end.
-inline std::int64_t axis_of(std::int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
 // The permutation of a node that exchanges dimensions; null for others. Valid until the graph grows.
 const std::vector<std::int64_t>* exchange_of(Output x);

@@ -116,7 +116,7 @@ OnnxImport over_images(Reduction reduction) {
 }
 
 // The permutation that brings an axis to the end, and the one that brings it back.
-Ints axis_to_end(int rank, std::int64_t axis) {
+Ints axis_to_end(int rank, int axis) {
   Ints permutation;
   for (int i = 0; i < rank; ++i)
     if (i != axis) permutation.push_back(i);
@@ -132,10 +132,8 @@ Ints inverse(const Ints& permutation) {
 }
 
 template <class Compute>
-Output along_axis(Output x, int rank, std::int64_t axis, Compute&& compute) {
+Output along_axis(Output x, int rank, int axis, Compute&& compute) {
   if (axis == rank - 1) return compute(x);
-  if (axis < 0 || axis >= rank)
-    throw invalid_argument(fmt::format("there is no axis {} of {}", axis, x.type().to_string()));
   const Ints permutation = axis_to_end(rank, axis);
   return exchanged(compute(exchanged(x, permutation)), inverse(permutation));
 }
@@ -143,14 +141,14 @@ Output along_axis(Output x, int rank, std::int64_t axis, Compute&& compute) {
 Output batch_norm_import(ImportedNode& n) {
   if (n.integer("training_mode", 0) != 0)
     n.refuse("it normalises by the batch, which is for training; export the model for inference");
-  return along_axis(n.input(0), n.rank(0), 1, [&n](Output x) {
+  return along_axis(n.input(0), n.rank(0), n.axis(1, 0), [&n](Output x) {
     return batch_norm_inference(x, n.input(1), n.input(2), n.input(3), n.input(4),
                                 n.number("epsilon", 1e-5));
   });
 }
 
 Output layer_norm_import(ImportedNode& n) {
-  if (axis_of(n.integer("axis", -1), n.rank(0)) != n.rank(0) - 1)
+  if (n.axis(n.integer("axis", -1), 0) != n.rank(0) - 1)
     n.refuse("it normalises more than the last dimension");
   const Output beta = n.has(2) ? n.input(2) : zeros_like(n.input(1));
   return layer_norm(n.input(0), n.input(1), beta, n.number("epsilon", 1e-5));
@@ -160,7 +158,7 @@ using Rows = Output (*)(Output);
 
 OnnxImport of_rows(Rows op) {
   return [op](ImportedNode& n) {
-    return along_axis(n.input(0), n.rank(0), axis_of(n.integer("axis", -1), n.rank(0)), op);
+    return along_axis(n.input(0), n.rank(0), n.axis(n.integer("axis", -1), 0), op);
   };
 }
 

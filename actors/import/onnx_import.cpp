@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -60,6 +61,10 @@ class ModelImport {
                                                    refused_.size(), fmt::join(refused_, "; ")));
     for (const OnnxValue& value : model_.outputs) {
       ImportedTensor& tensor = tensor_of(value.name, "an output of the model");
+      if (tensor.is_further)
+        throw Error(
+            Code::unimplemented,
+            fmt::format("its output '{}' is the second one of a node, which is not there", value.name));
       if (!tensor.output) tensor.output = graph_.constant(tensor.constant, value.name);
       signature_.outputs[value.name] = tensor.output;
     }
@@ -100,7 +105,6 @@ class ModelImport {
   }
 
   void add(const OnnxNode& node) {
-    if (node.outputs.empty() || node.outputs[0].empty()) return;
     ImportedTensor result;
     try {
       result = imported(node);
@@ -108,10 +112,18 @@ class ModelImport {
       const std::string what = fmt::format("node '{}' ({}): {}", node.name, node.op, error.what());
       if (error.code() != Code::unimplemented) throw Error(error.code(), what);
       refused_.push_back(what);
-      for (const std::string& output : node.outputs) tensors_[output].refused = true;
-      return;
+      result = {.refused = true};
     }
-    tensors_[node.outputs[0]] = std::move(result);
+    const bool refused = result.refused;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (!node.outputs[i].empty())
+        keep(node.outputs[i],
+             i == 0 ? std::move(result) : ImportedTensor{.refused = refused, .is_further = true});
+  }
+
+  void keep(const std::string& name, ImportedTensor tensor) {
+    if (!tensors_.try_emplace(name, std::move(tensor)).second)
+      throw Error(Code::data_loss, fmt::format("the model has two tensors '{}'", name));
   }
 
   ImportedTensor imported(const OnnxNode& node) {
@@ -121,7 +133,10 @@ class ModelImport {
       inputs.push_back(name.empty() ? nullptr : &tensor_of(name, "an input"));
       refused = refused || (inputs.back() && inputs.back()->refused);
     }
+    const bool further = std::ranges::any_of(
+        inputs, [](const auto* input) { return input && input->is_further && !input->refused; });
     ImportedNode of(graph_, node, std::move(inputs));
+    if (further) of.refuse("it takes a second output of another node, which is not there");
     const auto found = imports().find(node.op);
     if (node.op != "Constant" && found == imports().end()) of.refuse("this operator is not known here");
     if (refused) return {.refused = true};  // said already

@@ -17,6 +17,12 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using Reduction = Output (*)(Output, const Ints&, bool);
 
+// -1 if one of them is not known, or their product too large.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result) ? -1 : result;
+}
+
 OnnxImport reduced_by(Reduction reduction) {
   return [reduction](ImportedNode& n) {
     const Ints axes = n.ints(1, "axes");
@@ -27,7 +33,7 @@ OnnxImport reduced_by(Reduction reduction) {
 
 Output argmax_import(ImportedNode& n) {
   if (n.integer("select_last_index", 0) != 0) n.refuse("of equal elements only the first is found");
-  const std::int64_t axis = axis_of(n.integer("axis", 0), n.rank(0));
+  const int axis = n.axis(n.integer("axis", 0), 0);
   const Output index = argmax(n.input(0), axis);
   return n.integer("keepdims", 1) != 0 ? expand_dims(index, {axis}) : index;
 }
@@ -43,7 +49,7 @@ Output reshape_import(ImportedNode& n) {
   std::int64_t rest = 1;  // elements of x for those that are not kept; negative: not known
   for (int i = 0; i < n.rank(0); ++i)
     if (const auto at = static_cast<std::size_t>(i); !keeps || at >= wanted.size() || wanted[at] != 0)
-      rest = rest < 0 || x.shape()[i] < 0 ? -1 : rest * x.shape()[i];
+      rest = product(rest, x.shape()[i]);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] > 0) rest /= wanted[i];
     if (wanted[i] != 0 || !keeps) continue;
@@ -57,15 +63,15 @@ Output reshape_import(ImportedNode& n) {
   return reshape(x, Shape(dims));
 }
 
+// Before the axis and behind it; there may be nothing behind.
 Output flatten_import(ImportedNode& n) {
-  const Shape& shape = n.input(0).shape();
-  const auto axis = static_cast<int>(axis_of(n.integer("axis", 1), n.rank(0)));
-  if (axis < 0 || axis > shape.rank())
-    throw invalid_argument(fmt::format("axis {} of {}", axis, n.input(0).type().to_string()));
+  const Shape shape = n.input(0).shape();
+  const std::int64_t wanted = n.integer("axis", 1);
+  const int axis = wanted == n.rank(0) ? n.rank(0) : n.axis(wanted, 0);
   std::int64_t inner = 1, outer = 1;
   for (int i = 0; i < shape.rank(); ++i) {
     std::int64_t& side = i < axis ? outer : inner;
-    side = side < 0 || shape[i] < 0 ? -1 : side * shape[i];
+    side = product(side, shape[i]);
   }
   if (inner < 0 && outer < 0) n.refuse("two of its dimensions are not known");
   return reshape(n.input(0), {outer, inner});
@@ -124,10 +130,8 @@ Output slice_import(ImportedNode& n) {
     throw invalid_argument("starts, ends, axes and steps are not as many");
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (steps[i] != 1) n.refuse(fmt::format("it takes steps of {}", steps[i]));
-    const std::int64_t axis = axis_of(axes[i], shape.rank());
-    if (axis < 0 || axis >= shape.rank())
-      throw invalid_argument(fmt::format("there is no axis {}", axes[i]));
-    const std::int64_t all = shape[static_cast<int>(axis)];
+    const int axis = n.axis(axes[i], 0);
+    const std::int64_t all = shape[axis];
     auto& first = begin[static_cast<std::size_t>(axis)];
     first = bound(n, starts[i], all);
     if (ends[i] >= std::numeric_limits<std::int32_t>::max()) continue;  // to the end
@@ -150,10 +154,10 @@ Output pad_import(ImportedNode& n) {
 
 // The model's own indices may count from the end.
 Output gather_import(ImportedNode& n) {
-  const std::int64_t axis = axis_of(n.integer("axis", 0), n.rank(0));
+  const int axis = n.axis(n.integer("axis", 0), 0);
   if (!n.is_constant(1)) return gather(n.input(0), n.input(1), axis);
   Ints indices = n.ints(1);
-  const std::int64_t size = n.input(0).shape()[static_cast<int>(axis)];
+  const std::int64_t size = n.input(0).shape()[axis];
   for (auto& index : indices) {
     if (index >= 0) continue;
     if (size < 0) n.refuse("an index counts from the end of a dimension that is not known");
