@@ -57,6 +57,7 @@ install(FILES ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/acto
   DESTINATION ${package_folder})
 
 if(ACTORFLOW_APPS)
+  add_dependencies(programs actorflow_shared actorflow_simulation_shared)  # all that is installed
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)
