@@ -160,6 +160,21 @@ BOOST_AUTO_TEST_CASE(workers_that_step_alone_go_on_when_one_is_killed) {
   BOOST_TEST(test_accuracy_in(output) > 90);
 }
 
+BOOST_AUTO_TEST_CASE(workers_that_differ_in_how_they_agree_are_refused) {
+  const auto refused = [](const char* of_chief, const char* of_worker, std::vector<std::string> words) {
+    TfConfigCluster cluster(
+        {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy=multi_worker"}, {{"worker", 2}});
+    cluster.start("worker", 0, {of_chief});
+    cluster.start("worker", 1, {of_worker});
+    Process& worker = cluster.process("worker", 1);
+    BOOST_TEST(worker.wait() == 1, worker.output());
+    for (const auto& word : words)
+      BOOST_TEST(worker.output().find(word) != std::string::npos, worker.output());
+  };
+  refused("--local_steps=4", "--local_steps=5", {"4 local steps", "5 local steps"});
+  refused("--compression=bfloat16", "--compression=none", {"bfloat16 gradients", "other settings"});
+}
+
 BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {
   const Folder folder;
   Process records(

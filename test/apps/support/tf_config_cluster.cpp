@@ -30,12 +30,13 @@ TfConfigCluster::TfConfigCluster(std::vector<std::string> command, const Jobs& j
     for (int task = 0; task < tasks; ++task) tasks_.emplace_back(job, task);
 }
 
-void TfConfigCluster::start(const std::string& job, int task) {
+void TfConfigCluster::start(const std::string& job, int task, const std::vector<std::string>& flags) {
   std::vector<std::string> command{
       "/usr/bin/env",
       fmt::format(R"(TF_CONFIG={{"cluster": {}, "task": {{"type": "{}", "index": {}}}}})", cluster_, job,
                   task)};
   command.insert(command.end(), command_.begin(), command_.end());
+  command.insert(command.end(), flags.begin(), flags.end());
   processes_[{job, task}] = std::make_unique<Process>(std::move(command));
 }
 

@@ -18,7 +18,8 @@ class TfConfigCluster {
   // All tasks run `command`. Those of `beside`, such as an evaluator, are no part of the cluster.
   TfConfigCluster(std::vector<std::string> command, const Jobs& jobs, const Jobs& beside = {});
 
-  void start(const std::string& job, int task);
+  // `flags` are for this task only.
+  void start(const std::string& job, int task, const std::vector<std::string>& flags = {});
   void start_all();
   void send_all(int signal);
   Process& process(const std::string& job, int task) { return *processes_.at({job, task}); }
