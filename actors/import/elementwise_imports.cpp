@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "actors/import/imported_node.h"
 #include "dataflow/values/error.h"
@@ -33,10 +32,13 @@ Output per_element(const std::vector<Output>& inputs, Compute&& compute) {
   return exchanged(compute(before), exchange);
 }
 
+template <class Compute>
+Output per_element_of(ImportedNode& n, Compute&& compute) {
+  return per_element({n.input(0)}, [&](const auto& x) { return compute(x[0]); });
+}
+
 OnnxImport as(Unary op) {
-  return [op](ImportedNode& n) {
-    return per_element({n.input(0)}, [op](const auto& x) { return op(x[0]); });
-  };
+  return [op](ImportedNode& n) { return per_element_of(n, op); };
 }
 
 OnnxImport as(Binary op) {
@@ -67,32 +69,29 @@ Output cast_import(ImportedNode& n) {
   const DType dtype = onnx_dtype(static_cast<int>(n.integer("to", 0)));
   if (dtype == DType::invalid || dtype == DType::string)
     n.refuse(fmt::format("there is no cast to ONNX's type {}", n.integer("to", 0)));
-  return per_element({n.input(0)}, [dtype](const auto& x) { return cast(x[0], dtype); });
+  return per_element_of(n, [dtype](Output x) { return cast(x, dtype); });
 }
 
 Output clip_import(ImportedNode& n) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double low = n.has(1) ? n.number(1) : -infinity, high = n.has(2) ? n.number(2) : infinity;
-  return per_element({n.input(0)}, [&](const auto& inputs) {
-    Output x = inputs[0];
-    if (n.has(1)) x = maximum(x, scalar_like(x, low));
-    return n.has(2) ? minimum(x, scalar_like(x, high)) : x;
+  return per_element_of(n, [&n](Output x) {
+    if (n.has(1)) x = maximum(x, scalar_like(x, n.number(1)));
+    return n.has(2) ? minimum(x, scalar_like(x, n.number(2))) : x;
   });
 }
 
 Output leaky_relu_import(ImportedNode& n) {
   const double slope = n.number("alpha", 0.01);
-  return per_element({n.input(0)}, [slope](const auto& x) { return leaky_relu(x[0], slope); });
+  return per_element_of(n, [slope](Output x) { return leaky_relu(x, slope); });
 }
 
 Output elu_import(ImportedNode& n) {
   const double alpha = n.number("alpha", 1);
-  return per_element({n.input(0)}, [alpha](const auto& x) { return elu(x[0], alpha); });
+  return per_element_of(n, [alpha](Output x) { return elu(x, alpha); });
 }
 
 Output gelu_import(ImportedNode& n) {
   const bool approximate = n.text("approximate", "none") == "tanh";
-  return per_element({n.input(0)}, [approximate](const auto& x) { return gelu(x[0], approximate); });
+  return per_element_of(n, [approximate](Output x) { return gelu(x, approximate); });
 }
 
 Output first_input(ImportedNode& n) { return n.input(0); }

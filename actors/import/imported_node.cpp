@@ -18,17 +18,15 @@ std::vector<std::int64_t> integers_of(const Tensor& tensor) {
 
 }  // namespace
 
-const ImportedTensor& ImportedNode::given(int i) const {
+ImportedTensor& ImportedNode::given(int i) const {
   if (!has(i)) throw invalid_argument(fmt::format("input {} is missing", i));
   return *inputs_[static_cast<std::size_t>(i)];
 }
 
 Output ImportedNode::input(int i) const {
-  const ImportedTensor& tensor = given(i);
-  if (!tensor.output) {
-    auto& unmade = *inputs_[static_cast<std::size_t>(i)];
-    unmade.output = graph_.constant(unmade.constant, node_.inputs[static_cast<std::size_t>(i)]);
-  }
+  ImportedTensor& tensor = given(i);
+  if (!tensor.output)
+    tensor.output = graph_.constant(tensor.constant, node_.inputs[static_cast<std::size_t>(i)]);
   return tensor.output;
 }
 
@@ -51,17 +49,21 @@ int ImportedNode::axis(std::int64_t axis, int i) const {
   return static_cast<int>(axis < 0 ? axis + dims : axis);
 }
 
-std::vector<std::int64_t> ImportedNode::ints(int i) const {
+const Tensor& ImportedNode::held(int i) const {
   const Tensor& tensor = given(i).constant;
   if (!tensor.valid()) refuse(fmt::format("input {} is computed; it must be a constant", i));
+  return tensor;
+}
+
+std::vector<std::int64_t> ImportedNode::ints(int i) const {
+  const Tensor& tensor = held(i);
   if (tensor.dtype() == DType::int64) return integers_of<std::int64_t>(tensor);
   if (tensor.dtype() == DType::int32) return integers_of<std::int32_t>(tensor);
   throw invalid_argument(fmt::format("input {} is {}; expected integers", i, tensor.describe()));
 }
 
 double ImportedNode::number(int i) const {
-  const Tensor& tensor = given(i).constant;
-  if (!tensor.valid()) refuse(fmt::format("input {} is computed; it must be a constant", i));
+  const Tensor& tensor = held(i);
   if (tensor.elements() == 1 && tensor.dtype() == DType::float32) return tensor.values<float>()[0];
   if (tensor.elements() == 1 && tensor.dtype() == DType::float64) return tensor.values<double>()[0];
   if (tensor.elements() == 1 && tensor.dtype() == DType::int64)

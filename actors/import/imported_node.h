@@ -61,7 +61,8 @@ class ImportedNode {
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
-  const ImportedTensor& given(int i) const;
+  ImportedTensor& given(int i) const;
+  const Tensor& held(int i) const;  // by the model
   template <class T>
   const T* find(std::string_view name) const;
 

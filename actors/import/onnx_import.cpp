@@ -11,7 +11,6 @@
 
 #include "actors/import/imported_node.h"
 #include "dataflow/values/error.h"
-#include "kernels/ops.h"
 
 namespace actorflow {
 namespace {
@@ -72,11 +71,9 @@ class ModelImport {
   }
 
  private:
-  // Older models list what they hold among their inputs.
   void take_input(const OnnxValue& value, const std::map<std::string, Output>& given) {
-    if (tensors_.contains(value.name)) return;
     const TensorType type{value.dtype, shape_of(value)};
-    Output& input = tensors_[value.name].output;
+    Output input;
     if (const auto found = given.find(value.name); found != given.end()) {
       expect_in_graph(graph_, found->second, fmt::format("input '{}' of the model", value.name));
       const TensorType actual = found->second.type();
@@ -88,6 +85,7 @@ class ModelImport {
       input = graph_.placeholder(type.dtype, type.shape, value.name);
     }
     signature_.inputs[value.name] = input;
+    keep(value.name, {.output = input});
   }
 
   std::vector<std::string> input_names() const {

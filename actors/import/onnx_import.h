@@ -18,7 +18,7 @@ namespace actorflow {
 // Adds what the model of the file computes. Its inputs are the tensors of `inputs`, and placeholders for
 // those that are not among them; its weights are constants of the graph. A file of weights is read from
 // the model's folder. Images stay [batch, channels, height, width], as in the model. Nodes take the
-// device in scope, and names that begin with the model's name.
+// device in scope.
 //
 // Operator sets 13 to 21, of which the inference of perceptrons, convolutional nets and transformers is
 // there (README.md of this folder has the list). Throws unimplemented with all nodes that are not;

@@ -81,7 +81,7 @@ Output expand_import(ImportedNode& n) {
   const Output x = n.input(0);
   if (const Output like = n.shape_of(1)) return broadcast_like(x, like);
   if (x.dtype() != DType::boolean && x.dtype() != DType::string)
-    return broadcast_like(x, broadcast_like(x, fill(n.graph(), Shape(n.ints(1)), 0, x.dtype())));
+    return broadcast_like(x, fill(n.graph(), Shape(n.ints(1)), 0, x.dtype()));
   n.refuse(fmt::format("{} is not expanded", x.type().to_string()));
 }
 

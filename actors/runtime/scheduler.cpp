@@ -64,7 +64,7 @@ void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
   const std::lock_guard lock(mutex_);
   pieces_.push(piece);
   num_pieces_.fetch_add(1);  // before helpers() looks: see client_computes()
-  wake_one(std::max(helpers(), 1));
+  wake_one(takers_of_pieces());
 }
 
 // Where a client has left pieces behind, a worker that slept in its place may take them now.
@@ -72,7 +72,7 @@ void Scheduler::client_computes(bool computes) {
   clients_ += computes ? 1 : -1;
   if (computes || num_pieces_ == 0) return;
   const std::lock_guard lock(mutex_);
-  wake_one(std::max(helpers(), 1));
+  wake_one(takers_of_pieces());
 }
 
 caf::resumable* Scheduler::take_piece() {
@@ -87,9 +87,10 @@ void Scheduler::end_task(const std::string& reason) {
   std::_Exit(EXIT_FAILURE);
 }
 
-int Scheduler::helpers() const {
-  return std::max(0, static_cast<int>(num_workers()) - clients_.load());
-}
+int Scheduler::helpers() const { return std::max(0, static_cast<int>(num_workers()) - clients_.load()); }
+
+// With every place taken by clients, one worker is still there for what they left behind.
+int Scheduler::takers_of_pieces() const { return std::max(helpers(), 1); }
 
 // One of the first so many workers; not if one is already looking for something to do.
 void Scheduler::wake_one(int workers) {
@@ -100,15 +101,14 @@ void Scheduler::wake_one(int workers) {
     (*asleep)->woken.notify_one();
 }
 
-// With every place taken by clients, one worker is still there for what they left behind.
 caf::resumable* Scheduler::take(int index) {
   if (auto* actor = pop(actors_, num_actors_)) return actor;
-  return index < std::max(helpers(), 1) ? pop(pieces_, num_pieces_) : nullptr;
+  return index < takers_of_pieces() ? pop(pieces_, num_pieces_) : nullptr;
 }
 
 bool Scheduler::may_have(int index) const {
   return num_actors_.load(std::memory_order_relaxed) > 0 ||
-         (num_pieces_.load(std::memory_order_relaxed) > 0 && index < std::max(helpers(), 1));
+         (num_pieces_.load(std::memory_order_relaxed) > 0 && index < takers_of_pieces());
 }
 
 caf::resumable* Scheduler::next(int index) {

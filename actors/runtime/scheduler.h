@@ -96,6 +96,8 @@ class Scheduler final : public TaskScheduler {
   // An actor that the worker may take, or null. REQUIRES: mutex_ is held.
   caf::resumable* take(int index);
   bool may_have(int index) const;
+  // How many workers, from the first on, take pieces.
+  int takers_of_pieces() const;
   void wake_one(int workers);
   void rescue_light_actors();
   // Light actors that have been queued since the previous check. REQUIRES: mutex_ is held.

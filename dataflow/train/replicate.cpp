@@ -1,7 +1,6 @@
 #include "dataflow/train/replicate.h"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "dataflow/cluster/device_name.h"
@@ -50,11 +49,11 @@ void check_strategy(const AllReduce& s) {
         "with local_steps each replica updates all variables by itself, so that no optimizer is "
         "sharded: "
         "leave out local_steps or sharded_optimizer");
-  const auto [rate, momentum] = std::pair(s.outer.learning_rate, s.outer.momentum);
-  if (!(rate > 0) || !(momentum >= 0 && momentum < 1))
+  const Nesterov& outer = s.outer;
+  if (!(outer.learning_rate > 0) || !(outer.momentum >= 0 && outer.momentum < 1))
     throw invalid_argument(
         "the outer optimizer has a learning rate above 0 and a momentum from 0 to below 1, got " +
-        std::to_string(rate) + " and " + std::to_string(momentum));
+        std::to_string(outer.learning_rate) + " and " + std::to_string(outer.momentum));
 }
 
 // Whether a transformation is of the mean over all replicas.

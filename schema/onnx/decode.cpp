@@ -221,6 +221,7 @@ OnnxModel decode_onnx(std::span<const std::byte> bytes, OnnxWeights& weights) {
   for (const auto& initializer : graph.initializer())
     model.initializers.insert_or_assign(initializer.name(), tensor_of(initializer, weights));
   for (const auto& node : graph.node()) model.nodes.push_back(node_of(node, weights));
+  // Older models list what they hold among their inputs.
   for (const auto& value : graph.input())
     if (!model.initializers.contains(value.name())) model.inputs.push_back(value_of(value));
   for (const auto& value : graph.output()) model.outputs.push_back(value_of(value));

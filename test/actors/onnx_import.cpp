@@ -16,10 +16,10 @@
 #include "actors/jobs/tensors/batches.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/images/fast_net.h"
-#include "actors/models/text/transformer.h"
 #include "dataflow/transform/optimise.h"
 #include "dataflow/values/error.h"
 #include "schema/onnx/onnx.h"
+#include "test/support/exported_models.h"
 #include "test/support/exported_ops.h"
 #include "test/support/folder.h"
 #include "test/support/says.h"
@@ -219,16 +219,10 @@ BOOST_AUTO_TEST_CASE(the_fast_net_is_the_same) {
 
 BOOST_AUTO_TEST_CASE(a_transformer_is_the_same) {
   Graph graph;
-  const Output text = graph.placeholder(DType::int64, {Shape::unknown, 4}, "text");
-  ModelVariables variables;
-  ModelPass pass{.graph = graph, .variables = variables, .seed = 3};
-  const Architecture architecture =
-      character_transformer(5, {.context = 4, .layers = 2, .heads = 2, .width = 8});
-  const Signature signature{{{"text", text}}, {{"logits", architecture.build(pass, {text})[0]}}};
+  const Signature signature = transformer_in(graph);
   Session session(graph);
   session.initialize_variables();
-  check_round_trip(session, signature,
-                   {{"text", Tensor::of<std::int64_t>({2, 4}, {0, 1, 2, 3, 4, 3, 1, 0})}});
+  check_round_trip(session, signature, {{"text", text_of_transformer()}});
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_a_file_of_their_own_are_read) {

@@ -83,6 +83,20 @@ void expect_kills_change_nothing(const std::vector<std::string>& flags) {
   BOOST_TEST(weights_in(train_despite_kills(flags)) == weights_in(train(alone)));
 }
 
+// By three workers that are processes, whose weights are those of one process. Returns what that prints.
+std::string train_as_tasks(const std::vector<std::string>& job) {
+  auto alone = job;
+  alone.emplace_back("--workers=3");
+  const std::string expected = train(alone);
+  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
+  command.insert(command.end(), job.begin(), job.end());
+  TfConfigCluster cluster(command, {{"worker", 3}});
+  cluster.start_all();
+  cluster.expect_all_end(0);
+  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(expected));
+  return expected;
+}
+
 // In percent.
 double test_accuracy_in(const std::string& output) {
   constexpr std::string_view before = "test accuracy ";
@@ -120,15 +134,7 @@ BOOST_AUTO_TEST_CASE(where_the_variables_are_does_not_change_what_is_learnt) {
 }
 
 BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
-  const std::vector<std::string> job{"digits", "--train-steps=30", "--strategy=multi_worker"};
-  auto alone = job;
-  alone.emplace_back("--workers=3");
-  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
-  command.insert(command.end(), job.begin(), job.end());
-  TfConfigCluster cluster(command, {{"worker", 3}});
-  cluster.start_all();
-  cluster.expect_all_end(0);
-  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(train(alone)));
+  train_as_tasks({"digits", "--train-steps=30", "--strategy=multi_worker"});
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_together) {
@@ -140,18 +146,9 @@ BOOST_AUTO_TEST_CASE(a_killed_worker_of_a_sharded_optimizer_changes_nothing_that
 }
 
 BOOST_AUTO_TEST_CASE(workers_that_step_alone_agree_on_what_they_learn) {
-  const std::vector<std::string> job{"digits", "--strategy=multi_worker", "--train-steps=201",
-                                     "--local_steps=20"};
-  auto alone = job;
-  alone.emplace_back("--workers=3");
-  const std::string expected = train(alone);
-  BOOST_TEST(test_accuracy_in(expected) > 90);
-  std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
-  command.insert(command.end(), job.begin(), job.end());
-  TfConfigCluster cluster(command, {{"worker", 3}});
-  cluster.start_all();
-  cluster.expect_all_end(0);
-  BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(expected));
+  const std::string output =
+      train_as_tasks({"digits", "--strategy=multi_worker", "--train-steps=201", "--local_steps=20"});
+  BOOST_TEST(test_accuracy_in(output) > 90);
 }
 
 BOOST_AUTO_TEST_CASE(workers_that_step_alone_go_on_when_one_is_killed) {

@@ -1,14 +1,14 @@
 // ONNX files: what is encoded is decoded again, and damage is found.
 #include <boost/test/unit_test.hpp>
-#include <cstring>
 #include <string>
 
 #include "dataflow/values/error.h"
 #include "schema/onnx/onnx.h"
+#include "test/schema/support/zero_weights.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
-using test::says;
+using test::says, test::ZeroWeights;
 
 namespace {
 
@@ -35,23 +35,8 @@ OnnxModel all_kinds() {
   return model;
 }
 
-// A file of zeros.
-class Zeros final : public OnnxWeights {
- public:
-  std::uint64_t size_bytes(const std::string& file) override {
-    names.push_back(file);
-    return size;
-  }
-  void read(const std::string&, std::uint64_t, std::span<std::byte> into) override {
-    std::memset(into.data(), 0, into.size());
-  }
-
-  std::uint64_t size = 0;
-  std::vector<std::string> names;
-};
-
 OnnxModel decoded(std::span<const std::byte> bytes) {
-  Zeros none;
+  ZeroWeights none;
   return decode_onnx(bytes, none);
 }
 
@@ -117,7 +102,7 @@ BOOST_AUTO_TEST_CASE(weights_are_read_from_their_file) {
   const Tensor large = Tensor::zeros(DType::float32, {3000});
   model.initializers["large"] = large;
   const auto bytes = encode_onnx(model, "model.weights").model;
-  Zeros weights;
+  ZeroWeights weights;
   weights.size = large.size_bytes();
   BOOST_TEST(identical(decode_onnx(bytes, weights).initializers.at("large"), large));
   BOOST_TEST(weights.names == std::vector<std::string>{"model.weights"},
@@ -130,7 +115,7 @@ BOOST_AUTO_TEST_CASE(weights_of_another_folder_are_not_read) {
   OnnxModel model = all_kinds();
   model.initializers["large"] = Tensor::zeros(DType::float32, {3000});
   for (const char* file : {"../secret", "/etc/passwd", ".."}) {
-    Zeros weights;
+    ZeroWeights weights;
     weights.size = 1 << 20;
     BOOST_CHECK_EXCEPTION(decode_onnx(encode_onnx(model, file).model, weights), Error, says(file));
     BOOST_TEST(weights.names.empty());
