@@ -47,6 +47,7 @@ Extent extent_of(ImportedNode& n, std::string_view name) {
 }
 
 Sliding sliding_of(ImportedNode& n) {
+  if (n.rank(0) != 4) n.refuse(fmt::format("its input is of {} dimensions; 4 are there", n.rank(0)));
   for (const std::int64_t dilation : n.ints("dilations"))
     if (dilation != 1) n.refuse(fmt::format("it has a dilation of {}", dilation));
   if (n.integer("ceil_mode", 0) != 0) n.refuse("it counts windows that are not whole");
@@ -81,10 +82,8 @@ Output max_pool_import(ImportedNode& n) {
   Output images = channels_last(n.input(0));
   if (sliding.pads()) {
     const Output inside = sliding.padded(ones_like(images)) > 0;
-    const double least = images.dtype() == DType::float32 ? std::numeric_limits<float>::lowest()
-                                                          : std::numeric_limits<double>::lowest();
     const Output padded = sliding.padded(images);
-    images = select(inside, padded, scalar_like(padded, least));
+    images = select(inside, padded, scalar_like(padded, -std::numeric_limits<double>::infinity()));
   }
   return channels_first(
       max_pool(images, extent_of(n, "kernel_shape"), sliding.strides, sliding.padding));
@@ -109,7 +108,9 @@ using Reduction = Output (*)(Output, const Ints&, bool);
 
 OnnxImport over_images(Reduction reduction) {
   return [reduction](ImportedNode& n) {
-    Ints axes(static_cast<std::size_t>(std::max(0, n.rank(0) - 2)));
+    if (n.rank(0) < 3)
+      throw invalid_argument(fmt::format("{} is no image", n.input(0).type().to_string()));
+    Ints axes(static_cast<std::size_t>(n.rank(0) - 2));
     std::iota(axes.begin(), axes.end(), 2);
     return reduction(n.input(0), axes, true);
   };

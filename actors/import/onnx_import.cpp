@@ -56,8 +56,9 @@ class ModelImport {
   Signature import() {
     for (const OnnxNode& node : model_.nodes) add(node);
     if (!refused_.empty())
-      throw Error(Code::unimplemented, fmt::format("{} nodes of the model cannot be imported: {}",
-                                                   refused_.size(), fmt::join(refused_, "; ")));
+      throw Error(makes_sense_ ? Code::unimplemented : Code::invalid_argument,
+                  fmt::format("{} nodes of the model cannot be imported: {}", refused_.size(),
+                              fmt::join(refused_, "; ")));
     for (const OnnxValue& value : model_.outputs) {
       ImportedTensor& tensor = tensor_of(value.name, "an output of the model");
       if (tensor.is_further)
@@ -108,7 +109,10 @@ class ModelImport {
       result = imported(node);
     } catch (const Error& error) {
       const std::string what = fmt::format("node '{}' ({}): {}", node.name, node.op, error.what());
-      if (error.code() != Code::unimplemented) throw Error(error.code(), what);
+      if (error.code() == Code::invalid_argument)
+        makes_sense_ = false;
+      else if (error.code() != Code::unimplemented)
+        throw Error(error.code(), what);
       refused_.push_back(what);
       result = {.refused = true};
     }
@@ -161,6 +165,7 @@ class ModelImport {
   Signature signature_;
   std::map<std::string, ImportedTensor> tensors_;  // by their names in the model
   std::vector<std::string> refused_;
+  bool makes_sense_ = true;  // none of them is refused because it cannot be
 };
 
 class FilesBeside final : public OnnxWeights {

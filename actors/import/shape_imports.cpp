@@ -1,5 +1,6 @@
 // Operators that move, choose and reduce elements.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -38,27 +39,46 @@ Output argmax_import(ImportedNode& n) {
   return n.integer("keepdims", 1) != 0 ? expand_dims(index, {axis}) : index;
 }
 
+// The elements of x for the dimensions that a shape does not keep; negative: not known.
+std::int64_t elements_for(const Ints& wanted, const Shape& x, bool keeps) {
+  std::int64_t elements = 1;
+  for (int i = 0; i < x.rank(); ++i)
+    if (const auto at = static_cast<std::size_t>(i); !keeps || at >= wanted.size() || wanted[at] != 0)
+      elements = product(elements, x[i]);
+  return elements;
+}
+
+// What -1 stands for among dimensions of that many elements, or 1 if there is no -1; not known:
+// negative. Throws invalid_argument where they do not fit.
+std::int64_t open_dimension(const Ints& wanted, std::int64_t elements) {
+  const auto open = std::ranges::count(wanted, -1);
+  std::int64_t given = 1;
+  for (const std::int64_t dim : wanted)
+    if (dim > 0) given = product(given, dim);
+  const bool fits = elements <= 0 || (given > 0 && elements % given == 0);
+  if (open > 1 || !fits || (open == 0 && elements > 0 && elements != given))
+    throw invalid_argument(fmt::format("a shape of ({}) for {} elements", fmt::join(wanted, ", "),
+                                       elements < 0 ? "any number of" : std::to_string(elements)));
+  return elements > 0 ? elements / given : -1;
+}
+
 // In place of 0 stands the dimension of x, unless attribute allowzero says otherwise. Then -1 follows
 // from the dimensions that are not kept, so that a kept one need not be known.
 Output reshape_import(ImportedNode& n) {
   const Output x = n.input(0);
   if (n.shape_of(1)) n.refuse("the shape is that of another tensor, which only a step knows");
+  const int rank = n.rank(0);
   const Ints wanted = n.ints(1);
-  Ints dims = wanted;
   const bool keeps = n.integer("allowzero", 0) == 0;
-  std::int64_t rest = 1;  // elements of x for those that are not kept; negative: not known
-  for (int i = 0; i < n.rank(0); ++i)
-    if (const auto at = static_cast<std::size_t>(i); !keeps || at >= wanted.size() || wanted[at] != 0)
-      rest = product(rest, x.shape()[i]);
+  const std::int64_t open = open_dimension(wanted, elements_for(wanted, x.shape(), keeps));
+  Ints dims = wanted;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] > 0) rest /= wanted[i];
+    if (wanted[i] == -1) dims[i] = open;
     if (wanted[i] != 0 || !keeps) continue;
-    if (std::cmp_greater_equal(i, n.rank(0)))
+    if (std::cmp_greater_equal(i, rank))
       throw invalid_argument(fmt::format("the shape keeps dimension {} of {}", i, x.type().to_string()));
     dims[i] = x.shape()[static_cast<int>(i)];
   }
-  const auto open = std::ranges::find(wanted, -1);
-  if (open != wanted.end() && rest > 0) dims[static_cast<std::size_t>(open - wanted.begin())] = rest;
   if (std::ranges::count(dims, -1) > 1) n.refuse("two dimensions of the result are not known");
   return reshape(x, Shape(dims));
 }
@@ -77,12 +97,13 @@ Output flatten_import(ImportedNode& n) {
   return reshape(n.input(0), {outer, inner});
 }
 
+// Dimensions of 1 of the shape grow, too, so that this is a product with ones.
 Output expand_import(ImportedNode& n) {
   const Output x = n.input(0);
-  if (const Output like = n.shape_of(1)) return broadcast_like(x, like);
-  if (x.dtype() != DType::boolean && x.dtype() != DType::string)
-    return broadcast_like(x, fill(n.graph(), Shape(n.ints(1)), 0, x.dtype()));
-  n.refuse(fmt::format("{} is not expanded", x.type().to_string()));
+  if (x.dtype() == DType::boolean || x.dtype() == DType::string)
+    n.refuse(fmt::format("{} is not expanded", x.type().to_string()));
+  const Output like = n.shape_of(1);
+  return x * (like ? cast(ones_like(like), x.dtype()) : fill(n.graph(), Shape(n.ints(1)), 1, x.dtype()));
 }
 
 Output unsqueeze_import(ImportedNode& n) { return expand_dims(n.input(0), n.ints(1, "axes")); }
@@ -148,14 +169,22 @@ Output pad_import(ImportedNode& n) {
   if (n.has(2) && n.number(2) != 0) n.refuse(fmt::format("it pads with {}", n.number(2)));
   if (n.has(3)) n.refuse("it pads some axes only");
   const Ints pads = n.ints(1);
+  if (std::ranges::any_of(pads, [](auto size) { return size < 0; })) n.refuse("it cuts elements off");
   const auto half = static_cast<std::ptrdiff_t>(pads.size() / 2);
   return pad(n.input(0), Ints(pads.begin(), pads.begin() + half), Ints(pads.begin() + half, pads.end()));
 }
 
-// The model's own indices may count from the end.
+// Indices may count from the end.
+Output from_front(Output indices, Output x, int axis) {
+  const std::int64_t known = x.shape()[axis];
+  const Output size = known >= 0 ? scalar_like(indices, known)
+                                 : cast(squeeze(slice(shape_of(x), {axis}, {1}), {0}), indices.dtype());
+  return select(indices < 0, indices + size, indices);
+}
+
 Output gather_import(ImportedNode& n) {
   const int axis = n.axis(n.integer("axis", 0), 0);
-  if (!n.is_constant(1)) return gather(n.input(0), n.input(1), axis);
+  if (!n.is_constant(1)) return gather(n.input(0), from_front(n.input(1), n.input(0), axis), axis);
   Ints indices = n.ints(1);
   const std::int64_t size = n.input(0).shape()[axis];
   for (auto& index : indices) {

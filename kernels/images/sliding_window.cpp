@@ -25,7 +25,7 @@ SlidingAxis checked_axis(const OpContext& c, std::int64_t input, std::int64_t wi
 std::int64_t Sliding::places(std::int64_t input, std::int64_t window, std::int64_t stride,
                              Padding padding) {
   if (input == Shape::unknown) return Shape::unknown;
-  if (padding == Padding::same) return (input + stride - 1) / stride;
+  if (padding == Padding::same) return input / stride + (input % stride != 0 ? 1 : 0);
   if (window == Shape::unknown) return Shape::unknown;
   return input < window ? 0 : (input - window) / stride + 1;
 }

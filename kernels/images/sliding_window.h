@@ -19,9 +19,9 @@ struct SlidingAxis {
   std::int64_t input = 0, output = 0, window = 0, stride = 1;
   std::int64_t before = 0;  // elements of padding in front of the input
 
-  // Elements of padding behind the input.
+  // Elements of padding behind the input. The window comes last, for it may be of any size.
   std::int64_t after() const {
-    return std::max<std::int64_t>(0, (output - 1) * stride + window - input - before);
+    return std::max<std::int64_t>(0, (output - 1) * stride - input - before + window);
   }
   // The first element of a window in the input; negative in the padding.
   ACTORFLOW_HOST_DEVICE std::int64_t begin(std::int64_t place) const { return place * stride - before; }

@@ -24,8 +24,10 @@ Shape reshaped_shape(const Context& c, const Shape& wanted, const Shape& x) {
   const std::int64_t elements = x.elements();
   Shape shape = wanted;
   std::int64_t known = 1;
-  for (const auto dim : wanted.dims()) known *= dim == Shape::unknown ? 1 : dim;
-  const bool fits = open == 0 ? known == elements : known > 0 && elements % known == 0;
+  bool fits = true;
+  for (const auto dim : wanted.dims())
+    if (dim != Shape::unknown) fits = fits && !__builtin_mul_overflow(known, dim, &known);
+  fits = fits && (open == 0 ? known == elements : known > 0 && elements % known == 0);
   if (!fits)
     c.fail("a shape of " + std::to_string(elements) + " elements, as " + x.to_string(),
            wanted.to_string());

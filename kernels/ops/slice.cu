@@ -60,6 +60,15 @@ Shape sliced_shape(const Context& c, const List& begin, const List& size, const 
   return shape;
 }
 
+// Fails where the sizes along an axis are, together, more than any tensor has.
+template <class Context>
+std::int64_t sum_of_sizes(const Context& c, std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    c.fail("a dimension below 2^63", std::to_string(a) + " and " + std::to_string(b) + " together");
+  return sum;
+}
+
 template <class Context>
 Shape padded_shape(const Context& c, const List& before, const List& after, const Shape& x) {
   if (!x.has_rank()) return x;
@@ -72,7 +81,8 @@ Shape padded_shape(const Context& c, const List& before, const List& after, cons
     if (left < 0 || right < 0)
       c.fail("no negative padding",
              std::to_string(std::min(left, right)) + " along axis " + std::to_string(axis));
-    if (x[axis] != Shape::unknown) shape.set(axis, left + x[axis] + right);
+    if (x[axis] != Shape::unknown)
+      shape.set(axis, sum_of_sizes(c, sum_of_sizes(c, left, x[axis]), right));
   }
   return shape;
 }
@@ -95,7 +105,7 @@ Shape joined(const Context& c, Shape whole, Shape part, int axis) {
   };
   if (part.rank() != whole.rank()) mistake();
   const bool known = whole[axis] != Shape::unknown && part[axis] != Shape::unknown;
-  const auto length = known ? whole[axis] + part[axis] : Shape::unknown;
+  const auto length = known ? sum_of_sizes(c, whole[axis], part[axis]) : Shape::unknown;
   part.set(axis, whole[axis]);
   if (!whole.compatible_with(part)) mistake();
   whole = whole.merge(part);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "dataflow/values/booleans.h"
 #include "dataflow/values/error.h"
 #include "schema/codec/transfer.h"
 
@@ -48,13 +49,6 @@ void unpack(const std::byte* from, std::size_t left, Tensor& strings) {
   }
   if (left > 0)
     throw invalid_argument("a transfer of strings has " + std::to_string(left) + " bytes too many");
-}
-
-// Any other value would be undefined behaviour where a bool is read.
-void check_booleans(const Tensor& tensor) {
-  const auto* bytes = static_cast<const std::uint8_t*>(tensor.data());
-  if (std::any_of(bytes, bytes + tensor.elements(), [](auto byte) { return byte > 1; }))
-    throw invalid_argument("a tensor of bool has an element that is neither 0 nor 1");
 }
 
 std::string describe(DType dtype, const Shape& shape) {
@@ -183,7 +177,8 @@ Tensor TensorReader::read_numbers(DType dtype, const Shape& shape, wire::Tensor:
     tensor = Tensor::allocate(dtype, shape, allocator_);
     if (expected > 0) std::memcpy(tensor.mutable_data(), data.begin(), expected);
   }
-  if (dtype == DType::boolean) check_booleans(tensor);
+  if (dtype == DType::boolean && !has_only_booleans(tensor))
+    throw invalid_argument("a tensor of bool has an element that is neither 0 nor 1");
   return tensor;
 }
 

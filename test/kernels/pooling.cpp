@@ -143,6 +143,16 @@ BOOST_AUTO_TEST_CASE(a_gradient_of_tiles_takes_the_memory_of_the_images) {
   BOOST_TEST(identical(results[0], Tensor::of<float>({1, 2, 2, 1}, {0, 0, 10, 0})));
 }
 
+BOOST_AUTO_TEST_CASE(windows_and_strides_may_be_of_any_size) {
+  Graph graph;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const Output x = image(graph, 2, 2, {1, 4, 3, 2});
+  BOOST_TEST(pixels_of(max_pool(x, most, most)) == std::vector<float>{4},
+             boost::test_tools::per_element());
+  BOOST_TEST(pixels_of(avg_pool(x, 2, most)) == std::vector<float>{2.5},
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_by_name) {
   Graph graph;
   const Output x = image(graph, 2, 2, {1, 2, 3, 4});

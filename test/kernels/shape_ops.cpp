@@ -1,5 +1,6 @@
 // Reshaping, slicing, joining, padding and transposing: memory, dtypes, gradients and mistakes.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <numeric>
 
 #include "dataflow/graph/gradient.h"
@@ -145,6 +146,25 @@ BOOST_AUTO_TEST_CASE(padding_surrounds_with_zeros_and_its_gradient_cuts_them_off
   BOOST_TEST(identical(value_of(padded), Tensor::of<float>({2, 3}, {0, 0, 0, 0, 1, 0})));
   const Output gradient = gradients(sum(padded * counted(graph, {2, 3})), {x})[0];
   BOOST_TEST(identical(value_of(gradient), Tensor::of<float>({1, 2}, {3, 4})));
+}
+
+// Of pads that wrap around, the kernel would have written in front of its buffer.
+BOOST_AUTO_TEST_CASE(sizes_that_no_tensor_has_are_refused) {
+  Graph graph;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const auto is_named = [](const Error& e) { return names(e, "a dimension below 2^63"); };
+  const Output x = counted(graph, {12});
+  BOOST_CHECK_EXCEPTION(pad(x, {most}, {most}), Error, is_named);
+  BOOST_CHECK_EXCEPTION(pad(x, {0}, {most}), Error, is_named);
+  const Output open = graph.placeholder(DType::float32, {Shape::unknown});
+  const Output padded = pad(open, {most}, {most});
+  const test::Feeds feeds{{open.edge.node, Tensor::zeros(DType::float32, {12})}};
+  BOOST_CHECK_EXCEPTION(interpret(graph.def(), feeds, {padded}), Error, is_named);
+  const Output wide = graph.placeholder(DType::float32, {most});
+  BOOST_CHECK_EXCEPTION(concat({wide, x}, 0), Error, is_named);
+  constexpr std::int64_t half = std::int64_t{1} << 32;
+  BOOST_CHECK_EXCEPTION(reshape(x, {half, half, -1}), Error,
+                        [](const Error& e) { return names(e, "12 elements"); });
 }
 
 BOOST_AUTO_TEST_CASE(shape_of_tells_what_the_graph_did_not_know) {

@@ -4,11 +4,13 @@
 
 #include "dataflow/values/error.h"
 #include "schema/onnx/onnx.h"
+#include "schema/onnx/onnx.pb.h"
 #include "test/schema/support/zero_weights.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
 using test::says, test::ZeroWeights;
+namespace pb = actorflow::onnx;  // the suite is an onnx, too
 
 namespace {
 
@@ -38,6 +40,29 @@ OnnxModel all_kinds() {
 OnnxModel decoded(std::span<const std::byte> bytes) {
   ZeroWeights none;
   return decode_onnx(bytes, none);
+}
+
+std::vector<std::byte> bytes_of(const pb::ModelProto& model) {
+  const std::string text = model.SerializeAsString();
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+
+// A float32 tensor in a file of weights.
+void add_external(pb::ModelProto& model, const std::string& name, const std::vector<std::int64_t>& dims,
+                  std::int64_t offset) {
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(onnx_type(DType::float32));
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
+  tensor.set_data_location(pb::TensorProto::EXTERNAL);
+  for (const auto& [key, value] :
+       {std::pair<std::string, std::string>("location", "model.weights"),
+        std::pair<std::string, std::string>("offset", std::to_string(offset))}) {
+    auto& entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
 }
 
 Code code_of(std::span<const std::byte> bytes) {
@@ -109,6 +134,55 @@ BOOST_AUTO_TEST_CASE(weights_are_read_from_their_file) {
              boost::test_tools::per_element());
   --weights.size;
   BOOST_CHECK_EXCEPTION(decode_onnx(bytes, weights), Error, says("model.weights"));
+}
+
+// Memory is that of the file, however many tensors name its bytes.
+BOOST_AUTO_TEST_CASE(tensors_share_the_bytes_of_a_file_or_have_their_own) {
+  pb::ModelProto model;
+  model.add_opset_import()->set_version(onnx_opset);
+  add_external(model, "a", {250}, 0);
+  add_external(model, "again", {10, 25}, 0);
+  ZeroWeights weights(1000);
+  const auto read = decode_onnx(bytes_of(model), weights).initializers;
+  BOOST_TEST(read.at("a").data() == read.at("again").data());
+  BOOST_TEST((read.at("again").shape() == Shape{10, 25}));
+  add_external(model, "overlapping", {249}, 4);
+  BOOST_CHECK_EXCEPTION(decode_onnx(bytes_of(model), weights), Error, says("overlap"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_there_twice_or_has_no_type_is_damage) {
+  const auto check = [](auto&& change, const char* text) {
+    pb::ModelProto model;
+    model.add_opset_import()->set_version(onnx_opset);
+    change(*model.mutable_graph());
+    BOOST_CHECK_EXCEPTION(decoded(bytes_of(model)), Error, [text](const Error& error) {
+      return error.code() == Code::data_loss && says(text)(error);
+    });
+  };
+  const auto add = [](pb::GraphProto& graph, int type, std::string raw) {
+    auto& tensor = *graph.add_initializer();
+    tensor.set_name("t");
+    tensor.set_data_type(type);
+    tensor.add_dims(1);
+    tensor.set_raw_data(std::move(raw));
+  };
+  check([&](auto& graph) { add(graph, onnx_type(DType::boolean), "\x02"); }, "neither 0 nor 1");
+  check(
+      [&](auto& graph) {
+        add(graph, onnx_type(DType::uint8), "a");
+        add(graph, onnx_type(DType::uint8), "a");
+      },
+      "two tensors 't'");
+  check([](auto& graph) { graph.add_node()->add_attribute()->set_name("strides"); }, "'strides'");
+}
+
+BOOST_AUTO_TEST_CASE(a_size_of_minus_one_is_not_known) {
+  pb::ModelProto model;
+  model.add_opset_import()->set_version(onnx_opset);
+  auto& type = *model.mutable_graph()->add_input()->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx_type(DType::float32));
+  type.mutable_shape()->add_dim()->set_dim_value(-1);
+  BOOST_TEST(std::get<std::string>(decoded(bytes_of(model)).inputs.at(0).shape.value().at(0)).empty());
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_another_folder_are_not_read) {
