@@ -78,8 +78,8 @@ struct StateCall {
   FencingEpoch epoch = 0;  // of the step
   std::vector<Tensor> inputs;
 };
-// shard -> coordinator, queues: the task's epoch has been raised. Barriers and tokens start anew, and
-// waiting ops of earlier epochs fail.
+// shard -> coordinator, queues, collectives: the task's epoch has been raised. Barriers, tokens and
+// groups of graphs start anew, and waiting ops of earlier epochs fail.
 struct EpochRaised {
   FencingEpoch epoch = 0;
 };

@@ -28,7 +28,7 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
   shard.snapshots.clear();
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
   // Before any step of the new epoch can reach them: whoever starts one has our answer.
-  for (const auto& actor : {shard.task->coordinator, shard.task->queues})
+  for (const auto& actor : {shard.task->coordinator, shard.task->queues, shard.task->collectives})
     caf::anon_send(actor, EpochRaised{epoch});
   return Outputs{};
 }

@@ -134,6 +134,10 @@ StateResult take_value(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.variables[variable_of(*call.node)];
   if (variable.state.value.valid()) check_same_type(*call.node, variable.state.value, from);
   variable.state.value = on_device(from, device_of(variable));
+  if (attr<bool>(*call.node, "forget_slots")) {
+    variable.slots_of.clear();
+    variable.state.slots.clear();
+  }
   return Outputs{};
 }
 

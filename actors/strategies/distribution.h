@@ -67,11 +67,11 @@ struct MultiWorkerMirrored {
 // (elastic_task.h, `actorflow launch --min`). A batch stays as it is and is divided among those that are
 // there. Any task may become the first one, which calls the callbacks, saves, and has the weights at the
 // end: give all of them the same callbacks. The history begins with the first epoch that a task ends as
-// the first one.
+// the first one. No sharded optimizer.
 struct ElasticMirrored {
   explicit ElasticMirrored(std::shared_ptr<ElasticTask> task_, ReplicaOptions options_ = {})
       : task(std::move(task_)), options(std::move(options_)) {
-    options.strategy = AllReduce{};
+    if (!is_all_reduce(options.strategy)) options.strategy = AllReduce{};
   }
 
   std::shared_ptr<ElasticTask> task;

@@ -59,7 +59,8 @@ class Replica {
   // Whether the replicas agree after the step with this number (AllReduce::local_steps).
   bool agrees_after(std::int64_t step) const {
     return nodes_.train.agree &&
-           is_agreement(std::get<AllReduce>(options_.strategy), step, options_.train_steps);
+           (is_agreement(std::get<AllReduce>(options_.strategy), step, options_.train_steps) ||
+            program_.ends_round(step));
   }
   Storage& storage() const { return server_.runtime()->storage(); }
 
@@ -305,6 +306,12 @@ void end_job(Server& server, const Status& why, const ReplicaOptions& options, b
     server.fail_cluster({why.code, "the chief failed: " + why.message});
 }
 
+// A worker that is lost may come back, and the others wait for it. What is not finite would be so again.
+void end_job_as_worker(Server& server, const Status& why, const ReplicaOptions& options) {
+  if (why.code != Code::not_finite || !is_synchronous(options.strategy)) return;
+  server.fail_cluster({why.code, fmt::format("{} failed: {}", server.name().to_string(), why.message)});
+}
+
 // What is being handled.
 Status failure_of(const std::exception& error) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) return known->status();
@@ -333,6 +340,7 @@ ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOpt
     // What was cancelled then does not matter: the task has kept the state of before.
     const bool world_is_over = elastic && !interrupted && elastic->link().is_over() && is_loss(why.code);
     if (is_chief && !world_is_over) end_job(server, why, options, interrupted && !elastic);
+    if (!is_chief && !world_is_over) end_job_as_worker(server, why, options);
     server.stop("the replica has failed");
     if (world_is_over) return ReplicaEnd::world_over;
     if (!told_to_leave) throw;

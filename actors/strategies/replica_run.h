@@ -76,6 +76,9 @@ class ReplicaProgram {
   // begin().
   virtual bool after_step(Session& session, std::int64_t global_step,
                           std::span<const Tensor> values) = 0;
+  // Whether replicas that step alone (AllReduce::local_steps) agree after this step, too: the same for
+  // all.
+  virtual bool ends_round(std::int64_t) const { return false; }
   // The last step is done, and other replicas may still be at theirs. May come again after a recovery.
   virtual void on_last_step(Session&) {}
   // At the chief, when all replicas have ended and the variables are final.
@@ -92,8 +95,9 @@ enum class ReplicaEnd : std::uint8_t {
 
 // Runs the replica of `server`. Throws Error with the root cause if training fails. A chief that fails
 // for another reason than the loss of a task ends the job, and every other task fails for the same
-// reason. `elastic`: the server is that of a world of an elastic job, whose end is an end of the
-// replica, too; the strategy must be AllReduce.
+// reason; so does any replica whose values are not finite, where steps are synchronous. `elastic`: the
+// server is that of a world of an elastic job, whose end is an end of the replica, too; the strategy
+// must be AllReduce.
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                        const std::atomic<bool>& interrupted, ElasticTask* elastic = nullptr);
 

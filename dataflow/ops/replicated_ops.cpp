@@ -80,8 +80,10 @@ const OpDef& read_change_op() {
 }
 
 const OpDef& take_value_op() {
-  static const OpDef op = shard_op(
-      "TakeValue", 0, 0, variable_attrs() + std::vector{required_state("from")}, expect_variable_of);
+  static const OpDef op =
+      shard_op("TakeValue", 0, 0,
+               variable_attrs() + std::vector{required_state("from"), AttrDef{"forget_slots", false}},
+               expect_variable_of);
   return op;
 }
 

@@ -31,7 +31,8 @@ const OpDef& assign_state_op();
 // () -> the value of the variable that attr since names less that of `variable`, both of attrs dtype and
 // shape.
 const OpDef& read_change_op();
-// () -> (): gives the variable the value of the one that attr from names. Its optimizer's slots stay.
+// () -> (): gives the variable the value of the one that attr from names. Its optimizer's slots stay,
+// or, with attr forget_slots, begin anew.
 const OpDef& take_value_op();
 
 std::span<const OpDef* const> replicated_ops();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataflow/graph/containers.h"
 #include "dataflow/ops/replicated_ops.h"
 #include "dataflow/train/gradient_buckets.h"
 #include "dataflow/train/update_nodes.h"
@@ -56,7 +57,9 @@ class LocalTraining {
     const std::string& name = update.variable.name();
     const std::string within_container = name.substr(name.rfind('|') + 1);
     return on_device_of(update.variable, [&] {
-      return t_.graph.variable(within_container, {&t_.graph, initial});
+      return t_.graph.container(container_of(name), [&] {
+        return t_.graph.variable(within_container, {&t_.graph, initial});
+      });
     });
   }
 

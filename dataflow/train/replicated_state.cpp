@@ -50,12 +50,14 @@ Output divide_slots_of_first(Graph& graph, const ShardedOptimizer& optimizer,
                      [&] { return graph.group({all_gather(nothing, ranks, slots_are_there)}); });
 }
 
-// What the replicas agreed on is now what the first one has.
+// What the replicas agreed on is now what the first one has, and the outer momentum begins anew: it
+// would be that of values which may be gone, such as those before a restore.
 std::vector<Output> agree_on_own_values(Graph& graph) {
   std::vector<Output> taken;
   for (const AgreedVariable& of : agreed_variables(graph.def()))
-    taken.push_back(
-        graph.add(take_value_op(), {}, {{"variable", of.agreed}, {"from", of.variable}}, "begin_round"));
+    taken.push_back(graph.add(take_value_op(), {},
+                              {{"variable", of.agreed}, {"from", of.variable}, {"forget_slots", true}},
+                              "begin_round"));
   return taken;
 }
 

@@ -71,8 +71,9 @@ struct AllReduce {
   // Low-Communication Training of Language Models, 2023, algorithm 1); with a rate of 1 and no momentum
   // all go on from their mean (Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019). What
   // a replica's own optimizer keeps stays its own. After the loss of a replica all go on from what the
-  // first one has, and what others have learned since they agreed is lost. The outer momentum begins
-  // anew with the chief. Not with sharded_optimizer.
+  // first one has, what others have learned since they agreed is lost, and the outer momentum begins
+  // anew. fit() agrees at the end of each epoch, too. A checkpoint in the middle of a round has what the
+  // first one has, and so has the last one of a chief that is interrupted. Not with sharded_optimizer.
   int local_steps = 1;
   Nesterov outer{.learning_rate = 0.7, .momentum = 0.9};
 

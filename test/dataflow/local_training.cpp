@@ -78,6 +78,22 @@ BOOST_AUTO_TEST_CASE(each_variable_takes_what_was_agreed_on) {
   BOOST_TEST(agreed[0].agreed == "agreement/a");
 }
 
+BOOST_AUTO_TEST_CASE(variables_of_containers_have_their_own) {
+  Graph graph;
+  graph.on("/job:worker/task:1", [&] {
+    const auto w_in = [&](const char* container) {
+      return graph.container(container, [&] { return graph.variable("w", graph.constant(2.0)); });
+    };
+    const Variable a = w_in("a"), b = w_in("b");
+    minimize(graph, test::multiply(a.value(), b.value()), {a, b}, global_step(graph), Sgd{},
+             {.replica = 1, .replicas = 2, .strategy = of_steps(3)});
+  });
+  const auto agreed = agreed_variables(graph.def());
+  BOOST_TEST_REQUIRE(agreed.size() == 2U);
+  BOOST_TEST(agreed[0].agreed == "a|agreement/w");
+  BOOST_TEST(agreed[1].agreed == "b|agreement/w");
+}
+
 BOOST_AUTO_TEST_CASE(replicas_agree_after_rounds_and_after_the_last_step) {
   const AllReduce strategy = of_steps(3);
   for (const int step : {3, 6, 7}) BOOST_TEST(is_agreement(strategy, step, 7), step);

@@ -74,6 +74,26 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
   BOOST_TEST(same(train(options(Mirrored{2})).weights, train(options(Mirrored{2})).weights));
 }
 
+BOOST_AUTO_TEST_CASE(replicas_that_step_alone_agree_before_an_epoch_is_validated) {
+  const ReplicaOptions alone{
+      .strategy = AllReduce{.local_steps = 1000, .outer = {.learning_rate = 1, .momentum = 0}}};
+  const auto loss_of_first_epoch = [&](int epochs) {
+    LocalCluster cluster({{"worker", 2}});
+    const auto run = [&](int task) {
+      FitOptions fit = options(MultiWorkerMirrored{cluster.server("worker", task), alone});
+      fit.epochs = epochs;
+      const auto [x, y] = points_of_a_line(10);
+      return perceptron().fit({x, y}, fit);
+    };
+    auto other = std::async(std::launch::async, run, 1);
+    const double loss = run(0).of("val_loss").at(0);
+    other.get();
+    return loss;
+  };
+  // After the last step they agree anyway.
+  BOOST_TEST(loss_of_first_epoch(3) == loss_of_first_epoch(1));
+}
+
 BOOST_AUTO_TEST_CASE(parameter_servers_learn_as_one_device) {
   LocalCluster cluster({{"ps", 2}, {"chief", 1}, {"worker", 1}});
   const auto [x, y] = points_of_a_line(10);

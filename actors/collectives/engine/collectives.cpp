@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "actors/core/fence.h"
 #include "actors/named/switchboard.h"
 
 namespace actorflow {
@@ -37,6 +38,7 @@ caf::behavior Collectives::behavior() {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
       [this](const JobOver& message) { end_steps(message); },
+      [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
       [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
       [this](Tick) { tick(); });
@@ -128,8 +130,20 @@ void Collectives::call(StateCall& message) {
 // A step that has begun just now would wait for ranks that have left.
 void Collectives::end_steps(const JobOver& message) {
   over_ = message.reason;
+  break_up_graphs(over_);
+}
+
+// A replica that wants to go back to a checkpoint closes the epoch in which all train (epoch_fence.h),
+// and takes part in no step of it any more. The first epoch ends no training.
+void Collectives::raise(FencingEpoch epoch) {
+  const bool ends_training = epoch_ != 0 && epoch % 2 != 0;
+  epoch_ = epoch;
+  if (ends_training) break_up_graphs(fenced("a step waited for other ranks", epoch, *task_));
+}
+
+void Collectives::break_up_graphs(const Status& why) {
   for (auto& [name, member] : groups_)
-    if (name.starts_with(graph_groups)) member.group->break_up(over_);
+    if (name.starts_with(graph_groups)) member.group->break_up(why);
 }
 
 // Ends the present life, whose other ranks may be in the middle of a step, unless this step has begun it

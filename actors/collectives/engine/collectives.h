@@ -67,6 +67,8 @@ class Collectives {
   void call(StateCall& message);
   void begin_life(const GraphCall& graph);
   void end_steps(const JobOver& message);
+  void raise(FencingEpoch epoch);
+  void break_up_graphs(const Status& why);
   RankGroup& group(const std::string& name);
 
   void say_hello(Member& member);
@@ -98,6 +100,7 @@ class Collectives {
   // Of a life that we shall hear of: others may be welcome before us.
   std::vector<std::pair<Sender, ActorMessage>> early_;
   bool ticking_ = false;
+  FencingEpoch epoch_ = 0;
   Status over_;  // not ok: the job is over, and no step waits any more
 };
 

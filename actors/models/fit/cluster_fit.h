@@ -46,6 +46,7 @@ class ClusterFit final : public ReplicaProgram {
   void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;
   bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
+  bool ends_round(std::int64_t step) const override { return step % steps_per_epoch_ == 0; }
   void on_last_step(Session& session) override;
   void finish(Session& session) override;
 
