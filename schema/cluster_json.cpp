@@ -11,8 +11,6 @@
 namespace actorflow {
 namespace {
 
-using nlohmann::json;
-
 // Gathers what is wrong with a text.
 class Mistakes {
  public:
@@ -46,13 +44,13 @@ std::optional<int> number_in(const std::string& text) {
   return value;
 }
 
-std::string address_of(const std::string& job, const json& value, Mistakes& mistakes) {
+std::string address_of(const std::string& job, const nlohmann::json& value, Mistakes& mistakes) {
   if (value.is_string()) return value.get<std::string>();
   mistakes.add("job '" + job + "' has an address that is not a string: " + value.dump());
   return "unknown:0";
 }
 
-ClusterSpec::Tasks tasks_of(const std::string& job, const json& value, Mistakes& mistakes) {
+ClusterSpec::Tasks tasks_of(const std::string& job, const nlohmann::json& value, Mistakes& mistakes) {
   ClusterSpec::Tasks tasks;
   if (value.is_array()) {
     for (const auto& address : value)
@@ -69,7 +67,7 @@ ClusterSpec::Tasks tasks_of(const std::string& job, const json& value, Mistakes&
   return tasks;
 }
 
-ClusterSpec::Jobs jobs_of(const json& cluster, Mistakes& mistakes) {
+ClusterSpec::Jobs jobs_of(const nlohmann::json& cluster, Mistakes& mistakes) {
   ClusterSpec::Jobs jobs;
   if (!cluster.is_object()) {
     mistakes.add("the cluster is not an object of jobs: " + cluster.dump());
@@ -79,29 +77,29 @@ ClusterSpec::Jobs jobs_of(const json& cluster, Mistakes& mistakes) {
   return jobs;
 }
 
-json parse(const std::string& where, const std::string& text) {
-  const auto not_too_deep = [&](int depth, json::parse_event_t, const json&) {
+nlohmann::json parse(const std::string& where, const std::string& text) {
+  const auto not_too_deep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
     if (depth > max_depth)
       throw invalid_argument(where + ": nested deeper than " + std::to_string(max_depth) + " levels");
     return true;
   };
   try {
-    return json::parse(text, not_too_deep);
-  } catch (const json::exception& error) {  // a number that is too large is no parse_error
+    return nlohmann::json::parse(text, not_too_deep);
+  } catch (const nlohmann::json::exception& error) {  // a number that is too large is no parse_error
     throw invalid_argument(where + ": " + error.what());
   }
 }
 
 // Nothing if there is no such task; then `mistakes` says why.
-std::optional<TaskName> task_of(const json& root, Mistakes& mistakes) {
+std::optional<TaskName> task_of(const nlohmann::json& root, Mistakes& mistakes) {
   const auto missing = [&mistakes](const std::string& what) {
     mistakes.add(what);
     return std::nullopt;
   };
   const auto task = root.find("task");
   if (task == root.end() || !task->is_object()) return missing("there is no object \"task\"");
-  const json type = task->value("type", json());
-  const json index = task->value("index", json());
+  const nlohmann::json type = task->value("type", nlohmann::json());
+  const nlohmann::json index = task->value("index", nlohmann::json());
   if (!type.is_string()) mistakes.add("the task's \"type\" must be a string, got " + type.dump());
   const auto number = number_in(index.is_string() ? index.get<std::string>() : index.dump());
   if (!number) mistakes.add("the task's \"index\" must be a number, got " + index.dump());
@@ -112,7 +110,7 @@ std::optional<TaskName> task_of(const json& root, Mistakes& mistakes) {
 }  // namespace
 
 ClusterSpec parse_cluster(const std::string& text) {
-  const json root = parse("cluster", text);
+  const nlohmann::json root = parse("cluster", text);
   Mistakes mistakes;
   auto jobs = jobs_of(root.is_object() && root.contains("cluster") ? root["cluster"] : root, mistakes);
   ClusterSpec cluster;
@@ -135,12 +133,12 @@ std::optional<std::string> tf_config() {
 }
 
 TaskConfig parse_tf_config(const std::string& text) {
-  const json root = parse("TF_CONFIG", text);
+  const nlohmann::json root = parse("TF_CONFIG", text);
   Mistakes mistakes;
   TaskConfig config;
   if (!root.is_object() || !root.contains("cluster")) {
     mistakes.add("there is no object \"cluster\"");
-    task_of(root.is_object() ? root : json::object(), mistakes);
+    task_of(root.is_object() ? root : nlohmann::json::object(), mistakes);
   } else {
     auto jobs = jobs_of(root["cluster"], mistakes);
     const auto task = task_of(root, mistakes);

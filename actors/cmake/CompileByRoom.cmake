@@ -1,6 +1,7 @@
-# With ACTORFLOW_BATCHES the compiler gets up to eight files of a room (folder) at a time, in half the time. No batch
-# leaves its room, so that names in anonymous namespaces must be unique in a room only. Without it each file is
-# compiled alone, which finds one that lacks an include.
+# With ACTORFLOW_BATCHES the compiler gets all files of a room (folder) at once, or half of a large one, in a third of
+# the time: it makes what templates need once for all of them. No batch leaves its room, so that names in anonymous
+# namespaces must be unique in a room only. Without it each file is compiled alone, which finds one that lacks an
+# include.
 function(actorflow_compile_by_room target)
   if(NOT ACTORFLOW_BATCHES)
     return()
@@ -18,7 +19,7 @@ function(actorflow_compile_by_room target)
   list(REMOVE_DUPLICATES rooms)
   foreach(room ${rooms})
     list(LENGTH files_of_${room} count)
-    math(EXPR batches "(${count} + 7) / 8")
+    math(EXPR batches "(${count} + 19) / 20")
     set(place 0)
     foreach(source ${files_of_${room}})
       math(EXPR batch "${place} * ${batches} / ${count}")

@@ -40,7 +40,7 @@ StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, c
 }
 
 // Inputs: gradient, serial and perhaps a learning rate.
-StateResult apply_dense(ShardState& shard, StateCall& call) {
+StateResult apply_gradient(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
   return apply(shard, call, variable, inputs[1], dense_gradient(shard, *call.node, variable, inputs[0]),
@@ -48,7 +48,7 @@ StateResult apply_dense(ShardState& shard, StateCall& call) {
 }
 
 // Inputs: serial, values and indices by turns, and perhaps a learning rate.
-StateResult apply_sparse(ShardState& shard, StateCall& call) {
+StateResult apply_sparse_gradient(ShardState& shard, StateCall& call) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
   const bool has_rate = inputs.size() % 2 == 0;
@@ -199,8 +199,8 @@ void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, S
 
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
-      StateOp{&apply_gradient_op(), apply_dense, Effect::changes, 0},
-      StateOp{&apply_sparse_gradient_op(), apply_sparse},
+      StateOp{&apply_gradient_op(), apply_gradient, Effect::changes, 0},
+      StateOp{&apply_sparse_gradient_op(), apply_sparse_gradient},
       StateOp{&count_step_op(), count_step},
       StateOp{&next_serial_op(), next_serial},
       StateOp{&staleness_op(), staleness, Effect::reads},

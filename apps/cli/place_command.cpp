@@ -69,8 +69,7 @@ void print_loads(const Graph& graph) {
   for (const auto& variable : graph.variables()) {
     Load& load = loads[variable.device()];
     ++load.variables;
-    load.bytes +=
-        variable.type().shape.elements() * static_cast<std::int64_t>(size_of(variable.type().dtype));
+    load.bytes += variable.type().bytes();
   }
   fmt::print("\n{:<24}  {:>9}  {:>12}\n", "task", "variables", "bytes");
   for (const auto& [device, load] : loads)

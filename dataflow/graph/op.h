@@ -30,6 +30,8 @@ struct TensorType {
   Shape shape;
 
   std::string to_string() const;  // "float32[?,10]"
+  // Of a tensor of this type. REQUIRES: its shape is fully known.
+  std::int64_t bytes() const { return shape.elements() * static_cast<std::int64_t>(size_of(dtype)); }
   bool operator==(const TensorType&) const = default;
 };
 

@@ -9,10 +9,6 @@ namespace {
 
 using Bucket = std::vector<std::size_t>;
 
-std::int64_t bytes_of(const TensorType& type) {
-  return type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
-}
-
 // Nodes are added in the order of their computation: what back-propagation reaches first comes first.
 Bucket in_order_of_computation(std::span<const Output> gradients) {
   Bucket order(gradients.size());
@@ -37,7 +33,7 @@ std::vector<Bucket> plan_buckets(std::span<const Output> gradients, const AllRed
     open = {};
   };
   for (const std::size_t i : in_order_of_computation(gradients)) {
-    const std::int64_t bytes = bytes_of(gradients[i].type());
+    const std::int64_t bytes = gradients[i].type().bytes();
     if (bytes >= options.alone_bytes) {
       buckets.push_back({i});
       continue;

@@ -11,10 +11,6 @@
 namespace actorflow {
 namespace {
 
-std::int64_t bytes_of(const TensorType& type) {
-  return type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
-}
-
 void check_tasks(int ps_tasks) {
   if (ps_tasks < 1)
     throw invalid_argument("a strategy needs 1 or more parameter servers, got " +
@@ -41,7 +37,7 @@ PsStrategy greedy_by_bytes(int ps_tasks) {
   const auto loads = std::make_shared<std::vector<std::int64_t>>(ps_tasks);
   return [loads](const Node& variable) {
     const auto least = std::ranges::min_element(*loads);
-    *least += bytes_of(variable.outputs[0]);
+    *least += variable.outputs[0].bytes();
     return static_cast<int>(least - loads->begin());
   };
 }

@@ -30,6 +30,16 @@ using FloatingTypes = DTypes<float, double>;
 using NumericTypes = DTypes<float, double, std::int32_t, std::int64_t>;
 using PlainTypes = DTypes<float, double, std::int32_t, std::int64_t, bool, std::uint8_t>;
 
+// The elements of a tensor, whose dtype is that of T.
+template <Element T>
+const T* data_of(const Tensor& tensor) {
+  return static_cast<const T*>(tensor.data());
+}
+template <Element T>
+T* mutable_data_of(Tensor& tensor) {
+  return static_cast<T*>(tensor.mutable_data());
+}
+
 // Throws through InferContext::fail unless the input has one of the dtypes.
 template <class Types>
 void expect_dtype_in(const InferContext& c, int input) {

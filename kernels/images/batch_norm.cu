@@ -110,15 +110,6 @@ const OpDef& batch_norm_grad_op() {
   return op;
 }
 
-template <class T>
-const T* data(const Tensor& tensor) {
-  return static_cast<const T*>(tensor.data());
-}
-template <class T>
-T* data(Tensor& tensor) {
-  return static_cast<T*>(tensor.mutable_data());
-}
-
 // Matrix and column vectors, or an error in terms of the node.
 Rows checked_rows(const OpContext& c, int matrix, int from, int to) {
   const Tensor& x = c.input(matrix);
@@ -144,14 +135,14 @@ void compute_batch_norm(OpContext& c) {
     const ForwardTask<T> task{size,
                               attr<double>(c.node(), "epsilon"),
                               attr<bool>(c.node(), "relu"),
-                              data<T>(x),
-                              data<T>(c.input(1)),
-                              data<T>(c.input(2)),
-                              has_side ? data<T>(c.input(3)) : nullptr,
-                              data<T>(y),
-                              data<T>(c.output(1)),
-                              data<T>(c.output(2)),
-                              data<T>(c.output(3))};
+                              data_of<T>(x),
+                              data_of<T>(c.input(1)),
+                              data_of<T>(c.input(2)),
+                              has_side ? data_of<T>(c.input(3)) : nullptr,
+                              mutable_data_of<T>(y),
+                              mutable_data_of<T>(c.output(1)),
+                              mutable_data_of<T>(c.output(2)),
+                              mutable_data_of<T>(c.output(3))};
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) return forward_on_cuda(c.device(), task);
 #endif
@@ -172,17 +163,17 @@ void compute_batch_norm_grad(OpContext& c) {
     for (const int i : {1, 2}) c.allocate_output(i, x.dtype(), {size.columns});
     const BackwardTask<T> task{size,
                                mask,
-                               data<T>(c.input(0)),
-                               data<T>(x),
-                               data<T>(c.input(2)),
-                               data<T>(c.input(3)),
-                               data<T>(c.input(4)),
-                               data<T>(c.input(5)),
-                               has_y ? data<T>(c.input(6)) : nullptr,
-                               data<T>(c.output(0)),
-                               data<T>(c.output(1)),
-                               data<T>(c.output(2)),
-                               has_y ? data<T>(c.output(3)) : nullptr};
+                               data_of<T>(c.input(0)),
+                               data_of<T>(x),
+                               data_of<T>(c.input(2)),
+                               data_of<T>(c.input(3)),
+                               data_of<T>(c.input(4)),
+                               data_of<T>(c.input(5)),
+                               has_y ? data_of<T>(c.input(6)) : nullptr,
+                               mutable_data_of<T>(c.output(0)),
+                               mutable_data_of<T>(c.output(1)),
+                               mutable_data_of<T>(c.output(2)),
+                               has_y ? mutable_data_of<T>(c.output(3)) : nullptr};
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) return backward_on_cuda(c.device(), task);
 #endif

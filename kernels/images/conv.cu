@@ -113,8 +113,8 @@ std::vector<Output> fused_backprop_filter_gradient(GradientContext& c) {
           c.gradient(1) ? bias_add(of_g, c.gradient(1)) : of_g};
 }
 
-OpDef definition(std::string_view name, int inputs, decltype(OpDef::infer) infer,
-                 decltype(OpDef::gradient) gradient) {
+OpDef conv_def(std::string_view name, int inputs, decltype(OpDef::infer) infer,
+               decltype(OpDef::gradient) gradient) {
   std::vector<AttrDef> attrs = sliding_attrs();
   attrs.push_back(precision_attr());
   return {.name = name,
@@ -126,13 +126,13 @@ OpDef definition(std::string_view name, int inputs, decltype(OpDef::infer) infer
 }
 
 const OpDef& conv2d_op() {
-  static const OpDef op = definition("Conv2D", 2, infer_conv2d, conv2d_gradient);
+  static const OpDef op = conv_def("Conv2D", 2, infer_conv2d, conv2d_gradient);
   return op;
 }
 
 const OpDef& fused_conv2d_op() {
   static const OpDef op = [] {
-    OpDef def = definition("FusedConv2D", 3, infer_conv2d, fused_conv2d_gradient);
+    OpDef def = conv_def("FusedConv2D", 3, infer_conv2d, fused_conv2d_gradient);
     def.attrs.push_back({"relu", false});
     return def;
   }();
@@ -141,19 +141,19 @@ const OpDef& fused_conv2d_op() {
 
 const OpDef& backprop_input_op() {
   static const OpDef op =
-      definition("Conv2DBackpropInput", 3, infer_backprop_input, backprop_input_gradient);
+      conv_def("Conv2DBackpropInput", 3, infer_backprop_input, backprop_input_gradient);
   return op;
 }
 
 const OpDef& backprop_filter_op() {
   static const OpDef op =
-      definition("Conv2DBackpropFilter", 3, infer_backprop_filter, backprop_filter_gradient);
+      conv_def("Conv2DBackpropFilter", 3, infer_backprop_filter, backprop_filter_gradient);
   return op;
 }
 
 const OpDef& fused_backprop_filter_op() {
-  static const OpDef op = definition("FusedConv2DBackpropFilter", 3, infer_fused_backprop_filter,
-                                     fused_backprop_filter_gradient);
+  static const OpDef op = conv_def("FusedConv2DBackpropFilter", 3, infer_fused_backprop_filter,
+                                   fused_backprop_filter_gradient);
   return op;
 }
 
@@ -208,9 +208,9 @@ class Conv : public Kernel {
 #endif
 };
 
-class Forward final : public Conv {
+class ForwardKernel final : public Conv {
  public:
-  explicit Forward(const Node& node)
+  explicit ForwardKernel(const Node& node)
       : Conv(node), relu_(node.op == &fused_conv2d_op() && attr<bool>(node, "relu")) {}
 
   void compute(OpContext& c) const override {
@@ -226,9 +226,9 @@ class Forward final : public Conv {
   bool relu_;
 };
 
-class BackpropInput final : public Conv {
+class BackpropInputKernel final : public Conv {
  public:
-  explicit BackpropInput(const Node& node) : Conv(node) {}
+  explicit BackpropInputKernel(const Node& node) : Conv(node) {}
 
   void compute(OpContext& c) const override {
     const ConvShape shape = shape_with_gradient(c);
@@ -237,9 +237,9 @@ class BackpropInput final : public Conv {
   }
 };
 
-class BackpropFilter final : public Conv {
+class BackpropFilterKernel final : public Conv {
  public:
-  explicit BackpropFilter(const Node& node) : Conv(node), bias_(node.outputs.size() == 2) {}
+  explicit BackpropFilterKernel(const Node& node) : Conv(node), bias_(node.outputs.size() == 2) {}
 
   void compute(OpContext& c) const override {
     const ConvShape shape = shape_with_gradient(c);
@@ -280,10 +280,10 @@ Output fused_conv2d(Output images, Output filter, Output bias, bool relu, Extent
 }
 
 std::vector<Op> conv_ops() {
-  return {with_kernel<Forward>(conv2d_op()), with_kernel<Forward>(fused_conv2d_op()),
-          with_kernel<BackpropInput>(backprop_input_op()),
-          with_kernel<BackpropFilter>(backprop_filter_op()),
-          with_kernel<BackpropFilter>(fused_backprop_filter_op())};
+  return {with_kernel<ForwardKernel>(conv2d_op()), with_kernel<ForwardKernel>(fused_conv2d_op()),
+          with_kernel<BackpropInputKernel>(backprop_input_op()),
+          with_kernel<BackpropFilterKernel>(backprop_filter_op()),
+          with_kernel<BackpropFilterKernel>(fused_backprop_filter_op())};
 }
 
 }  // namespace actorflow

@@ -23,7 +23,7 @@ ACTORFLOW_HOST_DEVICE inline std::int64_t flat(std::int64_t a, std::int64_t b, s
 }
 
 template <class T>
-struct Forward {
+struct ForwardLoop {
   ConvShape s;
   const T *images, *filter, *bias;
   bool relu;
@@ -60,7 +60,7 @@ ACTORFLOW_HOST_DEVICE inline std::int64_t window_over(const SlidingAxis& axis, s
 }
 
 template <class T>
-struct BackpropInput {
+struct BackpropInputLoop {
   ConvShape s;
   const T *filter, *gradient;
   T* images_gradient;
@@ -87,7 +87,7 @@ struct BackpropInput {
 };
 
 template <class T>
-struct BackpropFilter {
+struct BackpropFilterLoop {
   ConvShape s;
   const T *images, *gradient;
   T* filter_gradient;
@@ -140,32 +140,24 @@ void for_each_element(Device& device, std::int64_t count, const Body& body) {
     for (std::int64_t i = 0; i < count; ++i) body(i);
 }
 
-template <class T>
-const T* data(const Tensor& tensor) {
-  return static_cast<const T*>(tensor.data());
-}
-template <class T>
-T* data(Tensor& tensor) {
-  return static_cast<T*>(tensor.mutable_data());
-}
-
 }  // namespace
 
 void LoopConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                        const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
   FloatingTypes::dispatch(output.dtype(), [&]<class T>() {
-    for_each_element(c.device(), output.elements(),
-                     Forward<T>{shape, data<T>(images), data<T>(filter), bias ? data<T>(*bias) : nullptr,
-                                relu, data<T>(output)});
+    for_each_element(
+        c.device(), output.elements(),
+        ForwardLoop<T>{shape, data_of<T>(images), data_of<T>(filter), bias ? data_of<T>(*bias) : nullptr,
+                       relu, mutable_data_of<T>(output)});
   });
 }
 
 void LoopConv::backprop_input(const ConvShape& shape, const Tensor& filter, const Tensor& gradient,
                               Tensor& images_gradient, const OpContext& c) const {
   FloatingTypes::dispatch(gradient.dtype(), [&]<class T>() {
-    for_each_element(
-        c.device(), images_gradient.elements(),
-        BackpropInput<T>{shape, data<T>(filter), data<T>(gradient), data<T>(images_gradient)});
+    for_each_element(c.device(), images_gradient.elements(),
+                     BackpropInputLoop<T>{shape, data_of<T>(filter), data_of<T>(gradient),
+                                          mutable_data_of<T>(images_gradient)});
   });
 }
 
@@ -173,13 +165,13 @@ void LoopConv::backprop_filter(const ConvShape& shape, const Tensor& images, con
                                Tensor& filter_gradient, Tensor* bias_gradient,
                                const OpContext& c) const {
   FloatingTypes::dispatch(gradient.dtype(), [&]<class T>() {
-    for_each_element(
-        c.device(), filter_gradient.elements(),
-        BackpropFilter<T>{shape, data<T>(images), data<T>(gradient), data<T>(filter_gradient)});
+    for_each_element(c.device(), filter_gradient.elements(),
+                     BackpropFilterLoop<T>{shape, data_of<T>(images), data_of<T>(gradient),
+                                           mutable_data_of<T>(filter_gradient)});
     if (bias_gradient)
       for_each_element(c.device(), shape.out,
                        BackpropBias<T>{shape.batch * shape.rows.output * shape.columns.output, shape.out,
-                                       data<T>(gradient), data<T>(*bias_gradient)});
+                                       data_of<T>(gradient), mutable_data_of<T>(*bias_gradient)});
   });
 }
 

@@ -52,8 +52,8 @@ std::vector<Output> avg_pool_grad_gradient(GradientContext& c) {
   return {Output(), c.graph().add(avg_pool_op(), {c.gradient()}, c.node().attrs)};
 }
 
-OpDef definition(std::string_view name, int inputs, decltype(OpDef::infer) infer,
-                 decltype(OpDef::gradient) gradient) {
+OpDef pool_def(std::string_view name, int inputs, decltype(OpDef::infer) infer,
+               decltype(OpDef::gradient) gradient) {
   OpDef def{.name = name,
             .min_inputs = inputs,
             .max_inputs = inputs,
@@ -65,24 +65,24 @@ OpDef definition(std::string_view name, int inputs, decltype(OpDef::infer) infer
 }
 
 const OpDef& max_pool_op() {
-  static const OpDef op = definition("MaxPool", 1, infer_pool, max_pool_gradient);
+  static const OpDef op = pool_def("MaxPool", 1, infer_pool, max_pool_gradient);
   return op;
 }
 
 const OpDef& avg_pool_op() {
-  static const OpDef op = definition("AvgPool", 1, infer_pool, avg_pool_gradient);
+  static const OpDef op = pool_def("AvgPool", 1, infer_pool, avg_pool_gradient);
   return op;
 }
 
 // (images, outputs, gradient) -> gradient of the images; it has no second derivative.
 const OpDef& max_pool_grad_op() {
-  static const OpDef op = definition("MaxPoolGrad", 3, infer_pool_grad, nullptr);
+  static const OpDef op = pool_def("MaxPoolGrad", 3, infer_pool_grad, nullptr);
   return op;
 }
 
 // (images, of which the shape counts, gradient) -> gradient of the images.
 const OpDef& avg_pool_grad_op() {
-  static const OpDef op = definition("AvgPoolGrad", 2, infer_pool_grad, avg_pool_grad_gradient);
+  static const OpDef op = pool_def("AvgPoolGrad", 2, infer_pool_grad, avg_pool_grad_gradient);
   return op;
 }
 
@@ -212,11 +212,6 @@ void expect_outputs(const OpContext& c, int input, const PoolShape& shape) {
            tensor.describe());
 }
 
-template <class T>
-const T* data(const Tensor& tensor) {
-  return static_cast<const T*>(tensor.data());
-}
-
 // Calls body(part, image, output) for each part of the batch, on several threads where they are free:
 // the part's shape, and where its images and outputs begin.
 template <class Body>
@@ -235,7 +230,7 @@ void compute_pool(OpContext& c) {
   const PoolShape s = pool_shape(c);
   dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
     Tensor& output = c.allocate_output(0, dtype_of<T>, s.outputs());
-    const T* x = data<T>(c.input(0));
+    const T* x = data_of<T>(c.input(0));
     T* y = static_cast<T*>(output.mutable_data());
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) {
@@ -258,7 +253,7 @@ void compute_max_pool_grad(OpContext& c) {
   dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
     Tensor& gradient = on_cpu && s.tiles() ? c.forward_or_allocate(0, 0, dtype_of<T>, s.images())
                                            : c.allocate_output(0, dtype_of<T>, s.images());
-    const T *x = data<T>(c.input(0)), *y = data<T>(c.input(1)), *g = data<T>(c.input(2));
+    const T *x = data_of<T>(c.input(0)), *y = data_of<T>(c.input(1)), *g = data_of<T>(c.input(2));
     T* dx = static_cast<T*>(gradient.mutable_data());
 #ifdef ACTORFLOW_CUDA
     if (!on_cpu) return launch(c.device(), gradient.elements(), GradientOfMax<T>{s, x, y, g, dx});
@@ -276,7 +271,7 @@ void compute_avg_pool_grad(OpContext& c) {
   expect_outputs(c, 1, s);
   dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
     Tensor& gradient = c.allocate_output(0, dtype_of<T>, s.images());
-    const T* g = data<T>(c.input(1));
+    const T* g = data_of<T>(c.input(1));
     T* dx = static_cast<T*>(gradient.mutable_data());
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda)

@@ -53,7 +53,7 @@ std::vector<Output> take_gradient(GradientContext& c) {
           Output()};
 }
 
-std::vector<Output> add_gradient(GradientContext& c) {
+std::vector<Output> add_along_gradient(GradientContext& c) {
   return {take_along_axis(c.gradient(), c.input(1), c.attr<std::int64_t>("axis")), Output(), Output()};
 }
 
@@ -73,7 +73,7 @@ const OpDef& take_along_axis_op() {
 }
 
 const OpDef& add_along_axis_op() {
-  static const OpDef op = along_def("AddAlongAxis", 3, infer_add, add_gradient);
+  static const OpDef op = along_def("AddAlongAxis", 3, infer_add, add_along_gradient);
   return op;
 }
 

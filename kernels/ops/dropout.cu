@@ -62,13 +62,13 @@ struct Mask {
 };
 
 // Philox gives the bits of four elements at once.
-constexpr std::int64_t words = 4;
+constexpr std::int64_t words_per_block = 4;
 
 // The random words of `lanes` blocks of Philox from a position on, element by element. The rounds go
 // over all lanes, so that vectors compute them; philox() is what they compute.
 template <int lanes>
 void draw(std::uint64_t key, std::uint64_t position, std::uint64_t counter, std::uint32_t* random) {
-  std::uint32_t x[words][lanes];
+  std::uint32_t x[words_per_block][lanes];
   for (int i = 0; i < lanes; ++i) {
     x[0][i] = static_cast<std::uint32_t>(position + static_cast<std::uint64_t>(i));
     x[1][i] = static_cast<std::uint32_t>((position + static_cast<std::uint64_t>(i)) >> 32U);
@@ -78,18 +78,19 @@ void draw(std::uint64_t key, std::uint64_t position, std::uint64_t counter, std:
   for (PhiloxKey k(key); !k.done(); k.next())
     for (int i = 0; i < lanes; ++i) philox_round(k, x[0][i], x[1][i], x[2][i], x[3][i]);
   for (int i = 0; i < lanes; ++i)
-    for (std::int64_t word = 0; word < words; ++word) random[i * words + word] = x[word][i];
+    for (std::int64_t word = 0; word < words_per_block; ++word)
+      random[i * words_per_block + word] = x[word][i];
 }
 
 template <class T>
 void drop_on_cpu(const Mask<T>& mask, std::int64_t counter, std::int64_t elements, const T* x, T* out) {
   constexpr std::int64_t blocks = 64;
   vectorised([=] {
-    for (std::int64_t first = 0; first < elements; first += blocks * words) {
-      std::uint32_t random[blocks * words];
-      draw<blocks>(mask.seed, static_cast<std::uint64_t>(first / words),
+    for (std::int64_t first = 0; first < elements; first += blocks * words_per_block) {
+      std::uint32_t random[blocks * words_per_block];
+      draw<blocks>(mask.seed, static_cast<std::uint64_t>(first / words_per_block),
                    static_cast<std::uint64_t>(counter), random);
-      const std::int64_t count = std::min(blocks * words, elements - first);
+      const std::int64_t count = std::min(blocks * words_per_block, elements - first);
 #pragma GCC ivdep
       for (std::int64_t i = 0; i < count; ++i) out[first + i] = mask.apply(x[first + i], random[i]);
     }
@@ -100,11 +101,11 @@ void drop_on_cpu(const Mask<T>& mask, std::int64_t counter, std::int64_t element
 template <class T>
 void drop_on_cuda(Device& device, const Mask<T>& mask, const std::int64_t* counter,
                   std::int64_t elements, const T* x, T* out) {
-  launch(device, (elements + words - 1) / words, [=] __device__(std::int64_t i) {
+  launch(device, (elements + words_per_block - 1) / words_per_block, [=] __device__(std::int64_t i) {
     const PhiloxBlock block =
         philox(mask.seed, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(*counter));
-    for (std::int64_t word = 0; word < words; ++word) {
-      const std::int64_t element = i * words + word;
+    for (std::int64_t word = 0; word < words_per_block; ++word) {
+      const std::int64_t element = i * words_per_block + word;
       if (element < elements) out[element] = mask.apply(x[element], block.words[word]);
     }
   });

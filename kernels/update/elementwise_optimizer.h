@@ -23,11 +23,6 @@
 
 namespace actorflow::detail {
 
-template <class T, class O>
-auto update_rule(const O& optimizer, std::int64_t step) {
-  return optimizer.template rule<T>(step);
-}
-
 #ifdef __CUDACC__
 inline constexpr bool compiled_for_gpus = true;
 #else

@@ -64,7 +64,7 @@ struct GroupsView {
 
 // So many elements of a row are summed and applied at a time: they lie on the stack, since an update
 // that has begun to change rows in place must not run out of memory.
-constexpr std::int64_t block = 1024;
+constexpr std::int64_t elements_at_a_time = 1024;
 
 // Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts
 // in `sum`.
@@ -87,9 +87,9 @@ const T* row_gradient(const GroupsView<T>& groups, std::int64_t group, std::int6
 template <class T, class Rule, std::size_t... part>
 void update_row_on_cpu(Rule rule, const GroupsView<T>& groups, std::int64_t group,
                        const std::array<T*, sizeof...(part)>& state, std::index_sequence<part...>) {
-  T sum[block];
-  for (std::int64_t first = 0; first < groups.row_elements; first += block) {
-    const std::int64_t count = std::min(block, groups.row_elements - first);
+  T sum[elements_at_a_time];
+  for (std::int64_t first = 0; first < groups.row_elements; first += elements_at_a_time) {
+    const std::int64_t count = std::min(elements_at_a_time, groups.row_elements - first);
     const T* gradient = row_gradient(groups, group, first, count, sum);
     const std::int64_t begin = groups.rows[group] * groups.row_elements + first;
     T* const rows[] = {state[part] + begin...};

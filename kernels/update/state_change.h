@@ -55,7 +55,7 @@ template <class T, class O, class Update>
 void change_state(const O& optimizer, VariableState& state, Device& device, const Update& update) {
   std::int64_t step = 1;
   if constexpr (counts_steps<O>()) step += state.slots.back().template scalar<std::int64_t>();
-  const auto rule = update_rule<T>(optimizer, step);
+  const auto rule = optimizer.template rule<T>(step);
   constexpr auto change_all = []<std::size_t... slot>(auto& s, Device& d, std::index_sequence<slot...>) {
     return std::array{StateChange(s.value, d), StateChange(s.slots[slot], d)...};
   };

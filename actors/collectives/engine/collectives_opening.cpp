@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto silence = 2s;
-constexpr auto report_interval = 10s;
 
 ActorMessage as_letter(const NotWelcome& message) {
   return {.to = collectives_name,
@@ -173,7 +172,7 @@ void Collectives::on_not_welcome(const NotWelcome& message) {
 void Collectives::report_missing(Member& member) {
   const auto now = task_->clock->now();
   if (now < member.next_report) return;
-  member.next_report = now + report_interval;
+  member.next_report = now + stall_report_interval;
   const RankMail& mail = member.group->mail();
   const std::string whom =
       mail.leads() ? fmt::format("{}", fmt::join(missing(member), ", ")) : mail.name_of(leading_rank);

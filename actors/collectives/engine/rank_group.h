@@ -21,6 +21,9 @@
 
 namespace actorflow {
 
+// Between two reports of the same wait.
+inline constexpr std::chrono::seconds stall_report_interval{10};
+
 // A call of a rank; its dtype and dimensions are those of the tensor. `reply` is called once, unless the
 // call is given up.
 struct GroupCall {

@@ -15,7 +15,6 @@ namespace {
 
 // The others are asked, and a second later it is said what they have answered: within 10 s.
 constexpr auto patience = 7s;
-constexpr auto report_interval = 10s;
 
 double seconds(Clock::time_point::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -30,7 +29,7 @@ void RankGroup::tick() {
     if (use->asked) {
       report(entry);
       use->asked.reset();
-      use->next_report = now() + report_interval;
+      use->next_report = now() + stall_report_interval;
     } else if (now() >= std::max(use->since + patience, use->next_report)) {
       use->asked.emplace();
       mail_.to_others(Inquire{{entry.first, use->number}, mail_.rank(), use->call.call.to_string()});
@@ -49,7 +48,7 @@ void RankGroup::on_inquire(const Inquire& message) {
   const bool entered = name.used >= message.of.use;
   mail_.to(message.rank, Standing{message.of, mail_.rank(), entered, last_done()});
   if (entered || now() < name.next_warning) return;
-  name.next_warning = now() + report_interval;
+  name.next_warning = now() + stall_report_interval;
   spdlog::warn("{}: {} waits for {} '{}', which {} has not called; {}",
                mail_.task()->self.name.to_string(), mail_.name_of(message.rank), message.call,
                message.of.name, who(), last_done());
