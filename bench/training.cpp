@@ -132,7 +132,8 @@ double examples_per_second(int workers, std::int64_t steps) {
   std::vector<std::future<std::optional<TrainReport>>> replicas;
   for (int worker = 0; worker < workers; ++worker)
     replicas.push_back(std::async(std::launch::async, [&, worker] {
-      return train_replica(cluster.server("worker", worker), labelled(mnist()), options, interrupted, nullptr);
+      return train_replica(cluster.server("worker", worker), labelled(mnist()), options, interrupted,
+                           nullptr);
     }));
   const auto report = replicas.front().get();
   return report->examples_per_second / 1e3;
@@ -146,6 +147,37 @@ Measurement two_workers(bool quick) {
         const OnCore alone(0);
         return examples_per_second(1, steps);
       });
+}
+
+// Milliseconds of a synchronous step of so many replicas, all in one graph, which compute next to
+// nothing: what the barrier and the accumulator cost.
+double null_step_ms(int replicas, int steps) {
+  Graph g;
+  const Variable step = global_step(g), w = g.variable("w", g.constant(0.F));
+  const Output loss = square(w - g.constant(1.F));
+  std::vector<Output> inits, trains;
+  for (int replica = 0; replica < replicas; ++replica) {
+    const TrainOp train =
+        minimize(g, loss, {w}, step, Sgd{0.1},
+                 {.replica = replica, .replicas = replicas, .strategy = Synchronous{}});
+    inits.push_back(train.local_init);
+    trains.push_back(train.step);
+  }
+  LocalCluster cluster({{"local", 1}}, 1);
+  Session session(cluster.server("local", 0).target(), g);
+  session.initialize_variables();
+  session.run({}, {}, inits);
+  const auto run = [&] { session.run({}, {}, trains); };
+  for (int i = 0; i < 3; ++i) run();
+  return 1e3 / steps * seconds_of([&] {
+           for (int i = 0; i < steps; ++i) run();
+         });
+}
+
+Measurement barrier_of_800(bool quick) {
+  const int steps = quick ? 2 : 30;
+  return in_turn(
+      3, [&] { return null_step_ms(800, steps); }, [&] { return 8 * null_step_ms(100, steps); });
 }
 
 }  // namespace
@@ -162,6 +194,7 @@ std::vector<Benchmark> training_benchmarks() {
       against(pytorch, large, 1.1),
       against(tensorflow, small, 2),
       against(tensorflow, large, 0.9),
+      {"training/null_step_of_800_replicas", "ms", "8 x that of 100", at_most(2), barrier_of_800},
       {"training/two_workers_784_128_10", "kimg/s", "one worker on one core", at_least(1.75),
        two_workers},
   };

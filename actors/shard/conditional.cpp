@@ -52,7 +52,7 @@ void take_sparse(ConditionalState& accumulator, Outputs& to) {
 }
 
 void serve_takers(ConditionalState& accumulator) {
-  accumulator.takers.serve_in_order([&](const ConditionalState::Taker& taker) {
+  accumulator.takers.serve([&](const ConditionalState::Taker& taker) {
     if (accumulator.count < taker.required) return false;
     PreparedAnswer answer(taker.reply_to);
     Outputs outputs;

@@ -43,9 +43,15 @@ void ClockBarrier::take_part(const StateCall& call) {
 
 void ClockBarrier::advance(const StateCall& call) {
   const auto replica = replica_of(call);
-  clocks_of(call).advance(replica, call.inputs[0].scalar<std::int64_t>() + 1);
-  waiting_.add({call.reply_to, replica});
-  release();
+  ReplicaClocks& clocks = clocks_of(call);
+  const auto slowest = clocks.minimum();
+  clocks.advance(replica, call.inputs[0].scalar<std::int64_t>() + 1);
+  waiting_.add(replica, {call.reply_to, replica},
+               {Code::aborted, fmt::format("replica {} has finished its step anew", replica)});
+  if (clocks.minimum() != slowest)
+    release_all();
+  else if (!is_held_)
+    waiting_.serve_one(replica, [this](const Waiting& own) { return lets_go(own); });
 }
 
 void ClockBarrier::leave(const StateCall& call) {
@@ -75,18 +81,18 @@ void ClockBarrier::on_peer_lost(TaskId task) {
 
 void ClockBarrier::remove(std::int64_t replica) {
   clocks_->leave(replica);
-  waiting_.fail_if([replica](const Waiting& waiting) { return waiting.replica == replica; },
-                   {Code::aborted, fmt::format("replica {} has left the training", replica)});
-  release();
+  waiting_.fail_one(replica, {Code::aborted, fmt::format("replica {} has left the training", replica)});
+  release_all();
 }
 
-void ClockBarrier::release() {
-  if (is_held_) return;
-  waiting_.serve([this](const Waiting& waiting) {
-    if (!clocks_->may_go_on(waiting.replica)) return false;
-    complete(waiting.reply_to, {Tensor::scalar(clocks_->clocks().at(waiting.replica))});
-    return true;
-  });
+bool ClockBarrier::lets_go(const Waiting& waiting) {
+  if (!clocks_->may_go_on(waiting.replica)) return false;
+  complete(waiting.reply_to, {Tensor::scalar(clocks_->clocks().at(waiting.replica))});
+  return true;
+}
+
+void ClockBarrier::release_all() {
+  if (!is_held_) waiting_.serve([this](const Waiting& waiting) { return lets_go(waiting); });
 }
 
 void ClockBarrier::give_up(StepId step) {
@@ -105,21 +111,20 @@ void ClockBarrier::resume() {
     take_part(joining.call);
     return true;
   });
-  release();
+  release_all();
 }
 
 bool ClockBarrier::stand_still(const std::set<std::int64_t>& resting) const {
   if (!clocks_) return true;
   return std::ranges::all_of(clocks_->clocks(), [&](const auto& entry) {
-    return resting.contains(entry.first) ||
-           std::ranges::find(waiting_, entry.first, &Waiting::replica) != waiting_.end();
+    return resting.contains(entry.first) || waiting_.contains(entry.first);
   });
 }
 
 void ClockBarrier::report_waiting() {
   if (!waiting_.tick()) return;
   std::vector<std::int64_t> ahead;
-  for (const auto& waiting : waiting_) ahead.push_back(waiting.replica);
+  for (const auto& [replica, waiting] : waiting_) ahead.push_back(replica);
   spdlog::warn("{}: replicas {} are {} steps ahead and wait for replicas {}",
                task_->self.name.to_string(), fmt::join(ahead, ", "), clocks_->bound() + 1,
                fmt::join(clocks_->slowest(), ", "));

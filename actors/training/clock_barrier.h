@@ -52,14 +52,15 @@ class ClockBarrier : public HeldSteps {
   void take_part(const StateCall& call);
   ReplicaClocks& clocks_of(const StateCall& call);
   void remove(std::int64_t replica);
-  void release();
+  bool lets_go(const Waiting& waiting);
+  void release_all();
 
   std::string name_;
   TaskRef task_;
   std::optional<ReplicaClocks> clocks_;             // from the first call on
   std::map<std::int64_t, TaskId> task_of_replica_;  // of those that have one
-  Waiters<Waiting> waiting_;
-  Waiters<Joining> joining_;  // while the steps are held
+  KeyedWaiters<std::int64_t, Waiting> waiting_;     // by replica
+  Waiters<Joining> joining_;                        // while the steps are held
   bool is_held_ = false;
 };
 

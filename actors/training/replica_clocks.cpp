@@ -7,15 +7,36 @@
 namespace actorflow {
 
 std::int64_t ReplicaClocks::join(std::int64_t replica) {
+  leave(replica);
+  clocks_[replica] = minimum_;
+  ++at_minimum_;
+  return minimum_;
+}
+
+void ReplicaClocks::leave(std::int64_t replica) {
   clocks_.erase(replica);
-  const std::int64_t start = clocks_.empty() ? 0 : minimum();
-  clocks_[replica] = start;
-  return start;
+  find_minimum();
 }
 
 void ReplicaClocks::advance(std::int64_t replica, std::int64_t clock) {
-  auto& own = clocks_.try_emplace(replica, clock).first->second;
-  own = std::max(own, clock);
+  const auto [own, is_new] = clocks_.try_emplace(replica, clock);
+  if (is_new) return find_minimum();
+  if (own->second >= clock) return;
+  const bool was_slowest = own->second == minimum_;
+  own->second = clock;
+  if (was_slowest && --at_minimum_ == 0) find_minimum();
+}
+
+void ReplicaClocks::find_minimum() {
+  minimum_ = 0;
+  at_minimum_ = 0;
+  for (const auto& [replica, clock] : clocks_) {
+    if (at_minimum_ == 0 || clock < minimum_) {
+      minimum_ = clock;
+      at_minimum_ = 0;
+    }
+    if (clock == minimum_) ++at_minimum_;
+  }
 }
 
 bool ReplicaClocks::may_go_on(std::int64_t replica) {
@@ -31,10 +52,6 @@ std::vector<std::int64_t> ReplicaClocks::slowest() const {
   for (const auto& [replica, clock] : clocks_)
     if (clock == minimum()) result.push_back(replica);
   return result;
-}
-
-std::int64_t ReplicaClocks::minimum() const {
-  return std::ranges::min_element(clocks_, {}, [](const auto& entry) { return entry.second; })->second;
 }
 
 }  // namespace actorflow

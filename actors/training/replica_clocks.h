@@ -19,7 +19,7 @@ class ReplicaClocks {
   // Adds a replica at the clock of the slowest member, at 0 if it is the first. Returns its clock.
   std::int64_t join(std::int64_t replica);
   // Removes a replica: nobody waits for it any longer.
-  void leave(std::int64_t replica) { clocks_.erase(replica); }
+  void leave(std::int64_t replica);
   // Notes that a replica has finished `clock` steps. One that had left becomes a member again.
   void advance(std::int64_t replica, std::int64_t clock);
   // Whether a replica may begin its next step. REQUIRES: it is a member.
@@ -29,15 +29,19 @@ class ReplicaClocks {
   const std::map<std::int64_t, std::int64_t>& clocks() const { return clocks_; }  // by replica
   // The slowest members.
   std::vector<std::int64_t> slowest() const;
+  // The clock of the slowest member, 0 if there is none.
+  std::int64_t minimum() const { return minimum_; }
   // The largest lead over the slowest member with which a replica began a step.
   std::int64_t max_lead() const { return max_lead_; }
 
  private:
-  std::int64_t minimum() const;
+  void find_minimum();
 
   std::int64_t bound_;
   std::int64_t max_lead_ = 0;
   std::map<std::int64_t, std::int64_t> clocks_;
+  std::int64_t minimum_ = 0;
+  std::size_t at_minimum_ = 0;  // members: when the last one has advanced, the next minimum is searched
 };
 
 }  // namespace actorflow

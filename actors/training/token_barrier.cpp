@@ -36,10 +36,10 @@ std::optional<Contribution> StepTokens::next(std::int64_t replica, const Contrib
 }
 
 bool StepTokens::take(std::int64_t replica, std::int64_t total_num_replicas) {
-  const auto takers = std::ranges::count_if(taken_, [](const auto& entry) { return entry.second > 0; });
-  const auto kept = total_num_replicas - takers;
-  if (left_ == 0 || (taken_[replica] > 0 && left_ <= kept)) return false;
-  ++taken_[replica];
+  auto& taken = taken_[replica];
+  const auto kept = total_num_replicas - takers_;
+  if (left_ == 0 || (taken > 0 && left_ <= kept)) return false;
+  if (taken++ == 0) ++takers_;
   --left_;
   return true;
 }
@@ -63,14 +63,15 @@ void TokenBarrier::take_token(const StateCall& call) {
   if (const auto task = call.node->attrs.find("task"); task != call.node->attrs.end())
     task_of_replica_[replica] = std::get<std::string>(task->second);
   gone_.erase(replica);
-  // A replica that asks anew has given up what it waited for in an earlier life.
-  waiting_.fail_if([replica](const Waiting& old) { return old.replica == replica; },
-                   {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
-                                               "restarted, two replicas have this number",
-                                               replica)});
   const Contribution last{call.inputs[0].scalar<std::int64_t>(), call.inputs[1].scalar<std::int64_t>()};
-  waiting_.add({call.reply_to, replica, last});
-  release();
+  // A replica that asks anew has given up what it waited for in an earlier life.
+  waiting_.add(replica, {call.reply_to, replica, last},
+               {Code::aborted, fmt::format("replica {} has asked for its token anew; if it has not "
+                                           "restarted, two replicas have this number",
+                                           replica)});
+  // No token that this one takes or leaves is one that another waits for.
+  if (hands_out()) waiting_.serve_one(replica, [this](const Waiting& own) { return give_token(own); });
+  watch();
 }
 
 // One that comes twice may come when its step has long been over.
@@ -79,7 +80,7 @@ void TokenBarrier::on_applied(GradientApplied& message) {
     message.global_step = std::max(message.global_step, tokens_->global_step() + 1);
   if (tokens_ && message.global_step <= tokens_->global_step()) return applied_twice.hit();
   applied_[message.global_step].insert(std::move(message.accumulator));
-  release();
+  if (complete_steps()) give_tokens_to_all();
 }
 
 void TokenBarrier::on_global_step(const GlobalStepIs& message) {
@@ -88,53 +89,55 @@ void TokenBarrier::on_global_step(const GlobalStepIs& message) {
     return fail_waiting(message.status);
   }
   if (!tokens_ && settings_) tokens_ = StepTokens(message.value, settings_->initial_tokens, true);
-  release();
+  complete_steps();
+  give_tokens_to_all();
 }
 
-void TokenBarrier::release() {
-  hand_out_tokens();
-  watch_.waits_for(only_missing(), task_->clock->now());
-}
-
-void TokenBarrier::hand_out_tokens() {
-  if (!tokens_) return;
-  while (!applied_.empty()) {
+bool TokenBarrier::complete_steps() {
+  if (!tokens_) return false;
+  bool any = false;
+  for (; !applied_.empty(); applied_.erase(applied_.begin()), any = true) {
     const auto& [step, accumulators] = *applied_.begin();
     if (static_cast<std::int64_t>(accumulators.size()) < settings_->accumulators) break;
     caf::anon_send(task_->shard, SetGlobalStep{name_, step, epoch_});
     tokens_ = StepTokens(step, settings_->tokens_per_step());
-    applied_.erase(applied_.begin());
   }
-  if (held_at_ && tokens_->global_step() > *held_at_) return;
-  waiting_.serve([this](const Waiting& waiting) {
-    const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
-    if (!next) return false;
-    complete(waiting.reply_to, {Tensor::scalar(next->step), Tensor::scalar(next->serial)});
-    return true;
-  });
+  return any;
 }
 
+bool TokenBarrier::give_token(const Waiting& waiting) {
+  const auto next = tokens_->next(waiting.replica, waiting.last, settings_->total_num_replicas);
+  if (!next) return false;
+  complete(waiting.reply_to, {Tensor::scalar(next->step), Tensor::scalar(next->serial)});
+  return true;
+}
+
+void TokenBarrier::give_tokens_to_all() {
+  if (hands_out()) waiting_.serve([this](const Waiting& waiting) { return give_token(waiting); });
+  watch();
+}
+
+void TokenBarrier::watch() { watch_.waits_for(only_missing(), task_->clock->now()); }
+
 void TokenBarrier::on_peer_lost(TaskId task) {
+  const std::string lost = task_->name_of(task).to_string();
   for (const auto& [replica, name] : task_of_replica_)
-    if (name == task_->name_of(task).to_string()) gone_.insert(replica);
+    if (name == lost) gone_.insert(replica);
 }
 
 void TokenBarrier::hold() { held_at_ = tokens_ ? tokens_->global_step() : -1; }
 
 void TokenBarrier::resume() {
   held_at_.reset();
-  release();
+  give_tokens_to_all();
 }
 
 bool TokenBarrier::stand_still(const std::set<std::int64_t>& resting) const {
   if (!tokens_ || tokens_->global_step() > held_at_) return true;
   for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
-    if (!resting.contains(replica) && !gone_.contains(replica) && !is_waiting(replica)) return false;
+    if (!resting.contains(replica) && !gone_.contains(replica) && !waiting_.contains(replica))
+      return false;
   return true;
-}
-
-bool TokenBarrier::is_waiting(std::int64_t replica) const {
-  return std::ranges::find(waiting_, replica, &Waiting::replica) != waiting_.end();
 }
 
 std::optional<std::int64_t> TokenBarrier::only_missing() const {
@@ -143,7 +146,7 @@ std::optional<std::int64_t> TokenBarrier::only_missing() const {
   if (static_cast<std::int64_t>(waiting_.size()) != replicas - 1) return std::nullopt;
   // What the others' numbers lack of the sum of all: a replica waits at most once.
   std::int64_t only = replicas * (replicas - 1) / 2;
-  for (const Waiting& waiting : waiting_) only -= waiting.replica;
+  for (const auto& [replica, waiting] : waiting_) only -= replica;
   return only;
 }
 
@@ -157,7 +160,7 @@ std::string TokenBarrier::who(std::int64_t replica) const {
 std::string TokenBarrier::missing() const {
   std::string text;
   for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
-    if (!is_waiting(replica)) text += (text.empty() ? "" : ", ") + who(replica);
+    if (!waiting_.contains(replica)) text += (text.empty() ? "" : ", ") + who(replica);
   return text.empty() ? "nobody" : text;
 }
 

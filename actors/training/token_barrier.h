@@ -67,6 +67,7 @@ class StepTokens {
   std::int64_t left_ = 0;
   std::int64_t free_ = 0;
   std::map<std::int64_t, std::int64_t> taken_;  // by replica
+  std::int64_t takers_ = 0;                     // replicas that have taken any
 };
 
 // The barrier of one global step variable. Belongs to the coordinator of its task.
@@ -105,11 +106,13 @@ class TokenBarrier : public HeldSteps {
   };
 
   void check_settings(const Node& node);
-  bool is_waiting(std::int64_t replica) const;
-  // Hands out what can be handed out, and notes for whom the others wait then.
-  void release();
-  // Moves the global step on while a step is complete, then hands out tokens.
-  void hand_out_tokens();
+  // Moves the global step on while a step is complete; returns whether one was.
+  bool complete_steps();
+  bool hands_out() const { return tokens_ && !(held_at_ && tokens_->global_step() > *held_at_); }
+  bool give_token(const Waiting& waiting);
+  void give_tokens_to_all();
+  // Notes for whom the others wait now.
+  void watch();
   // The one replica that does not wait, if all others do.
   std::optional<std::int64_t> only_missing() const;
   std::string who(std::int64_t replica) const;
@@ -123,9 +126,9 @@ class TokenBarrier : public HeldSteps {
   // the first step.
   std::optional<StepTokens> tokens_;
   std::map<std::int64_t, std::set<std::string>> applied_;  // finished accumulators, by global step
-  Waiters<Waiting> waiting_;
-  std::map<std::int64_t, std::string> task_of_replica_;  // the tasks of replicas
-  std::set<std::int64_t> gone_;                          // replicas whose task was lost
+  KeyedWaiters<std::int64_t, Waiting> waiting_;            // by replica
+  std::map<std::int64_t, std::string> task_of_replica_;    // the tasks of replicas
+  std::set<std::int64_t> gone_;                            // replicas whose task was lost
   std::optional<std::int64_t> held_at_;  // no tokens of a later step are handed out; -1: none at all
   StragglerWatch watch_;
 };

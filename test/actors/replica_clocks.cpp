@@ -52,6 +52,30 @@ BOOST_AUTO_TEST_CASE(who_joins_late_or_again_starts_beside_the_slowest) {
   BOOST_TEST(clocks.join(1) == 7);
 }
 
+BOOST_AUTO_TEST_CASE(the_slowest_is_known_whoever_joins_advances_and_leaves) {
+  ReplicaClocks clocks(2);
+  std::minstd_rand random(1);
+  for (int move = 0; move < 5'000; ++move) {
+    const std::int64_t replica = random() % 6;
+    const auto own = clocks.clocks().find(replica);
+    switch (random() % 8) {
+      case 0:
+        clocks.join(replica);
+        break;
+      case 1:
+        clocks.leave(replica);
+        break;
+      default:
+        clocks.advance(replica, (own == clocks.clocks().end() ? 0 : own->second) + 1);
+    }
+    std::vector<std::int64_t> values;
+    for (const auto& entry : clocks.clocks()) values.push_back(entry.second);
+    BOOST_REQUIRE(clocks.minimum() == (values.empty() ? 0 : std::ranges::min(values)));
+    BOOST_REQUIRE(static_cast<std::ptrdiff_t>(clocks.slowest().size()) ==
+                  std::ranges::count(values, clocks.minimum()));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_clock_never_goes_back) {
   ReplicaClocks clocks(1);
   clocks.advance(0, 5);
