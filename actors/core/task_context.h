@@ -4,6 +4,7 @@
 #include <caf/actor.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/send.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ struct TaskContext {
 
   caf::actor master, worker, rendezvous, shard, coordinator, queues, collectives, checkpoint_io,
       switchboard;
-  std::vector<caf::actor> peers;  // by TaskId; none for the task itself
+  // The actor that stands for another task. Thread-safe.
+  std::function<const caf::actor&(TaskId)> peer;
 
   Sender as_sender() const { return {own, self.incarnation}; }
   const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
@@ -67,7 +69,7 @@ void tell(const TaskContext& task, TaskId to, M message) {
   if (to == task.own)
     caf::anon_send(task.recipient(message), task.as_sender(), std::move(message));
   else
-    caf::anon_send(task.peers[static_cast<std::size_t>(to)], Message(std::move(message)));
+    caf::anon_send(task.peer(to), Message(std::move(message)));
 }
 
 // Returns the result of a node to its lane.

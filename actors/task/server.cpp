@@ -97,8 +97,7 @@ void Server::announce_done(const TaskName& chief) {
 std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& replicas,
                                               std::int64_t timeout_ms) {
   for (const auto& replica : replicas)
-    if (const TaskId id = impl_->task->id_of(replica); id != impl_->task->own)
-      caf::anon_send(impl_->task->peers[static_cast<std::size_t>(id)], Attend{});
+    if (const TaskId id = impl_->task->id_of(replica); id != impl_->task->own) impl_->attend(id);
   return impl_->job.wait_until_left(replicas, std::chrono::milliseconds(timeout_ms));
 }
 

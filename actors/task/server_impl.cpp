@@ -6,7 +6,6 @@
 #include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
-#include <iterator>
 
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/collectives/engine/collectives.h"
@@ -37,7 +36,7 @@ std::vector<Device*> devices_of_this_process() {
 
 }  // namespace
 
-Server::Impl::Impl(ServerOptions server_options, Peers peers)
+Server::Impl::Impl(ServerOptions server_options, Peers where)
     : options(std::move(server_options)), runtime(options.runtime), job(*runtime) {
   const TaskName name{options.job, options.task};
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
@@ -52,9 +51,9 @@ Server::Impl::Impl(ServerOptions server_options, Peers peers)
   task->clock = &runtime->clock();
   task->random = &runtime->random();
   task->storage = &runtime->storage();
-  if (peers != Peers::none)
-    network = peers == Peers::by_port ? &runtime->rpc_network() : &runtime->local_network();
-  if (peers == Peers::by_port)
+  if (where != Peers::none)
+    network = where == Peers::by_port ? &runtime->rpc_network() : &runtime->local_network();
+  if (where == Peers::by_port)
     sending_device = make_cpu_device(network->allocator(), large_message_bytes);
   task->sending_device = sending_device ? sending_device.get() : &cpu_device();
   spawn_actors();
@@ -65,7 +64,7 @@ Server::Impl::Impl(ServerOptions server_options, Peers peers)
     throw;
   }
   static std::atomic<int> count{0};
-  target = peers == Peers::by_port ? std::string(scheme) + listener->address()
+  target = where == Peers::by_port ? std::string(scheme) + listener->address()
                                    : "local://" + std::to_string(++count);
 }
 
@@ -81,9 +80,7 @@ void Server::Impl::listen(const std::string& address) {
               },
               [this](const TaskIdentity& from) { or_end("the loss", from, [&] { peer_gone(from); }); },
               master(), [this](const TaskIdentity& from) { return admit(from); },
-              [this](const TaskIdentity& from) {
-                signs[static_cast<std::size_t>(task->id_of(from.name))]->heard = true;
-              }};
+              [this](const TaskIdentity& from) { peers->signs(task->id_of(from.name)).heard = true; }};
   listener = network->listen(address, task->self, std::move(inbox));
 }
 
@@ -114,23 +111,22 @@ void Server::Impl::spawn_actors() {
   task->collectives = system.spawn(collectives_actor, ref);
   // Before the task listens: a hello of another rank, which is said once, finds it.
   caf::anon_send(task->switchboard, RegisterActor{collectives_name, task->collectives, {}});
-  for (std::size_t i = 0; i < task->tasks.size(); ++i) {
-    signs.push_back(std::make_shared<PeerSigns>());
-    if (static_cast<TaskId>(i) == task->own) {
-      task->peers.emplace_back();
-      continue;
-    }
-    PeerOptions peer{static_cast<TaskId>(i),
-                     options.cluster.address(task->tasks[i]),
-                     std::chrono::milliseconds(options.connect_timeout_ms),
-                     std::chrono::milliseconds(options.heartbeat_timeout_ms),
-                     signs.back(),
-                     [this](const TaskIdentity& replica) { job.present(replica); },
-                     [this](const TaskIdentity& replica) { job.left(replica); },
-                     [this](const Status& reason) { on_replaced(reason); }};
-    // A task of a large cluster talks to few others: a peer begins with its first message.
-    task->peers.push_back(system.spawn<caf::lazy_init>(peer_actor, ref, network, std::move(peer)));
-  }
+  peers.emplace(task->tasks.size(), [this](TaskId other, std::shared_ptr<PeerSigns> signs) {
+    return make_peer(other, std::move(signs));
+  });
+  task->peer = [this](TaskId other) -> const caf::actor& { return peers->of(other); };
+}
+
+caf::actor Server::Impl::make_peer(TaskId other, std::shared_ptr<PeerSigns> signs) {
+  PeerOptions peer{other,
+                   options.cluster.address(task->name_of(other)),
+                   std::chrono::milliseconds(options.connect_timeout_ms),
+                   std::chrono::milliseconds(options.heartbeat_timeout_ms),
+                   std::move(signs),
+                   [this](const TaskIdentity& replica) { job.present(replica); },
+                   [this](const TaskIdentity& replica) { job.left(replica); },
+                   [this](const Status& reason) { on_replaced(reason); }};
+  return runtime->system().spawn<caf::lazy_init>(peer_actor, TaskRef(task), network, std::move(peer));
 }
 
 Server::Impl::~Impl() {
@@ -155,13 +151,12 @@ void Server::Impl::let_go_of_task() {
 
 // Waits for them, so that what they said before has been sent.
 void Server::Impl::end_actors() {
-  std::vector<caf::actor> ending = own_actors();
-  std::ranges::copy_if(task->peers, std::back_inserter(ending),
-                       [](const caf::actor& peer) { return bool(peer); });
-  await_end(*runtime, ending, [this] {
-    for (const auto& peer : task->peers)
-      if (peer) caf::anon_send(peer, Leave{.at_once = all_end});
-    for (const auto& actor : own_actors()) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  const std::vector<caf::actor> leaving = peers->close(), own = own_actors();
+  std::vector<caf::actor> ending = own;
+  ending.insert(ending.end(), leaving.begin(), leaving.end());
+  await_end(*runtime, ending, [&] {
+    for (const auto& peer : leaving) caf::anon_send(peer, Leave{.at_once = all_end});
+    for (const auto& actor : own) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   });
 }
 
@@ -178,7 +173,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
   const Sender sender{task->id_of(from.name), from.incarnation};
   if (sender.task != task->own) {
     if (!meet(sender)) return;
-    signs[static_cast<std::size_t>(sender.task)]->heard.store(true, std::memory_order_relaxed);
+    peers->signs(sender.task).heard.store(true, std::memory_order_relaxed);
   }
   std::visit(
       [&](auto& content) {
@@ -216,19 +211,17 @@ Status Server::Impl::admit(const TaskIdentity& from) {
 // False if it has been replaced. Before the message itself: the answer to it comes to the peer later
 // than this.
 bool Server::Impl::meet(const Sender& sender) {
-  const auto position = static_cast<std::size_t>(sender.task);
-  auto& [present, past] = known[position];
+  auto& [present, past] = known[static_cast<std::size_t>(sender.task)];
   if (present == sender.incarnation) return true;
   if (past.contains(sender.incarnation) || is_older(sender.incarnation, present)) return false;
   if (present != 0) past.insert(present);
   present = sender.incarnation;
-  caf::anon_send(task->peers[position], Met{present});
+  caf::anon_send(peers->of(sender.task), Met{present});
   return true;
 }
 
 void Server::Impl::on_heartbeat(const Sender& from) {
-  const auto position = static_cast<std::size_t>(from.task);
-  if (!signs[position]->connected) caf::anon_send(task->peers[position], SayAlive{});
+  if (!peers->signs(from.task).connected) caf::anon_send(peers->of(from.task), SayAlive{});
 }
 
 void Server::Impl::on_replaced(const Status& reason) {
@@ -246,10 +239,16 @@ void Server::Impl::peer_gone(const TaskIdentity& from) {
 }
 
 void Server::Impl::tell_task(TaskId to, Message message) {
+  const SystemVisit visit;
   if (to == task->own)
     receive(task->self, std::move(message));
   else
-    caf::anon_send(task->peers[static_cast<std::size_t>(to)], std::move(message));
+    caf::anon_send(peers->of(to), std::move(message));
+}
+
+void Server::Impl::attend(TaskId other) {
+  const SystemVisit visit;
+  caf::anon_send(peers->of(other), Attend{});
 }
 
 // Of steps that run, and of those that begin before their program hears of the end. Aborted, not

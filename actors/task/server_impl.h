@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@
 #include "actors/input/served_inputs.h"
 #include "actors/named/named_actors.h"
 #include "actors/task/job_state.h"
-#include "actors/task/peer.h"
+#include "actors/task/peer_book.h"
 #include "actors/task/server.h"
 
 namespace actorflow {
@@ -39,7 +40,10 @@ struct Server::Impl {
   void end_job(const Shutdown& message);
   void end_waits(const std::string& reason);
   std::vector<caf::actor> own_actors() const;
+  // For threads of the program.
   void tell_task(TaskId to, Message message);
+  void attend(TaskId other);
+  caf::actor make_peer(TaskId other, std::shared_ptr<PeerSigns> signs);
 
   ServerOptions options;
   std::shared_ptr<Runtime> runtime;
@@ -57,8 +61,8 @@ struct Server::Impl {
     std::uint64_t present = 0;
     std::set<std::uint64_t> past;
   };
-  std::vector<Known> known;                       // by TaskId
-  std::vector<std::shared_ptr<PeerSigns>> signs;  // the same
+  std::vector<Known> known;  // by TaskId
+  std::optional<PeerBook> peers;
   JobState job;
   std::string target;
   ServedInputs inputs;

@@ -26,7 +26,7 @@ struct ThreeWorkers {
     task->self = {task->tasks[0], 1};
     task->random = &random;
     task->worker = nobody;
-    task->peers.assign(3, nobody);
+    task->peer = [this](TaskId) -> const caf::actor& { return nobody; };
   }
   ~ThreeWorkers() { *task = {}; }
 
