@@ -41,7 +41,7 @@ Layer member_layer(const Architecture& network, const std::string& name) {
   return Layer("member", Layer::Function(build)).named(name);
 }
 
-void add_member(MembersGraph& all, const Network& network, int member,
+void add_member(MembersGraph& all, const MemberNetwork& network, int member,
                 const std::map<std::string, Tensor>& weights) {
   const std::string name = fmt::format("member_{}", member);
   ModelVariables variables;

@@ -30,11 +30,11 @@ std::int64_t classes_of(const TensorType& output) {
 
 }  // namespace
 
-std::vector<Network> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
-                                 EnsembleOptions& options) {
+std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
+                                       EnsembleOptions& options) {
   if (options.members == 0) options.members = models.size() > 1 ? static_cast<int>(models.size()) : 10;
   check_options(options, models.size());
-  std::vector<Network> networks;
+  std::vector<MemberNetwork> networks;
   for (int member = 0; member < options.members; ++member) {
     const Model& model = models[static_cast<std::size_t>(member) % models.size()];
     networks.push_back({model.architecture(), model.compile_options()});
@@ -44,7 +44,7 @@ std::vector<Network> networks_of(const std::vector<std::reference_wrapper<const 
   return networks;
 }
 
-Vote vote_of(const std::vector<Network>& networks, const EnsembleOptions& options) {
+Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options) {
   if (options.vote != Vote::automatic) return options.vote;
   return networks[0].options.loss.list()[0].name.ends_with("cross_entropy") ? Vote::soft : Vote::mean;
 }
@@ -53,7 +53,7 @@ TensorType row_type(const Tensor& rows) { return {rows.dtype(), Shape(rows.shape
 
 namespace {
 
-Output build(const Network& network, const TensorType& example, Graph& graph,
+Output build(const MemberNetwork& network, const TensorType& example, Graph& graph,
              ModelVariables& variables) {
   ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
   const TensorType batch = batched(example);
@@ -62,13 +62,13 @@ Output build(const Network& network, const TensorType& example, Graph& graph,
 
 }  // namespace
 
-TensorType output_of(const Network& network, const TensorType& example) {
+TensorType output_of(const MemberNetwork& network, const TensorType& example) {
   Graph graph;
   ModelVariables variables;
   return build(network, example, graph, variables).type();
 }
 
-std::size_t weight_bytes(const Network& network, const TensorType& example) {
+std::size_t weight_bytes(const MemberNetwork& network, const TensorType& example) {
   Graph graph;
   ModelVariables variables;
   build(network, example, graph, variables);
@@ -80,7 +80,7 @@ std::size_t weight_bytes(const Network& network, const TensorType& example) {
 
 std::size_t EnsemblePlan::record_bytes() const {
   std::size_t weights = 0;
-  for (const Network& network : networks)
+  for (const MemberNetwork& network : networks)
     weights = std::max(weights, weight_bytes(network, row_type(x())));
   const auto of_row = static_cast<std::size_t>(std::max<std::int64_t>(classes, 1)) * sizeof(float) +
                       sizeof(std::int64_t);
@@ -114,7 +114,7 @@ RowNumbers EnsemblePlan::held_out_rows(const MemberWork& work) const {
   return held_out;
 }
 
-EnsemblePlan plan_ensemble(const std::vector<Network>& networks, const EnsembleOptions& options,
+EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options,
                            Vote vote, const TrainingData& data, const FitOptions& fit) {
   check_fit_options(fit, options);
   EnsemblePlan plan{.networks = networks, .options = options, .vote = vote, .fit = fit};

@@ -16,20 +16,20 @@
 namespace actorflow {
 
 // What a member computes, and how it learns.
-struct Network {
+struct MemberNetwork {
   Architecture architecture;
   CompileOptions options;
 };
 
 // The networks of the members by number, each with the seed of its own. Throws invalid_argument for
 // options that no data could make right, and failed_precondition for a model that was not compiled.
-std::vector<Network> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
-                                 EnsembleOptions& options);
+std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
+                                       EnsembleOptions& options);
 // By the loss of the first network where the options leave it open.
-Vote vote_of(const std::vector<Network>& networks, const EnsembleOptions& options);
+Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options);
 
 struct EnsemblePlan {
-  std::vector<Network> networks;
+  std::vector<MemberNetwork> networks;
   EnsembleOptions options;
   Vote vote = Vote::soft;
   FitOptions fit;
@@ -52,14 +52,14 @@ struct EnsemblePlan {
 
 // Throws invalid_argument for data that the members cannot learn, or not all of them: other types,
 // labels that are no classes, too few examples, a batch that is larger than what a member learns.
-EnsemblePlan plan_ensemble(const std::vector<Network>& networks, const EnsembleOptions& options,
+EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options,
                            Vote vote, const TrainingData& data, const FitOptions& fit);
 
 // The bytes of a network's weights.
-std::size_t weight_bytes(const Network& network, const TensorType& example);
+std::size_t weight_bytes(const MemberNetwork& network, const TensorType& example);
 // The type of one input's batch of `example`, a row of x, after a network. Throws invalid_argument if
 // the network does not take it.
-TensorType output_of(const Network& network, const TensorType& example);
+TensorType output_of(const MemberNetwork& network, const TensorType& example);
 // The type of one row.
 TensorType row_type(const Tensor& rows);
 

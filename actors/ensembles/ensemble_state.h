@@ -15,7 +15,7 @@ namespace actorflow {
 
 struct EnsembleState {
   EnsembleOptions options;
-  std::vector<Network> networks;
+  std::vector<MemberNetwork> networks;
   Vote vote = Vote::soft;
 
   // Once it is trained, or loaded.

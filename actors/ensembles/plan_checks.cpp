@@ -55,7 +55,7 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
         fmt::format("regularization: expected a C above 0, got {}", options.regularization));
 }
 
-void check_network(const Network& network, const EnsembleOptions& options) {
+void check_network(const MemberNetwork& network, const EnsembleOptions& options) {
   const auto& [inputs, outputs] = network.architecture;
   if (inputs.size() != 1 || outputs.size() != 1)
     throw invalid_argument(
@@ -118,7 +118,7 @@ void check_batch(std::int64_t batch_size, std::int64_t learned, int member) {
                     member, learned));
 }
 
-TensorType common_output(const std::vector<Network>& networks, const TensorType& example) {
+TensorType common_output(const std::vector<MemberNetwork>& networks, const TensorType& example) {
   const TensorType first = output_of(networks[0], example);
   for (std::size_t i = 1; i < networks.size(); ++i) {
     const TensorType other = output_of(networks[i], example);

@@ -21,7 +21,7 @@ auto on_own_thread(Function function) {
   return std::async(std::launch::async, std::move(function)).get();
 }
 
-Model make_model(const Network& network) {
+Model make_model(const MemberNetwork& network) {
   const RuntimeOptions one_thread{.num_threads = 1, .extensions = network.options.extensions};
   Model model(network.architecture, std::make_shared<ThreadedRuntime>(one_thread));
   model.compile(network.options);
@@ -134,7 +134,7 @@ std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWor
   });
 }
 
-Tensor predict_by(const Network& network, const std::map<std::string, Tensor>& weights,
+Tensor predict_by(const MemberNetwork& network, const std::map<std::string, Tensor>& weights,
                   const Tensor& x) {
   return on_own_thread([&] {
     Model model = make_model(network);

@@ -14,6 +14,7 @@ namespace actorflow {
 std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWork& work);
 
 // The outputs of a network with these weights, for examples in rows.
-Tensor predict_by(const Network& network, const std::map<std::string, Tensor>& weights, const Tensor& x);
+Tensor predict_by(const MemberNetwork& network, const std::map<std::string, Tensor>& weights,
+                  const Tensor& x);
 
 }  // namespace actorflow

@@ -11,9 +11,12 @@
 
 namespace actorflow {
 
-CheckpointWatch::CheckpointWatch(Storage& storage, std::string folder, CheckpointReader reader,
+CheckpointWatch::CheckpointWatch(Storage& storage, std::string folder, CheckpointHandler handler,
                                  std::int64_t last_step)
-    : storage_(storage), folder_(std::move(folder)), reader_(std::move(reader)), last_step_(last_step) {}
+    : storage_(storage),
+      folder_(std::move(folder)),
+      handler_(std::move(handler)),
+      last_step_(last_step) {}
 
 bool CheckpointWatch::look() {
   constexpr int max_failures = 20;
@@ -22,7 +25,7 @@ bool CheckpointWatch::look() {
   std::optional<std::int64_t> step;
   std::string damage = "it is not whole";
   try {
-    step = reader_.load();
+    step = handler_.load();
   } catch (const Error& error) {
     if (error.code() != Code::data_loss && error.code() != Code::not_found &&
         !is_of_storage(error.code()))
@@ -31,7 +34,7 @@ bool CheckpointWatch::look() {
   }
   if (step && *step > last_step_) {
     failures_ = 0;
-    reader_.handle(*step);
+    handler_.handle(*step);
     last_step_ = *step;
     return true;
   }

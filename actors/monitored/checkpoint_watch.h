@@ -12,7 +12,7 @@
 namespace actorflow {
 
 // What becomes of a checkpoint.
-struct CheckpointReader {
+struct CheckpointHandler {
   // Loads the newest checkpoint that is whole, and returns its step; nothing if there is none. What it
   // throws as data_loss, as not_found (it has been removed meanwhile) or of the disk (storage_error.h)
   // counts as a checkpoint that cannot be read.
@@ -34,7 +34,7 @@ struct WatchEnd {
 class CheckpointWatch {
  public:
   // `last_step` is the last step that was handled, perhaps by an earlier process; -1: none.
-  CheckpointWatch(Storage& storage, std::string folder, CheckpointReader reader,
+  CheckpointWatch(Storage& storage, std::string folder, CheckpointHandler handler,
                   std::int64_t last_step = -1);
 
   // Hands on the newest checkpoint if it is a new one, and returns whether it was. One that cannot be
@@ -52,7 +52,7 @@ class CheckpointWatch {
 
   Storage& storage_;
   std::string folder_;
-  CheckpointReader reader_;
+  CheckpointHandler handler_;
   std::int64_t last_step_;
   std::int64_t unreadable_ = -1;  // the step of the newest one, while it cannot be read
   int failures_ = 0;              // to read it

@@ -32,9 +32,9 @@ Axis axis_around(const std::vector<double>& values) {
   return {.low = axis.low - margin, .high = axis.high + margin};
 }
 
-std::vector<Tick> ticks(const Axis& axis, int about) {
+std::vector<AxisTick> ticks(const Axis& axis, int about) {
   const double step = round_step((axis.high - axis.low) / about);
-  std::vector<Tick> found;
+  std::vector<AxisTick> found;
   if (!std::isfinite(step) || step <= 0) return found;
   const double last = std::floor(axis.high / step + 1e-6);
   for (double number = std::ceil(axis.low / step - 1e-6); number <= last; ++number)

@@ -18,12 +18,12 @@ struct Axis {
 // none, 0 to 1.
 Axis axis_around(const std::vector<double>& values);
 
-struct Tick {
+struct AxisTick {
   double value = 0;
   std::string label;
 };
 // Multiples of 1, 2 or 5 times a power of ten within the axis: about that many.
-std::vector<Tick> ticks(const Axis& axis, int about = 6);
+std::vector<AxisTick> ticks(const Axis& axis, int about = 6);
 
 // A number for a person: 4 significant digits, without trailing zeros.
 std::string short_number(double value);

@@ -23,7 +23,7 @@ Axis axis_of(const BarChart& chart) {
 }
 
 void draw_axis(Svg& svg, const Axis& axis, double bottom) {
-  for (const Tick& tick : ticks(axis)) {
+  for (const AxisTick& tick : ticks(axis)) {
     const double x = axis(tick.value);
     svg.line({x, top}, {x, bottom}, "#e5e5e5");
     svg.text({x, bottom + 18}, tick.label, {.size = 12, .anchor = Anchor::middle, .colour = "#777"});

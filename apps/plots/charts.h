@@ -17,10 +17,10 @@ namespace actorflow {
 
 struct Series {
   std::string name;
-  std::vector<Point> points;  // in the order of x; a y that is not finite leaves a gap
+  std::vector<PlotPoint> points;  // in the order of x; a y that is not finite leaves a gap
 };
 // Values at 1, 2, 3, ...
-std::vector<Point> by_epoch(const std::vector<double>& values);
+std::vector<PlotPoint> by_epoch(const std::vector<double>& values);
 
 // Curves, with a legend on the right.
 struct LineChart {

@@ -41,7 +41,7 @@ std::string png_of(const Tensor& image) {
 }
 
 // As large as the tile allows, in its middle.
-Box box_of(const Shape& shape, Point corner) {
+Box box_of(const Shape& shape, PlotPoint corner) {
   const auto height = static_cast<double>(shape[0]), width = static_cast<double>(shape[1]);
   const double scale = tile / std::max(height, width);
   return {corner.x + (tile - width * scale) / 2, corner.y + (tile - height * scale) / 2, width * scale,
@@ -61,8 +61,8 @@ std::string to_svg(const ImageGrid& grid) {
   Svg svg(width, top + (tile + caption + gap) * static_cast<double>(rows) + gap, grid.title);
   svg.text({gap, 28}, grid.title, {.size = 17, .bold = true});
   for (std::size_t i = 0; i < count; ++i) {
-    const Point corner{gap + (tile + gap) * static_cast<double>(i % columns),
-                       top + (tile + caption + gap) * static_cast<double>(i / columns)};
+    const PlotPoint corner{gap + (tile + gap) * static_cast<double>(i % columns),
+                           top + (tile + caption + gap) * static_cast<double>(i / columns)};
     const auto& [image, text] = grid.images[i];
     const std::string png = png_of(image);
     svg.image(box_of(image.shape(), corner), png);

@@ -14,15 +14,15 @@ constexpr std::size_t label_characters = 20;
 
 struct Axes {
   Axis x, y;
-  Point operator()(const Point& point) const { return {x(point.x), y(point.y)}; }
+  PlotPoint operator()(const PlotPoint& point) const { return {x(point.x), y(point.y)}; }
 };
 
-bool is_finite(const Point& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
+bool is_finite(const PlotPoint& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
 Axes axes_of(const std::vector<Series>& series) {
   std::vector<double> x, y;
   for (const Series& one : series)
-    for (const Point& point : one.points)
+    for (const PlotPoint& point : one.points)
       if (is_finite(point)) {
         x.push_back(point.x);
         y.push_back(point.y);
@@ -36,12 +36,12 @@ Axes axes_of(const std::vector<Series>& series) {
 }
 
 void draw_axes(Svg& svg, const Axes& axes, const LineChart& chart) {
-  for (const Tick& tick : ticks(axes.y)) {
+  for (const AxisTick& tick : ticks(axes.y)) {
     const double y = axes.y(tick.value);
     svg.line({plot.x, y}, {plot.x + plot.width, y}, grid);
     svg.text({plot.x - 8, y + 4}, tick.label, {.size = 12, .anchor = Anchor::end, .colour = quiet});
   }
-  for (const Tick& tick : ticks(axes.x, 8))
+  for (const AxisTick& tick : ticks(axes.x, 8))
     svg.text({axes.x(tick.value), plot.y + plot.height + 20}, tick.label,
              {.size = 12, .anchor = Anchor::middle, .colour = quiet});
   svg.line({plot.x, plot.y + plot.height}, {plot.x + plot.width, plot.y + plot.height}, quiet);
@@ -51,14 +51,14 @@ void draw_axes(Svg& svg, const Axes& axes, const LineChart& chart) {
 }
 
 // A point that has no neighbour is a dot, since no line goes through it.
-void draw_piece(Svg& svg, const std::vector<Point>& piece, std::string_view colour) {
+void draw_piece(Svg& svg, const std::vector<PlotPoint>& piece, std::string_view colour) {
   if (piece.size() == 1) svg.circle(piece[0], 3, colour);
   if (piece.size() > 1) svg.polyline(piece, colour);
 }
 
 void draw(Svg& svg, const Axes& axes, const Series& series, std::string_view colour) {
-  std::vector<Point> piece;
-  for (const Point& point : series.points) {
+  std::vector<PlotPoint> piece;
+  for (const PlotPoint& point : series.points) {
     if (is_finite(point)) {
       piece.push_back(axes(point));
       continue;
@@ -79,8 +79,8 @@ void draw_legend(Svg& svg, const std::vector<Series>& series) {
 
 }  // namespace
 
-std::vector<Point> by_epoch(const std::vector<double>& values) {
-  std::vector<Point> points;
+std::vector<PlotPoint> by_epoch(const std::vector<double>& values) {
+  std::vector<PlotPoint> points;
   for (const double value : values) points.push_back({static_cast<double>(points.size() + 1), value});
   return points;
 }

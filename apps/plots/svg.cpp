@@ -95,21 +95,21 @@ Svg::Svg(double width, double height, std::string_view title)
   rectangle({0, 0, width, height}, "#fff");
 }
 
-void Svg::line(Point from, Point to, std::string_view colour, double width) {
+void Svg::line(PlotPoint from, PlotPoint to, std::string_view colour, double width) {
   text_ +=
       fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
                   pixels(from.x), pixels(from.y), pixels(to.x), pixels(to.y), colour, pixels(width));
 }
 
-void Svg::polyline(const std::vector<Point>& points, std::string_view colour, double width) {
+void Svg::polyline(const std::vector<PlotPoint>& points, std::string_view colour, double width) {
   text_ += "<polyline points=\"";
-  for (const Point& point : points) text_ += fmt::format("{},{} ", pixels(point.x), pixels(point.y));
+  for (const PlotPoint& point : points) text_ += fmt::format("{},{} ", pixels(point.x), pixels(point.y));
   text_ +=
       fmt::format("\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"/>\n",
                   colour, pixels(width));
 }
 
-void Svg::circle(Point centre, double radius, std::string_view colour) {
+void Svg::circle(PlotPoint centre, double radius, std::string_view colour) {
   text_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"/>\n", pixels(centre.x),
                        pixels(centre.y), pixels(radius), colour);
 }
@@ -118,7 +118,7 @@ void Svg::rectangle(const Box& box, std::string_view colour) {
   text_ += fmt::format("<rect {} fill=\"{}\"/>\n", place_of(box), colour);
 }
 
-void Svg::text(Point at, std::string_view text, const TextStyle& style) {
+void Svg::text(PlotPoint at, std::string_view text, const TextStyle& style) {
   const std::string x = pixels(at.x), y = pixels(at.y);
   text_ += fmt::format(
       "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"{}{}>{}</text>\n", x, y,

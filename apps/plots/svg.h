@@ -8,7 +8,7 @@
 namespace actorflow {
 
 // Pixels from the upper left corner.
-struct Point {
+struct PlotPoint {
   double x = 0, y = 0;
 };
 struct Box {
@@ -37,12 +37,12 @@ class Svg {
   // With a white background; `title` is what screen readers say, and tooltips show.
   Svg(double width, double height, std::string_view title);
 
-  void line(Point from, Point to, std::string_view colour, double width = 1);
-  void polyline(const std::vector<Point>& points, std::string_view colour, double width = 2);
-  void circle(Point centre, double radius, std::string_view colour);
+  void line(PlotPoint from, PlotPoint to, std::string_view colour, double width = 1);
+  void polyline(const std::vector<PlotPoint>& points, std::string_view colour, double width = 2);
+  void circle(PlotPoint centre, double radius, std::string_view colour);
   void rectangle(const Box& box, std::string_view colour);
   // `at` is on the base line.
-  void text(Point at, std::string_view text, const TextStyle& style = {});
+  void text(PlotPoint at, std::string_view text, const TextStyle& style = {});
   // A PNG file, embedded; its pixels stay sharp when they are enlarged.
   void image(const Box& box, std::string_view png);
 

@@ -53,7 +53,7 @@ void expect_picture(const std::string& svg) {
 
 std::vector<std::string> labels_of(const Axis& axis) {
   std::vector<std::string> labels;
-  for (const Tick& tick : ticks(axis)) labels.push_back(tick.label);
+  for (const AxisTick& tick : ticks(axis)) labels.push_back(tick.label);
   return labels;
 }
 

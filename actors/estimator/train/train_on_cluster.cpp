@@ -50,8 +50,8 @@ class ClusterRun final : public Callback {
 
 // The steps in which an input that ends is read.
 std::int64_t steps_of(const TrainCall& training, const Server& server) {
-  Batches batches(server, training.model.for_training(training.input),
-                  {.batch_size = training.input.batch_size});
+  FitBatches batches(server, training.model.for_training(training.input),
+                     {.batch_size = training.input.batch_size});
   return batches.count_steps();
 }
 

@@ -42,7 +42,7 @@ Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard)
   return own.take();
 }
 
-Batches::Batches(const Server& server, const TrainingData& data, const BatchesOptions& options)
+FitBatches::FitBatches(const Server& server, const TrainingData& data, const BatchesOptions& options)
     : server_(server), elements_(data.elements()), size_(data.size()), options_(options) {
   check_batch_size(options_.batch_size);
   options_.shuffle = options_.shuffle && size_;
@@ -56,13 +56,13 @@ Batches::Batches(const Server& server, const TrainingData& data, const BatchesOp
                     options_.batch_size, *size_));
 }
 
-std::optional<std::int64_t> Batches::steps() const {
+std::optional<std::int64_t> FitBatches::steps() const {
   if (options_.steps_per_epoch > 0) return options_.steps_per_epoch;
   if (!size_) return std::nullopt;
   return (*size_ + options_.batch_size - 1) / options_.batch_size;
 }
 
-std::int64_t Batches::count_examples() const {
+std::int64_t FitBatches::count_examples() const {
   DatasetIterator iterator(server_, elements_);
   std::int64_t count = 0;
   while (next_of(iterator)) ++count;
@@ -70,7 +70,7 @@ std::int64_t Batches::count_examples() const {
 }
 
 // A dataset that shuffles does so in each pass of repeat() anew, so that later epochs are later passes.
-Dataset Batches::examples_of(int epoch) {
+Dataset FitBatches::examples_of(int epoch) {
   if (options_.shuffle)
     return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
   if (epoch == 1) return elements_;
@@ -78,21 +78,21 @@ Dataset Batches::examples_of(int epoch) {
   return elements_.repeat().skip((epoch - 1) * *size_).take(*size_);
 }
 
-std::int64_t Batches::count_steps() {
+std::int64_t FitBatches::count_steps() {
   if (options_.steps_per_epoch == 0 && !size_) size_ = count_examples();
   return *steps();
 }
 
-std::int64_t Batches::examples_of_batch(std::int64_t batch) const {
+std::int64_t FitBatches::examples_of_batch(std::int64_t batch) const {
   if (options_.steps_per_epoch > 0) return options_.batch_size;
   return std::min(options_.batch_size, *size_ - batch * options_.batch_size);
 }
 
-std::int64_t Batches::examples_of_epoch() const {
+std::int64_t FitBatches::examples_of_epoch() const {
   return options_.steps_per_epoch > 0 ? options_.steps_per_epoch * options_.batch_size : *size_;
 }
 
-Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
+Dataset FitBatches::batches_of(const Dataset& examples, std::int64_t first) const {
   if (options_.batch_size % options_.shards != 0)
     return examples.batch(options_.batch_size)
         .skip(first)
@@ -107,7 +107,7 @@ Dataset Batches::batches_of(const Dataset& examples, std::int64_t first) const {
   return batches.prefetch(2 * options_.parts);
 }
 
-void Batches::begin_epoch(int epoch, std::int64_t batch) {
+void FitBatches::begin_epoch(int epoch, std::int64_t batch) {
   steps_done_ = batch;
   examples_ = batch == 0 && options_.shards == 1 && options_.stride == 1 ? 0 : -1;
   if (options_.steps_per_epoch == 0) {
@@ -119,14 +119,14 @@ void Batches::begin_epoch(int epoch, std::int64_t batch) {
   }
 }
 
-std::optional<Tuple> Batches::next() {
+std::optional<Tuple> FitBatches::next() {
   ACTORFLOW_CHECK(options_.parts == 1, options_.parts);
   auto parts = next_parts();
   if (parts.empty()) return std::nullopt;
   return std::move(parts[0]);
 }
 
-std::vector<Tuple> Batches::next_parts() {
+std::vector<Tuple> FitBatches::next_parts() {
   std::vector<Tuple> parts;
   if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return parts;
   while (std::ssize(parts) < options_.parts) {

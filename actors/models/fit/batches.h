@@ -40,11 +40,11 @@ struct BatchesOptions {
 Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard);
 
 // Not thread-safe.
-class Batches {
+class FitBatches {
  public:
   // Throws invalid_argument if a batch is larger than all of the data, where that is known. REQUIRES:
   // the server outlives this.
-  Batches(const Server& server, const TrainingData& data, const BatchesOptions& options);
+  FitBatches(const Server& server, const TrainingData& data, const BatchesOptions& options);
 
   // Goes to a batch of an epoch; epochs are counted from 1, batches from 0.
   void begin_epoch(int epoch, std::int64_t batch);

@@ -20,8 +20,8 @@ BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed);
 
 // The examples of a fit(), divided by the options.
 struct FitData {
-  Batches training;
-  std::optional<Batches> validation;
+  FitBatches training;
+  std::optional<FitBatches> validation;
 
   // `shape` gives the batches of training; their part of the examples follows from the options.
   FitData(const Server& server, const TrainingData& data, const FitOptions& options,

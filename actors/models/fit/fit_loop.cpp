@@ -11,7 +11,7 @@ namespace actorflow {
 
 namespace {
 
-Logs test(ModelEngine& model, Batches& batches) {
+Logs test(ModelEngine& model, FitBatches& batches) {
   Totals totals(model.compiled().metrics);
   batches.begin_epoch(1, 0);
   while (auto batch = batches.next()) {
@@ -36,7 +36,7 @@ Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data) {
 
 Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size) {
   if (data.size()) batch_size = std::min(check_batch_size(batch_size), *data.size());
-  Batches batches(model.local->server, data, {.batch_size = batch_size});
+  FitBatches batches(model.local->server, data, {.batch_size = batch_size});
   return test(model, batches);
 }
 

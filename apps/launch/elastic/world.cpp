@@ -5,7 +5,7 @@
 
 namespace actorflow {
 
-World next_world(const World& last, std::span<const Candidate> candidates, int most) {
+LaunchedWorld next_world(const LaunchedWorld& last, std::span<const Candidate> candidates, int most) {
   const auto rank_before = [&last](const Candidate& each) {
     const auto at = std::ranges::find(last.members, each.task);
     return each.epoch == last.epoch ? at - last.members.begin() : std::ssize(last.members);
@@ -18,7 +18,7 @@ World next_world(const World& last, std::span<const Candidate> candidates, int m
   std::vector<Candidate> order(candidates.begin(), candidates.end());
   std::ranges::iter_swap(order.begin(), std::ranges::min_element(order, {}, claim));
   std::ranges::sort(order.begin() + 1, order.end(), {}, place);
-  World next{.epoch = last.epoch + 1, .step = order.front().step};
+  LaunchedWorld next{.epoch = last.epoch + 1, .step = order.front().step};
   for (const auto& each : order)
     if (std::ssize(next.members) < most) next.members.push_back(each.task);
   return next;

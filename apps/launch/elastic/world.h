@@ -7,12 +7,12 @@
 
 namespace actorflow {
 
-struct World {
+struct LaunchedWorld {
   std::int64_t epoch = 0;
   std::vector<int> members{};  // in the order of ranks; the state of the first one counts
   std::int64_t step = -1;      // of that state; -1: it has none
 
-  bool operator==(const World&) const = default;
+  bool operator==(const LaunchedWorld&) const = default;
 };
 
 // A task that wants to be in the next world.
@@ -27,6 +27,6 @@ struct Candidate {
 // nobody has seen more. A task from outside counts only if none of them has a state. The other members
 // of `last` follow in their order, and then those who come, in order of their numbers.
 // REQUIRES: there is a candidate.
-World next_world(const World& last, std::span<const Candidate> candidates, int most);
+LaunchedWorld next_world(const LaunchedWorld& last, std::span<const Candidate> candidates, int most);
 
 }  // namespace actorflow

@@ -136,7 +136,7 @@ void WorldBook::form(Time now) {
     const Task& each = tasks_.at(task);
     candidates.push_back({.task = task, .epoch = each.epoch, .step = each.step});
   }
-  World next = next_world(world_, candidates, rules_.max);
+  LaunchedWorld next = next_world(world_, candidates, rules_.max);
   const auto sorted = [](std::vector<int> tasks) {
     std::ranges::sort(tasks);
     return tasks;
@@ -176,7 +176,7 @@ bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
   return false;
 }
 
-void WorldBook::begin(World next, Time now) {
+void WorldBook::begin(LaunchedWorld next, Time now) {
   order(WorldOrder::Kind::say, -1, sentence(next));
   world_ = std::move(next);
   for (const int task : world_.members) {
@@ -191,7 +191,7 @@ void WorldBook::begin(World next, Time now) {
   noticed_.clear();
 }
 
-std::string WorldBook::sentence(const World& next) const {
+std::string WorldBook::sentence(const LaunchedWorld& next) const {
   const auto count = [](std::size_t tasks) {
     return fmt::format("{} task{}", tasks, tasks == 1 ? "" : "s");
   };
@@ -212,7 +212,7 @@ std::string WorldBook::sentence(const World& next) const {
 
 // What is otherwise in `next` than in the present world; of the present world itself, what is about to
 // be.
-std::string WorldBook::changes(const World& next) const {
+std::string WorldBook::changes(const LaunchedWorld& next) const {
   std::vector<int> come;
   for (const int task : next.epoch == world_.epoch ? in_stage(Stage::waiting) : next.members)
     if (world_.epoch > 0 && (!is_member(task) || std::ranges::count(lost_, task) > 0))

@@ -76,7 +76,7 @@ class WorldBook {
   bool is_waiting() const { return waiting_; }
 
   // The present world; epoch 0 before the first.
-  const World& world() const { return world_; }
+  const LaunchedWorld& world() const { return world_; }
   bool is_complete() const { return complete_; }
   // The task has said that it will end.
   bool is_leaving(int task) const;
@@ -102,9 +102,9 @@ class WorldBook {
   void form(Time now);
   bool all_have_come(Time now);
   bool enough(const std::vector<int>& tasks, Time now);
-  void begin(World next, Time now);
-  std::string sentence(const World& next) const;
-  std::string changes(const World& next) const;
+  void begin(LaunchedWorld next, Time now);
+  std::string sentence(const LaunchedWorld& next) const;
+  std::string changes(const LaunchedWorld& next) const;
   std::string labels(const std::vector<int>& tasks) const;
   std::vector<int> in_stage(Stage stage) const;
   bool is_member(int task) const;
@@ -117,7 +117,7 @@ class WorldBook {
   const WorldRules rules_;
   const Label label_;
   std::map<int, Task> tasks_;
-  World world_;
+  LaunchedWorld world_;
   std::vector<int> lost_, left_;  // of the present world
   Told told_ = Told::nothing;
   Time told_at_{}, first_start_{}, last_decision_{};

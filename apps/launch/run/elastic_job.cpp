@@ -83,7 +83,7 @@ void ElasticJob::obey(const WorldOrder& order) {
 }
 
 std::string ElasticJob::world_for(int task) const {
-  const World& world = book_.world();
+  const LaunchedWorld& world = book_.world();
   ElasticNews news;
   news.world.epoch = world.epoch;
   for (const int member : world.members) {

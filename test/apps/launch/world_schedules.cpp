@@ -156,7 +156,7 @@ class Schedule {
   }
 
   void begin_world(int task, Process& process) {
-    const World& world = book_->world();
+    const LaunchedWorld& world = book_->world();
     if (task == world.members.front()) check_world(world);
     // Nobody is given a place that did not ask, or that still trains elsewhere.
     BOOST_TEST((process.is == Process::Is::asking || process.is == Process::Is::stopped));
@@ -169,7 +169,7 @@ class Schedule {
     if (process.is == Process::Is::asking) process.is = Process::Is::training;
   }
 
-  void check_world(const World& world) {
+  void check_world(const LaunchedWorld& world) {
     BOOST_TEST(epochs_.insert(world.epoch).second, "two worlds have the number " << world.epoch);
     const auto size = std::ssize(world.members);
     BOOST_TEST((size >= rules_.min && size <= rules_.max));
