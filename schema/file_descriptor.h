@@ -23,4 +23,8 @@ class FileDescriptor {
   int fd_;
 };
 
+// Lets this process have as many descriptors as the system allows it: shells give 1,024, and a task of a
+// large cluster has two connections for each other one.
+void raise_descriptor_limit();
+
 }  // namespace actorflow

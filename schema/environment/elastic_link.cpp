@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
-#include "schema/rpc/block_signals.h"
+#include "schema/io/block_signals.h"
 
 namespace actorflow {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "schema/codec/message_codec.h"
+#include "schema/io/guarded_stream.h"
 #include "schema/rendezvous.capnp.h"
-#include "schema/rpc/guarded_stream.h"
 
 namespace actorflow {
 namespace {

@@ -9,9 +9,9 @@
 #include "dataflow/values/error.h"
 #include "schema/codec/message_codec.h"
 #include "schema/environment/meeting.h"
+#include "schema/io/block_signals.h"
+#include "schema/io/guarded_stream.h"
 #include "schema/rendezvous.capnp.h"
-#include "schema/rpc/block_signals.h"
-#include "schema/rpc/guarded_stream.h"
 
 namespace actorflow {
 namespace {

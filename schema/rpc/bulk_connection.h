@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "schema/io/shared_memory.h"
 #include "schema/rpc/rpc_core.h"
-#include "schema/rpc/shared_memory.h"
 
 namespace actorflow {
 

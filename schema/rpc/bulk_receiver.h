@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "schema/io/leases.h"
 #include "schema/message.h"
-#include "schema/rpc/leases.h"
 #include "schema/rpc/rpc_core.h"
 
 namespace actorflow {

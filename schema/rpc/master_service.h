@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 
 namespace actorflow {
 

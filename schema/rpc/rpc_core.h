@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <mutex>
 
-#include "schema/rpc/guarded_stream.h"
-#include "schema/rpc/io_loop.h"
-#include "schema/rpc/read_ahead.h"
+#include "schema/io/guarded_stream.h"
+#include "schema/io/io_loop.h"
+#include "schema/io/read_ahead.h"
+#include "schema/io/shared_memory.h"
 #include "schema/rpc/rpc_network.h"
-#include "schema/rpc/shared_memory.h"
 #include "schema/tls/key_ring.h"
 #include "schema/tls/tls_stream.h"
 #include "schema/worker.capnp.h"

@@ -1,8 +1,9 @@
 #include "schema/rpc/rpc_network.h"
 
 #include "schema/address.h"
+#include "schema/file_descriptor.h"
 #include "schema/rpc/peer_link.h"
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 
 namespace actorflow {
 namespace {
@@ -84,6 +85,7 @@ class RpcNetwork final : public Network {
 
 std::unique_ptr<Network> make_rpc_network(const OpRegistry& ops, Allocator& allocator,
                                           RpcOptions options) {
+  raise_descriptor_limit();
   return std::make_unique<RpcNetwork>(ops, allocator, std::move(options));
 }
 

@@ -25,7 +25,10 @@ struct RpcOptions {
   // Without credentials, addresses that other machines can reach are refused unless this is set: anyone
   // who reaches them can read and change everything.
   bool insecure = false;
-  int max_connections = 1024;                  // per listener
+  int max_connections = 4096;  // that have introduced themselves, per listener
+  // Further ones, which have not introduced themselves yet, over TCP and locally each. The newest takes
+  // the place of the oldest.
+  int max_strangers = 256;
   std::int64_t handshake_timeout_ms = 10'000;  // for connecting and the handshake, at both ends
   // The time for which a destroyed link goes on delivering messages that were sent before.
   std::int64_t linger_ms = 5'000;

@@ -58,8 +58,9 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"schema/formats", {"schema", "schema/records"}},
     {"schema/onnx", {}},
     {"schema/tls", {"schema"}},
-    {"schema/rpc", {"schema", "schema/codec", "schema/tls"}},
-    {"schema/environment", {"schema", "schema/codec", "schema/rpc"}},
+    {"schema/io", {"schema", "schema/codec", "schema/tls"}},
+    {"schema/rpc", {"schema", "schema/codec", "schema/io", "schema/tls"}},
+    {"schema/environment", {"schema", "schema/codec", "schema/io"}},
 
     {"actors/probes", {}},
     {"actors/runtime", {"actors/probes"}},
@@ -320,7 +321,7 @@ BOOST_AUTO_TEST_CASE(an_include_of_a_room_above_is_found) {
   BOOST_TEST(
       mistakes("actors/checkpoint/files/a.h", "#include \"actors/checkpoint/saver.h\"\n").size() == 1u);
   BOOST_TEST(mistakes("dataflow/values/a.h", "#include \"dataflow/graph/graph.h\"\n").size() == 1u);
-  BOOST_TEST(mistakes("schema/a.cpp", "#include \"schema/rpc/io_loop.h\"\n").size() == 1u);
+  BOOST_TEST(mistakes("schema/a.cpp", "#include \"schema/io/io_loop.h\"\n").size() == 1u);
   BOOST_TEST(mistakes("schema/a.cpp", "#include \"schema/event.pb.h\"\n").empty());
   BOOST_TEST(
       mistakes("actors/monitored/hooks/a.cpp", "#include \"actors/monitored/hooks.h\"\n").empty());

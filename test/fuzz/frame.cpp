@@ -1,8 +1,8 @@
 // Cap'n Proto's framing, as a peer's bytes reach it. The first byte says whether the peer is trusted.
 #include <kj/async.h>
 
-#include "schema/rpc/guarded_stream.h"
-#include "schema/rpc/read_ahead.h"
+#include "schema/io/guarded_stream.h"
+#include "schema/io/read_ahead.h"
 #include "schema/worker.capnp.h"
 #include "test/fuzz/support/wire_input.h"
 

@@ -1,6 +1,6 @@
 // A port of a task: whatever bytes a peer may write to it - handshake, messages, a client's requests.
 #include "kernels/core/kernel.h"
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 #include "test/fuzz/support/wire_input.h"
 
 using namespace actorflow;
@@ -53,8 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Task& task = *new Task;
   fuzz::Signal closed;
   task.core.loop.post([&] {
-    task.door->enter(kj::heap<fuzz::Peer>(
-        fuzz::input(data, size), fuzz::PeerEvents{.closed = [&] { closed.happened(); }}));
+    task.door->enter(kj::heap<fuzz::Peer>(fuzz::input(data, size),
+                                          fuzz::PeerEvents{.closed = [&] { closed.happened(); }}));
   });
   closed.wait();
   task.core.loop.run([] { fuzz::require(task.server->connections() == 0, "nobody stays"); });

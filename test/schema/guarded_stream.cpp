@@ -1,5 +1,5 @@
 // Calls and deliveries on one stream.
-#include "schema/rpc/guarded_stream.h"
+#include "schema/io/guarded_stream.h"
 
 #include <capnp/message.h>
 

@@ -1,5 +1,5 @@
 // The network thread and the ways into it, asleep or spinning.
-#include "schema/rpc/io_loop.h"
+#include "schema/io/io_loop.h"
 
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // Reading a socket with few system calls.
-#include "schema/rpc/read_ahead.h"
+#include "schema/io/read_ahead.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

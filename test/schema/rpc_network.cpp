@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(connections_beyond_the_limit_are_refused_and_others_stay) {
   BOOST_REQUIRE(first.up.take());
   Sender second(*small, receiver.address(), task("worker", 1), {"ps", 0});
   BOOST_TEST(second.down.take().has_value());
-  BOOST_TEST(warnings.take().value_or("").find("refused a connection") != std::string::npos);
+  BOOST_TEST(warnings.take().value_or("").find("there are already 1 others") != std::string::npos);
   first.link->send(ReplicaDone{});
   BOOST_TEST(receiver.messages.take().has_value());
   // A bulk plane belongs to its link.
@@ -294,7 +294,9 @@ BOOST_AUTO_TEST_CASE(a_new_connection_of_a_task_ends_its_older_one) {
 BOOST_AUTO_TEST_CASE(whom_the_listener_does_not_admit_hears_why) {
   const auto listener = network->listen(
       "127.0.0.1:0", task("ps", 0),
-      {[](const TaskIdentity&, const Message&) {}, [](const TaskIdentity&) {}, {},
+      {[](const TaskIdentity&, const Message&) {},
+       [](const TaskIdentity&) {},
+       {},
        [](const TaskIdentity& from) {
          return from.incarnation == 7 ? Status{Code::aborted, "seven is not welcome"} : Status{};
        }});

@@ -4,7 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "schema/rpc/shared_memory.h"
+#include "schema/io/shared_memory.h"
 #include "test/schema/support/tasks.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-#include "schema/rpc/io_loop.h"
+#include "schema/io/io_loop.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "dataflow/values/error.h"
-#include "schema/rpc/block_signals.h"
+#include "schema/io/block_signals.h"
 
 namespace actorflow {
 namespace {

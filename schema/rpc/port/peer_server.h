@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
-#include "schema/rpc/connection.h"
-#include "schema/rpc/incoming_connection.h"
+#include "schema/rpc/port/connection.h"
+#include "schema/rpc/port/counted_warnings.h"
+#include "schema/rpc/port/incoming_connection.h"
 #include "schema/rpc/rpc_core.h"
 
 namespace actorflow {
@@ -16,7 +18,10 @@ namespace actorflow {
 class PeerServer : public std::enable_shared_from_this<PeerServer> {
  public:
   PeerServer(RpcCore& core, TaskIdentity self, Inbox inbox)
-      : core_(core), self_(std::move(self)), inbox_(std::move(inbox)) {}
+      : core_(core),
+        self_(std::move(self)),
+        inbox_(std::move(inbox)),
+        stranger_warnings_(core.loop.timer(), core.options.on_warning) {}
 
   // Accepts connections over TCP, and over the local socket if there is one.
   void start(kj::Own<kj::ConnectionReceiver> receiver);
@@ -24,6 +29,8 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void close();
   // Asks the listener whether a task may connect; if so, closes its older connections.
   Status admit(const TaskIdentity& peer);
+  // The connection has introduced itself.
+  void welcome(const Connection& connection) { strangers_like(connection).erase(connection.id); }
   // Closes one connection, with a warning unless `reason` is empty; may be called inside its calls and
   // deliveries.
   void drop(Connection& connection, const std::string& reason);
@@ -38,8 +45,11 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void start_local();
   kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
-  std::size_t max_connections() const;
-  std::string too_many() const;
+  void make_room_for_stranger(bool local);
+  std::size_t members() const;
+  std::set<std::uint64_t>& strangers_like(const Connection& connection) {
+    return connection.local ? local_strangers_ : strangers_;
+  }
   kj::Promise<void> open(Connection& connection, kj::Own<IncomingConnection> incoming);
   void open_rpc(Connection& connection, IncomingConnection& incoming);
   kj::Promise<void> open_bulk(Connection& connection, kj::Own<IncomingConnection> incoming);
@@ -54,6 +64,10 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   bool closed_ = false;
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections_;
+  // Those that have not introduced themselves yet, the oldest first; apart, so that neither kind keeps
+  // the other out.
+  std::set<std::uint64_t> strangers_, local_strangers_;
+  CountedWarnings stranger_warnings_;
   std::string local_name_;
   kj::Own<kj::ConnectionReceiver> receiver_, local_receiver_;
   kj::Promise<void> accepting_ = nullptr, accepting_locally_ = nullptr;

@@ -1,4 +1,4 @@
-#include "schema/rpc/guarded_stream.h"
+#include "schema/io/guarded_stream.h"
 
 #include <capnp/serialize.h>
 #include <kj/debug.h>

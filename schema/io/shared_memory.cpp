@@ -1,4 +1,4 @@
-#include "schema/rpc/shared_memory.h"
+#include "schema/io/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

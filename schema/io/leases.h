@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dataflow/values/buffer.h"
-#include "schema/rpc/io_loop.h"
-#include "schema/rpc/shared_memory.h"
+#include "schema/io/io_loop.h"
+#include "schema/io/shared_memory.h"
 
 namespace actorflow {
 

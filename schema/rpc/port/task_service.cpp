@@ -1,11 +1,11 @@
-#include "schema/rpc/task_service.h"
+#include "schema/rpc/port/task_service.h"
 
 #include <kj/debug.h>
 
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
 #include "schema/rpc/master_service.h"
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 
 namespace actorflow {
 namespace {

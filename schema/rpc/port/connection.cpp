@@ -1,11 +1,11 @@
-#include "schema/rpc/connection.h"
+#include "schema/rpc/port/connection.h"
 
 #include <kj/debug.h>
 
 #include <algorithm>
 
 #include "schema/codec/message_codec.h"
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 
 namespace actorflow {
 
@@ -26,6 +26,7 @@ std::string Connection::who() const {
 }
 
 void Connection::trust() {
+  server.welcome(*this);
   rpc->stream.trust(
       [this](capnp::MessageReader& message) { receive(message.getRoot<wire::Delivery>()); });
 }

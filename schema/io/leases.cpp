@@ -1,4 +1,4 @@
-#include "schema/rpc/leases.h"
+#include "schema/io/leases.h"
 
 #include <utility>
 

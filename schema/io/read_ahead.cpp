@@ -1,4 +1,4 @@
-#include "schema/rpc/read_ahead.h"
+#include "schema/io/read_ahead.h"
 
 #include <algorithm>
 #include <cstring>

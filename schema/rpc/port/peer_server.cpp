@@ -1,10 +1,11 @@
-#include "schema/rpc/peer_server.h"
+#include "schema/rpc/port/peer_server.h"
 
 #include <kj/debug.h>
 
 #include <algorithm>
+#include <string>
 
-#include "schema/rpc/task_service.h"
+#include "schema/rpc/port/task_service.h"
 
 namespace actorflow {
 namespace {
@@ -58,17 +59,15 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
 void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   if (closed_) return;
   if (!local) keep_alive(*io);
-  // Whoever is here may still open a bulk connection.
-  const auto lanes_to_come = std::ranges::count_if(
-      connections_, [](const auto& entry) { return entry.second->peer && !entry.second->bulk; });
-  if (connections_.size() >= max_connections() + static_cast<std::size_t>(lanes_to_come))
-    return core_.options.on_warning(too_many());
+  make_room_for_stranger(local);
   auto incoming = kj::heap<IncomingConnection>();
   const auto connection = std::make_shared<Connection>(*this, next_id_++);
   if (!local) connection->address = peer_name(*io);
   incoming->socket = kj::mv(io);
   incoming->local = local;
+  connection->local = local;
   connections_.emplace(connection->id, connection);
+  strangers_like(*connection).insert(connection->id);
   watch(connection);
   Connection& it = *connection;
   auto greeted =
@@ -84,12 +83,16 @@ void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
                    });
 }
 
-std::size_t PeerServer::max_connections() const {
-  return static_cast<std::size_t>(core_.options.max_connections);
+// Whoever belongs here introduces himself within milliseconds; who says nothing gives way, so that
+// nobody keeps others out.
+void PeerServer::make_room_for_stranger(bool local) {
+  const auto& strangers = local ? local_strangers_ : strangers_;
+  if (strangers.size() >= static_cast<std::size_t>(core_.options.max_strangers))
+    drop(*connections_.at(*strangers.begin()), "it has not introduced itself, and many others came");
 }
 
-std::string PeerServer::too_many() const {
-  return "refused a connection: there are " + std::to_string(max_connections()) + " already";
+std::size_t PeerServer::members() const {
+  return connections_.size() - strangers_.size() - local_strangers_.size();
 }
 
 // The first 8 bytes tell a bulk connection from Cap'n Proto.
@@ -97,8 +100,8 @@ kj::Promise<void> PeerServer::open(Connection& connection, kj::Own<IncomingConne
   connection.names = incoming->names;
   if (incoming->head == bulk_magic) return open_bulk(connection, kj::mv(incoming));
   KJ_REQUIRE(!incoming->local, "a local connection is for large messages only");
-  if (connections_.size() > max_connections())
-    drop(connection, too_many());
+  if (const int most = core_.options.max_connections; members() >= static_cast<std::size_t>(most))
+    drop(connection, "there are already " + std::to_string(most) + " others, and no more are let in");
   else
     open_rpc(connection, *incoming);
   return kj::READY_NOW;
@@ -180,6 +183,7 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
   if (!connection.open) return;
   connection.open = false;
   const auto kept = connections_.extract(connection.id).mapped();
+  const bool was_stranger = strangers_like(connection).erase(connection.id) > 0;
   core_.loop.later([kept] {
     kept->opening = nullptr;
     kept->deadline = nullptr;
@@ -189,9 +193,10 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
     kept->bulk = nullptr;
     kept->rpc = nullptr;
   });
-  if (!reason.empty()) {
+  if (!reason.empty() && was_stranger)
+    stranger_warnings_.closed(connection.who(), reason);
+  else if (!reason.empty())
     core_.options.on_warning("closed the connection from " + connection.who() + ": " + reason);
-  }
   if (!closed_) close_sessions(connection);
   if (!closed_ && connection.peer) guard([&] { inbox_.gone(*connection.peer); });
 }

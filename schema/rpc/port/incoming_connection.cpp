@@ -1,4 +1,4 @@
-#include "schema/rpc/incoming_connection.h"
+#include "schema/rpc/port/incoming_connection.h"
 
 #include <kj/debug.h>
 

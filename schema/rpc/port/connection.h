@@ -32,6 +32,7 @@ struct Connection {
   PeerServer& server;  // only while open
   std::uint64_t id;
   bool open = true;
+  bool local = false;                // over the Unix socket
   std::string address;               // of the other end, as far as known
   std::vector<std::string> names;    // in its certificate; none without credentials
   std::optional<TaskIdentity> peer;  // set by its `connect`

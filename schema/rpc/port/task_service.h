@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "schema/rpc/connection.h"
+#include "schema/rpc/port/connection.h"
 
 namespace actorflow {
 

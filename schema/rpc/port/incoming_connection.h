@@ -29,6 +29,7 @@ std::string peer_name(kj::AsyncIoStream& socket);
 // Secures the connection, unless `tls` is null or it is local, and reads its first 8 bytes. The result
 // is why it is refused, or "": the other end has been told then, and has left or been given a
 // second to. Fails if the other end leaves.
-kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls, IncomingConnection& incoming);
+kj::Promise<std::string> greet(IoLoop& loop, std::shared_ptr<const TlsContext> tls,
+                               IncomingConnection& incoming);
 
 }  // namespace actorflow
