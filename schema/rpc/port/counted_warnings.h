@@ -18,6 +18,8 @@ class CountedWarnings {
       : timer_(timer), warn_(std::move(warn)) {}
 
   void closed(const std::string& who, const std::string& reason);
+  // Forgets what has not been told.
+  void stop() { telling_ = nullptr; }
 
  private:
   void tell_counts();

@@ -36,6 +36,7 @@ void PeerServer::close() {
   core_.loop.later([self = shared_from_this()] {
     self->accepting_ = nullptr;
     self->accepting_locally_ = nullptr;
+    self->stranger_warnings_.stop();
     self->receiver_ = nullptr;
     self->local_receiver_ = nullptr;
   });
@@ -44,7 +45,7 @@ void PeerServer::close() {
 kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool local) {
   return receiver.accept().then(
       [this, &receiver, local](kj::Own<kj::AsyncIoStream> io) {
-        admit(kj::mv(io), local);
+        try_to_admit(kj::mv(io), local);
         return accept(receiver, local);
       },
       [this, &receiver, local](kj::Exception&& exception) {
@@ -54,6 +55,17 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
           return accept(receiver, local);
         });
       });
+}
+
+// Without memory for one connection others still come.
+void PeerServer::try_to_admit(kj::Own<kj::AsyncIoStream> io, bool local) {
+  const std::uint64_t id = next_id_;
+  try {
+    admit(kj::mv(io), local);
+  } catch (const std::exception& error) {
+    core_.options.on_warning(std::string("cannot accept a connection: ") + error.what());
+    if (const auto begun = connections_.find(id); begun != connections_.end()) drop(*begun->second, "");
+  }
 }
 
 void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {

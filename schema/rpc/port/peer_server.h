@@ -44,6 +44,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
  private:
   void start_local();
   kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
+  void try_to_admit(kj::Own<kj::AsyncIoStream> io, bool local);
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
   void make_room_for_stranger(bool local);
   std::size_t members() const;
