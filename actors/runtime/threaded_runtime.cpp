@@ -91,6 +91,7 @@ Network& ThreadedRuntime::rpc_network() {
     options.spin_us = impl_->options.spin_us;
     options.max_incoming_bytes = impl_->options.max_incoming_bytes;
     options.full_window_timeout_ms = impl_->options.full_window_timeout_ms;
+    options.max_connections = impl_->options.max_connections;
     if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;
     // Light actors that a message wakes run on the network's thread: to wake another one for them takes
     // longer than their work.

@@ -25,6 +25,7 @@ struct RuntimeOptions {
   std::int64_t spin_us = 0;
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
+  int max_connections = default_max_connections;
   // False: tensors are sent to processes of this machine as to other machines.
   bool shared_memory = true;
   // The storage for checkpoints; null = real files. Must outlive the runtime.

@@ -22,6 +22,7 @@ Server::Server(ServerOptions options) {
                        .spin_us = options.spin_us,
                        .max_incoming_bytes = options.max_incoming_bytes,
                        .full_window_timeout_ms = options.full_window_timeout_ms,
+                       .max_connections = options.max_connections,
                        .extensions = options.extensions});
   impl_ = std::make_unique<Impl>(std::move(options), Impl::Peers::by_port);
   local_servers().add(impl_->target, {impl_->runtime, impl_->task->master});

@@ -51,6 +51,8 @@ struct ServerOptions {
   // released for full_window_timeout_ms.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
+  // The tasks and clients that may be connected to this task; others are turned away.
+  int max_connections = default_max_connections;
   // The number of this process among those of the task, from 1 on (checkpoint/start_number.h): a greater
   // number is newer, also for a task that meets them in another order. 0 = unknown: the process that is
   // met later is newer.

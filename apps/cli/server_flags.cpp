@@ -22,7 +22,9 @@ const FlagTable<ServerFlags>& table() {
                  "sleeps; about 50 where a core is left over",
                  CLI::NonNegativeNumber)
           .size("max-incoming-bytes", &ServerFlags::max_incoming_bytes,
-                "Memory for large tensors of one other task or client, for example 16GiB");
+                "Memory for large tensors of one other task or client, for example 16GiB")
+          .value("max-connections", &ServerFlags::max_connections,
+                 "Tasks and clients that may be connected to this task", CLI::PositiveNumber);
   return flags;
 }
 
@@ -41,6 +43,7 @@ ServerOptions ServerFlags::options() const {
   options.num_threads = threads;
   options.spin_us = spin_us;
   options.max_incoming_bytes = max_incoming_bytes;
+  options.max_connections = max_connections;
   return options;
 }
 

@@ -16,6 +16,7 @@ struct ServerFlags {
   double heartbeat_timeout_s = 5;
   std::int64_t spin_us = ServerOptions{}.spin_us;
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  int max_connections = default_max_connections;
 
   void add_to(CLI::App& app);
   // Without what is no flag of these: the cluster, the task, how long to wait for others.

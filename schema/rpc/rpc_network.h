@@ -25,7 +25,7 @@ struct RpcOptions {
   // Without credentials, addresses that other machines can reach are refused unless this is set: anyone
   // who reaches them can read and change everything.
   bool insecure = false;
-  int max_connections = 4096;  // that have introduced themselves, per listener
+  int max_connections = default_max_connections;  // that have introduced themselves, per listener
   // Further ones, which have not introduced themselves yet, over TCP and locally each. The newest takes
   // the place of the oldest.
   int max_strangers = 256;

@@ -17,14 +17,14 @@
 
 namespace actorflow::test {
 
-// A precondition: Debian's slurmctld, slurmd, slurm-client and munge (test/packages), and root.
+// A precondition: Debian's slurmctld, slurmd, slurm-client and munge (test/optional_packages), and root.
 inline boost::test_tools::assertion_result has_slurm(boost::unit_test::test_unit_id) {
   std::string missing = geteuid() == 0 ? "" : " root,";
   for (const char* program :
        {"/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/srun"})
     if (access(program, X_OK) != 0) missing += std::string(" ") + program + ",";
   boost::test_tools::assertion_result result(missing.empty());
-  result.message() << "no Slurm here, this lacks" << missing << " see test/packages";
+  result.message() << "no Slurm here, this lacks" << missing << " see test/optional_packages";
   return result;
 }
 
