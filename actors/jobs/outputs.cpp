@@ -11,11 +11,11 @@
 namespace actorflow {
 namespace {
 
-constexpr const char* success = "_SUCCESS";
+constexpr const char* success_mark = "_SUCCESS";
 
 // What an earlier job has left: its files, and those in the making of one that was killed.
 bool is_of_a_job(const std::string& name) {
-  return name.starts_with(success) || (name.starts_with("part-") && name.find("-of-") != name.npos);
+  return name.starts_with(success_mark) || (name.starts_with("part-") && name.find("-of-") != name.npos);
 }
 
 }  // namespace
@@ -74,10 +74,10 @@ void prepare_output(JobContext& job, const std::string& folder) {
         Code::already_exists,
         fmt::format("the output folder '{}' is not empty: give a new one, or --overwrite", folder));
   if (!made) job.engine().begin_output(folder);
-  storage.remove(folder + "/" + success);  // first: what is left is no whole result
+  storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result
   for (const auto& name : names)
     if (!made || !made->contains(folder + "/" + name)) storage.remove(folder + "/" + name);
-  if (planted(PlantedBug::success_first)) storage.write_atomically(folder + "/" + success, {});
+  if (planted(PlantedBug::success_first)) storage.write_atomically(folder + "/" + success_mark, {});
 }
 
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
@@ -94,7 +94,7 @@ void finish_output(Storage& storage, const std::string& folder, const std::vecto
   JsonMembers members{{"files", names}, {"records", records}, {"bytes", bytes}, {"xxh64", checksums}};
   for (const auto& [name, count] : counters) members.emplace_back("counter " + name, count);
   const std::string text = json_object(members);
-  storage.write_atomically(folder + "/" + success, std::as_bytes(std::span(text)));
+  storage.write_atomically(folder + "/" + success_mark, std::as_bytes(std::span(text)));
 }
 
 }  // namespace actorflow
