@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/values/check.h"
 #include "dataflow/values/spelling.h"
 
 namespace actorflow {
@@ -204,6 +205,7 @@ void expect_subgraph(const InferContext& c, std::string_view attribute, const Su
 }
 
 TensorType common_type(const TensorType& a, const TensorType& b) {
+  ACTORFLOW_CHECK(a.dtype == b.dtype, a.to_string(), "and", b.to_string());
   if (!a.shape.has_rank() || !b.shape.has_rank() || a.shape.rank() != b.shape.rank())
     return {a.dtype, a.shape == b.shape ? a.shape : Shape::unknown_rank()};
   Shape shape = a.shape;

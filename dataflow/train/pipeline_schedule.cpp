@@ -34,7 +34,7 @@ bool is_first(const PipelinePass& pass) { return !pass.backward && pass.stage ==
 }  // namespace
 
 std::vector<PipelinePass> pipeline_passes(PipelineSchedule schedule, int stages, int micro_batches) {
-  ACTORFLOW_CHECK(stages >= 1 && micro_batches >= 1);
+  ACTORFLOW_CHECK(stages >= 1 && micro_batches >= 1, stages, "stages,", micro_batches, "micro-batches");
   std::vector<std::vector<PipelinePass>> waiting;
   for (int stage = 0; stage < stages; ++stage)
     waiting.push_back(passes_of(stage, schedule, stages, micro_batches));

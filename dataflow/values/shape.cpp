@@ -25,7 +25,7 @@ std::span<const std::int64_t> Shape::dims() const {
 }
 
 void Shape::push_back(std::int64_t dim) {
-  ACTORFLOW_CHECK(has_rank());
+  ACTORFLOW_CHECK(has_rank(), "dimension", dim, "of a shape of unknown rank");
   if (dim < unknown)
     throw invalid_argument("a dimension must be >= 0, or -1 if unknown, but is " + std::to_string(dim));
   if (rank_ >= max_rank)

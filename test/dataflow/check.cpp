@@ -2,7 +2,11 @@
 #include "dataflow/values/check.h"
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
 
+#include "dataflow/graph/subgraph.h"
+#include "dataflow/train/pipeline_schedule.h"
 #include "dataflow/values/shape.h"
 #include "test/support/crash.h"
 
@@ -44,6 +48,17 @@ BOOST_AUTO_TEST_CASE(a_shape_is_not_read_beyond_its_rank) {
                death.said);
   }
   BOOST_TEST(death_of([] { static_cast<void>(Shape{2, Shape::unknown}.elements()); }).signal == SIGABRT);
+}
+
+BOOST_AUTO_TEST_CASE(what_graphs_and_schedules_require_is_checked_with_its_values) {
+  const auto says = [](const std::function<void()>& body, const std::string& values) {
+    const Death death = death_of(body);
+    BOOST_TEST(death.signal == SIGABRT);
+    BOOST_TEST(death.said.find(values) != std::string::npos, death.said);
+  };
+  says([] { Shape::unknown_rank().push_back(7); }, "dimension 7 of a shape of unknown rank");
+  says([] { common_type({DType::float32, {2}}, {DType::int32, {2}}); }, "float32[2] and int32[2]");
+  says([] { pipeline_passes(PipelineSchedule::gpipe, 0, 4); }, "0 stages, 4 micro-batches");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
