@@ -1,3 +1,4 @@
+// Ownership of file descriptors.
 #pragma once
 
 #include <utility>

@@ -34,9 +34,9 @@ class IncomingStreams {
   std::optional<Arrived> take(const ActorAddress& sender);
   // Nothing if the sender was told of all but fewer than `news` messages; else counts it as told.
   std::optional<Done> take_done(const ActorAddress& sender, std::uint64_t news);
-  // Whether the sender was told of all.
+  // Whether the sender was told of all its messages that were taken.
   bool is_told(const ActorAddress& sender) const;
-  // Those who were not.
+  // The senders that were not told of all.
   std::vector<ActorAddress> untold() const;
 
  private:

@@ -23,7 +23,8 @@ class NamedActors {
              const SpawnOptions& options);
   ActorRef find(const TaskRef& task, const std::shared_ptr<Runtime>& runtime, const std::string& where,
                 const std::string& name, const ActorRefOptions& options);
-  // Those that the server ends. One that no switchboard knows yet would live on.
+  // The actors that the server ends with itself: also those that no switchboard knows yet, which would
+  // live on.
   std::vector<caf::actor> all() const;
 
  private:

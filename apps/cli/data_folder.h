@@ -1,3 +1,4 @@
+// Where the data sets of the project lie.
 #pragma once
 
 #include <string>

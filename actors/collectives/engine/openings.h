@@ -21,12 +21,12 @@ class Openings {
   };
   using Guests = std::map<TaskId, Guest>;
 
-  // False if it, or a later one, has come before.
+  // Keeps a task's wish to open a group. False if it, or a later one of the task, has come before.
   bool add(const Sender& from, const rank_messages::Hello& hello);
   void remove(const Sender& from, const rank_messages::Goodbye& goodbye);
   void lose(const PeerLost& lost);
   const Guests& of(const std::string& group) { return guests_[group]; }
-  // Those who wait have been answered.
+  // Marks the group's guests as answered: none of them waits any more.
   void answered(const std::string& group);
 
  private:

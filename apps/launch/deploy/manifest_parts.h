@@ -18,7 +18,7 @@ struct Role {
   int count = 0;
 };
 
-// Those that the job has.
+// The roles that a job has.
 std::vector<Role> roles_of(const JobSpec& job);
 
 // The job's name as DNS label: of the option, or of the program. Throws UsageError unless it and the
@@ -30,7 +30,7 @@ JsonTree container(const std::string& name, const Role& role, const DeployOption
                    const JobSpec& job, JsonTree::List variables);
 // {"name": ..., "value": ...}, the value as Kubernetes reads it.
 JsonTree variable(const std::string& name, const std::string& value);
-// Of a role's pods: its secret and the claim, if there are any.
+// The volumes of a role's pods: its secret and the claim, if there are any.
 JsonTree::List volumes(const std::string& name, const Role& role, const DeployOptions& options);
 // Makes those credentials of the job's tasks that the option's folder lacks, if it names one.
 void make_credentials(const DeployOptions& options, const JobSpec& job);

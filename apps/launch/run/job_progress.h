@@ -33,11 +33,11 @@ class JobProgress {
   // From now on the job goes on without a task that has failed.
   void go_on_without_failed() { goes_on_ = true; }
   void set_port(int task, int port) { tasks_.at(static_cast<std::size_t>(task)).port = port; }
-  // One that was added runs.
+  // Marks a task that was added as running.
   void started(int task) { at(task).is = Is::running; }
   // The task is running again; the same one with its restart counted.
   const LaunchedTask& restarted(int task);
-  // It has shown a sign of life: from now on it is started again when it dies.
+  // Notes a task's first sign of life: from now on it is started again when it dies.
   void is_alive(int task) { at(task).alive = true; }
   // `says` becomes what a person should read after the task's name, "" for nothing.
   Consequence ended(int task, const TaskEnd& end, std::string& says);

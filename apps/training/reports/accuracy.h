@@ -1,3 +1,4 @@
+// How well a trained model tells the labels of test data.
 #pragma once
 
 #include "actors/client/session.h"
