@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   app.add_flag("--recovery_sync", recovery.sync)->group("");
   app.add_flag("--recovery_insecure", recovery.insecure)->group("");
   app.add_option("--recovery_connect", connect_to)->group("");
+  app.set_version_flag("--version", "actorflow_bench " ACTORFLOW_VERSION);
   CLI11_PARSE(app, argc, argv);
   try {
     if (!peer_of.empty()) run_peer(peer_of, peer);

@@ -266,6 +266,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--svg", options.svg, "A file for the picture");
   app.add_flag("--quick", quick, "A few workers, to show that it runs");
+  app.set_version_flag("--version", "actorflow_scale " ACTORFLOW_VERSION);
   CLI11_PARSE(app, argc, argv);
   if (quick) {
     options.workers = {1, 4};
