@@ -1,7 +1,7 @@
 // The command line of Actorflow: train, server, checkpoint, export, records, sample, place, summaries,
 // job, ensemble, launch, stop, keygen, simulate, help, version.
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 
 int main(int argc, char** argv) {
   using namespace actorflow;

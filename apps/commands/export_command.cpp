@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/training/models/export_classifier.h"
 
 namespace actorflow {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -27,8 +27,9 @@ struct Arguments {
 std::vector<std::string> checkpoints_in(const std::string& folder) {
   auto paths = list_checkpoints(posix_storage(), folder);
   if (paths.empty())
-    throw Error(Code::not_found,
-                fmt::format("there is no checkpoint in '{}'; expected a file step-<n>.manifest", folder));
+    throw Error(
+        Code::not_found,
+        fmt::format("there is no checkpoint in '{}'; expected a file step-<n>.manifest", folder));
   return paths;
 }
 
@@ -38,8 +39,9 @@ std::string chosen(const Arguments& arguments) {
   const auto name = fmt::format("/step-{}.manifest", arguments.step);
   const auto found = std::ranges::find_if(paths, [&](const auto& path) { return path.ends_with(name); });
   if (found != paths.end()) return *found;
-  throw Error(Code::not_found, fmt::format("'{}' has no checkpoint of step {}; see actorflow checkpoint list",
-                                           arguments.folder, arguments.step));
+  throw Error(Code::not_found,
+              fmt::format("'{}' has no checkpoint of step {}; see actorflow checkpoint list",
+                          arguments.folder, arguments.step));
 }
 
 std::string size_text(std::uint64_t bytes) {

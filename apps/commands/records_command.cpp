@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/training/data/image_records.h"
 
 namespace actorflow {

@@ -3,12 +3,13 @@
 #include <memory>
 #include <optional>
 
+#include "actors/checkpoint/start_number.h"
 #include "actors/task/server.h"
 #include "apps/cli/cluster_flags.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/server_flags.h"
+#include "apps/commands/commands.h"
 #include "schema/cluster_json.h"
 #include "schema/environment/task_from_environment.h"
 
@@ -19,6 +20,7 @@ struct ServerCommand {
   std::optional<std::string> cluster, job;
   std::optional<int> task;
   double connect_timeout_s = 60;
+  std::string checkpoint_dir;
   ServerFlags flags;
 };
 
@@ -51,6 +53,8 @@ int run(const ServerCommand& command) {
     options.task = config.task.index;
   });
   options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
+  if (const auto& folder = command.checkpoint_dir; !folder.empty())
+    options.start_number = take_start_number(posix_storage(), folder, {options.job, options.task});
   Server server(options);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   fmt::print("{} is listening on {}\n", server.name().to_string(), server.target());
@@ -79,6 +83,10 @@ void add_server_command(CLI::App& app, Command& chosen) {
                    "Seconds to wait for a task that cannot be reached")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  server->add_option(
+      both_spellings("checkpoint-dir"), command->checkpoint_dir,
+      "Folder of checkpoints, where the starts of this task are counted: a process that is "
+      "started in the place of another one is known to be the newer one");
   command->flags.add_to(*server);
   server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }

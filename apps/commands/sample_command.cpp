@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "actors/models/text/sample.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/training/models/trained_model.h"
 
 namespace actorflow {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/launch/deploy/deploy_command.h"
 #include "apps/launch/hosts.h"
 #include "apps/launch/keeper/keeper.h"

@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "actors/events/event_reader.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/summary_table.h"
+#include "apps/commands/commands.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

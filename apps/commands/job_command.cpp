@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 
 namespace actorflow {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "apps/cli/cluster_flags.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "schema/cluster_json.h"
 #include "schema/tls/keygen.h"
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_outputs.h"
 #include "apps/cli/train_task.h"
+#include "apps/commands/commands.h"
 #include "apps/training/train_locally.h"
 
 namespace actorflow {

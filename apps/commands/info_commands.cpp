@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 
 namespace actorflow {
 

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "actors/simulation/seeds.h"
-#include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/rehearsal/rehearse.h"
 #include "apps/scenario/seed_runs.h"
 #include "apps/scenario/simulate.h"

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/commands/commands.h"
 #include "apps/training/models/model_choice.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicate.h"
