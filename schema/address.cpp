@@ -55,13 +55,24 @@ bool is_loopback(const sockaddr& address) {
   return IN6_IS_ADDR_LOOPBACK(&ipv6.sin6_addr);
 }
 
-[[noreturn]] void fail(const Address& address, int error) {
+Status failure(const Address& address, int error) {
   const std::string what = "cannot listen on " + address.to_string() + ": ";
-  if (error == EADDRINUSE)
-    throw Error(Code::unavailable, what + "the port is already in use; choose another port or 0");
-  if (error == EADDRNOTAVAIL) throw invalid_argument(what + "this machine does not have that address");
-  if (error == EACCES) throw Error(Code::permission_denied, what + std::strerror(error));
-  throw Error(Code::unavailable, what + std::strerror(error));
+  switch (error) {
+    case EADDRINUSE:
+      return {Code::already_exists, what + "the port is already in use; choose another port or 0"};
+    case EADDRNOTAVAIL:
+      return {Code::invalid_argument, what + "this machine does not have that address"};
+    case EACCES:
+    case EPERM:
+      return {Code::permission_denied, what + std::strerror(error)};
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+      return {Code::resource_exhausted, what + std::strerror(error)};
+    default:
+      return {Code::internal, what + std::strerror(error)};
+  }
 }
 
 std::uint16_t port_of(int fd) {
@@ -127,13 +138,13 @@ ListenSocket listen_on(const Address& address, Reach reach) {
             "127.0.0.1; or, in a network that nobody else has a way into, accept with --insecure "
             "that whoever reaches the port can read and change everything");
   const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) fail(address, errno);
+  if (fd < 0) throw Error(failure(address, errno));
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(fd, info.ai_addr, info.ai_addrlen) < 0 || listen(fd, backlog) < 0) {
     const int error = errno;
     close(fd);
-    fail(address, error);
+    throw Error(failure(address, error));
   }
   return {fd, {address.host, port_of(fd)}, is_loopback(*info.ai_addr)};
 }

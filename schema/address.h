@@ -29,7 +29,8 @@ struct ListenSocket {
 enum class Reach { loopback_only, everyone };
 
 // Throws invalid_argument for an address that is not this machine's, permission_denied if other machines
-// could reach it and `reach` forbids that, unavailable if the port is taken.
+// could reach it and `reach` forbids that, already_exists if the port is taken, resource_exhausted if
+// the process has no descriptor or memory left for it, internal for what else may hinder it.
 ListenSocket listen_on(const Address& address, Reach reach);
 
 }  // namespace actorflow

@@ -87,8 +87,8 @@ class Listener {
 class Network {
  public:
   virtual ~Network() = default;
-  // Accepts links to `self` at "host:port"; port 0 picks a free one. Throws unavailable, naming the
-  // port, if it is taken, and invalid_argument for an address that is not understood.
+  // Accepts links to `self` at "host:port"; port 0 picks a free one. Throws already_exists, naming
+  // the port, if it is taken, and invalid_argument for an address that is not understood.
   virtual std::unique_ptr<Listener> listen(const std::string& address, const TaskIdentity& self,
                                            Inbox inbox) = 0;
   // Makes one attempt to reach `peer` at `address`; the result is an event. The caller retries.

@@ -98,7 +98,7 @@ std::unique_ptr<Listener> SimNetwork::listen(const std::string& address, const T
     taken = fmt::format("{}{}", taken.substr(0, taken.size() - 1), next_port_++);
   const auto port = std::make_shared<Port>(Port{world_.current(), self, std::move(inbox), true});
   if (!ports_.emplace(taken, port).second)
-    throw Error(Code::unavailable,
+    throw Error(Code::already_exists,
                 fmt::format("cannot listen on {}: the port is already in use", taken));
   return std::make_unique<ListenerEnd>(*this, taken, port);
 }

@@ -34,7 +34,7 @@ struct PacketCounts {
 // Thread-safe.
 class Lan {
  public:
-  // Throws Error (unavailable) if why_none() is not empty.
+  // Throws Error (failed_precondition) if why_none() is not empty.
   explicit Lan(int machines, int mtu = 9000);
   ~Lan();
   // The reason why this process cannot make machines; empty if it can.

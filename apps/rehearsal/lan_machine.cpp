@@ -24,7 +24,8 @@ namespace {
 constexpr std::uint32_t netmask = 0xFFFF'0000;
 
 int checked(int result, const char* what) {
-  if (result < 0) throw Error(Code::unavailable, fmt::format("{}: {}", what, std::strerror(errno)));
+  if (result < 0)
+    throw Error(Code::failed_precondition, fmt::format("{}: {}", what, std::strerror(errno)));
   return result;
 }
 

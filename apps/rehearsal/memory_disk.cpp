@@ -49,7 +49,8 @@ std::string MemoryDisk::why_none() {
 MemoryDisk::MemoryDisk(std::string folder) : folder_(std::move(folder)) {
   static const std::string unshared = unshare_mounts();
   const std::string why = unshared.empty() ? mount_memory(folder_) : unshared;
-  if (!why.empty()) throw Error(Code::unavailable, fmt::format("cannot make a disk in memory: {}", why));
+  if (!why.empty())
+    throw Error(Code::failed_precondition, fmt::format("cannot make a disk in memory: {}", why));
   std::ofstream(folder_ + "/in_use")
       << "so that the size of the full disk is not 0, which means no limit\n";
 }
@@ -69,13 +70,13 @@ void MemoryDisk::fill() {
     if (resize(std::to_string(used))) return;
     if (errno != EINVAL) break;  // else somebody has written meanwhile
   }
-  throw Error(Code::unavailable,
+  throw Error(Code::failed_precondition,
               fmt::format("the disk {} cannot be made full: {}", folder_, std::strerror(errno)));
 }
 
 void MemoryDisk::make_room() {
   if (!resize(room))
-    throw Error(Code::unavailable,
+    throw Error(Code::failed_precondition,
                 fmt::format("no room can be made on {}: {}", folder_, std::strerror(errno)));
 }
 

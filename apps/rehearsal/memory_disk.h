@@ -10,7 +10,7 @@ namespace actorflow {
 // process.
 class MemoryDisk {
  public:
-  // Throws Error (unavailable) if why_none() is not empty.
+  // Throws Error (failed_precondition) if why_none() is not empty.
   explicit MemoryDisk(std::string folder);
   ~MemoryDisk();
   MemoryDisk(const MemoryDisk&) = delete;

@@ -43,8 +43,9 @@ std::uint32_t free_loopback(int ports) {
     while (port < first_port + ports && is_free(ip, port)) ++port;
     if (port == first_port + ports) return ip;
   }
-  throw Error(Code::unavailable, fmt::format("no address of loopback has the ports {} to {} free",
-                                             first_port, first_port + ports - 1));
+  throw Error(Code::failed_precondition,
+              fmt::format("no address of loopback has the ports {} to {} free", first_port,
+                          first_port + ports - 1));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace actorflow {
 // thread-safe.
 class RealNetwork {
  public:
-  // Throws Error (unavailable) if machines are not possible, or no port is free.
+  // Throws Error (failed_precondition) if machines are not possible, or no port is free.
   RealNetwork(std::vector<TaskName> tasks, bool machines);
 
   static bool is_of_network(FaultKind kind);

@@ -34,15 +34,17 @@ bool is_loopback(const std::string& host) {
 ListenSocket listen(const LaunchedRank& self) {
   const bool ipv6 = self.host.find(':') != std::string::npos;
   const std::string anywhere = ipv6 ? "::" : "0.0.0.0";
+  Code last_code = Code::invalid_argument;  // of a rank without ports
   std::string failures;
   for (const auto port : self.ports) try {
       const std::string host = is_loopback(self.host) ? self.host : anywhere;
       return listen_on({host, port}, Reach::everyone);
     } catch (const Error& error) {
       failures += (failures.empty() ? "" : "; ") + std::string(error.what());
+      last_code = error.code();
     }
-  throw Error(Code::unavailable, "rank 0 has no port where the other ranks could meet it: " + failures +
-                                     "; set MASTER_PORT to a free one for all ranks");
+  throw Error(last_code, "rank 0 has no port where the other ranks could meet it: " + failures +
+                             "; set MASTER_PORT to a free one for all ranks");
 }
 
 // What both ends have.

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(port_taken_is_named) {
   const std::string cluster = R"({"ps": [")" + address + R"("]})";
   Process first(server(cluster, "ps", "0"));
   BOOST_REQUIRE(first.prints("listening"));
-  expect_failure(server(cluster, "ps", "0"), lost_task, {address, "in use"});
+  expect_failure(server(cluster, "ps", "0"), failed_run, {address, "in use"});
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_others_reach) {

@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_is_taken_makes_the_ranks_meet_at_the_next) {
     ranks.push_back(comes(self));
   }
   for (auto& each : ranks) BOOST_TEST(each.get().addresses == three_addresses);
-  check_fails(outcome_of(rank(0, 3, taken.number()), {}), Code::unavailable,
+  check_fails(outcome_of(rank(0, 3, taken.number()), {}), Code::already_exists,
               "set MASTER_PORT to a free one");
   LaunchedRank end = rank(1, 2, taken.number());
   end.job = our_job + 1;

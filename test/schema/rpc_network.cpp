@@ -195,8 +195,8 @@ BOOST_AUTO_TEST_CASE(a_peer_that_accepts_and_says_nothing_is_given_up) {
 BOOST_AUTO_TEST_CASE(a_taken_port_is_named) {
   Receiver receiver(*network, task("ps", 0));
   const auto listen_again = [&] { network->listen(receiver.address(), task("ps", 1), {}); };
-  BOOST_TEST((code_of(listen_again, receiver.address()) == Code::unavailable));
-  BOOST_TEST((code_of(listen_again, "already in use") == Code::unavailable));
+  BOOST_TEST((code_of(listen_again, receiver.address()) == Code::already_exists));
+  BOOST_TEST((code_of(listen_again, "already in use") == Code::already_exists));
 }
 
 BOOST_AUTO_TEST_CASE(a_port_is_free_again_when_its_listener_has_ended) {
