@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,7 +15,7 @@ namespace actorflow {
 namespace {
 
 // Runs callbacks one at a time, in order, on the threads that bring them: whoever finds it idle works
-// until the queue is empty.
+// until the queue is empty. What one throws keeps no other from being run; it then reaches the worker.
 class Strand {
  public:
   void run(std::function<void()> task) {
@@ -23,15 +24,22 @@ class Strand {
     tasks_.push_back(std::move(task));
     if (runner_ != std::thread::id()) return;
     runner_ = std::this_thread::get_id();
+    std::exception_ptr failure;
     while (!tasks_.empty()) {
       const auto next = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
-      next();
+      try {
+        next();
+      } catch (...) {
+        if (!failure) failure = std::current_exception();
+      }
       lock.lock();
     }
     runner_ = {};
     idle_.notify_all();
+    lock.unlock();
+    if (failure) std::rethrow_exception(failure);
   }
 
   // Nothing runs after this, unless it is called from a task: that one ends.
@@ -113,8 +121,8 @@ class Directory {
       if (ports_.contains(address.to_string())) address.port = 0;
     }
     if (!ports_.emplace(address.to_string(), std::move(port)).second)
-      throw Error(Code::unavailable, "cannot listen on " + address.to_string() +
-                                         ": the port is already in use; choose another port or 0");
+      throw Error(Code::already_exists, "cannot listen on " + address.to_string() +
+                                            ": the port is already in use; choose another port or 0");
     return address.to_string();
   }
   void remove(const std::string& address) {

@@ -1,6 +1,7 @@
 #include "schema/local_network.h"
 
 #include <boost/test/unit_test.hpp>
+#include <new>
 #include <thread>
 
 #include "test/schema/support/tasks.h"
@@ -77,6 +78,20 @@ BOOST_AUTO_TEST_CASE(two_tasks_may_answer_each_other_from_their_callbacks) {
   to_b.reset();
 }
 
+BOOST_AUTO_TEST_CASE(what_a_callback_throws_reaches_its_thread_and_the_next_messages_arrive) {
+  std::uint64_t last = 0;
+  const auto on_message = [&](const TaskIdentity&, Message message) {
+    last = std::get<DeregisterGraph>(message).handle;
+    if (last == 1) throw std::bad_alloc();
+  };
+  auto listener = network->listen("local:1", task("ps", 0), {on_message, [](const TaskIdentity&) {}, {}});
+  Sender sender(*network, "local:1", task("worker", 0), {"ps", 0});
+  BOOST_CHECK_THROW(sender.link->send(DeregisterGraph{1}), std::bad_alloc);
+  sender.link->send(DeregisterGraph{2});
+  BOOST_TEST(last == 2u);
+  std::thread([&listener] { listener.reset(); }).join();  // which would wait for one that still runs
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_either_side_is_told_to_the_other) {
   auto receiver = std::make_unique<Receiver>(*network, task("ps", 0), MasterHandler(), "local:1");
   { const Sender sender(*network, "local:1", task("worker", 1), {"ps", 0}); }
@@ -93,8 +108,8 @@ BOOST_AUTO_TEST_CASE(nobody_listening_the_wrong_task_and_a_taken_port_are_told) 
   Receiver receiver(*network, task("ps", 1), {}, "local:1");
   Sender mistaken(*network, "local:1", task("worker", 0), {"ps", 0});
   BOOST_TEST((mistaken.down.take()->code == Code::failed_precondition));
-  const auto is_unavailable = [](const Error& error) { return error.code() == Code::unavailable; };
-  BOOST_CHECK_EXCEPTION(network->listen("local:1", task("ps", 2), {}), Error, is_unavailable);
+  const auto is_taken = [](const Error& error) { return error.code() == Code::already_exists; };
+  BOOST_CHECK_EXCEPTION(network->listen("local:1", task("ps", 2), {}), Error, is_taken);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
