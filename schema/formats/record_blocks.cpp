@@ -22,7 +22,7 @@ RecordBlocks::RecordBlocks(SourceRef source, const FixedRecords& records, const 
 
 // Where the first record begins that does so at `offset` or behind it.
 std::uint64_t RecordBlocks::first_record_from(std::uint64_t offset) const {
-  ACTORFLOW_CHECK(records_.record_bytes > 0);
+  ACTORFLOW_CHECK(records_.record_bytes > 0, "records of", records_.record_bytes, "bytes");
   if (offset <= records_.header_bytes) return records_.header_bytes;
   if (offset == Split::to_its_end) return offset;
   const std::uint64_t part = (offset - records_.header_bytes) % records_.record_bytes;

@@ -37,7 +37,7 @@ bool is_splittable(std::string_view path) {
 
 std::vector<std::vector<Split>> plan_splits(std::span<const FileSize> files, std::uint64_t split_bytes,
                                             const std::function<bool(std::string_view)>& splittable) {
-  ACTORFLOW_CHECK(split_bytes > 0);
+  ACTORFLOW_CHECK(split_bytes > 0, "splits of", split_bytes, "bytes");
   Packer parts(split_bytes);
   for (std::size_t file = 0; file < files.size(); ++file) {
     const std::uint64_t bytes = files[file].bytes;
