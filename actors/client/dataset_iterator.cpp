@@ -2,6 +2,7 @@
 
 #include <caf/send.hpp>
 
+#include <optional>
 #include <utility>
 
 #include "actors/core/ask.h"
@@ -21,8 +22,8 @@ struct Answer {
 }  // namespace
 
 struct DatasetIterator::Impl {
-  Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset)
-      : runtime(std::move(runs_on)), actor(spawn_input(dataset, *runtime)) {}
+  Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset, const std::optional<TaskName>& task)
+      : runtime(std::move(runs_on)), actor(spawn_input(dataset, *runtime, task)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
@@ -38,10 +39,10 @@ struct DatasetIterator::Impl {
 };
 
 DatasetIterator::DatasetIterator(const Server& server, const Dataset& dataset)
-    : impl_(std::make_unique<Impl>(server.runtime(), dataset)) {}
+    : impl_(std::make_unique<Impl>(server.runtime(), dataset, server.name())) {}
 
 DatasetIterator::DatasetIterator(const Dataset& dataset)
-    : impl_(std::make_unique<Impl>(std::make_shared<ThreadedRuntime>(), dataset)) {}
+    : impl_(std::make_unique<Impl>(std::make_shared<ThreadedRuntime>(), dataset, std::nullopt)) {}
 
 DatasetIterator::DatasetIterator(DatasetIterator&&) noexcept = default;
 DatasetIterator& DatasetIterator::operator=(DatasetIterator&&) noexcept = default;

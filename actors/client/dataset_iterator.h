@@ -22,8 +22,8 @@ class DatasetIterator {
   // Waits until the functions of the dataset have returned.
   ~DatasetIterator();
 
-  // The next element; waits for it. Throws out_of_range at the end, and what reading throws; every later
-  // call throws the same.
+  // The next element; waits for it. Throws out_of_range at the end, as every later call does, and what
+  // reading throws: the next call tries the same element again.
   Tuple next();
   // Makes next() return element number `position` of the dataset, from 0, so that a replica that
   // recovers goes on with the right batch. As cheap as the stages allow: whole shuffles, uncompressed

@@ -29,7 +29,7 @@ Status end_of_input() { return {Code::out_of_range, "the input has no more eleme
 }  // namespace
 
 caf::behavior InputActor::behavior() {
-  self_->introduce("input", nullptr);
+  self_->introduce("input", task_ ? &*task_ : nullptr);
   return guarded(
       self_, this,  //
       [this](StateCall& call) { answer(call); },
@@ -63,32 +63,44 @@ void InputActor::answer(const StateCall& call) {
 }
 
 Status InputActor::next(Tuple& element) {
-  if (ahead_.empty()) return compute(element);
-  element = std::move(ahead_.front());
-  ahead_.pop_front();
-  return {};
+  if (!ahead_.empty()) {
+    element = std::move(ahead_.front());
+    ahead_.pop_front();
+    return {};
+  }
+  return failed_ahead_.ok() ? compute(element) : std::exchange(failed_ahead_, {});
 }
 
 Status InputActor::compute(Tuple& element) {
-  if (over_.ok())
-    over_ = status_of([&] { return stage().next(element) ? Status() : end_of_input(); });
-  return over_;
+  if (ended_) return end_of_input();
+  return status_of([&] {
+    Stage& stages = stage();
+    entered_ = false;  // where this throws, they may be anywhere
+    ended_ = !stages.next(element);
+    entered_ = true;
+    if (ended_) return end_of_input();
+    ++position_;
+    return Status();
+  });
 }
 
 Status InputActor::skip_to(std::int64_t position) {
   ahead_.clear();
-  over_ = status_of([&] {
-    stage().restart(0);
-    return stage().skip(position) == position ? Status() : end_of_input();
+  failed_ahead_ = {};
+  position_ = position;
+  entered_ = ended_ = false;
+  return status_of([&] {
+    stage();
+    return Status();
   });
-  return over_.code == Code::out_of_range ? Status() : over_;
 }
 
 Stage& InputActor::stage() {
-  if (!stage_) {
-    StageRef opened = dataset_.open(context_);
-    opened->restart(0);
-    stage_ = std::move(opened);
+  if (!stage_) stage_ = dataset_.open(context_);
+  if (!entered_) {
+    stage_->restart(0);
+    if (position_ > 0) ended_ = stage_->skip(position_) < position_;
+    entered_ = true;
   }
   return *stage_;
 }
@@ -96,14 +108,23 @@ Stage& InputActor::stage() {
 // One element for each message, so that requests are answered in between.
 void InputActor::read_ahead() {
   scheduled_ = false;
-  Tuple element;
-  if (std::ssize(ahead_) < dataset_.prefetched() && compute(element).ok())
-    ahead_.push_back(std::move(element));
+  if (!ended_ && std::ssize(ahead_) < dataset_.prefetched()) {
+    ahead_.emplace_back();
+    Status status = compute(ahead_.back());
+    if (!status.ok()) ahead_.pop_back();
+    if (!ended_) failed_ahead_ = std::move(status);
+  }
   schedule_read_ahead();
 }
 
+// It does nothing but read ahead; the element after that is still to be computed.
+void InputActor::refuse(Tick, Status why) {
+  scheduled_ = false;
+  if (!ended_) failed_ahead_ = std::move(why);
+}
+
 void InputActor::schedule_read_ahead() {
-  if (scheduled_ || !over_.ok() || std::ssize(ahead_) >= dataset_.prefetched()) return;
+  if (scheduled_ || ended_ || !failed_ahead_.ok() || std::ssize(ahead_) >= dataset_.prefetched()) return;
   try {
     caf::anon_send(self_, Tick{});
     scheduled_ = true;
@@ -111,15 +132,16 @@ void InputActor::schedule_read_ahead() {
   }
 }
 
-caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context) {
-  self->state = std::make_unique<InputActor>(self, std::move(dataset), context);
+caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context,
+                          std::optional<TaskName> task) {
+  self->state = std::make_unique<InputActor>(self, std::move(dataset), context, std::move(task));
   return self->state->behavior();
 }
 
-caf::actor spawn_input(const Dataset& dataset, Runtime& runtime) {
+caf::actor spawn_input(const Dataset& dataset, Runtime& runtime, const std::optional<TaskName>& task) {
   const SystemVisit visit;
-  return runtime.system().spawn(input_actor, dataset,
-                                InputContext{&runtime.storage(), &runtime.team()});
+  return runtime.system().spawn(input_actor, dataset, InputContext{&runtime.storage(), &runtime.team()},
+                                task);
 }
 
 void skip_to(const caf::actor& input, std::int64_t position, Runtime& runtime) {

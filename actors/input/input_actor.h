@@ -5,10 +5,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "actors/core/messages.h"
 #include "actors/input/dataset.h"
 #include "actors/runtime/thread_affinity.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 
@@ -26,22 +28,25 @@ struct SkipTo {
 
 // Runs all stages in one actor: an element moves from one to the next by a call. It computes requested
 // elements and, when there is no request, up to Dataset::prefetch elements ahead, so a slow consumer
-// costs the memory of that many. The end and errors stay until SkipTo.
+// costs the memory of that many. The end stays until SkipTo. An error is told once, to whoever asks for
+// that element; whoever asks next gets the same element, for which the stages begin anew.
 class InputActor {
  public:
-  InputActor(PieceActor* self, Dataset dataset, InputContext context)
-      : self_(self), dataset_(std::move(dataset)), context_(context) {}
+  // `task`: for error messages; none for an iterator outside of tasks.
+  InputActor(PieceActor* self, Dataset dataset, InputContext context, std::optional<TaskName> task)
+      : self_(self), dataset_(std::move(dataset)), context_(context), task_(std::move(task)) {}
 
   caf::behavior behavior();
   void refuse(const NextElement& request, Status why) { request.reply(std::move(why), {}); }
   void refuse(const SkipTo& request, Status why) { request.reply(std::move(why)); }
-  void refuse(Tick, Status why) { over_ = std::move(why); }
+  void refuse(Tick, Status why);
 
  private:
   // Moves the next element to `element`: a prefetched one, or else computes it now.
   Status next(Tuple& element);
   Status compute(Tuple& element);
   Status skip_to(std::int64_t position);
+  // The stages, which are at position_. Throws what they throw.
   Stage& stage();
   void answer(const StateCall& call);
   void read_ahead();
@@ -50,17 +55,24 @@ class InputActor {
   PieceActor* self_;
   Dataset dataset_;
   InputContext context_;
+  const std::optional<TaskName> task_;
   StageRef stage_;
+  bool entered_ = false;  // the stages are at position_; not so after an error
+  bool ended_ = false;    // there is nothing after `ahead_`
   std::deque<Tuple> ahead_;
-  Status over_;             // why there is nothing after `ahead_`
-  bool scheduled_ = false;  // a Tick is on its way
+  std::int64_t position_ = 0;  // of the element after `ahead_`
+  Status failed_ahead_;        // of that element; still to be told
+  bool scheduled_ = false;     // a Tick is on its way
 };
 
 using InputActorBase = caf::stateful_actor<std::unique_ptr<InputActor>, PieceActor>;
-caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context);
+caf::behavior input_actor(InputActorBase* self, Dataset dataset, InputContext context,
+                          std::optional<TaskName> task);
 
-// Starts an input of that dataset, which reads from the runtime's disk. For threads that are no actors.
-caf::actor spawn_input(const Dataset& dataset, Runtime& runtime);
+// Starts an input of that dataset, which reads from the runtime's disk. `task`: which messages of errors
+// name. For threads that are no actors.
+caf::actor spawn_input(const Dataset& dataset, Runtime& runtime,
+                       const std::optional<TaskName>& task = std::nullopt);
 
 // Makes the input go on with that element. For threads that are no actors. Throws what reading throws,
 // and invalid_argument for a negative position.

@@ -9,11 +9,11 @@
 namespace actorflow {
 
 void ServedInputs::serve(const std::string& name, const Dataset& dataset, Runtime& runtime,
-                         const caf::actor& queues) {
+                         const TaskName& task, const caf::actor& queues) {
   const std::scoped_lock lock(mutex_);
   if (inputs_.contains(name))
     throw Error(Code::already_exists, fmt::format("the server has an input '{}' already", name));
-  const auto input = spawn_input(dataset, runtime);
+  const auto input = spawn_input(dataset, runtime, task);
   inputs_[name] = input;
   caf::anon_send(queues, ServeInput{name, input});
 }

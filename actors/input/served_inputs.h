@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/input/dataset.h"
+#include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 
@@ -16,8 +17,9 @@ class Runtime;
 // Thread-safe.
 class ServedInputs {
  public:
-  // See Server::serve_input and Server::skip_input_to. `queues` is the task's queue shard.
-  void serve(const std::string& name, const Dataset& dataset, Runtime& runtime, const caf::actor& queues);
+  // See Server::serve_input and Server::skip_input_to. `queues` is the queue shard of `task`.
+  void serve(const std::string& name, const Dataset& dataset, Runtime& runtime, const TaskName& task,
+             const caf::actor& queues);
   void skip_to(const std::string& name, std::int64_t position, Runtime& runtime) const;
   std::vector<caf::actor> all() const;
 

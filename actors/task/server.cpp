@@ -6,6 +6,7 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "actors/task/local_servers.h"
 #include "actors/task/server_impl.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 
@@ -57,7 +58,7 @@ std::int64_t Server::connect_timeout_ms() const { return impl_->options.connect_
 const std::shared_ptr<Runtime>& Server::runtime() const { return impl_->runtime; }
 
 void Server::serve_input(const std::string& name, const Dataset& dataset) {
-  impl_->inputs.serve(name, dataset, *impl_->runtime, impl_->task->queues);
+  impl_->inputs.serve(name, dataset, *impl_->runtime, impl_->task->self.name, impl_->task->queues);
 }
 void Server::skip_input_to(const std::string& name, std::int64_t position) {
   impl_->inputs.skip_to(name, position, *impl_->runtime);
@@ -103,7 +104,10 @@ std::vector<TaskName> Server::wait_until_done(const std::vector<TaskName>& repli
 }
 
 void Server::shutdown_cluster(const std::string& reason) { impl_->end_job({reason}); }
-void Server::fail_cluster(const Status& why) { impl_->end_job({why.message, why.code}); }
+void Server::fail_cluster(const Status& why) {
+  ACTORFLOW_CHECK(!why.ok(), "a job fails with the status", why.to_string());
+  impl_->end_job({why.message, why.code});
+}
 
 std::shared_ptr<const TaskContext> Server::context() const { return impl_->task; }
 

@@ -68,7 +68,7 @@ struct ServerOptions {
 class Server {
  public:
   // Starts the task, listening on its address in the cluster. Throws invalid_argument if the task is not
-  // in the cluster, unavailable if the port is taken, permission_denied for an address that other
+  // in the cluster, already_exists if the port is taken, permission_denied for an address that other
   // machines can reach without credentials, not_found or failed_precondition for unusable credentials.
   explicit Server(ServerOptions options);
   // A cluster of one task, "/job:local/task:0", without a port.

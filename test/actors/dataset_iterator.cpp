@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <new>
 #include <numeric>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -102,7 +105,63 @@ BOOST_AUTO_TEST_CASE(a_parallel_map_keeps_the_order) {
   BOOST_TEST(number(it.next()) == 91 * 91);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_function_throws_reaches_the_program_and_stays) {
+// Memory and disks that fail now and then cost an attempt, and no element.
+BOOST_AUTO_TEST_CASE(an_error_is_told_and_the_same_element_is_tried_again) {
+  std::uint64_t thrown = 0, told = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto trouble = [&] {
+      if (random() % 64 != 0) return;
+      ++thrown;
+      if (random() % 2 == 0) throw std::bad_alloc();
+      throw Error(Code::disk_error, "cannot read");
+    };
+    const auto numbers = [](const std::function<void()>& disturb, std::int64_t ahead) {
+      return range(30)
+          .filter([disturb](const Tuple& element) {
+            disturb();
+            return number(element) % 5 != 0;
+          })
+          .map([disturb](Tuple element) {
+            disturb();
+            return element;
+          })
+          .shuffle({.buffer = 4})
+          .repeat(2)
+          .prefetch(ahead);
+    };
+    DatasetIterator undisturbed(numbers([] {}, 0));
+    DatasetIterator it(numbers(trouble, static_cast<std::int64_t>(seed % 4)));
+    Numbers all;
+    for (Status status; status.code != Code::out_of_range;) {
+      status = test::status_of([&] { all.push_back(number(it.next())); });
+      told += status.code == Code::resource_exhausted || status.code == Code::disk_error;
+    }
+    expect_same(all, rest(undisturbed));
+  }
+  BOOST_TEST(thrown > 40u);
+  BOOST_TEST(told == thrown);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_of_an_input_is_told_once_and_steps_go_on) {
+  Server server = Server::local();
+  std::atomic<int> left{1};
+  server.serve_input("train", range(5)
+                                  .map([&left](Tuple element) {
+                                    if (number(element) == 2 && left-- > 0) throw std::bad_alloc();
+                                    return element;
+                                  })
+                                  .prefetch(3));
+  Graph g;
+  const auto next = iterator_get_next(g, "train", one_number);
+  Session session(server.target(), g);
+  for (std::int64_t i = 0; i < 2; ++i) BOOST_TEST(session.run(next[0]).scalar<std::int64_t>() == i);
+  const Status failed = test::status_of([&] { session.run(next[0]); });
+  BOOST_TEST((failed.code == Code::resource_exhausted), failed.to_string());
+  for (std::int64_t i = 2; i < 5; ++i) BOOST_TEST(session.run(next[0]).scalar<std::int64_t>() == i);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_function_throws_each_time_is_told_each_time) {
   for (const int parallel : {1, 4}) {
     Server server = Server::local();
     DatasetIterator it(server, range(10).map(

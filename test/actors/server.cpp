@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_is_taken_is_named) {
   Server server = single_server();
   const std::string address = server.target().substr(std::string("actorflow://").size());
   const Status status = status_of([&] { single_server(address); });
-  BOOST_TEST((status.code == Code::unavailable));
+  BOOST_TEST((status.code == Code::already_exists));
   BOOST_TEST(status.message.find(address) != std::string::npos, status.message);
 }
 
