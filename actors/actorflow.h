@@ -3,6 +3,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/saver.h"
+#include "actors/checkpoint/start_number.h"
 #include "actors/client/dataset_iterator.h"
 #include "actors/client/epoch_fence.h"
 #include "actors/client/queue_runner.h"

@@ -53,6 +53,8 @@ int run(const std::string& checkpoint_dir) {
     options.cluster = task.cluster;
     options.job = task.task.job;
     options.task = task.task.index;
+    if (!checkpoint_dir.empty())  // so that this process replaces the task's earlier ones
+      options.start_number = take_start_number(posix_storage(), checkpoint_dir, task.task);
     Server server(options);
     if (task.replica < 0) {
       server.join();

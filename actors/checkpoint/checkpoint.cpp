@@ -26,47 +26,15 @@ std::vector<TensorRange> all_tensors(const Manifest& manifest) {
   return ranges;
 }
 
-// A manifest of one tensor, or slice of one, as if it were all there is.
-Manifest alone(const Manifest& manifest, const Manifest::Entry& entry) {
-  Manifest part;
-  part.global_step = manifest.global_step;
-  part.block_bytes = manifest.block_bytes;
-  part.files = manifest.files;
-  part.tensors = {entry};
-  part.tensors[0].first_row = 0;
-  part.tensors[0].full_rows = -1;
-  return part;
-}
-
-void read_all(CheckpointReader& reader) {
-  while (reader.read_some()) {
-  }
-}
-
 }  // namespace
-
-std::vector<std::string> verify_checkpoint(Storage& storage, const std::string& path) {
-  std::vector<std::string> mistakes;
-  try {
-    const Manifest manifest = read_manifest(storage, path);
-    for (const auto& entry : manifest.tensors) try {
-        CheckpointReader reader(storage, folder_of(path), alone(manifest, entry), {{entry.name}});
-        read_all(reader);
-      } catch (const Error& error) {
-        if (mistakes.empty() || mistakes.back() != error.what()) mistakes.emplace_back(error.what());
-      }
-  } catch (const Error& error) {
-    mistakes.emplace_back(error.what());
-  }
-  return mistakes;
-}
 
 Checkpoint load_checkpoint(Storage& storage, const std::string& path) {
   const Manifest manifest = read_manifest(storage, path);
   const auto ranges = all_tensors(manifest);
   try {
     CheckpointReader reader(storage, folder_of(path), manifest, ranges);
-    read_all(reader);
+    while (reader.read_some()) {
+    }
     auto tensors = reader.take();
     Checkpoint checkpoint{manifest.global_step, {}, manifest.saved_at_s};
     for (std::size_t i = 0; i < ranges.size(); ++i)

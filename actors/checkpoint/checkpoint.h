@@ -4,7 +4,7 @@
 //   step-<n>.<k>-of-<m>.safetensors    of the k-th task
 //   step-<n>.manifest                  schema/checkpoint.capnp
 //   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
-//   starts/<job>-<n>                   how often the task has started (checkpoint/start_number.h)
+//   starts/<job>-<n>                   a line for each start of the task (checkpoint/start_number.h)
 //
 // Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.<k>-of-<m>.safetensors:
 // no chief ever writes those of another. A step that is saved once more goes to

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/checkpoint/damage.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -66,8 +67,7 @@ std::set<std::int64_t> kept_by_time(Storage& storage, const std::string& folder,
 }
 
 std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder,
-                                     const std::vector<std::string>& files, const KeepOptions& keep) {
-  const auto saved = saved_steps(files);
+                                     const std::set<std::int64_t>& saved, const KeepOptions& keep) {
   const std::vector<std::int64_t> steps(saved.begin(), saved.end());
   if (keep.max_to_keep <= 0 || steps.size() <= static_cast<std::size_t>(keep.max_to_keep)) return saved;
   const std::size_t old = steps.size() - static_cast<std::size_t>(keep.max_to_keep);
@@ -75,6 +75,16 @@ std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder
       kept_by_time(storage, folder, std::span(steps).first(old), keep.keep_checkpoint_every_n_hours);
   kept.insert(steps.begin() + static_cast<std::ptrdiff_t>(old), steps.end());
   return kept;
+}
+
+// Those of the steps whose checkpoint is damaged and newer than what has just been saved: training fell
+// back from them, and they would take the turns of whole ones.
+std::set<std::int64_t> damaged_after(Storage& storage, const std::string& folder,
+                                     const std::set<std::int64_t>& steps, std::int64_t saved) {
+  std::set<std::int64_t> damaged;
+  for (auto step = steps.upper_bound(saved); step != steps.end(); ++step)
+    if (is_damaged(storage, manifest_path(folder, *step))) damaged.insert(*step);
+  return damaged;
 }
 
 bool names(const Manifest& manifest, const std::string& file) {
@@ -93,7 +103,9 @@ std::set<std::int64_t> steps_of_newer(const std::vector<std::string>& files, std
 void remove_others(Storage& storage, const std::string& folder, const Manifest& saved,
                    const KeepOptions& keep, std::int64_t epoch) {
   const auto all = storage.list(folder);
-  auto kept = steps_to_keep(storage, folder, all, keep);
+  auto whole = saved_steps(all);
+  for (const auto step : damaged_after(storage, folder, whole, saved.global_step)) whole.erase(step);
+  auto kept = steps_to_keep(storage, folder, whole, keep);
   kept.insert(saved.global_step);
   kept.merge(steps_of_newer(all, epoch));
   std::vector<std::string> manifests, files;

@@ -12,8 +12,15 @@ std::string path_in(const std::string& folder) { return folder + "/epoch"; }
 
 }  // namespace
 
+// A file that cannot be read is no reason to admit every chief.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder) {
-  return read_number(storage, path_in(folder)).value_or(0);
+  const std::string path = path_in(folder);
+  if (const auto epoch = read_number(storage, path)) return *epoch;
+  if (!storage.exists(path)) return 0;
+  throw Error(Code::data_loss,
+              fmt::format("'{}' should hold the epoch of the chief who saves there, but does not begin "
+                          "with a number; remove it when no other chief runs any more",
+                          path));
 }
 
 void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch) {
@@ -21,8 +28,9 @@ void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_
 }
 
 void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch) {
+  if (epoch == 0) return;
   const auto present = folder_epoch(storage, folder);
-  if (epoch == 0 || epoch >= present) return;
+  if (epoch >= present) return;
   throw Error(Code::aborted,
               fmt::format("fenced: a session of epoch {} wants to save in {}, which is at epoch {} now: "
                           "another chief has taken over since",

@@ -8,11 +8,13 @@
 
 namespace actorflow {
 
-// The folder's epoch, 0 until it is raised.
+// The folder's epoch, 0 until it is raised. Throws data_loss if its file is damaged, and what Storage
+// throws.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder);
 // Raises the epoch: from now on chiefs of an older epoch cannot save there. Throws what Storage throws.
 void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch);
-// Throws aborted if the folder's epoch is newer. Epoch 0, which belongs to no chief, always passes.
+// Throws aborted if the folder's epoch is newer, and what folder_epoch() throws. Epoch 0, which belongs
+// to no chief, always passes.
 void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch);
 
 }  // namespace actorflow

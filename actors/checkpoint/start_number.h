@@ -4,13 +4,17 @@
 #include <cstdint>
 #include <string>
 
+#include "actors/runtime/random.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/cluster/device_name.h"
 
 namespace actorflow {
 
 // Takes the number after those of the task's earlier processes, from 1 on, for
-// ServerOptions::start_number. Throws what Storage throws.
-std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task);
+// ServerOptions::start_number. Processes that call it at the same time get different numbers, as far as
+// the disk appends the lines of all of them (NFS may lose one of two). Survives any crash. Throws what
+// Storage throws, and data_loss if the disk does not keep what was appended.
+std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task,
+                                Random& random = system_random());
 
 }  // namespace actorflow

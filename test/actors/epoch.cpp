@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <thread>
 
 #include "actors/actorflow.h"
@@ -261,6 +263,11 @@ BOOST_AUTO_TEST_CASE(a_chief_of_an_older_epoch_saves_no_more) {
   BOOST_TEST((refused.code == Code::aborted), refused.to_string());
   BOOST_TEST(refused.message.find("another chief has taken over") != std::string::npos, refused.message);
   BOOST_TEST(verify_checkpoint(disk, latest_checkpoint(disk, "run").value()).empty());
+
+  disk.write_atomically("run/epoch", std::as_bytes(std::span(std::string_view("?"))));
+  const Status damaged = status_of([&] { other_saver.save(other, disk, "run"); });
+  BOOST_TEST((damaged.code == Code::data_loss), damaged.to_string());
+  BOOST_TEST(damaged.message.find("'run/epoch'") != std::string::npos, damaged.message);
 
   Session of_no_chief(tasks.server("worker", 0).target(), older.g);
   saver.save(of_no_chief, disk, "run");

@@ -149,6 +149,43 @@ BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_
                         error_with(Code::disk_error, {"step-3"}));
 }
 
+// Else it would be the newest, and with few to keep the only other one, until training passes its step.
+BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_of_a_later_step_takes_no_turn_of_a_whole_one) {
+  for (const bool is_missing : {false, true}) {
+    FailingStorage storage;
+    const KeepOptions keep{.max_to_keep = 2};
+    const auto save = [&](std::int64_t step) {
+      save_checkpoint(storage, folder, {step, {{"w", Tensor::scalar(1.0F)}}}, keep);
+    };
+    save(10);
+    save(100);
+    auto& files = storage.disk.files;
+    const std::string data = folder + "/step-100.1-of-1.safetensors";
+    if (is_missing)
+      files.erase(data);
+    else
+      files.at(data).back() ^= std::byte{1};
+    storage.failing = FailingStorage::Call::read;  // which may pass: it is not damage
+    storage.part = "step-100";
+    save(20);
+    BOOST_TEST(storage.exists(manifest_path(folder, 100)));
+    storage.failing = FailingStorage::Call::none;
+    save(30);
+    BOOST_TEST(list_checkpoints(storage, folder) ==
+                   (std::vector{manifest_path(folder, 30), manifest_path(folder, 20)}),
+               boost::test_tools::per_element());
+    storage.expect_whole();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_whole_checkpoint_of_a_later_step_stays) {
+  MemoryStorage storage;
+  for (const std::int64_t step : {10, 100, 20})
+    save_checkpoint(storage, folder, {step, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 2});
+  BOOST_TEST(latest_checkpoint(storage, folder).value() == manifest_path(folder, 100));
+  BOOST_TEST(storage.exists(manifest_path(folder, 20)));
+}
+
 BOOST_AUTO_TEST_CASE(a_disk_that_tasks_do_not_share_is_named) {
   MemoryStorage theirs, ours;
   Counter c(theirs);

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/start_number.h"
@@ -156,6 +158,32 @@ BOOST_AUTO_TEST_CASE(each_start_of_a_task_has_the_next_number) {
   BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 0}) == 1u);
   BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 0}) == 2u);
   BOOST_TEST(take_start_number(disk, folder.path(), {"worker", 1}) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(processes_of_a_task_that_start_together_have_different_numbers) {
+  constexpr std::uint32_t processes = 8, starts = 20;
+  std::vector<std::vector<std::uint32_t>> numbers(processes);
+  std::vector<std::thread> threads;
+  for (auto& own : numbers)
+    threads.emplace_back([&] {
+      for (std::uint32_t i = 0; i < starts; ++i)
+        own.push_back(take_start_number(disk, folder.path(), {"worker", 0}));
+    });
+  for (auto& thread : threads) thread.join();
+  std::set<std::uint32_t> all;
+  for (const auto& own : numbers) {
+    BOOST_TEST(std::ranges::is_sorted(own));
+    all.insert(own.begin(), own.end());
+  }
+  BOOST_TEST(all.size() == processes * starts);
+  BOOST_TEST(*all.rbegin() == processes * starts);
+}
+
+BOOST_AUTO_TEST_CASE(starts_go_on_from_what_an_earlier_version_or_a_crash_has_left) {
+  disk.write_atomically(path("starts/ps-0"), bytes_of("7\n"));
+  BOOST_TEST(take_start_number(disk, folder.path(), {"ps", 0}) == 8u);
+  disk.append(path("starts/ps-0"), bytes_of("\nstart 12"));
+  BOOST_TEST(take_start_number(disk, folder.path(), {"ps", 0}) == 10u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

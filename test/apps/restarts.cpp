@@ -8,6 +8,7 @@
 #include "dataflow/ops/training_ops.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/folder.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -122,6 +123,16 @@ BOOST_AUTO_TEST_CASE(a_worker_that_never_starts_does_not_delay_the_end_of_the_ot
   trainers.start("ps", 0);
   trainers.start("worker", 0);
   trainers.expect_success();
+}
+
+BOOST_AUTO_TEST_CASE(a_server_counts_its_starts_in_the_folder_of_checkpoints) {
+  const test::Folder folder;
+  for (int start = 1; start <= 2; ++start) {
+    Process server({"actorflow", "server", "--cluster", R"({"ps": ["127.0.0.1:0"]})", "--job", "ps",
+                    "--task", "0", "--checkpoint-dir", folder.path()});
+    BOOST_REQUIRE(server.prints("listening"));
+  }
+  BOOST_TEST(take_start_number(posix_storage(), folder.path(), {"ps", 0}) == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,6 +41,8 @@ void name_library() {
   // actors/checkpoint/checkpoint.h
   keep(&af::list_checkpoints, &af::latest_checkpoint, &af::read_manifest, &af::verify_checkpoint,
        &af::load_checkpoint, &af::load_latest_checkpoint, &af::save_checkpoint, &af::hash_of);
+  // actors/checkpoint/start_number.h
+  keep(&af::take_start_number);
   // actors/client/queue_runner.h
   keep(&af::start_queue_runners);
   // actors/client/session.h

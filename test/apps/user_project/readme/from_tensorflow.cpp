@@ -6,7 +6,7 @@ using namespace actorflow;
 Output model(Output x, Output labels);
 Feeds next_batch();
 
-void from_tensorflow(const ServerOptions& server_options, Graph& g, Output x, Output labels, const std::string& me,
+void from_tensorflow(ServerOptions server_options, Graph& g, Output x, Output labels, const std::string& me,
                      int task) {
   Variable step;
   Output loss;
