@@ -4,6 +4,7 @@
 #include <random>
 
 #include "actors/input/rows.h"
+#include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -20,6 +21,7 @@ std::vector<std::int64_t> as_int64(const Tensor& labels) {
 // The upper half of a product with 64 random bits: unlike std::uniform_int_distribution the same in
 // every standard library.
 RowNumbers bootstrap_sample(std::int64_t rows, std::int64_t draws, std::uint64_t seed) {
+  ACTORFLOW_CHECK(rows > 0, draws, "draws of", rows, "rows");
   std::mt19937_64 random(seed);
   RowNumbers sample;
   for (std::int64_t i = 0; i < draws; ++i)

@@ -14,6 +14,7 @@
 #include "actors/layers/initializer.h"
 #include "actors/layers/regularizer.h"
 #include "dataflow/graph/graph.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 
@@ -97,7 +98,10 @@ class LayerScope {
   // True: the layer is to behave as in training (dropout, statistics of the batch).
   bool training() const { return pass_.training; }
   // int64 scalar: the counter of random ops. REQUIRES: training().
-  Output step() const { return pass_.step; }
+  Output step() const {
+    ACTORFLOW_CHECK(training(), "the step of a layer that does not train");
+    return pass_.step;
+  }
   // Another seed at each call, the same in each graph.
   std::uint64_t seed();
 

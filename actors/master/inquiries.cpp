@@ -7,7 +7,7 @@
 namespace actorflow {
 
 std::uint64_t Inquiries::begin(const std::vector<TaskId>& tasks, Then then) {
-  ACTORFLOW_CHECK(!tasks.empty());
+  ACTORFLOW_CHECK(!tasks.empty(), "inquiry", next_, "of nobody");
   const auto number = next_++;
   inquiries_[number] = {{tasks.begin(), tasks.end()}, std::move(then)};
   return number;

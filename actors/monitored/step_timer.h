@@ -38,7 +38,7 @@ class StepTimer {
   std::int64_t last_step() const { return last_step_; }
   // The time since the hook acted last. REQUIRES: it has acted.
   double seconds_since_last(Clock::time_point now) const {
-    ACTORFLOW_CHECK(last_step_ >= 0);
+    ACTORFLOW_CHECK(last_step_ >= 0, "it has not acted yet; its last step is", last_step_);
     return std::chrono::duration<double>(now - last_time_).count();
   }
 

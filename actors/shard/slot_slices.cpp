@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "kernels/devices/on_device.h"
 
@@ -13,6 +14,12 @@ namespace actorflow {
 void copy_elements(Tensor& to, std::int64_t to_first, const Tensor& from, std::int64_t from_first,
                    std::int64_t count) {
   if (count == 0) return;
+  const auto has = [count](const Tensor& tensor, std::int64_t first) {
+    return tensor.on_host() && 0 <= first && 0 <= count && first <= tensor.elements() - count;
+  };
+  ACTORFLOW_CHECK(to.dtype() == from.dtype() && has(to, to_first) && has(from, from_first), count,
+                  "elements from", from_first, "of", from.describe(), "to", to_first, "of",
+                  to.describe());
   const std::size_t size = size_of(to.dtype());
   std::memcpy(static_cast<std::byte*>(to.mutable_data()) + static_cast<std::size_t>(to_first) * size,
               static_cast<const std::byte*>(from.data()) + static_cast<std::size_t>(from_first) * size,

@@ -247,7 +247,7 @@ void World::run_down() {
 }
 
 void World::dismantle() {
-  ACTORFLOW_CHECK(!running_client_);
+  ACTORFLOW_CHECK(!running_client_, "dismantled by one of its own clients");
   dismantling_ = true;
   events_.clear();
   for (auto& life : lives_) life.over = false;

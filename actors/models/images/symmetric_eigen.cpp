@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "dataflow/values/check.h"
+
 namespace actorflow {
 namespace {
 
@@ -61,6 +63,7 @@ Eigen sorted(const SymmetricMatrix& diagonal, const SymmetricMatrix& vectors) {
 }  // namespace
 
 void SymmetricMatrix::add_square(std::span<const double> x) {
+  ACTORFLOW_CHECK(std::ssize(x) == size_, x.size(), "elements for a matrix of size", size_);
   double* value = values_.data();
   for (const double row : x)
     for (const double column : x) *value++ += row * column;
