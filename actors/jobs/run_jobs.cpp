@@ -10,25 +10,27 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "actors/jobs/console_reporter.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/job_flags.h"
+#include "actors/runtime/exit_status.h"
 
 namespace actorflow {
 namespace {
 
-// From 128 on trying again is of use, as apps/cli/program.h has it.
-enum ExitStatus : int { success = 0, failed = 1, bad_usage = 2, interrupted = 130, lost_task = 138 };
-
 std::atomic<JobEngine*> running{nullptr};
+std::atomic<int> handlers{0};  // that may still use what `running` was
 
 // The first Ctrl-C lets the job clean up, the second one ends the process.
 void on_signal(int) {
+  ++handlers;
   JobEngine* const engine = running.exchange(nullptr);
-  if (!engine) _exit(interrupted);
+  if (!engine) _exit(interrupted_run);
   engine->stop();
+  --handlers;
 }
 
 void watch_signals() {
@@ -38,13 +40,17 @@ void watch_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-// While it lives, a signal stops the job.
+// While it lives, a signal stops the job. A handler that has taken the engine, on another thread, is
+// waited for.
 class Stoppable {
  public:
   explicit Stoppable(JobEngine& engine) { running = &engine; }
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
-  ~Stoppable() { running = nullptr; }
+  ~Stoppable() {
+    running = nullptr;
+    while (handlers > 0) std::this_thread::yield();
+  }
 };
 
 void print(const std::map<std::string, std::int64_t>& counters) {
@@ -82,9 +88,9 @@ int run(JobFlags flags, const JobTable& jobs) {
 }
 
 int exit_status_of(const Error& error) {
-  if (error.code() == Code::cancelled) return interrupted;
+  if (error.code() == Code::cancelled) return interrupted_run;
   if (error.code() == Code::unavailable || error.code() == Code::deadline_exceeded) return lost_task;
-  return error.code() == Code::invalid_argument ? bad_usage : failed;
+  return error.code() == Code::invalid_argument ? bad_usage : failed_run;
 }
 
 }  // namespace
@@ -107,7 +113,7 @@ int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
     return exit_status_of(error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
-    return failed;
+    return failed_run;
   }
 }
 

@@ -4,19 +4,10 @@
 #include <functional>
 #include <stdexcept>
 
+#include "actors/runtime/exit_status.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
-
-// Below 128: trying again is no use. From 128 on: it is, as Kubernetes' TFJob, Slurm's requeue and
-// `actorflow launch` have it.
-enum ExitStatus : int {
-  success = 0,
-  failed_run = 1,
-  bad_usage = 2,
-  interrupted_run = 130,
-  lost_task = 138,  // another task was not there any more, or not yet
-};
 
 // Of a program that ends with this error.
 ExitStatus exit_status_of(Code code);
