@@ -36,6 +36,7 @@ enum class PlantedBug {
   not_mended,           // what a lost task has held is not made again
   unverified_chunks,    // chunks in files are taken over unseen
   unsynced_chunks,      // and are not synced before the journal says that they are there
+  unsynced_journal,     // nor is the journal itself
   trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
   own_rank_first,       // a rank adds its own contribution first

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr double bytes_per_second = 500e6;
 constexpr auto sync_time = 1ms;
 constexpr std::size_t sector_bytes = 512;
-constexpr std::array disk_errors{EIO, EPERM, EACCES, EMFILE, ESTALE, ENOSPC, EROFS};
+constexpr std::array disk_errors{EIO, EPERM, EACCES, ENOTDIR, EMFILE, ESTALE, ENOSPC, EROFS};
 
 std::string folder_of(const std::string& path) {
   const auto slash = path.find_last_of('/');

@@ -7,6 +7,7 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
 #include "test/simulation/support/saving_job.h"
+#include "test/simulation/support/synced_log.h"
 
 using namespace actorflow;
 
@@ -47,6 +48,10 @@ BOOST_AUTO_TEST_CASE(what_was_committed_survives_every_loss_of_power) {
     BOOST_REQUIRE(d.disk.exists("new/folder/file"));
     BOOST_TEST(text_of(d.disk, "new/folder/file") == "committed");
   }
+}
+
+SIMULATION_TEST(what_was_appended_and_synced_survives_a_loss_of_power, seeds(1, 200)) {
+  test::append_through_a_loss_of_power();
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_whose_sync_failed_is_synced_with_the_next_file) {

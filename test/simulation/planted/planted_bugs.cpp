@@ -1,4 +1,4 @@
-// Thirty-four mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Thirty-five mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources with an `if (planted(...))` are compiled again for it, with
 // ACTORFLOW_PLANT_BUGS.
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "test/simulation/support/ranks_job.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/saving_job.h"
+#include "test/simulation/support/synced_log.h"
 #include "test/simulation/support/watched_job.h"
 #include "test/simulation/support/word_job.h"
 
@@ -103,8 +104,10 @@ void plant(PlantedBug bug) { the_bug = bug; }
 
 }  // namespace actorflow
 
-using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by_checkpoints,
-    actorflow::check_found_by_disk, actorflow::check_found_by_jobs, actorflow::check_found_by_ranks,
+namespace test = actorflow::test;
+using actorflow::PlantedBug, actorflow::check_found, actorflow::check_found_by,
+    actorflow::check_found_by_checkpoints, actorflow::check_found_by_disk,
+    actorflow::check_found_by_jobs, actorflow::check_found_by_ranks,
     actorflow::check_found_by_resumed_jobs, actorflow::FaultKind;
 
 BOOST_AUTO_TEST_SUITE(planted_bugs)
@@ -165,6 +168,9 @@ BOOST_AUTO_TEST_CASE(finds_used_as_it_came) {
 
 BOOST_AUTO_TEST_CASE(finds_unsynced_chunks) {
   check_found_by_resumed_jobs(PlantedBug::unsynced_chunks, {FaultKind::power});
+}
+BOOST_AUTO_TEST_CASE(finds_unsynced_journal) {
+  check_found_by(test::append_through_a_loss_of_power, PlantedBug::unsynced_journal);
 }
 BOOST_AUTO_TEST_CASE(finds_unverified_chunks) {
   check_found_by_resumed_jobs(PlantedBug::unverified_chunks, {FaultKind::power}, "stage-");
