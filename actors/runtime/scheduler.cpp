@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "actors/runtime/exit_status.h"
 #include "actors/runtime/thread_unit.h"
 #include "kernels/core/crash_report.h"
 
@@ -84,7 +85,7 @@ caf::resumable* Scheduler::take_piece() {
 // Nothing is taken apart: the other threads still use it all.
 void Scheduler::end_task(const std::string& reason) {
   std::fprintf(stderr, "error: this process ends, because %s\n", reason.c_str());
-  std::_Exit(EXIT_FAILURE);
+  std::_Exit(lost_task);
 }
 
 int Scheduler::helpers() const { return std::max(0, static_cast<int>(num_workers()) - clients_.load()); }

@@ -35,8 +35,9 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   virtual caf::execution_unit& piece_unit() = 0;
   // The number of workers that may compute beside computing client threads.
   virtual int helpers() const = 0;
-  // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process, or
-  // the simulated one.
+  // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process, with
+  // the status `lost_task` (exit_status.h), so that whoever manages it starts it again; or the simulated
+  // one.
   virtual void end_task(const std::string& reason) = 0;
 };
 

@@ -10,9 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "actors/runtime/exit_status.h"
 #include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "kernels/devices/team.h"
+#include "test/support/crash.h"
 
 namespace actorflow {
 namespace {
@@ -116,6 +118,17 @@ BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
   std::atomic<int> runs = 0;
   runtime.team().run(4, [&](int) { runtime.team().run(4, [&](int) { ++runs; }); });
   BOOST_TEST(runs == 16);
+}
+
+// From 128 on whoever manages the process starts it again (apps/launch/deploy).
+BOOST_AUTO_TEST_CASE(a_task_that_ends_itself_says_why_and_that_trying_again_is_of_use) {
+  const auto death = test::death_of([] {
+    ThreadedRuntime runtime({.num_threads = 1});
+    runtime.scheduler().end_task("its state cannot be trusted");
+  });
+  BOOST_TEST(death.signal == 0);
+  BOOST_TEST(death.status == lost_task);
+  BOOST_TEST(death.said.find("its state cannot be trusted") != std::string::npos, death.said);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

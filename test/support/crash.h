@@ -15,6 +15,7 @@ namespace actorflow::test {
 
 struct Death {
   int signal = 0;    // 0: not ended by a signal
+  int status = 0;    // with which it exited, if no signal has ended it
   std::string said;  // on standard error
 };
 
@@ -44,6 +45,7 @@ inline Death death_of(const std::function<void()>& body) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) death.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) death.status = WEXITSTATUS(status);
   return death;
 }
 
