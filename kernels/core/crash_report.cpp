@@ -79,25 +79,34 @@ void add_cause(Text& text, int signal, const siginfo_t& info) {
   text << "\n";
 }
 
-// The innermost node, and the innermost device that is known: what helpers make has none of its own.
-void add_node(Text& text) {
+// The innermost device or task that is known: what helpers make has none of its own.
+std::string_view place_of(const Computing* computing) {
+  for (; computing && (computing->node() || computing->work()); computing = computing->outer()) {
+    const auto& place = computing->node() ? computing->node()->device : computing->work()->task;
+    if (!place.empty()) return place;
+  }
+  return {};
+}
+
+// The innermost node or work.
+void add_computation(Text& text) {
   const Computing* computing = Computing::on_this_thread();
-  if (!computing || !computing->node()) {
+  if (!computing || (!computing->node() && !computing->work())) {
     text << "  while this thread computed no node\n";
     return;
   }
-  const Node& node = *computing->node();
-  text << "  while it computed node '" << node.name << "' (" << node.op->name << ")";
-  while (computing && computing->node() && computing->node()->device.empty())
-    computing = computing->outer();
-  if (computing && computing->node()) text << " on " << computing->node()->device;
+  if (const Node* node = computing->node())
+    text << "  while it computed node '" << node->name << "' (" << node->op->name << ")";
+  else
+    text << "  while it computed " << computing->work()->what;
+  if (const auto place = place_of(computing); !place.empty()) text << " on " << place;
   text << "\n";
 }
 
 void print_report(int signal, const siginfo_t& info) {
   Text text;
   add_cause(text, signal, info);
-  add_node(text);
+  add_computation(text);
   text << "  called from:\n";
   text.print();
   std::array<void*, 48> frames;

@@ -101,6 +101,23 @@ BOOST_AUTO_TEST_CASE(a_node_without_a_device_has_that_of_the_node_around_it) {
   BOOST_TEST(says(death, product), death.said);
 }
 
+BOOST_AUTO_TEST_CASE(work_that_is_no_node_is_named_and_so_is_its_task) {
+  const WorkName part{"part 3 of the stage 'map'", "/job:worker/task:2"};
+  const Death alone = death_of([&] {
+    report_crashes();
+    const Computing computing(part);
+    write_to_nowhere();
+  });
+  BOOST_TEST(says(alone, "computed part 3 of the stage 'map' on /job:worker/task:2\n"), alone.said);
+  const Death of_a_node = death_of([&] {
+    report_crashes();
+    const Computing computing(part);
+    const Computing helper(Computing::on_this_thread());
+    compute(node(""), write_to_nowhere);
+  });
+  BOOST_TEST(says(of_a_node, "'layer/product' (MatMul) on /job:worker/task:2\n"), of_a_node.said);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_computed_before_is_not_blamed) {
   const Death death = death_of([] {
     report_crashes();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "actors/probes/planted_bug.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 namespace {
@@ -34,6 +35,7 @@ Operation::Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall c
       plan_(plan),
       rank_(rank),
       call_(std::move(call)),
+      work_{"the collective operation " + call_.to_string(), task_->self.name.to_string()},
       steps_(make_schedule(plan_, rank)) {
   if (plan_.kind == Kind::barrier) return;
   row_bytes_ = static_cast<std::size_t>(product(row_dims(call_))) * call_.element_bytes();
@@ -41,6 +43,7 @@ Operation::Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall c
     total_rows_ = call_.dims[0];
   else
     total_rows_ = product(call_.dims);
+  const Computing computing(work_);
   own.tensor = outgoing(call_, std::move(own.tensor), task_->sending_device->allocator(), task_->team);
   take_own(own);
 }
@@ -168,6 +171,7 @@ void Operation::add(const ScheduleStep& step) {
                                                out.size(), part.size()));
   const Piece result{step.pieces[0].slice, 0, step.pieces.back().last};
   const bool is_last = result.last + 1 == plan_.ranks;
+  const Computing computing(work_);
   reduce_in_order(call_, parts, is_last ? plan_.ranks : 0, out, task_->team);
   held_[result] = {sum, out, held_.at(step.pieces[0]).rows};
 }
@@ -183,6 +187,7 @@ std::vector<std::int64_t> Operation::result_dims(std::int64_t rows) const {
 Tensor Operation::expanded(const std::vector<Piece>& pieces, const Shape& shape) const {
   Tensor all = Tensor::allocate(call_.dtype, shape);
   std::span out{static_cast<std::byte*>(all.mutable_data()), all.size_bytes()};
+  const Computing computing(work_);
   const std::size_t growth = size_of(call_.dtype) / call_.element_bytes();
   for (const Piece& piece : pieces) {
     const Bytes from = held_.at(piece).bytes;
@@ -193,6 +198,7 @@ Tensor Operation::expanded(const std::vector<Piece>& pieces, const Shape& shape)
 }
 
 CollectiveResult Operation::result() const {
+  ACTORFLOW_CHECK(next_ == steps_.size(), call_.to_string(), "is at", next_, "of", steps_.size());
   CollectiveResult result;
   const std::vector<Piece> pieces = results(plan_, rank_);
   if (pieces.empty()) return result;

@@ -10,6 +10,7 @@
 #include "actors/collectives/engine/arithmetic.h"
 #include "actors/core/task_context.h"
 #include "dataflow/collectives/schedule.h"
+#include "kernels/core/computing.h"
 
 namespace actorflow {
 
@@ -73,6 +74,7 @@ class Operation {
   const SchedulePlan plan_;
   const int rank_;
   const CollectiveCall call_;
+  const WorkName work_;
   std::int64_t total_rows_ = 0;  // that are cut into slices; of an all-reduce the elements
   std::size_t row_bytes_ = 0;
   RankSchedule steps_;

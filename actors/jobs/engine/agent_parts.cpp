@@ -78,7 +78,7 @@ void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
       PartAssignment{
           id, stage.spec, stage.progress, tools_, &order_.clock, attempt.skips, attempt.cancel,
           writes_chunks ? chunk_file_name(id.stage, id.part, order_.mail->run(), id.attempt) : "",
-          attempt.made},
+          attempt.made, order_.mail->task()},
       caf::actor_cast<caf::actor>(self_));
   ++running_;
 }

@@ -127,7 +127,7 @@ void JobEngine::open_journal() {
   auto journal = std::make_shared<JobJournal>(runtime_->storage(), options_.work_folder, mail_->run(),
                                               history_->last_file, job);
   journal->write();
-  mail_->journal = runtime_->system().spawn(journal_actor, std::move(journal));
+  mail_->journal = runtime_->system().spawn(journal_actor, std::move(journal), mail_->task());
 }
 
 std::optional<std::set<std::string>> JobEngine::earlier_files(const std::string& folder) const {

@@ -16,7 +16,7 @@ constexpr auto try_again = std::chrono::seconds(1);
 }  // namespace
 
 caf::behavior JournalWriter::behavior() {
-  self_->introduce("job-journal", nullptr);
+  self_->introduce("job-journal", task_ ? &task_->self.name : nullptr);
   return guarded(
       self_, this,  //
       [this](const JournaledStage& stage) {
@@ -73,8 +73,8 @@ void JournalWriter::on(const CloseJournal& order) {
   order.reply(false);
 }
 
-caf::behavior journal_actor(JournalActor* self, std::shared_ptr<JobJournal> journal) {
-  self->state = std::make_unique<JournalWriter>(self, std::move(journal));
+caf::behavior journal_actor(JournalActor* self, std::shared_ptr<JobJournal> journal, TaskRef task) {
+  self->state = std::make_unique<JournalWriter>(self, std::move(journal), std::move(task));
   return self->state->behavior();
 }
 

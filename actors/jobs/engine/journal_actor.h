@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "actors/core/messages.h"
+#include "actors/core/task_context.h"
 #include "actors/jobs/engine/job_journal.h"
 #include "actors/runtime/thread_affinity.h"
 
@@ -28,8 +29,9 @@ struct CloseJournal {
 
 class JournalWriter {
  public:
-  JournalWriter(GuardedActor* self, std::shared_ptr<JobJournal> journal)
-      : self_(self), journal_(std::move(journal)) {}
+  // `task`: for error messages; null: of a job that has this process for itself.
+  JournalWriter(GuardedActor* self, std::shared_ptr<JobJournal> journal, TaskRef task)
+      : self_(self), journal_(std::move(journal)), task_(std::move(task)) {}
 
   caf::behavior behavior();
 
@@ -41,11 +43,12 @@ class JournalWriter {
 
   GuardedActor* self_;
   const std::shared_ptr<JobJournal> journal_;
+  const TaskRef task_;
   bool due_ = false, refused_ = false, closed_ = false;
 };
 
 using JournalActor = caf::stateful_actor<std::unique_ptr<JournalWriter>, PieceActor>;
-caf::behavior journal_actor(JournalActor* self, std::shared_ptr<JobJournal> journal);
+caf::behavior journal_actor(JournalActor* self, std::shared_ptr<JobJournal> journal, TaskRef task);
 
 }  // namespace actorflow
 

@@ -1,5 +1,7 @@
 #include "actors/jobs/engine/part_actor.h"
 
+#include <fmt/format.h>
+
 #include <caf/send.hpp>
 #include <utility>
 
@@ -11,12 +13,14 @@ namespace actorflow {
 PartRunner::PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor agent)
     : self_(self),
       assignment_(std::move(assignment)),
+      work_{fmt::format("part {} of the stage '{}'", assignment_.id.part, assignment_.stage->name),
+            assignment_.task ? assignment_.task->self.name.to_string() : ""},
       agent_(std::move(agent)),
       part_(assignment_.tools, assignment_.id.part, assignment_.skips, *assignment_.progress,
             assignment_.cancelled, assignment_.chunk_file) {}
 
 caf::behavior PartRunner::behavior() {
-  self_->introduce("part", nullptr);
+  self_->introduce("part", assignment_.task ? &assignment_.task->self.name : nullptr);
   caf::anon_send(self_, Tick{});
   return guarded(
       self_, this,  //
@@ -24,6 +28,7 @@ caf::behavior PartRunner::behavior() {
 }
 
 void PartRunner::run() {
+  const Computing computing(work_);
   AttemptRan ran{assignment_.id, {}, {}};
   const auto began = assignment_.clock->now();
   try {

@@ -10,11 +10,13 @@
 #include <set>
 
 #include "actors/core/messages.h"
+#include "actors/core/task_context.h"
 #include "actors/jobs/engine/job_messages.h"
 #include "actors/jobs/engine/part.h"
 #include "actors/runtime/clock.h"
 #include "actors/runtime/thread_affinity.h"
 #include "dataflow/values/error.h"
+#include "kernels/core/computing.h"
 
 namespace actorflow {
 
@@ -28,6 +30,7 @@ struct PartAssignment {
   std::shared_ptr<const std::atomic<bool>> cancelled;
   std::string chunk_file;           // as Part has it
   std::optional<PartOutcome> made;  // to be taken over instead of made
+  TaskRef task;                     // for error messages; null: of a job that has this process for itself
 };
 
 // part -> agent: the function has returned, or thrown. Its files have not taken their places yet.
@@ -59,6 +62,7 @@ class PartRunner {
 
   GuardedActor* self_;
   const PartAssignment assignment_;
+  const WorkName work_;
   const caf::actor agent_;
   Part part_;
 };
