@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t tries = 16;
 
 [[noreturn]] void throw_changed(const Run::Block& block) {
-  throw Error(Code::data_loss,
+  throw Error(Code::disk_error,
               fmt::format("what was put aside on disk has changed there: a block of {} bytes at {}",
                           block.stored_bytes, block.offset));
 }
@@ -37,6 +37,7 @@ void RunWriter::flush() {
 
 bool RunBlocks::next() {
   if (block_ == run_.blocks.size()) return false;
+  part_->expect_wanted();
   const Run::Block& block = run_.blocks[block_++];
   bytes_.resize(block.bytes);
   if (block.stored_bytes == block.bytes) {

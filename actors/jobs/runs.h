@@ -64,7 +64,8 @@ class RunBlocks {
  public:
   RunBlocks(Part& part, Run run) : part_(&part), run_(std::move(run)) {}
 
-  // False at the end. Throws data_loss if the disk gives back something else than it got.
+  // False at the end. Throws disk_error if the disk gives back something else than it got: another
+  // attempt of the part may fare better.
   bool next();
   // Valid until the next call.
   std::span<const std::byte> bytes() const { return bytes_; }

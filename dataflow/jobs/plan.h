@@ -25,7 +25,10 @@ struct PlanStage {
   std::vector<PlanOperator> operators;
   std::vector<std::uint32_t> reads;  // stages whose records it takes; none: it reads files or values
   std::string gives;                 // "a shuffle by key", "files in 'counts'"
-  std::size_t parts = 0;             // 0: known when the stages that it reads are done
+  // 0: known when the stages that it reads are done.
+  std::size_t parts = 0;
+  std::uint64_t input_bytes = 0;
+  std::size_t partitions = 0;  // into which its records are divided
 };
 
 // A few lines per stage.

@@ -26,7 +26,7 @@ std::string_view LineBlocks::next() {
     if (size_ - at_ > limits_.max_line_bytes)
       throw Error(Code::resource_exhausted,
                   file() + ": the line at byte " + std::to_string(here()) + " is longer than " +
-                      std::to_string(limits_.max_line_bytes) + " bytes; is it a text file?");
+                      std::to_string(limits_.max_line_bytes) + " bytes; " + limits_.advice);
     read_more();
   }
   const std::string_view run(buffer_.get() + at_, end - at_);

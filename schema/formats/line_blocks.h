@@ -16,6 +16,7 @@ namespace actorflow {
 struct LineLimits {
   std::size_t block_bytes = std::size_t{1} << 20;
   std::size_t max_line_bytes = std::size_t{1} << 30;
+  const char* advice = "is it a text file?";  // ends the message about a line above that
 };
 
 // Gives the lines that begin in a split as runs of whole lines, of about a block each. Not thread-safe.

@@ -1,6 +1,11 @@
 // Jobs on the tasks of a cluster in this process.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <future>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
@@ -29,11 +34,36 @@ void given_up(Job& job) {
   numbers.count();
 }
 
-Status run_task(LocalCluster& cluster, int task) {
+// Of one record, by two attempts: the first waits for the second.
+struct Attempts {
+  std::atomic<int> begun{0};
+  std::promise<void> second_begins;
+  std::shared_future<void> second = second_begins.get_future().share();
+};
+Attempts* attempts = nullptr;
+
+int throw_for_19(int number) {
+  if (number != 19) return number;
+  const int before = attempts->begun++;
+  if (before == 1) attempts->second_begins.set_value();
+  if (before == 0) attempts->second.wait();
+  throw std::runtime_error("a bad record");
+}
+
+void one_bad_record(Job& job) {
+  std::vector<int> numbers(20);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const auto count = job.from(numbers, numbers.size()).map(throw_for_19).count();
+  const auto skipped = job.counters()["skipped records"];
+  if (count != 19 || skipped != 1)
+    throw Error(Code::internal, std::to_string(skipped) + " records were skipped");
+}
+
+Status run_task(LocalCluster& cluster, int task, const JobTable& jobs,
+                const JobOptions& options = test::small_parts()) {
   is_first = task == 0;
-  return test::status_of([&] {
-    run_job(cluster.server("worker", task), {{"given_up", given_up}}, "given_up", test::small_parts());
-  });
+  return test::status_of(
+      [&] { run_job(cluster.server("worker", task), jobs, jobs.begin()->first, options); });
 }
 
 }  // namespace
@@ -44,11 +74,25 @@ BOOST_AUTO_TEST_CASE(a_task_between_two_stages_hears_of_the_jobs_end) {
   Course of_this_test;
   course = &of_this_test;
   LocalCluster cluster({{"worker", 2}});
-  auto other = std::async(std::launch::async, [&] { return run_task(cluster, 1); });
-  const Status first = run_task(cluster, 0);
+  const JobTable jobs{{"given_up", given_up}};
+  auto other = std::async(std::launch::async, [&] { return run_task(cluster, 1, jobs); });
+  const Status first = run_task(cluster, 0, jobs);
   of_this_test.ended_at_the_first.set_value();
   BOOST_TEST(first.message == "enough");
   BOOST_TEST(other.get().message == "enough");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_record_of_two_attempts_is_skipped_once) {
+  Attempts of_this_test;
+  attempts = &of_this_test;
+  JobOptions options = test::small_parts();
+  options.skip_bad_records = 1;
+  LocalCluster cluster({{"worker", 2}}, 4);
+  const JobTable jobs{{"one_bad_record", one_bad_record}};
+  auto other = std::async(std::launch::async, [&] { return run_task(cluster, 1, jobs, options); });
+  const Status first = run_task(cluster, 0, jobs, options);
+  BOOST_TEST(first.ok(), first.to_string());
+  BOOST_TEST(other.get().ok());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -113,10 +113,22 @@ void JobAgent::on(const AttemptRan& ran) {
     caf::anon_send_exit(attempt.runner, caf::exit_reason::kill);
     drop(ran.id);
   } else {
-    order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record});
+    say_ran(ran);
     if (!ran.status.ok()) drop(ran.id);
   }
   run_queued();
+}
+
+// A part of this task whose records are gone, or have changed on the disk, is to be made again; what
+// came from another task only has to come again.
+void JobAgent::say_ran(const AttemptRan& ran) {
+  const auto kept = ran.lost ? order_.kept->find(ran.lost->first) : nullptr;
+  if (!kept) return order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record});
+  const bool is_own = kept->lose(ran.lost->second);
+  if (!is_own && ran.status.code == Code::data_loss)
+    return order_.mail->to_coordinator(PartRan{ran.id, {Code::disk_error, ran.status.message}, {}});
+  order_.mail->to_coordinator(PartNotRun{
+      ran.id, ran.status, MissingPart{ran.lost->first, ran.lost->second, order_.mail->own()}});
 }
 
 void JobAgent::on(AttemptMade& made) {

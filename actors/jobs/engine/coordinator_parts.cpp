@@ -169,6 +169,17 @@ bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
          });
 }
 
+// Whether the part can do without the record. Two attempts of the part may fail for one record, which is
+// skipped once. What a disk has done to a function is no fault of its record's.
+bool JobCoordinator::skips(Stage& stage, std::size_t part, std::uint64_t record, Code why) {
+  auto& skips = stage.skips[part];
+  if (skips.contains(record)) return true;
+  if (skipped_ >= order_.skip_bad_records || why == Code::disk_error) return false;
+  ++skipped_;
+  skips.insert(record);
+  return true;
+}
+
 void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   if (!runs(stage, ran.id, from)) return;
   leave(from);
@@ -176,19 +187,38 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   if (stage.takes_over.contains({part, ran.id.attempt}))
     return on_not_whole(stage, ran.id, from, ran.status);
   ++stage.failed;
+  if (ran.bad_record && skips(stage, part, *ran.bad_record, ran.status.code)) {
+    stage.tracker.give_back(ran.id.in_stage(), from);
+    return assign();
+  }
   stage.failed_on[part].insert(from);
   const unsigned failures = stage.tracker.fail(ran.id.in_stage(), from);
-  auto& skips = stage.skips[part];
-  if (ran.bad_record && skipped_ < order_.skip_bad_records) {
-    ++skipped_;
-    skips.insert(*ran.bad_record);
-  } else if (!may_pass(ran.status.code) || failures - skips.size() >= order_.max_attempts) {
+  if (!may_pass(ran.status.code) || failures >= order_.max_attempts) {
     const std::string where =
         order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
     return fail({ran.status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, part,
                                               stage.spec->parts, where, ran.status.message)});
   }
   assign();
+}
+
+// False if its records have changed again and again on their disks: then the job has failed.
+bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
+  const auto found = stages_.find(missing.stage);
+  if (found == stages_.end() || missing.part >= found->second.tracker.parts()) return true;
+  Stage& input = found->second;
+  const auto part = static_cast<std::size_t>(missing.part);
+  input.tracker.lose_part(part, missing.holder);
+  if (why.code != Code::data_loss) return true;
+  const std::string who =
+      fmt::format("{}: what part {} has kept at {}", input.spec ? input.spec->name : "an earlier stage",
+                  part, order_.mail->name_of(missing.holder));
+  if (++input.changed[part] >= order_.max_attempts) {
+    fail({why.code, fmt::format("{} was lost {} times: {}", who, input.changed[part], why.message)});
+    return false;
+  }
+  spdlog::warn("{} is made again: {}", who, why.message);
+  return true;
 }
 
 // No fault of the part's: what it reads was lost, or its task has not come to the stage.
@@ -198,9 +228,7 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
   leave(from);
   if (part.missing) {
     not_there.hit();
-    const auto input = stages_.find(part.missing->stage);
-    if (input != stages_.end() && part.missing->part < input->second.tracker.parts())
-      input->second.tracker.lose_part(part.missing->part, part.missing->holder);
+    if (!lose_part(*part.missing, part.status)) return;
   } else {
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
   }

@@ -108,7 +108,7 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
 void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
                                std::span<const std::byte> bytes) {
   if (hash_bytes(bytes) != answer.checksum)
-    throw Error(Code::data_loss,
+    throw Error(Code::unavailable,
                 fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));
   fetched.hit();
   auto piece = answer.pieces.begin();
@@ -148,7 +148,7 @@ void InputFetcher::forget(const SliceSet& set) {
   std::erase_if(to_ask_, [&](const StreamId& id) { return id.first == set; });
 }
 
-std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why) {
+std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why, bool is_lost) {
   std::vector<StreamId> lost;
   for (const auto& [set, fetch] : fetches_)
     for (std::size_t i = 0; i < fetch.streams.size(); ++i)
@@ -157,7 +157,7 @@ std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Statu
         break;
       }
   std::vector<Arrival> arrivals;
-  for (const auto& id : lost) arrivals.push_back(give_up(id, why, true));
+  for (const auto& id : lost) arrivals.push_back(give_up(id, why, is_lost));
   ask();
   return arrivals;
 }

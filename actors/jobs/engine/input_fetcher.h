@@ -34,8 +34,8 @@ class InputFetcher {
   };
   // Takes an answer.
   std::vector<Arrival> take(SlicesAre& answer, std::span<const std::byte> bytes);
-  // What was asked of the task does not come.
-  std::vector<Arrival> lose_task(int task, const Status& why);
+  // What was asked of the task does not come; `is_lost`: since the task, or what it had, is gone.
+  std::vector<Arrival> lose_task(int task, const Status& why, bool is_lost);
   // Nobody waits for the set any more, or reads it: what came from other tasks is dropped.
   void release(const SliceSet& set);
 

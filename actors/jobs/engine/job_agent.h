@@ -119,6 +119,7 @@ class JobAgent {
   void on_lost(const PeerLost& lost);
   void on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals);
   void on_tick();
+  void say_ran(const AttemptRan& ran);
   void run_queued();
   void spawn(const AttemptId& id, Attempt& attempt);
   void cancel(const AttemptId& id);

@@ -65,6 +65,7 @@ class JobCoordinator {
     std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
+    std::map<std::size_t, unsigned> changed;  // how often a part's records had changed on a disk
     // What is in files, by part: a part of it that is wanted is taken over instead of made.
     std::map<std::size_t, PartOutcome> on_disk;
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
@@ -119,6 +120,8 @@ class JobCoordinator {
   void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
   void leave(int task);
   void on_failed(int from, Stage& stage, const PartRan& ran);
+  bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
+  bool lose_part(const MissingPart& missing, const Status& why);
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
   void fail(Status why);

@@ -183,7 +183,7 @@ std::shared_ptr<KeptRecords> JobEngine::make_kept(StageNumber number, const Stag
     for (const auto& actor : {actors->agent, actors->coordinator})
       if (actor) caf::anon_send(actor, ForgetStage{number});
   };
-  return {new KeptRecords(stage.parts, stage.partitions), forget};
+  return {new KeptRecords(number, stage.parts, stage.partitions), forget};
 }
 
 StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include "actors/probes/planted_bug.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
 
-KeptRecords::KeptRecords(std::size_t parts, std::size_t partitions)
-    : num_parts_(parts), num_partitions_(partitions), own_(parts) {}
+KeptRecords::KeptRecords(StageNumber stage, std::size_t parts, std::size_t partitions)
+    : stage_(stage), num_parts_(parts), num_partitions_(partitions), own_(parts) {}
 
 void KeptRecords::keep(std::size_t part, StoredChunks chunks) {
   auto kept = std::make_shared<const StoredChunks>(std::move(chunks));
@@ -34,14 +33,21 @@ bool KeptRecords::has(std::size_t part, std::size_t partition) const {
   return own_[part] || fetched_.contains({part, partition});
 }
 
+bool KeptRecords::lose(std::size_t part) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(fetched_, [&](const auto& slices) { return slices.first.first == part; });
+  return std::exchange(own_.at(part), nullptr) != nullptr;
+}
+
 KeptRecords::Slices KeptRecords::slices(std::size_t part, std::size_t partition) const {
   if (planted(PlantedBug::wrong_part)) part = num_parts_ - 1 - part;
   const std::lock_guard lock(mutex_);
   if (own_[part]) return {own_[part], partition};
   if (const auto found = fetched_.find({part, partition}); found != fetched_.end())
     return {found->second, 0};
-  throw Error(Code::aborted,
-              fmt::format("the records of part {} for partition {} are not here", part, partition));
+  throw LostRecords(Code::aborted,
+                    fmt::format("the records of part {} for partition {} are not here", part, partition),
+                    stage_, part);
 }
 
 void KeptRecords::set_sizes(std::span<const PartOutcome> outcomes) {
@@ -89,6 +95,16 @@ SliceReader SliceReader::of_part(std::shared_ptr<const KeptRecords> kept, std::s
   return {std::move(kept), 0, part, part + 1};
 }
 
+void SliceReader::read(const StoredChunk& chunk) {
+  buffer_.resize(chunk.slice_bytes(now_.partition));
+  try {
+    chunk.read(now_.partition, buffer_);
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    throw LostRecords(error.code(), error.what(), kept_->stage(), part_);
+  }
+}
+
 bool SliceReader::next(Slice& slice) {
   while (part_ < last_) {
     if (!now_.chunks) {
@@ -105,10 +121,7 @@ bool SliceReader::next(Slice& slice) {
     if (chunk.records(now_.partition) == 0) continue;
     slice.records = chunk.records(now_.partition);
     slice.in_memory = chunk.in_memory();
-    if (!slice.in_memory) {
-      buffer_.resize(chunk.slice_bytes(now_.partition));
-      chunk.read(now_.partition, buffer_);
-    }
+    if (!slice.in_memory) read(chunk);
     slice.bytes = slice.in_memory ? chunk.slice(now_.partition) : std::span<const std::byte>(buffer_);
     return true;
   }

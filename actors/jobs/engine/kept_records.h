@@ -14,16 +14,29 @@
 
 #include "actors/jobs/engine/chunk_store.h"
 #include "actors/jobs/engine/stage.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
 using StoredChunks = std::vector<StoredChunkRef>;
 
+// Records of an earlier stage that a part reads are not here (aborted), or not what was kept
+// (data_loss): whoever reads them can run again when they are.
+class LostRecords : public Error {
+ public:
+  LostRecords(Code code, const std::string& message, StageNumber of_stage, std::size_t of_part)
+      : Error(code, message), stage(of_stage), part(of_part) {}
+
+  StageNumber stage;
+  std::size_t part;
+};
+
 // Thread-safe.
 class KeptRecords {
  public:
-  explicit KeptRecords(std::size_t parts, std::size_t partitions);
+  KeptRecords(StageNumber stage, std::size_t parts, std::size_t partitions);
 
+  StageNumber stage() const { return stage_; }
   std::size_t parts() const { return num_parts_; }
   std::size_t partitions() const { return num_partitions_; }
 
@@ -33,9 +46,11 @@ class KeptRecords {
   void keep_fetched(std::size_t part, std::size_t partition, StoredChunks chunks);
   void drop_fetched(const SliceSet& set);
   bool has(std::size_t part, std::size_t partition) const;
+  // Nothing of the part is read here any more. Returns whether it was a part of this task.
+  bool lose(std::size_t part);
 
-  // The chunks of a part, and which of their slices is the partition's. Throws aborted if they are not
-  // here.
+  // The chunks of a part, and which of their slices is the partition's. Throws LostRecords if they are
+  // not here.
   struct Slices {
     std::shared_ptr<const StoredChunks> chunks;
     std::size_t partition = 0;
@@ -51,6 +66,7 @@ class KeptRecords {
  private:
   using Key = std::pair<std::size_t, std::size_t>;  // part, partition
 
+  const StageNumber stage_;
   const std::size_t num_parts_, num_partitions_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const StoredChunks>> own_;  // by part; null: none of this task
@@ -86,13 +102,15 @@ class SliceReader {
   // All of one part. REQUIRES: the records have one partition.
   static SliceReader of_part(std::shared_ptr<const KeptRecords> kept, std::size_t part);
 
-  // False at the end.
+  // False at the end. Throws LostRecords.
   bool next(Slice& slice);
 
  private:
   SliceReader(std::shared_ptr<const KeptRecords> kept, std::size_t partition, std::size_t first,
               std::size_t last)
       : kept_(std::move(kept)), partition_(partition), part_(first), last_(last) {}
+
+  void read(const StoredChunk& chunk);
 
   std::shared_ptr<const KeptRecords> kept_;
   std::size_t partition_;

@@ -49,6 +49,18 @@ void Part::forget_put_aside() {
 void Part::has_read(std::uint64_t bytes, std::uint64_t records) {
   progress_.bytes_read += bytes;
   progress_.records_read += records;
+  expect_wanted();
+}
+
+void Part::expect_room_for(std::size_t record_bytes) const {
+  if (record_bytes > most_record_bytes())
+    throw Error(Code::resource_exhausted,
+                fmt::format("a record of {} bytes is larger than a part may hold: {} bytes. Give more "
+                            "--memory, or fewer --tasks, which share it",
+                            record_bytes, most_record_bytes()));
+}
+
+void Part::expect_wanted() const {
   if (*tools_.stopped) throw Error(Code::cancelled, "the job was stopped");
   if (*cancelled_) throw Error(Code::cancelled, "another attempt of the part was faster");
 }

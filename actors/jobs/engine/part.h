@@ -1,6 +1,7 @@
 // One attempt of one part of a stage: what the stage's function sees of the engine.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,10 @@ class Part {
   // What its tables and buffers may take together.
   std::size_t memory_bytes() const { return tools_.part_bytes; }
   std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
+  // Of one record, of which there may be a copy or two.
+  std::size_t most_record_bytes() const { return memory_bytes() / 2; }
+  // Throws resource_exhausted for a larger one.
+  void expect_room_for(std::size_t record_bytes) const;
   Storage& storage() { return tools_.storage; }
   // For chunks that are handed over.
   Allocator& allocator() { return tools_.chunks->allocator(); }
@@ -72,7 +77,7 @@ class Part {
   void feed(const Pass& pass) {
     if (skips_.empty() || !skips_.contains(record_)) [[likely]]
       is_sample_ ? try_pass(pass) : pass_one(pass);
-    ++record_;
+    if (++record_ % records_per_look == 0) expect_wanted();
   }
   // The same for so many records: next(take()), where take() is called for those that are skipped, too.
   template <class Take, class Next>
@@ -84,16 +89,16 @@ class Part {
       }
       return;
     }
-    std::uint64_t i = 0;
-    try {
-      for (; i < count; ++i) next(take());
-    } catch (...) {
-      record_ += i;
-      is_bad_ = true;
-      throw;
+    while (count > 0) {
+      const std::uint64_t some = std::min(count, records_per_look - record_ % records_per_look);
+      feed_some(some, take, next);
+      count -= some;
+      if (record_ % records_per_look == 0) expect_wanted();
     }
-    record_ += count;
   }
+  // Throws cancelled for a job that was stopped, and if another attempt was faster. What takes long
+  // without feeding records asks now and then.
+  void expect_wanted() const;
   // Records for which a user's function throws are of no interest: who reads all of them will say so.
   void read_sample_only() { is_sample_ = true; }
   // A source has passed so many bytes of its part: how far it is orders records with equal keys.
@@ -104,7 +109,7 @@ class Part {
   std::optional<std::uint64_t> bad_record() const {
     return is_bad_ ? std::optional(record_) : std::nullopt;
   }
-  // Counts what the source has read; now and then, since here a job that was stopped ends, as cancelled.
+  // Counts what the source has read. Now and then: it expects that the part is still wanted.
   void has_read(std::uint64_t bytes, std::uint64_t records);
 
   void hand_over(Chunk chunk);
@@ -130,6 +135,20 @@ class Part {
   void commit();
 
  private:
+  static constexpr std::uint64_t records_per_look = 256;
+
+  template <class Take, class Next>
+  void feed_some(std::uint64_t count, const Take& take, Next& next) {
+    std::uint64_t i = 0;
+    try {
+      for (; i < count; ++i) next(take());
+    } catch (...) {
+      record_ += i;
+      is_bad_ = true;
+      throw;
+    }
+    record_ += count;
+  }
   template <class Pass>
   void pass_one(const Pass& pass) {
     try {

@@ -39,6 +39,9 @@ void PartRunner::run() {
   } catch (const OperatorFailure& failure) {
     ran.status = failure.status();
     ran.bad_record = part_.bad_record();
+  } catch (const LostRecords& lost) {
+    ran.status = lost.status();
+    ran.lost.emplace(lost.stage, lost.part);
   }
   assignment_.progress->busy_ns += std::chrono::nanoseconds(assignment_.clock->now() - began).count();
   const bool failed = !ran.status.ok();
@@ -47,7 +50,7 @@ void PartRunner::run() {
 }
 
 void PartRunner::refuse(Tick, Status why) {
-  caf::anon_send(agent_, AttemptRan{assignment_.id, std::move(why), {}});
+  caf::anon_send(agent_, AttemptRan{assignment_.id, std::move(why), {}, {}});
   self_->quit();
 }
 

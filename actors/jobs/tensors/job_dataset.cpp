@@ -10,7 +10,7 @@ std::shared_ptr<const KeptRecords> run_part(const JobTools& tools, std::size_t i
   StageProgress progress;
   Part part(tools, index, {}, progress, std::make_shared<const std::atomic<bool>>(false));
   part.run(body);
-  auto records = std::make_shared<KeptRecords>(1, 1);
+  auto records = std::make_shared<KeptRecords>(StageNumber{0}, 1, 1);
   records->keep(0, part.take_product().chunks);
   return records;
 }

@@ -1,0 +1,68 @@
+// Disks that give back something else than they got, where a job puts records aside.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <ranges>
+
+#include "actors/runtime/threaded_runtime.h"
+#include "test/jobs/support/bad_disk.h"
+#include "test/jobs/support/test_job.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+
+namespace {
+
+// A shuffle whose chunks, and one of whose partitions, go to disk; of one thread, so that the disk is
+// read in one order.
+std::int64_t sum_of_keys(test::BadDisk& disk) {
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = std::size_t{48} << 20;
+  options.partitions = 1;
+  options.records_on_disk = true;
+  const auto runtime =
+      std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .storage = &disk});
+  Job job(options, runtime);
+  return job.from(std::vector<std::int64_t>{0, 1, 2, 3}, 4)
+      .flat_map([](std::int64_t quarter) {
+        return std::views::iota(quarter * 150'000, (quarter + 1) * 150'000) |
+               std::views::transform([](std::int64_t n) {
+                 return std::pair{n, n};
+               });
+      })
+      .sort_by([](const auto& pair) { return -pair.first; })
+      .reduce_by_key(std::plus<>())
+      .fold(
+          std::int64_t{0}, [](std::int64_t sum, const auto& pair) { return sum + pair.second; },
+          std::plus<>());
+}
+
+constexpr std::int64_t expected = std::int64_t{600'000} * 599'999 / 2;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bad_disks)
+
+// A read of a chunk, or of a run, from all over the job.
+BOOST_AUTO_TEST_CASE(what_has_changed_on_disk_is_made_again) {
+  test::BadDisk good(0, 0);
+  BOOST_TEST(sum_of_keys(good) == expected);
+  BOOST_TEST(good.reads() > 30);
+  for (int number = 0; number < good.reads(); number += 3) {
+    test::BadDisk disk(number, 1);
+    BOOST_TEST(sum_of_keys(disk) == expected, "read " << number);
+    BOOST_TEST(disk.reads() > good.reads(), "read " << number);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_on_which_all_changes_ends_the_job_and_is_named) {
+  test::BadDisk disk(2, 1'000'000);
+  const Status status = test::status_of([&] { sum_of_keys(disk); });
+  BOOST_TEST(!status.ok());
+  BOOST_TEST(status.message.find("what was put aside on disk has changed there") != status.message.npos,
+             status.message);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
