@@ -128,7 +128,7 @@ template <class KeyOf>
 auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   using Stored = StoredRecord<Record>;
   using Order = KeyOrder<Stored, KeyOf>;
-  const Order order(std::move(key_of), SortOrder::descending);
+  const Order order(std::move(key_of), SortOrder::descending, make_operator<Record>("top", where));
   const auto outcomes = run_to("the program", "top", where, [pipe = pipe_, n, order](Part& part) {
     Best<Stored, Order> best(n, order);
     pipe.run(part, part.index(), [&](Record&& record) { best.add(stored(record)); });

@@ -188,8 +188,8 @@ class Collection {
   template <JoinKind kind, class Other>
   auto joined(const Collection<Other>& other, const char* name, Where where) const;
   StageNode::MakeBody join_body(JoinSide side, std::shared_ptr<FoundHotKeys> hot) const;
-  template <class Order>
-  auto sorted(Order order, Where where) const;
+  template <class KeyOf>
+  auto sorted(OperatorRef op, KeyOf key_of, SortOrder direction) const;
 
   // For actions: actions.h.
   std::vector<PartOutcome> run_to(std::string gives, const char* action, Where where,

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t least_seen = 10;
 
 double share_of(const SideSample& side, const SideSample::Count& count) {
-  return static_cast<double>(count.pairs) / static_cast<double>(side.pairs);
+  return count.pairs / side.pairs;
 }
 
 // Its weight in bytes of the side.

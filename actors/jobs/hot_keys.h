@@ -53,11 +53,11 @@ class HotKeys {
 // How often keys come up in a sample of one side.
 struct SideSample {
   struct Count {
-    std::uint64_t seen = 0;   // in the sample
-    std::uint64_t pairs = 0;  // of which these stand for so many
+    std::uint64_t seen = 0;  // in the sample
+    double pairs = 0;        // of which these stand for so many
   };
   std::map<std::string, Count> keys;  // by their bytes
-  std::uint64_t pairs = 0;
+  double pairs = 0;
   std::uint64_t bytes = 0;  // of the whole side
 };
 
@@ -85,9 +85,9 @@ SideSample sample_side(JobContext& job, const Pipe& pipe, const PlanOperator& op
       for (const auto& key : part.taken) {
         auto& count = side.keys[key];
         ++count.seen;
-        count.pairs += part.stride;
+        count.pairs += part.weight;
       }
-      side.pairs += part.stride * part.taken.size();
+      side.pairs += part.weight * static_cast<double>(part.taken.size());
     }
   return side;
 }

@@ -16,16 +16,23 @@ namespace actorflow {
 namespace {
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t pieces_per_split = 16;
+constexpr std::uint64_t least_pieces = 4, most_pieces = 16;  // of a split
 
 bool has_wildcard(const std::string& text) { return text.find_first_of("*?[") != text.npos; }
+
+// What a job has left whose process was killed: its records are in no other file, or in another one,
+// too.
+bool is_unfinished(const std::string& name) {
+  return name.starts_with("part-") && name.find("-of-") != name.npos && name.ends_with(".tmp");
+}
 
 std::vector<std::string> files_in(Storage& storage, const std::string& folder,
                                   const std::string& pattern) {
   std::vector<std::string> paths;
   for (const auto& name : storage.list(folder)) {
-    if (pattern.empty() ? name.starts_with('.') || name.starts_with('_')
-                        : fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) != 0)
+    if (is_unfinished(name) ||
+        (pattern.empty() ? name.starts_with('.') || name.starts_with('_')
+                         : fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) != 0))
       continue;
     paths.push_back(folder == "." ? name : folder + "/" + name);
   }
@@ -57,16 +64,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return items;
 }
 
-}  // namespace
-
-std::string InputFiles::describe() const {
-  std::string list;
-  for (const auto& file : files) list += fmt::format("{}:{}\n", file.path, file.bytes);
-  return fmt::format("{} files of {} bytes ({:016x})", files.size(), bytes,
-                     checksum(std::as_bytes(std::span(list))));
-}
-
-std::string InputFiles::describe_times(Storage& storage) const {
+std::string times_of(Storage& storage, const std::vector<FileSize>& files) {
   constexpr std::int64_t second = 1'000'000'000;
   auto* const known = dynamic_cast<FileTimes*>(&storage);
   if (!known) return "";
@@ -76,6 +74,42 @@ std::string InputFiles::describe_times(Storage& storage) const {
   return fmt::format("last changed at {:%Y-%m-%d %H:%M:%S}.{:09} UTC ({:016x})",
                      fmt::gmtime(static_cast<std::time_t>(last / second)), last % second,
                      checksum(std::as_bytes(std::span(times))));
+}
+
+}  // namespace
+
+std::uint64_t InputFiles::size(const std::vector<Split>& splits) const {
+  std::uint64_t sum = 0;
+  for (const auto& split : splits) sum += size(split);
+  return sum;
+}
+
+std::string InputFiles::describe() const {
+  std::string list;
+  for (const auto& file : files) list += fmt::format("{}:{}\n", file.path, file.bytes);
+  return fmt::format("{} files of {} bytes ({:016x})", files.size(), bytes,
+                     checksum(std::as_bytes(std::span(list))));
+}
+
+const std::string& InputFiles::describe_times(Storage& storage) const {
+  if (!times_) times_ = times_of(storage, files);
+  return *times_;
+}
+
+std::string InputFiles::warning(std::uint64_t split_bytes) const {
+  const FileSize* largest = nullptr;
+  std::size_t count = 0;
+  for (const auto& file : files) {
+    if (file.bytes <= split_bytes || is_splittable(file.path)) continue;
+    ++count;
+    if (!largest || file.bytes > largest->bytes) largest = &file;
+  }
+  if (!largest) return "";
+  return fmt::format(
+      "'{}' of {} MB{} cannot be cut: one thread reads all of it, as of all compressed "
+      "files and TFRecords. Several smaller files are read at once",
+      largest->path, largest->bytes / 1'000'000,
+      count > 1 ? fmt::format(", and {} like it,", count - 1) : "");
 }
 
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
@@ -88,7 +122,7 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
       throw Error(
           Code::not_found,
           fmt::format("there is no file for the input '{}': give a file, a folder, or a pattern such "
-                      "as 'books/*.txt'",
+                      "as 'books/*.txt'; folders in a folder are not looked into",
                       item));
     paths.insert(paths.end(), found.begin(), found.end());
   }
@@ -108,8 +142,9 @@ std::vector<Split> pieces_of(const InputFiles& input, const std::vector<Split>& 
   std::vector<Split> pieces;
   for (const auto& split : splits) {
     const std::uint64_t size = input.size(split);
-    const std::uint64_t count = std::clamp<std::uint64_t>(size / piece_bytes / 4, 1, pieces_per_split);
-    if (size <= 4 * piece_bytes || split.end == Split::to_its_end) {
+    const std::uint64_t count =
+        std::clamp<std::uint64_t>(size / piece_bytes / 4, least_pieces, most_pieces);
+    if (size <= least_pieces * piece_bytes || split.end == Split::to_its_end) {
       pieces.push_back(split);
       continue;
     }

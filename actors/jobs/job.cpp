@@ -1,6 +1,7 @@
 #include "actors/jobs/job.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <utility>
 
@@ -29,6 +30,14 @@ std::vector<std::string> Job::input_files(const std::string& pattern) const {
   std::vector<std::string> paths;
   for (const auto& file : input->files) paths.push_back(file.path);
   return paths;
+}
+
+std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) const {
+  const std::uint64_t split_bytes = state_->options().split_bytes;
+  auto input = find_input(state_->storage(), pattern, split_bytes);
+  if (const std::string warning = input->warning(split_bytes); !warning.empty() && coordinates())
+    spdlog::warn("{}", warning);
+  return input;
 }
 
 void Job::throw_bad_parameter(const std::string& name, const std::string& expected,

@@ -142,10 +142,10 @@ class Job {
   Collection<FilePipe<Format>> files(const std::string& pattern, Format format, const char* kind,
                                      const Where& where) const {
     using Pipe = FilePipe<Format>;
-    return Collection<Pipe>(
-        state_, Pipe{find_input(state_->storage(), pattern, state_->options().split_bytes),
-                     std::move(format), make_operator<typename Format::Record>(kind, where)});
+    return Collection<Pipe>(state_, Pipe{find_files(pattern), std::move(format),
+                                         make_operator<typename Format::Record>(kind, where)});
   }
+  std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
   [[noreturn]] static void throw_bad_parameter(const std::string& name, const std::string& expected,
                                                const std::string& text);
 

@@ -33,6 +33,15 @@ std::vector<std::string> terms_of(const JobOptions& options) {
   return terms;
 }
 
+// As far as it is known before anything has run.
+PlanStage with_partitions(const JobContext& job, PlanStage plan, std::size_t wanted,
+                          const SourceFacts& source, const SourceFacts* beside) {
+  plan.partitions = wanted;
+  if (wanted == 0 && !source.inputs && !(beside && beside->inputs))
+    plan.partitions = job.partitions_for(source.bytes() + (beside ? beside->bytes() : 0), 0);
+  return plan;
+}
+
 }  // namespace
 
 JobEngineOptions engine_options(const JobOptions& options) {
@@ -121,10 +130,14 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
   return spec;
 }
 
-StageResult JobContext::run(std::uint32_t stage, StageSpec spec) {
+StageResult JobContext::run_uncounted(std::uint32_t stage, StageSpec spec) {
   if (options_.explain) throw PlanIsComplete();
   spec.fingerprint.push_back(fmt::format("{} partitions", spec.partitions));
-  auto result = engine_->run(std::move(spec), stage);
+  return engine_->run(std::move(spec), stage);
+}
+
+StageResult JobContext::run(std::uint32_t stage, StageSpec spec) {
+  auto result = run_uncounted(stage, std::move(spec));
   for (const auto& outcome : result.outcomes)
     for (std::size_t i = 0; i < outcome.counts.size(); ++i) counts_.at(i) += outcome.counts[i];
   return result;
@@ -147,7 +160,7 @@ std::vector<PartOutcome> JobContext::sample(const std::string& name, const Sourc
   StageSpec spec = spec_of(0, source, std::move(body));
   spec.name = name;
   spec.fingerprint.insert(spec.fingerprint.begin(), name);
-  return run(0, std::move(spec)).outcomes;
+  return run_uncounted(0, std::move(spec)).outcomes;
 }
 
 StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std::size_t partitions,
@@ -156,7 +169,7 @@ StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std:
       source_(std::move(source)),
       wanted_partitions_(partitions),
       make_body_(std::move(make_body)),
-      id_(job->add_stage(std::move(plan))) {}
+      id_(job->add_stage(with_partitions(*job, std::move(plan), partitions, source_, nullptr))) {}
 
 StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, SourceFacts beside,
                      MakeBody make_body)
@@ -165,7 +178,7 @@ StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, Sour
       beside_(std::move(beside)),
       wanted_partitions_(0),
       make_body_(std::move(make_body)),
-      id_(job->add_stage(std::move(plan))) {}
+      id_(job->add_stage(with_partitions(*job, std::move(plan), 0, source_, &*beside_))) {}
 
 void StageNode::ensure() {
   if (dataset_) return;

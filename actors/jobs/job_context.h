@@ -79,11 +79,13 @@ class JobContext {
   std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body);
   // The same for a stage whose records, divided into so many partitions, are kept.
   StageResult keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions, Body body);
-  // Runs a stage that is none of the plan's.
+  // Runs a stage that is none of the plan's. What is counted there is counted again when all records are
+  // read, and only then counts.
   std::vector<PartOutcome> sample(const std::string& name, const SourceFacts& source, Body body);
 
  private:
   StageSpec spec_of(std::uint32_t stage, const SourceFacts& source, Body body) const;
+  StageResult run_uncounted(std::uint32_t stage, StageSpec spec);
   StageResult run(std::uint32_t stage, StageSpec spec);
 
   const JobOptions options_;

@@ -19,82 +19,6 @@
 
 namespace actorflow {
 
-// One pair for each key of a partition: its values, folded in the order of the parts that gave them.
-template <class K, class V, class Fold>
-struct ReducePipe : PartitionsSource {
-  using Stored = StoredRecord<V>;
-  using Record = std::pair<K, Stored>;
-  static constexpr bool is_cheap = false;
-
-  Fold fold;
-
-  template <class Next>
-  void run(Part& part, std::size_t index, Next&& next) const {
-    ValueTable<Stored> table(part.memory_bytes() / 4 * 3);
-    std::vector<Run> runs;
-    Fold own = fold;
-    std::vector<std::byte> scratch;
-    auto slices = SliceReader::of_partition(stage->dataset(), index);
-    for (SliceReader::Slice slice; slices.next(slice);) {
-      RecordReader reader(slice.bytes);
-      for (std::uint64_t i = 0; i < slice.records; ++i) {
-        if (table.full()) runs.push_back(put_aside(part, table));
-        add(table, own, scratch, decode<std::pair<K, V>>(reader));
-      }
-      part.has_read(slice.bytes.size(), slice.records);
-    }
-    if (runs.empty())
-      return table.rows().for_each([&](std::uint64_t, std::span<const std::byte> key, Stored& value) {
-        part.feed([&] { next(Record(key_from_bytes<K>(key), std::move(value))); });
-      });
-    runs.push_back(put_aside(part, table));
-    merge(part, std::move(runs), own, next);
-  }
-
- private:
-  void add(ValueTable<Stored>& table, Fold& own, std::vector<std::byte>& scratch,
-           std::pair<K, V>&& record) const {
-    const auto key = key_bytes(record.first, scratch);
-    table.set(
-        hash_bytes(key), key, [&] { return stored(record.second); },
-        [&](Stored& value) { fold_value(*op, own, value, std::move(record.second)); });
-  }
-
-  static Run put_aside(Part& part, ValueTable<Stored>& table) {
-    RunWriter writer(part);
-    table.rows().for_each_by_hash([&](std::uint64_t, std::span<const std::byte> bytes, Stored& value) {
-      const K key = key_from_bytes<K>(bytes);
-      encode(value, encode(key, writer.append(encoded_size(key) + encoded_size(value))));
-    });
-    table.clear();
-    return writer.finish();
-  }
-
-  template <class Next>
-  void merge(Part& part, std::vector<Run> runs, Fold& own, Next& next) const {
-    const HashOrder<K, Stored> order;
-    MergedRuns<Record, HashOrder<K, Stored>> merged(
-        part, fewer_runs<Record>(part, std::move(runs), order, part.memory_bytes() / 4), order);
-    std::optional<std::pair<StoredRecord<K>, Stored>> folded;
-    std::uint64_t prefix = 0;
-    const auto give = [&] {
-      if (folded) part.feed([&] { next(Record(K(folded->first), std::move(folded->second))); });
-    };
-    while (const Record* record = merged.next()) {
-      if (folded && merged.prefix() == prefix &&
-          order.compare_keys(K(folded->first), record->first) == 0) {
-        fold_value(*op, own, folded->second, V(record->second));
-        expect_to_fit(*op, heap_bytes(folded->second), part.memory_bytes());
-        continue;
-      }
-      give();
-      prefix = merged.prefix();
-      folded.emplace(stored(record->first), record->second);
-    }
-    give();
-  }
-};
-
 // The sorted pairs of a partition, key by key. For one thread.
 template <class K, class V>
 class KeyGroups {
@@ -105,11 +29,13 @@ class KeyGroups {
   KeyGroups(Part& part, const StageNodeRef& stage, std::size_t index, std::size_t memory_bytes)
       : sorter_(part, memory_bytes, Order()),
         slices_(SliceReader::of_partition(stage->dataset(), index)) {
-    for (SliceReader::Slice slice; slices_.next(slice);) {
-      sorter_.add(slice);
-      part.has_read(slice.bytes.size(), slice.records);
-    }
-    advance();
+    add_slices(part);
+  }
+  // Of what is left: `first`, then the slices that follow.
+  KeyGroups(Part& part, const SliceReader::Slice& first, SliceReader slices, std::size_t memory_bytes)
+      : sorter_(part, memory_bytes, Order()), slices_(std::move(slices)) {
+    add(part, first);
+    add_slices(part);
   }
 
   // The next pair; null at the end.
@@ -127,10 +53,104 @@ class KeyGroups {
   }
 
  private:
+  void add(Part& part, const SliceReader::Slice& slice) {
+    sorter_.add(slice);
+    part.has_read(slice.bytes.size(), slice.records);
+  }
+  void add_slices(Part& part) {
+    for (SliceReader::Slice slice; slices_.next(slice);) add(part, slice);
+    advance();
+  }
+
   RecordSorter<Pair, Order> sorter_;
   SliceReader slices_;
   const Pair* pair_ = nullptr;
   std::uint64_t prefix_ = 0, passed_ = 0;
+};
+
+// One pair for each key of a partition, by the hash of the key: its values, folded in the order of the
+// parts that gave them, one after the other. What does not fit into memory any more is sorted and then
+// folded, so that the result is the same to the last bit, and in the same order, for any memory.
+template <class K, class V, class Fold>
+struct ReducePipe : PartitionsSource {
+  using Stored = StoredRecord<V>;
+  using Record = std::pair<K, Stored>;
+  static constexpr bool is_cheap = false;
+
+  Fold fold;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    std::optional<ValueTable<Stored>> table(part.memory_bytes() / 4 * 3);
+    Fold own = fold;
+    auto slices = SliceReader::of_partition(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) {
+      if (fold_slice(part, *table, own, slice)) continue;
+      const Run early = put_aside(part, *table);
+      table.reset();
+      KeyGroups<K, V> late(part, slice, std::move(slices), part.memory_bytes() / 4 * 3);
+      return merge(part, early, late, own, next);
+    }
+    table->rows().for_each_by_hash([&](std::uint64_t, std::span<const std::byte> key, Stored& value) {
+      part.feed([&] { next(Record(key_from_bytes<K>(key), std::move(value))); });
+    });
+  }
+
+ private:
+  using Order = HashOrder<K, Stored>;
+
+  // False if the table is full: what is left of the slice is not folded.
+  bool fold_slice(Part& part, ValueTable<Stored>& table, Fold& own, SliceReader::Slice& slice) const {
+    std::vector<std::byte> scratch;
+    RecordReader reader(slice.bytes);
+    std::uint64_t folded = 0;
+    for (; folded < slice.records && !table.full(); ++folded) {
+      auto record = decode<std::pair<K, V>>(reader);
+      const auto key = key_bytes(record.first, scratch);
+      table.set(
+          hash_bytes(key), key, [&] { return stored(record.second); },
+          [&](Stored& value) { fold_value(*op, own, value, std::move(record.second)); });
+    }
+    const auto bytes = static_cast<std::size_t>(reader.at - reader.begin);
+    part.has_read(bytes, folded);
+    slice.bytes = slice.bytes.subspan(bytes);
+    slice.records -= folded;
+    return slice.records == 0;
+  }
+
+  static Run put_aside(Part& part, ValueTable<Stored>& table) {
+    RunWriter writer(part);
+    table.rows().for_each_by_hash([&](std::uint64_t, std::span<const std::byte> bytes, Stored& value) {
+      const K key = key_from_bytes<K>(bytes);
+      encode(value, encode(key, writer.append(encoded_size(key) + encoded_size(value))));
+    });
+    return writer.finish();
+  }
+
+  // `early`: for each key what its first values were folded into; `late`: the values that came then.
+  template <class Next>
+  void merge(Part& part, const Run& early, KeyGroups<K, V>& late, Fold& own, Next& next) const {
+    const Order order;
+    ReadRun<Record, Order> folded(part, early, order);
+    while (!folded.done() || late.pair()) {
+      const bool is_new = folded.done() || is_before(late, folded, order);
+      const StoredRecord<K> key = stored(is_new ? late.pair()->first : folded.value().first);
+      const std::uint64_t prefix = is_new ? late.prefix() : folded.prefix();
+      Stored value = is_new ? stored(late.pair()->second) : folded.value().second;
+      is_new ? late.advance() : folded.advance();
+      for (; late.is_at(key, prefix); late.advance()) {
+        fold_value(*op, own, value, V(late.pair()->second));
+        expect_to_fit(*op, heap_bytes(value), part.memory_bytes());
+      }
+      part.feed([&] { next(Record(K(key), std::move(value))); });
+    }
+  }
+  static bool is_before(const KeyGroups<K, V>& late, const ReadRun<Record, Order>& folded,
+                        const Order& order) {
+    if (!late.pair() || late.prefix() != folded.prefix())
+      return late.pair() && late.prefix() < folded.prefix();
+    return order.compare_keys(late.pair()->first, folded.value().first) < 0;
+  }
 };
 
 // The values of one key, in the order of the input: a range that is gone through once.

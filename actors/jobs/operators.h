@@ -259,13 +259,14 @@ auto Collection<Pipe>::sort_by(KeyOf key_of, SortOrder order, Where where) const
   if constexpr (!Pipe::is_cheap)
     return cache(where).sort_by(std::move(key_of), order, where);
   else
-    return sorted(KeyOrder<Record, KeyOf>(std::move(key_of), order), where);
+    return sorted(make_operator<Record>("sort_by", where), std::move(key_of), order);
 }
 
 template <class Pipe>
-template <class Order>
-auto Collection<Pipe>::sorted(Order order, Where where) const {
-  const auto op = make_operator<Record>("sort_by", where);
+template <class KeyOf>
+auto Collection<Pipe>::sorted(OperatorRef op, KeyOf key_of, SortOrder direction) const {
+  using Order = KeyOrder<Record, KeyOf>;
+  const Order order(std::move(key_of), direction, op);
   auto stage =
       stage_of("a shuffle by ranges of keys", 0,
                [pipe = pipe_, order, op](JobContext& job, std::size_t partitions) {

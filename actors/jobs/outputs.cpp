@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "actors/probes/planted_bug.h"
 #include "schema/checksum.h"
@@ -16,6 +17,17 @@ constexpr const char* success_mark = "_SUCCESS";
 // What an earlier job has left: its files, and those in the making of one that was killed.
 bool is_of_a_job(const std::string& name) {
   return name.starts_with(success_mark) || (name.starts_with("part-") && name.find("-of-") != name.npos);
+}
+
+// Attempts whose process was killed have left files in the making.
+void remove_unfinished(Storage& storage, const std::string& folder,
+                       const std::vector<PartOutcome>& outcomes) {
+  std::set<std::string> made;
+  for (const auto& outcome : outcomes)
+    for (const auto& file : outcome.files) made.insert(file.path);
+  for (const auto& name : storage.list(folder))
+    if (const std::string path = folder + "/" + name; is_of_a_job(name) && !made.contains(path))
+      storage.remove(path);
 }
 
 }  // namespace
@@ -70,9 +82,12 @@ void prepare_output(JobContext& job, const std::string& folder) {
                     folder, *foreign));
   const auto made = job.engine().earlier_files(folder);
   if (!names.empty() && !made && !job.options().overwrite)
-    throw Error(
-        Code::already_exists,
-        fmt::format("the output folder '{}' is not empty: give a new one, or --overwrite", folder));
+    throw Error(Code::already_exists,
+                fmt::format("the output folder '{}' is not empty: {}", folder,
+                            std::ranges::find(names, success_mark) != names.end()
+                                ? "give a new one, or --overwrite"
+                                : "it is what a job has left that has not ended, which --overwrite "
+                                  "removes; a job with --work_folder and --resume goes on there"));
   if (!made) job.engine().begin_output(folder);
   storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result
   for (const auto& name : names)
@@ -82,6 +97,7 @@ void prepare_output(JobContext& job, const std::string& folder) {
 
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
                    const std::map<std::string, std::int64_t>& counters) {
+  remove_unfinished(storage, folder, outcomes);
   std::vector<std::int64_t> records, bytes, checksums;
   std::string names;
   for (const auto& outcome : outcomes)

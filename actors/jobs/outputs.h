@@ -123,7 +123,8 @@ class FileSink {
 // not empty, unless JobOptions::overwrite, which removes the files of an earlier job and nothing else.
 // Of a job that goes on, the files that count stay.
 void prepare_output(JobContext& job, const std::string& folder);
-// Afterwards: _SUCCESS, with the files' records, bytes and checksums.
+// Afterwards: removes what attempts that were lost have left, and writes _SUCCESS, with the files'
+// records, bytes and checksums.
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
                    const std::map<std::string, std::int64_t>& counters);
 

@@ -3,7 +3,8 @@
 // A pipe has
 //   using Record               what it gives
 //   run(part, index, next)     calls next(record) for each record of the source's part `index`, in order
-//   sample(part, index, next)  the same for some of them, from all over the part; only if is_cheap
+//   sample(part, index, next)  the same for some of them, from all over the part, which follow from its
+//                              records alone; returns of how many each is one; only if is_cheap
 //   is_cheap                   to run it twice costs little more than to keep its records
 //   facts(), describe(plan)    its source; its operators, added to a plan
 // and is copied into the function of its stage.
@@ -94,8 +95,8 @@ struct StepPipe {
     });
   }
   template <class Next>
-  void sample(Part& part, std::size_t index, Next&& next) const {
-    before.sample(part, index, [own = step, &next](typename Before::Record&& record) mutable {
+  double sample(Part& part, std::size_t index, Next&& next) const {
+    return before.sample(part, index, [own = step, &next](typename Before::Record&& record) mutable {
       own(std::move(record), next);
     });
   }
@@ -127,12 +128,9 @@ struct UnionPipe {
       second.run(part, index - others, next);
   }
   template <class Next>
-  void sample(Part& part, std::size_t index, Next&& next) const {
+  double sample(Part& part, std::size_t index, Next&& next) const {
     const std::size_t others = first.facts().parts();
-    if (index < others)
-      first.sample(part, index, next);
-    else
-      second.sample(part, index - others, next);
+    return index < others ? first.sample(part, index, next) : second.sample(part, index - others, next);
   }
   SourceFacts facts() const {
     const SourceFacts a = first.facts(), b = second.facts();
@@ -186,8 +184,9 @@ struct ValuesPipe {
     part.has_read(0, last - first);
   }
   template <class Next>
-  void sample(Part& part, std::size_t index, Next&& next) const {
+  double sample(Part& part, std::size_t index, Next&& next) const {
     run(part, index, next);
+    return 1;
   }
   SourceFacts facts() const {
     return {[] {}, [n = parts] { return n; }, [v = values] { return v->size() * sizeof(T); }};
@@ -271,7 +270,8 @@ void feed_slice(Part& part, const SliceReader::Slice& slice, Next& next) {
   part.has_read(slice.bytes.size(), slice.records);
 }
 
-// The records that an earlier stage has kept, part by part.
+// The records that an earlier stage has kept, part by part. The place of one is its number: where the
+// slices end depends on the memory of the job.
 template <class T>
 struct KeptPipe : PartsSource {
   using Record = T;
@@ -280,23 +280,31 @@ struct KeptPipe : PartsSource {
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
     auto slices = SliceReader::of_part(stage->dataset(), index);
-    for (SliceReader::Slice slice; slices.next(slice);) read(part, slice, next);
+    auto numbered = [&](T&& record) {
+      part.advance(1);
+      next(std::move(record));
+    };
+    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, numbered);
   }
-  // The first records of each slice.
+  // Every so many of them.
   template <class Next>
-  void sample(Part& part, std::size_t index, Next&& next) const {
+  double sample(Part& part, std::size_t index, Next&& next) const {
+    constexpr std::uint64_t enough = 4000;
+    const auto& kept = *stage->dataset();
+    const std::uint64_t records = kept.records_before(index + 1) - kept.records_before(index),
+                        stride = std::max<std::uint64_t>(1, records / enough);
+    std::uint64_t number = 0;
     auto slices = SliceReader::of_part(stage->dataset(), index);
     for (SliceReader::Slice slice; slices.next(slice);) {
-      slice.records = std::min<std::uint64_t>(slice.records, 1000);
-      read(part, slice, next);
+      RecordReader reader(slice.bytes);
+      for (std::uint64_t i = 0; i < slice.records; ++i) {
+        T record = decode<T>(reader);
+        part.advance(1);
+        if (number++ % stride == 0) part.feed([&] { next(std::move(record)); });
+      }
+      part.has_read(slice.bytes.size(), slice.records);
     }
-  }
-
- private:
-  template <class Next>
-  static void read(Part& part, const SliceReader::Slice& slice, Next& next) {
-    feed_slice<T>(part, slice, next);
-    part.advance(slice.bytes.size());
+    return static_cast<double>(stride);
   }
 };
 

@@ -10,22 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/job_context.h"
 #include "schema/records/key.h"
 
 namespace actorflow {
 
 enum class SortOrder { ascending, descending };
 
-// By what `key_of`, a function or a pointer to a member, gives.
+// By what `key_of`, a function of the operator's user or a pointer to a member, gives.
 template <class T, class KeyOf>
 class KeyOrder {
  public:
   using Key = std::decay_t<std::invoke_result_t<const KeyOf&, const T&>>;
 
-  KeyOrder(KeyOf key_of, SortOrder order)
-      : key_of_(std::move(key_of)), descending_(order == SortOrder::descending) {}
+  KeyOrder(KeyOf key_of, SortOrder order, OperatorRef op)
+      : key_of_(std::move(key_of)), descending_(order == SortOrder::descending), op_(std::move(op)) {}
 
-  decltype(auto) key(const T& record) const { return std::invoke(key_of_, record); }
+  decltype(auto) key(const T& record) const {
+    return call_user(*op_, [&]() -> decltype(auto) { return std::invoke(key_of_, record); });
+  }
   std::uint64_t prefix(const T& record) const { return prefix_of_key(key(record)); }
   std::uint64_t prefix_of_key(const Key& key) const {
     const std::uint64_t prefix = order_prefix(key);
@@ -41,6 +44,7 @@ class KeyOrder {
  private:
   KeyOf key_of_;
   bool descending_;
+  OperatorRef op_;
 };
 
 // Pairs by the hash of their first, and for one hash by its bytes: brings equal keys together.

@@ -10,8 +10,10 @@
 
 namespace actorflow {
 
+// Throws resource_exhausted for more than a part may hold.
 template <class Result>
 void set_part_result(Part& part, const Result& result) {
+  part.expect_room_for(encoded_size(result));
   std::vector<std::byte> bytes(encoded_size(result));
   encode(result, bytes.data());
   part.set_result(std::move(bytes));

@@ -13,10 +13,10 @@
 
 namespace actorflow {
 
-// Of what a part has: every `stride`-th record's.
+// Of what a part has.
 template <class Sampled>
 struct PartSample {
-  std::uint64_t stride = 1;
+  double weight = 1;  // of so many records each that is taken is one
   std::vector<Sampled> taken;
 };
 
@@ -29,20 +29,22 @@ class SampleSink {
 
   template <class T>
   void operator()(const T& record) {
-    if (seen_++ % sample_.stride != 0) return;
-    auto& taken = sample_.taken;
-    taken.push_back(make_(record));
-    if (taken.size() < 2000) return;
-    for (std::size_t i = 0; 2 * i < taken.size(); ++i) taken[i] = std::move(taken[2 * i]);
-    taken.resize(taken.size() / 2);
-    sample_.stride *= 2;
+    if (seen_++ % stride_ != 0) return;
+    taken_.push_back(make_(record));
+    if (taken_.size() < 2000) return;
+    for (std::size_t i = 0; 2 * i < taken_.size(); ++i) taken_[i] = std::move(taken_[2 * i]);
+    taken_.resize(taken_.size() / 2);
+    stride_ *= 2;
   }
-  const PartSample<typename Make::Sampled>& sample() const { return sample_; }
+  // `weight`: of how many records each is one that it was given.
+  PartSample<typename Make::Sampled> take(double weight) {
+    return {weight * static_cast<double>(stride_), std::move(taken_)};
+  }
 
  private:
   const Make make_;
-  std::uint64_t seen_ = 0;
-  PartSample<typename Make::Sampled> sample_;
+  std::uint64_t seen_ = 0, stride_ = 1;
+  std::vector<typename Make::Sampled> taken_;
 };
 
 // The samples of all parts of a pipe whose source is prepared. `make(part)`: a Make for the part.
@@ -53,8 +55,8 @@ auto sample_parts(JobContext& job, const Pipe& pipe, const PlanOperator& op, Mak
                                    [pipe, make = std::move(make)](Part& part) {
                                      part.read_sample_only();
                                      SampleSink<Make> sink(make(part));
-                                     pipe.sample(part, part.index(), sink);
-                                     set_part_result(part, sink.sample());
+                                     const double weight = pipe.sample(part, part.index(), sink);
+                                     set_part_result(part, sink.take(weight));
                                    });
   return results_of<PartSample<typename Make::Sampled>>(outcomes);
 }

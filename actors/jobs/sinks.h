@@ -37,7 +37,7 @@ class ChunkWriter {
 
   // Where the next record of the partition, of so many bytes, is to be encoded.
   std::byte* append(std::size_t partition, std::size_t bytes) {
-    if (!buffer_.fits(bytes)) hand_over();
+    if (!buffer_.fits(bytes)) make_room(bytes);
     ++records_;
     return buffer_.append(static_cast<std::uint32_t>(partition), bytes);
   }
@@ -47,6 +47,10 @@ class ChunkWriter {
   }
 
  private:
+  void make_room(std::size_t bytes) {
+    part_.expect_room_for(bytes);
+    hand_over();
+  }
   void hand_over() { part_.hand_over(buffer_.take(part_.allocator())); }
 
   Part& part_;

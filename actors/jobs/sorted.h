@@ -25,6 +25,7 @@ struct Splitter {
   std::uint64_t prefix = 0;
   Key key;
   std::uint64_t part = 0, place = 0;
+  double weight = 1;  // of so many records this one is from the sample
 };
 
 template <class Order>
@@ -35,8 +36,14 @@ class Splitters {
   Splitters(Order order, std::vector<Splitter<Key>> sample, std::size_t partitions)
       : order_(std::move(order)) {
     std::ranges::sort(sample, [this](const auto& a, const auto& b) { return compare(a, b) < 0; });
-    for (std::size_t i = 1; i < partitions && !sample.empty(); ++i)
-      begins_.push_back(sample[std::min(sample.size() - 1, sample.size() * i / partitions)]);
+    double all = 0, passed = 0;
+    for (const auto& each : sample) all += each.weight;
+    for (const auto& each : sample) {
+      passed += each.weight;
+      while (begins_.size() + 1 < partitions &&
+             passed * static_cast<double>(partitions) > all * static_cast<double>(begins_.size() + 1))
+        begins_.push_back(each);
+    }
   }
 
   // How many partitions begin at the record or before it.
@@ -105,7 +112,7 @@ auto sample_splitters(JobContext& job, const Pipe& pipe, const Order& order, con
        sample_parts(job, pipe, op, [order](Part& from) { return SplitterSample<Order>(from, order); })) {
     for (auto& [key, place] : keys.taken) {
       const std::uint64_t prefix = order.prefix_of_key(typename Order::Key(key));
-      sample.push_back({prefix, std::move(key), part, place});
+      sample.push_back({prefix, std::move(key), part, place, keys.weight});
     }
     ++part;
   }

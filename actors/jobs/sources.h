@@ -47,7 +47,7 @@ struct TextFormat {
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
-    LineBlocks blocks(from.open(), from.split);
+    LineBlocks blocks(from.open(), from.split, limits_of(from.part));
     std::string_view line, text;
     try {
       while (!(text = blocks.next()).empty()) {
@@ -63,6 +63,15 @@ struct TextFormat {
     } catch (const OperatorFailure& failure) {
       from.fail(failure, blocks.offset() + static_cast<std::uint64_t>(line.data() - text.data()), line);
     }
+  }
+
+ private:
+  static LineLimits limits_of(const Part& part) {
+    LineLimits limits;
+    if (part.most_record_bytes() >= limits.max_line_bytes) return limits;
+    limits.max_line_bytes = part.most_record_bytes();
+    limits.advice = "is it a text file? Then give more --memory";
+    return limits;
   }
 };
 
@@ -197,6 +206,7 @@ struct TfRecordFormat {
     try {
       while (const auto bytes = file.next()) {
         record = {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+        from.part.expect_room_for(record.size());
         from.part.feed([&] { next(std::string_view(record)); });
         from.passed(file.offset(), record.size(), 1);
       }
@@ -220,8 +230,11 @@ struct FilePipe {
     read(part, input->parts[index], input->parts[index], next);
   }
   template <class Next>
-  void sample(Part& part, std::size_t index, Next&& next) const {
-    read(part, input->parts[index], pieces_of(*input, input->parts[index]), next);
+  double sample(Part& part, std::size_t index, Next&& next) const {
+    const auto& splits = input->parts[index];
+    const auto pieces = pieces_of(*input, splits);
+    read(part, splits, pieces, next);
+    return static_cast<double>(input->size(splits)) / static_cast<double>(input->size(pieces));
   }
   SourceFacts facts() const {
     return {[] {},
@@ -233,7 +246,8 @@ struct FilePipe {
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);
-    plan.parts = input->parts.size();
+    plan.parts += input->parts.size();
+    plan.input_bytes += input->bytes;
   }
 
  private:

@@ -49,7 +49,7 @@ void run_task(SimTask& task, const Scenario& scenario) {
 SimulatedJob::Files files_of(Storage& storage) {
   SimulatedJob::Files files;
   for (const auto& name : storage.list(output))
-    if (!name.ends_with(".tmp")) files[name] = storage.read(std::string(output) + "/" + name);
+    files[name] = storage.read(std::string(output) + "/" + name);
   return files;
 }
 

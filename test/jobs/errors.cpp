@@ -59,6 +59,29 @@ BOOST_AUTO_TEST_CASE(a_function_behind_another_is_the_one_that_is_named) {
   BOOST_TEST(has(in_fold, "reduce_by_key at errors.cpp"), in_fold.message);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_function_of_a_key_throws_is_treated_like_any_other) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.txt"), "1\n22\nbad\n4\n");
+  JobOptions options = small_parts();
+  options.partitions = 3;
+  for (const bool sorts : {true, false}) {
+    const std::string op = sorts ? "sort_by at errors.cpp:" : "top at errors.cpp:";
+    const auto result_of = [&](const Job& job) {
+      const auto lines = job.read_text(folder.file("in.txt"));
+      return sorts ? lines.sort_by(number).collect() : lines.top(9, number).collect();
+    };
+    options.skip_bad_records = 0;
+    const Status status = test::status_of([&] { result_of(Job(options)); });
+    BOOST_TEST(has(status, op), status.message);
+    BOOST_TEST(has(status, "threw: no number"), status.message);
+    BOOST_TEST(has(status, "file '" + folder.file("in.txt") + "' at byte 5: \"bad\""), status.message);
+    options.skip_bad_records = 1;
+    const Job job(options);
+    BOOST_TEST(result_of(job).size() == 3u);
+    BOOST_TEST(job.counters()["skipped records"] == 1);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bad_records_are_skipped_up_to_their_number_and_leave_nothing_behind) {
   std::vector<std::string> texts;
   for (int i = 0; i < 1000; ++i) texts.push_back(i % 250 == 7 ? "bad" : "1");
@@ -152,6 +175,10 @@ BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anythi
   BOOST_TEST((status.code == Code::already_exists), status.to_string());
   BOOST_TEST(has(status, "'" + folder.file("out") + "' is not empty"), status.message);
   BOOST_TEST(computed == 3);
+  // Without _SUCCESS it is what a lost job has left.
+  BOOST_TEST(!has(status, "has not ended"));
+  std::filesystem::remove(folder.file("out/_SUCCESS"));
+  BOOST_TEST(has(test::status_of(write), "has not ended, which --overwrite removes"));
   options.overwrite = true;
   write();
   BOOST_TEST(computed == 6);
@@ -201,6 +228,36 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_stopped_fails_as_cancelled) {
   BOOST_TEST((status.code == Code::cancelled), status.to_string());
 }
 
+BOOST_AUTO_TEST_CASE(a_part_ends_when_its_job_is_stopped_whatever_it_does) {
+  constexpr std::size_t many = 100'000, few = 1000;
+  const std::vector<int> numbers(many);
+  Job from_values(small_parts());
+  std::atomic<std::size_t> passed = 0;
+  BOOST_TEST(!test::status_of([&] {
+                from_values.from(numbers)
+                    .map([&](int n) {
+                      from_values.stop();
+                      ++passed;
+                      return n;
+                    })
+                    .count();
+              }).ok());
+  BOOST_TEST(passed < few);
+
+  Job joins(small_parts());  // every number of one side with every one of the other
+  const auto pairs = joins.from(std::vector<int>(few)).key_by([](int) { return 1; });
+  passed = 0;
+  BOOST_TEST(!test::status_of([&] {
+                pairs.join(pairs)
+                    .filter([&](const auto&) {
+                      joins.stop();
+                      return ++passed > 0;
+                    })
+                    .count();
+              }).ok());
+  BOOST_TEST(passed < few);
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
   JobOptions options = small_parts();
   options.explain = true;
@@ -214,9 +271,25 @@ BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
   const std::string text = to_text(job.plan());
   BOOST_TEST(text.find("stage 1\n  from at errors.cpp:") == 0u, text);
   BOOST_TEST(text.find("map at errors.cpp") != text.npos);
-  BOOST_TEST(text.find("-> pair<string,int64>\n  gives a shuffle by key, combined\n") != text.npos);
+  BOOST_TEST(text.find("-> pair<string,int64>\n  gives a shuffle by key, combined, in 1 partition\n") !=
+             text.npos);
   BOOST_TEST(text.find("stage 2, reads stage 1\n  reduce_by_key") != text.npos);
   BOOST_TEST(text.find("gives files in 'nowhere'") != text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_says_how_much_there_is_to_read_and_how_it_is_divided) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.txt"), std::string(4999, 'x') + "\n");
+  JobOptions options = small_parts();
+  options.explain = true;
+  Job job(options);
+  const auto lines = job.read_text(folder.file("in.txt")).key_by([](auto line) { return line.size(); });
+  BOOST_CHECK_THROW(lines.join(lines).count_by_key().count(), PlanIsComplete);
+  const std::string text = to_text(job.plan());
+  BOOST_TEST(text.find("stage 1, 5 parts of 5000 bytes in all\n  read_text") == 0u, text);
+  BOOST_TEST(text.find("gives a shuffle by key, in 5 partitions\nstage 2") != text.npos, text);
+  BOOST_TEST(text.find("gives a shuffle by key, combined\n") != text.npos, text);  // nobody knows yet
+  BOOST_TEST(to_dot(job.plan()).find("a shuffle by key, in 5 partitions") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(no_sample_is_taken_for_a_plan_that_is_explained) {

@@ -75,6 +75,23 @@ BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
   BOOST_CHECK_THROW((job.read_npy<std::array<float, 4>>(folder.file("e.npy")).count()), Error);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_killed_attempt_has_left_is_removed_or_passed_over) {
+  const test::Folder folder;
+  const std::string left = "/part-00001-of-00002.txt.4711-3.tmp";
+  Job job(small_parts());
+  job.from(std::vector<std::string>{"a", "b"}, 2)
+      .map([path = folder.file("out") + left](const std::string& line) {
+        test::write_file(path, "half a li");
+        return line;
+      })
+      .write_text(folder.file("out"));
+  BOOST_TEST(test::files_of(folder.file("out")).size() == 3u);
+
+  test::write_file(folder.file("out") + left, "half a li");
+  for (const std::string input : {"out", "out/", "out/part-*"})
+    BOOST_TEST((job.read_text(folder.file(input)).collect() == std::vector<std::string>{"a", "b"}));
+}
+
 BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
   const test::Folder folder;
   test::write_file(folder.file("a.txt"), "one\n");
@@ -92,6 +109,31 @@ BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
     BOOST_TEST(paths.at(numbered[i].first) == lines[i].first);
     BOOST_TEST(numbered[i].second == lines[i].second);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_large_file_that_cannot_be_cut_is_warned_of) {
+  const test::Folder folder;
+  const auto warning = [&] {
+    return find_input(posix_storage(), folder.file(""), 1'000'000)->warning(1'000'000);
+  };
+  test::write_file(folder.file("a.txt"), std::string(3'000'000, ' '));
+  test::write_file(folder.file("b.txt.gz"), std::string(1'000'000, ' '));
+  BOOST_TEST(warning() == "");
+  test::write_file(folder.file("c.txt.gz"), std::string(4'000'000, ' '));
+  BOOST_TEST(warning().starts_with("'" + folder.file("c.txt.gz") + "' of 4 MB cannot be cut"));
+  test::write_file(folder.file("d.tfrecord"), std::string(5'000'000, ' '));
+  BOOST_TEST(warning().starts_with("'" + folder.file("d.tfrecord") + "' of 5 MB, and 1 like it,"));
+}
+
+BOOST_AUTO_TEST_CASE(when_files_were_changed_is_looked_at_once) {
+  const test::Folder folder;
+  test::write_file(folder.file("a.txt"), "one");
+  const auto find = [&] { return find_input(posix_storage(), folder.file("a.txt"), 1'000); };
+  const auto input = find();
+  const std::string times = input->describe_times(posix_storage());
+  std::filesystem::last_write_time(folder.file("a.txt"), std::filesystem::file_time_type());
+  BOOST_TEST(input->describe_times(posix_storage()) == times);
+  BOOST_TEST(find()->describe_times(posix_storage()) != times);
 }
 
 BOOST_AUTO_TEST_CASE(rows_of_idx_files_are_records) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "actors/runtime/threaded_runtime.h"
@@ -63,11 +64,41 @@ BOOST_AUTO_TEST_CASE(the_output_is_the_same_for_any_number_of_threads) {
   }
 }
 
+// What was kept lies in one chunk, or in several: of 6.4 MB those of the least memory have 3 MiB.
+BOOST_AUTO_TEST_CASE(what_was_kept_is_divided_alike_for_any_memory) {
+  const test::Folder folder;
+  std::map<std::string, std::string> first;
+  for (const std::size_t memory : {48 * mib, 1024 * mib}) {
+    JobOptions options;
+    options.threads = 1;
+    options.memory_bytes = memory;
+    options.partitions = 3;
+    Job job(options);
+    const std::string output = folder.file(std::to_string(memory));
+    job.from(std::vector<std::int64_t>{0, 1}, 2)
+        .flat_map([](std::int64_t half) {
+          return std::views::iota(half * 400'000, (half + 1) * 400'000) |
+                 std::views::transform([](std::int64_t n) {
+                   const auto number = scrambled(static_cast<std::uint64_t>(n));
+                   return std::pair{static_cast<std::int64_t>(number % 5), n};
+                 });
+        })
+        .cache()
+        .sort_by([](const auto& pair) { return pair.first; })
+        .write_csv(output);
+    const auto files = test::files_of(output);
+    if (first.empty()) first = files;
+    BOOST_TEST((files == first), memory / mib << " MiB");
+  }
+}
+
 // Each run has every tenth number, with its own in the second place; equal keys keep the runs' order.
 BOOST_AUTO_TEST_CASE(more_runs_than_can_be_read_at_once_are_merged_by_and_by) {
   using Pair = std::pair<std::int64_t, std::int64_t>;
-  const auto merge_runs = [](std::int64_t count) {
-    const KeyOrder<Pair, std::int64_t Pair::*> order(&Pair::first, SortOrder::ascending);
+  constexpr auto here = std::source_location::current();
+  const auto merge_runs = [here](std::int64_t count) {
+    const KeyOrder<Pair, std::int64_t Pair::*> order(&Pair::first, SortOrder::ascending,
+                                                     make_operator<Pair>("sort_by", here));
     Part& part = *Part::current();
     std::vector<Run> runs;
     for (std::int64_t run = 0; run < count; ++run) {
@@ -92,6 +123,40 @@ BOOST_AUTO_TEST_CASE(more_runs_than_can_be_read_at_once_are_merged_by_and_by) {
     const auto told = job.from(std::vector<std::int64_t>{count}).map(merge_runs).collect();
     BOOST_TEST(told.at(0) == "merged", count << " runs: " << told.at(0));
   }
+}
+
+// Sums of floating-point numbers, whose last bits tell in which order they were folded, in a table that
+// holds all keys, some, or few: 600,000 keys, each in several parts.
+BOOST_AUTO_TEST_CASE(the_output_is_the_same_for_any_memory) {
+  const test::Folder folder;
+  std::map<std::string, std::string> first;
+  std::set<bool> spills;
+  for (const std::size_t memory : {48 * mib, 120 * mib, 1024 * mib}) {
+    JobOptions options;
+    options.threads = 1;
+    options.memory_bytes = memory;
+    options.partitions = 2;
+    Job job(options);
+    std::vector<std::int64_t> seeds(12);
+    std::iota(seeds.begin(), seeds.end(), 0);
+    const std::string output = folder.file(std::to_string(memory));
+    job.from(seeds, seeds.size())
+        .flat_map([](std::int64_t seed) {
+          return std::views::iota(std::int64_t{0}, std::int64_t{200'000}) |
+                 std::views::transform([seed](std::int64_t n) {
+                   const auto number = scrambled(static_cast<std::uint64_t>(seed * 200'000 + n));
+                   return std::pair{"key " + std::to_string(number % 600'000),
+                                    1.0 / static_cast<double>(number % 1009 + 1)};
+                 });
+        })
+        .reduce_by_key(std::plus<>())
+        .write_csv(output);
+    spills.insert(job.state()->engine().spilled_bytes() > 0);
+    const auto files = test::files_of(output);
+    if (first.empty()) first = files;
+    BOOST_TEST((files == first), memory / mib << " MiB");
+  }
+  BOOST_TEST(spills.size() == 2u);
 }
 
 // A million keys of 8 bytes take about 40 MiB, three times what a part of this job may hold.
@@ -221,6 +286,33 @@ BOOST_AUTO_TEST_CASE(too_little_memory_is_refused_with_what_is_needed) {
   BOOST_TEST(status.message.find("--memory of 10 MiB is too little for 2 parts at a time") !=
              status.message.npos);
   BOOST_TEST(status.message.find("at least 96 MiB") != status.message.npos);
+}
+
+// A part of this job may hold records of 12 MiB.
+BOOST_AUTO_TEST_CASE(a_record_for_which_there_is_too_little_memory_is_refused) {
+  const test::Folder folder;
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 48 * mib;
+  const auto expect = [](const Status& status, const std::string& text) {
+    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST(status.message.find(text) != status.message.npos, status.message);
+    BOOST_TEST(status.message.find("ive more --memory") != status.message.npos, status.message);
+  };
+  test::write_file(folder.file("in.txt"), "short\n" + std::string(13 * mib, 'x') + "\n");
+  expect(test::status_of([&] { Job(options).read_text(folder.file("in.txt")).count(); }),
+         "in.txt: the line at byte 6 is longer than 12582912 bytes");
+  const auto large = [](int) { return std::string(13 * mib, 'x'); };
+  const std::string too_large = "a record of 13631492 bytes is larger than a part may hold: 12582912";
+  expect(test::status_of([&] {
+           Job(options).from(std::vector{1, 2}).map(large).cache().count();
+         }),
+         too_large);
+  const auto medium = [](int) { return std::string(5 * mib, 'x'); };
+  expect(test::status_of([&] {
+           Job(options).from(std::vector{1, 2, 3}).map(medium).top(3).count();
+         }),
+         "is larger than a part may hold: 12582912");
 }
 
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {

@@ -237,6 +237,50 @@ BOOST_AUTO_TEST_CASE(sorted_partitions_are_of_about_one_size_even_if_all_keys_ar
   BOOST_TEST((all == bytes));
 }
 
+BOOST_AUTO_TEST_CASE(sorted_partitions_are_of_about_one_size_even_if_parts_are_not) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.partitions = 4;
+  Job job(options);
+  const auto sort_into = [&](const std::string& output, const auto& records) {
+    records.sort_by(std::identity()).write_text(output);
+    for (const auto& [name, text] : test::files_of(output))
+      if (name != "_SUCCESS")
+        BOOST_TEST(static_cast<double>(std::ranges::count(text, '\n')) < 1.2 * 42'000 / 4, name);
+  };
+  // The few are the smallest.
+  const auto texts = [&](std::int64_t first, std::int64_t count) {
+    std::vector<std::string> all;
+    for (const std::int64_t n : numbers(count)) all.push_back(std::to_string(first + n));
+    return job.from(all);
+  };
+  const auto few = texts(100'000, 2'000), many = texts(200'000, 40'000);
+  sort_into(folder.file("values"), few.union_with(many));
+  sort_into(folder.file("kept"), few.cache().union_with(many.cache()));
+  few.write_text(folder.file("few"));
+  many.write_text(folder.file("many"));
+  JobOptions whole = options;
+  whole.split_bytes = 1'000'000;
+  const Job files(whole);
+  sort_into(folder.file("files"),
+            files.read_text(folder.file("few/")).union_with(files.read_text(folder.file("many/"))));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_counted_before_a_sort_or_a_join_is_counted_once) {
+  JobOptions options = small_parts();
+  options.partitions = 4;
+  Job job(options);
+  const Counter seen = job.counter("seen");
+  const auto pairs = job.from(numbers(1000), 5).key_by([seen](std::int64_t n) {
+    seen.add();
+    return n;
+  });
+  BOOST_TEST(pairs.sort_by([](const auto& pair) { return pair.first; }).count() == 1000u);
+  BOOST_TEST(job.counters()["seen"] == 1000);
+  BOOST_TEST(pairs.join(job.from(numbers(10)).key_by(std::identity())).count() == 10u);
+  BOOST_TEST(job.counters()["seen"] == 2000);
+}
+
 BOOST_AUTO_TEST_CASE(distinct_union_and_numbers) {
   Job job(small_parts());
   const auto some = job.from(scrambled_numbers(1000, 100), 3);

@@ -87,7 +87,7 @@ inline WordFiles output_of(SimCluster& sim) {
   sim.storage().files().set_failures(0);  // the job may have ended before its last fault
   WordFiles files;
   for (const auto& name : sim.storage().list("out"))
-    if (!name.ends_with(".tmp")) files[name] = text_of_file(sim.storage(), "out/" + name);
+    files[name] = text_of_file(sim.storage(), "out/" + name);
   return files;
 }
 
