@@ -45,13 +45,21 @@ double seconds_of_threads(const std::string& name, const std::string& arguments)
   return seconds_of_program(name, arguments + " --memory 2GB");
 }
 
-std::string to_words(bool quick, std::uint64_t bytes = 400'000'000) {
-  return fmt::format("--input {} --output {}/cluster_counts --split_bytes 8MB",
-                     text_of(quick ? 1'000'000 : bytes), job_folder());
+std::string ours() { return job_folder() + "/cluster_ours"; }
+std::string expected() { return job_folder() + "/cluster_expected"; }
+
+std::string to_words(bool quick, const std::string& output, std::uint64_t bytes = 400'000'000) {
+  return fmt::format("--input {} --output {} --split_bytes 8MB", text_of(quick ? 1'000'000 : bytes),
+                     output);
 }
-std::string to_sort(bool quick) {
-  return fmt::format("--input {} --output {}/cluster_sorted", records_of(quick ? 10'000 : 10'000'000),
-                     job_folder());
+std::string to_sort(bool quick, const std::string& output) {
+  return fmt::format("--input {} --output {}", records_of(quick ? 10'000 : 10'000'000), output);
+}
+
+// Both have written the same bytes in the end, whatever one of them went through.
+Measurement of_equal_files(const Measurement& measured) {
+  expect_files(ours(), expected());
+  return measured;
 }
 
 // A part that is slow is run again after a second: the job takes several.
@@ -67,36 +75,41 @@ std::vector<Benchmark> job_cluster_benchmarks() {
   return {
       {"jobs/two_processes_word_count", "s", "one process of two threads", at_most(1.3),
        [](bool quick) {
-         return in_turn(
-             quick ? 1 : rounds, [&] { return seconds_of_cluster("word_count", to_words(quick), 2); },
-             [&] { return seconds_of_threads("word_count", to_words(quick)); });
+         return of_equal_files(in_turn(
+             quick ? 1 : rounds,
+             [&] { return seconds_of_cluster("word_count", to_words(quick, ours()), 2); },
+             [&] { return seconds_of_threads("word_count", to_words(quick, expected())); }));
        }},
       {"jobs/two_processes_terasort", "s", "one process of two threads", at_most(1.3),
        [](bool quick) {
-         return in_turn(
-             quick ? 1 : rounds, [&] { return seconds_of_cluster("terasort", to_sort(quick), 2); },
-             [&] { return seconds_of_threads("terasort", to_sort(quick)); });
+         return of_equal_files(in_turn(
+             quick ? 1 : rounds,
+             [&] { return seconds_of_cluster("terasort", to_sort(quick, ours()), 2); },
+             [&] { return seconds_of_threads("terasort", to_sort(quick, expected())); }));
        }},
       {"jobs/terasort_one_of_four_killed", "s", "1.4 times the undisturbed job, and 5 s", at_most(1),
        [](bool quick) {
          double undisturbed = 0;
-         return in_turn(
+         return of_equal_files(in_turn(
              quick ? 1 : rounds,
              [&] {
-               undisturbed = seconds_of_cluster("terasort", to_sort(quick), 4);
-               return seconds_of_cluster("terasort", to_sort(quick), 4,
+               undisturbed = seconds_of_cluster("terasort", to_sort(quick, expected()), 4);
+               return seconds_of_cluster("terasort", to_sort(quick, ours()), 4,
                                          fmt::format("sleep {:.2f}; kill -9 $last", undisturbed / 2));
              },
-             [&] { return 1.4 * undisturbed + 5; });
+             [&] { return 1.4 * undisturbed + 5; }));
        }},
       {"jobs/word_count_one_of_four_slow", "s", "the undisturbed job", at_most(1.3),
        [](bool quick) {
-         return in_turn(
+         return of_equal_files(in_turn(
              quick ? 1 : rounds,
              [&] {
-               return seconds_of_cluster("word_count", to_words(quick, long_text), 4, ten_times_slower);
+               return seconds_of_cluster("word_count", to_words(quick, ours(), long_text), 4,
+                                         ten_times_slower);
              },
-             [&] { return seconds_of_cluster("word_count", to_words(quick, long_text), 4); });
+             [&] {
+               return seconds_of_cluster("word_count", to_words(quick, expected(), long_text), 4);
+             }));
        }},
   };
 }

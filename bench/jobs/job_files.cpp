@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 #include "apps/cli/data_folder.h"
@@ -81,6 +82,17 @@ std::vector<std::string> sorted_lines(const std::string& folder) {
   }
   std::ranges::sort(lines);
   return lines;
+}
+
+void expect_files(const std::string& folder, const std::string& expected) {
+  const auto files_of = [](const std::string& path) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(path))
+      files[entry.path().filename().string()] = read_text_file(entry.path().string()).value();
+    return files;
+  };
+  if (files_of(folder) != files_of(expected))
+    throw std::runtime_error(fmt::format("the files in {} and {} differ", folder, expected));
 }
 
 void expect_lines(const std::string& folder, const std::string& expected) {

@@ -26,5 +26,7 @@ double seconds_of_program(const std::string& name, const std::string& arguments)
 std::vector<std::string> sorted_lines(const std::string& folder);
 // Throws runtime_error if they are not those of the other folder.
 void expect_lines(const std::string& folder, const std::string& expected);
+// The same of the names and bytes of all files of two folders.
+void expect_files(const std::string& folder, const std::string& expected);
 
 }  // namespace actorflow::bench
