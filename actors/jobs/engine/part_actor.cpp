@@ -29,7 +29,7 @@ caf::behavior PartRunner::behavior() {
 
 void PartRunner::run() {
   const Computing computing(work_);
-  AttemptRan ran{assignment_.id, {}, {}};
+  AttemptRan ran{assignment_.id, {}, {}, {}};
   const auto began = assignment_.clock->now();
   try {
     if (assignment_.made)
