@@ -23,6 +23,15 @@ bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &
 
 }  // namespace
 
+namespace {
+
+bool has_body(const Node& node) {
+  return std::ranges::any_of(
+      node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });
+}
+
+}  // namespace
+
 bool may_be_captured(const Node& node) {
   return DeviceName::parse(node.device).type == "GPU" && runs_without_the_host(node);
 }
@@ -52,6 +61,19 @@ void Executable::send_in_place(const TaskContext& task) {
     ExecutableNode& producer = nodes_[static_cast<std::size_t>(item.node->inputs[0].node)];
     if (producer.kernel && producer.device == &cpu_device()) producer.device = task.sending_device;
   }
+}
+
+// A GPU is waited for, and a loop ends when its condition says so: what they have taken tells nothing.
+bool Executable::computes_within(std::chrono::nanoseconds limit) const {
+  std::int64_t left = limit.count();
+  for (NodeId id = 0; id < size(); ++id) {
+    const ExecutableNode& item = node(id);
+    if (item.device->type() != DeviceType::cpu) return false;
+    if (!item.kernel) continue;
+    const std::int64_t ns = cost(id).ns();
+    if (ns == 0 || (left -= ns) < 0 || has_body(*item.node)) return false;
+  }
+  return true;
 }
 
 bool Executable::sends_to(TaskId task) const {

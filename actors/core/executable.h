@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <caf/actor.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
@@ -99,6 +100,8 @@ class Executable {
   // Whether a step of this partition sends tensors to that task.
   bool sends_to(TaskId task) const;
   NodeCost& cost(NodeId id) const { return costs_[static_cast<std::size_t>(id)]; }
+  // Whether all kernels together take no longer; false while one of them has not been measured.
+  bool computes_within(std::chrono::nanoseconds limit) const;
   StepsGivenUp& given_up() const { return given_up_; }
   Team* team() const { return team_; }
   Clock& clock() const { return *clock_; }

@@ -42,7 +42,7 @@ class QueueShard {
   std::map<std::string, caf::actor, std::less<>> inputs_;
 };
 
-using QueueShardActor = caf::stateful_actor<std::unique_ptr<QueueShard>, ComputingActor>;
+using QueueShardActor = caf::stateful_actor<std::unique_ptr<QueueShard>, MeasuredActor>;
 caf::behavior queue_shard_actor(QueueShardActor* self, TaskRef task);
 
 }  // namespace actorflow

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "actors/runtime/exit_status.h"
 #include "actors/runtime/thread_unit.h"
@@ -18,6 +19,8 @@ namespace {
 
 // Between two kernels of a step there is less than this.
 constexpr std::chrono::microseconds search_time{500};
+// A yield to nobody takes less than 1 us.
+constexpr std::chrono::microseconds turn_of_another{10};
 constexpr std::chrono::milliseconds rescue_interval{50};
 
 caf::resumable* pop(ReadyQueue& queue, std::atomic<int>& size) {
@@ -112,6 +115,18 @@ bool Scheduler::may_have(int index) const {
          (num_pieces_.load(std::memory_order_relaxed) > 0 && index < takers_of_pieces());
 }
 
+// Gives the core up at each look. Where somebody else then had it for a while, there are more threads
+// than cores, as with several tasks on a machine: to search on would take it from those that have work.
+void Scheduler::search(int index) const {
+  auto now = std::chrono::steady_clock::now();
+  const auto enough = now + search_time;
+  while (!may_have(index) && now < enough) {
+    sched_yield();
+    const auto before = std::exchange(now, std::chrono::steady_clock::now());
+    if (now - before > turn_of_another) return;
+  }
+}
+
 caf::resumable* Scheduler::next(int index) {
   Worker& self = *workers_[static_cast<std::size_t>(index)];
   std::unique_lock lock(mutex_);
@@ -119,8 +134,7 @@ caf::resumable* Scheduler::next(int index) {
   while (!job && !stopping_) {
     self.state = State::searching;
     lock.unlock();
-    const auto enough = std::chrono::steady_clock::now() + search_time;
-    while (!may_have(index) && std::chrono::steady_clock::now() < enough) sched_yield();
+    search(index);
     lock.lock();
     job = take(index);
     if (job || stopping_) break;

@@ -35,6 +35,8 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   virtual caf::execution_unit& piece_unit() = 0;
   // The number of workers that may compute beside computing client threads.
   virtual int helpers() const = 0;
+  // False where time stands still while an actor runs: in a simulation.
+  virtual bool in_real_time() const = 0;
   // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process, with
   // the status `lost_task` (exit_status.h), so that whoever manages it starts it again; or the simulated
   // one.
@@ -60,6 +62,7 @@ class Scheduler final : public TaskScheduler {
   caf::resumable* take_piece();
 
   int helpers() const override;
+  bool in_real_time() const override { return true; }
   [[noreturn]] void end_task(const std::string& reason) override;
 
   // Call when a client's thread begins or stops computing.
@@ -97,6 +100,8 @@ class Scheduler final : public TaskScheduler {
   // An actor that the worker may take, or null. REQUIRES: mutex_ is held.
   caf::resumable* take(int index);
   bool may_have(int index) const;
+  // Looks for an actor for a moment, while the core is not wanted by others.
+  void search(int index) const;
   // How many workers, from the first on, take pieces.
   int takers_of_pieces() const;
   void wake_one(int workers);

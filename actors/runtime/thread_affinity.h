@@ -3,8 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <utility>
 
+#include "actors/runtime/activation_time.h"
 #include "actors/runtime/guarded_actor.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_unit.h"
@@ -28,8 +30,33 @@ using LightActor = WokenHere<Duty::light>;
 // An actor whose work may take long.
 using ComputingActor = WokenHere<Duty::compute>;
 
+// Computes as long as its messages ask for. Runs on the thread that wakes it as long as its activations
+// are brief, even if that is the network's: to wake a worker and be answered by it takes longer than
+// they do.
+class MeasuredActor : public GuardedActor {
+ public:
+  using GuardedActor::enqueue;
+  using GuardedActor::GuardedActor;
+
+  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
+    GuardedActor::enqueue(std::move(what),
+                          time_.brief() ? ThreadUnit::current() : ThreadUnit::current_for_compute());
+  }
+  resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override {
+    if (!TaskScheduler::of(home_system()).in_real_time()) return GuardedActor::resume(unit, max_messages);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = GuardedActor::resume(unit, max_messages);
+    time_.measured(std::chrono::steady_clock::now() - begin);
+    return result;
+  }
+
+ private:
+  ActivationTime time_;
+};
+
 // Pinned to one unit for a while: two clients would otherwise pull each other's steps onto one thread,
-// because each has work for actors that both use. While it is not pinned, where a ComputingActor runs.
+// because each has work for actors that both use. While it is not pinned, where a ComputingActor runs,
+// or where a LightActor does if it is said to be brief.
 class PinnedActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
@@ -37,14 +64,20 @@ class PinnedActor : public GuardedActor {
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     auto* pinned = unit_.load(std::memory_order_acquire);
-    GuardedActor::enqueue(std::move(what), pinned ? pinned : ThreadUnit::current_for_compute());
+    if (!pinned)
+      pinned = brief_.load(std::memory_order_relaxed) ? ThreadUnit::current()
+                                                      : ThreadUnit::current_for_compute();
+    GuardedActor::enqueue(std::move(what), pinned);
   }
+  // Whether its next activations take no longer than ActivationTime::limit, as far as is known.
+  void set_brief(bool brief) { brief_.store(brief, std::memory_order_relaxed); }
   // For the actor itself, while it runs: to the unit of its thread.
   void pin() { unit_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }
   void unpin() { unit_.store(nullptr, std::memory_order_release); }
 
  private:
   std::atomic<ThreadUnit*> unit_{nullptr};
+  std::atomic<bool> brief_{false};
 };
 
 // Runs on any thread that is free to compute.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/runtime/scheduler.h"
+#include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 namespace {
@@ -112,7 +113,16 @@ void ThreadUnit::count_as_computing(bool computes) {
   if (duty_ == Duty::compute) scheduler_.client_computes(computes);
 }
 
-void ThreadUnit::run(caf::resumable* actor) { run_on(*this, actor, max_throughput); }
+// On the network's thread who has more to do than one turn was taken for brief and is not: the workers
+// go on with it.
+void ThreadUnit::run(caf::resumable* actor) {
+  const bool may_stay = duty_ == Duty::compute || dynamic_cast<LightActor*>(actor);
+  if (may_stay) return run_on(*this, actor, max_throughput);
+  if (actor->resume(this, max_throughput) == caf::resumable::resume_later)
+    scheduler_.enqueue(actor);
+  else
+    caf::intrusive_ptr_release(actor);
+}
 
 void ThreadUnit::open() {
   count_as_computing(true);

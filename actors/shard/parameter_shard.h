@@ -34,7 +34,7 @@ class ParameterShard {
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
 };
 
-using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, ComputingActor>;
+using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, MeasuredActor>;
 caf::behavior shard_actor(ShardActor* self, TaskRef task);
 
 }  // namespace actorflow

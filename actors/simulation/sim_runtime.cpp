@@ -34,6 +34,7 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
   caf::execution_unit& piece_unit() override { return unit_; }
   // So that lanes hand nodes over: the schedule then decides which comes first.
   int helpers() const override { return 1; }
+  bool in_real_time() const override { return false; }
   void end_task(const std::string& reason) override { world_.end_task(reason); }
   bool detaches_utility_actors() const override { return false; }
 

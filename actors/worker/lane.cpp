@@ -75,10 +75,13 @@ void Lane::on_completed(Completed& result) {
   advance();
 }
 
+// What has been brief and is no longer, since a batch is larger, is so once.
 void Lane::advance() {
+  const auto begin = brief_ ? executable_->clock().now() : Clock::time_point();
   while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
     fire(next());
   }
+  if (brief_ && executable_->clock().now() - begin > ActivationTime::limit) set_brief(false);
   if (active_ && remaining_ == 0) finish();
 }
 
@@ -226,12 +229,23 @@ void Lane::finish() {
   first_ready_ = 0;
   ready_elsewhere_.clear();
   self_->unpin();
+  look_at_costs();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.
   caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
   StepDone message{step_, std::move(status_), std::move(retvals_)};
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
   tell(*task_, master_, std::move(message));
   active_ = false;
+}
+
+void Lane::look_at_costs() {
+  constexpr unsigned one_in = 32;
+  if (++steps_ended_ % one_in == 2) set_brief(executable_->computes_within(ActivationTime::limit));
+}
+
+void Lane::set_brief(bool brief) {
+  brief_ = brief;
+  self_->set_brief(brief);
 }
 
 std::span<Tensor> Lane::inputs_of(const ExecutableNode& item) {

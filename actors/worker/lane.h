@@ -55,6 +55,9 @@ class Lane {
   void note_end(NodeId id, std::int64_t bytes_out);
   void fail_step(Status status);
   void finish();
+  // Now and then: whether the network's thread may run the lane.
+  void look_at_costs();
+  void set_brief(bool brief);
 
   std::span<Tensor> inputs_of(const ExecutableNode& item);
   std::vector<Tensor> take_inputs(const ExecutableNode& item);
@@ -81,6 +84,8 @@ class Lane {
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
   bool interrupted_ = false;  // there is more to run, after the messages in the mailbox
+  unsigned steps_ended_ = 0;
+  bool brief_ = false;  // the network's thread may run it
 };
 
 using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, PinnedActor>;

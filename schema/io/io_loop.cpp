@@ -56,15 +56,13 @@ void IoLoop::post(std::function<void()> task) {
     posted_.push_back(std::move(task));
     if (posted_.size() > 1) return;  // somebody has woken the loop already
   }
-  if (on_loop()) return later([this] { run_posted(); });
+  if (on_loop()) try {
+      return later([this] { run_posted(); });
+    } catch (...) {  // without memory for that the loop wakes itself
+    }
   const std::uint64_t one = 1;
   // Fails only where the counter is full, and then the loop is awake.
   if (write(event_fd_, &one, sizeof one) < 0) return;
-}
-
-void IoLoop::start(std::function<void()> task) {
-  if (on_loop()) return task();
-  post(std::move(task));
 }
 
 void IoLoop::run(const std::function<void()>& task) {

@@ -32,8 +32,6 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
 
   // Any thread: runs the task on the loop, in the order of the calls.
   void post(std::function<void()> task);
-  // Any thread: as post(), but on the loop's thread the task runs at once.
-  void start(std::function<void()> task);
   // Any thread: runs the task on the loop and waits for it; on the loop's thread it runs at once. Throws
   // what the task throws.
   void run(const std::function<void()>& task);

@@ -13,8 +13,9 @@ BulkSender::Events PeerLink::bulk_events() {
 void PeerLink::send(Message message) {
   const auto [plane, wake] = outbox_.push(std::move(message));
   if (!wake) return;
+  // What the loop's own callbacks send goes out together when they have ended.
   if (plane == Plane::control)
-    core_.loop.start([self = shared_from_this()] { self->pump(); });
+    core_.loop.post([self = shared_from_this()] { self->pump(); });
   else
     core_.loop.post([self = shared_from_this()] { self->bulk_->pump(); });
 }
@@ -37,7 +38,8 @@ void PeerLink::start() {
           .timeoutAfter(limit_ms * kj::MILLISECONDS, kj::mv(opened))
           .catch_([this, limit_ms](kj::Exception&& exception) {
             if (!security_.refusal->empty())
-              return fail({Code::permission_denied, "no connection to " + name() + ": " + *security_.refusal});
+              return fail(
+                  {Code::permission_denied, "no connection to " + name() + ": " + *security_.refusal});
             const bool late = exception.getType() == kj::Exception::Type::OVERLOADED;
             fail({Code::unavailable, "cannot reach " + name() + ": " +
                                          (late ? "no answer within " + std::to_string(limit_ms) + " ms"
@@ -108,7 +110,7 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
     }
     throw_if_error(check_size({delivery->sizeInWords(), 0}));
   } catch (const Error& error) {
-    // Later: send() may have been called from a callback, and there is one at a time.
+    // Later: this is inside of the promise that it ends.
     core_.loop.later([self = shared_from_this(), status = error.status()] {
       self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
     });

@@ -268,7 +268,7 @@ std::string actor_mistake(const std::string& name, const std::string& text) {
   static const std::regex of_caf(
       R"((event_based|blocking|scoped|typed|composable_behavior_based)_actor\b)");
   static const std::regex state(
-      R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Pinned|Piece)Actor>))");
+      R"(stateful_actor<(?!std::unique_ptr<\w+>, (Light|Computing|Measured|Pinned|Piece)Actor>))");
   static const std::regex of_lambda(R"(spawn(<[^>]*>)?\(\s*\[)");
   static const std::regex unguarded(R"(return\s*\{+\s*\[)");
   if (exempt.contains(name)) return {};

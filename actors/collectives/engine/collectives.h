@@ -104,7 +104,7 @@ class Collectives {
   Status over_;  // not ok: the job is over, and no step waits any more
 };
 
-using CollectivesActor = caf::stateful_actor<std::unique_ptr<Collectives>, ComputingActor>;
+using CollectivesActor = caf::stateful_actor<std::unique_ptr<Collectives>, MeasuredActor>;
 caf::behavior collectives_actor(CollectivesActor* self, TaskRef task);
 
 }  // namespace actorflow

@@ -1,0 +1,96 @@
+// Which thread runs an actor whose work is measured.
+#include "actors/runtime/activation_time.h"
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+#include <chrono>
+#include <thread>
+
+#include "actors/runtime/thread_affinity.h"
+#include "actors/runtime/threaded_runtime.h"
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace actorflow {
+
+struct TimedWork {
+  std::chrono::microseconds time;
+  std::atomic<std::thread::id>& thread;
+  ThreadUnit& waiting;
+};
+
+}  // namespace actorflow
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::TimedWork)
+
+namespace {
+
+caf::behavior worker(MeasuredActor*) {
+  return {[](const TimedWork& work) {
+    if (work.time > 0us) std::this_thread::sleep_for(work.time);
+    work.thread = std::this_thread::get_id();
+    work.waiting.stop();
+  }};
+}
+
+// A thread whose own work is not to wait, as the network's.
+struct LightThread {
+  ThreadedRuntime runtime{{.num_threads = 1}};
+  caf::actor actor = runtime.system().spawn<caf::lazy_init>(worker);
+
+  bool runs(std::chrono::microseconds time) {
+    std::atomic<std::thread::id> thread;
+    {
+      const Attendance once(runtime.scheduler(), Duty::light);
+      caf::anon_send(actor, TimedWork{time, thread, once.unit()});
+      once.unit().run_until_stopped();
+    }
+    return thread == std::this_thread::get_id();
+  }
+  // Whether it ever does: on a busy machine a short activation may take long, too.
+  bool comes_to_run() {
+    for (int i = 0; i < 100'000; ++i)
+      if (runs(0us)) return true;
+    return false;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(activation_time)
+
+BOOST_AUTO_TEST_CASE(a_new_actor_counts_as_long_until_it_was_brief_for_a_while) {
+  ActivationTime time;
+  BOOST_TEST(!time.brief());
+  time.measured(1us);
+  BOOST_TEST(!time.brief());
+  for (int i = 0; i < 200; ++i) time.measured(1us);
+  BOOST_TEST(time.brief());
+}
+
+BOOST_AUTO_TEST_CASE(one_long_activation_is_remembered_for_many_short_ones) {
+  ActivationTime time;
+  for (int i = 0; i < 200; ++i) time.measured(1us);
+  time.measured(2 * ActivationTime::limit);
+  for (int i = 0; i < 30; ++i) {
+    BOOST_TEST(!time.brief());
+    time.measured(1us);
+  }
+  for (int i = 0; i < 200; ++i) time.measured(1us);
+  BOOST_TEST(time.brief());
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_light_thread_runs_what_has_been_brief_and_leaves_what_has_been_long_to_the_workers) {
+  LightThread light;
+  BOOST_TEST(!light.runs(0us));
+  BOOST_TEST(light.comes_to_run());
+  light.runs(5ms);
+  BOOST_TEST(!light.runs(0us));
+  BOOST_TEST(light.comes_to_run());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
