@@ -1,21 +1,22 @@
 // Parameter servers in processes of their own: how fast variables go to a worker and back, against
-// copying their bytes, and synchronous training, against the same model in one process.
+// copying their bytes, and training, against the same tasks in one process.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "actors/actorflow.h"
-#include "actors/models/classifiers.h"
+#include "apps/training/train_locally.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
 #include "bench/harness.h"
 #include "bench/program.h"
 #include "dataflow/ops/training_ops.h"
-#include "dataflow/train/replicate.h"
+#include "dataflow/train/strategy.h"
 #include "kernels/devices/device.h"
 
 namespace actorflow::bench {
@@ -115,61 +116,70 @@ Measurement shard(bool quick) {
       3, [&] { return push_and_pull(elements, rounds); }, [&] { return copy(elements, rounds); });
 }
 
-constexpr std::int64_t batch = 128;
-const std::vector<std::int64_t> hidden{1024, 1024};
-const Sgd sgd{.learning_rate = 0.1};
+// Training of a perceptron by stochastic gradient descent, by 2 parameter servers and 2 workers.
+struct Job {
+  std::string hidden;  // as flags say it
+  std::int64_t batch = 0;
+  Strategy strategy;
+  std::int64_t steps = 0;
+};
+constexpr double learning_rate = 0.1;
 
-// Thousand examples per second of synchronous training in four processes.
-double four_processes(std::int64_t steps) {
+TrainOptions options_of(const Job& job, std::int64_t steps) {
   TrainOptions options;
-  options.model.settings = {{"hidden", "1024,1024"}};
-  options.optimizer = sgd;
-  options.batch_size = batch;
+  options.model.settings = {{"hidden", job.hidden}};
+  options.optimizer = Sgd{.learning_rate = learning_rate};
+  options.batch_size = job.batch;
   options.train_steps = steps;
-  options.strategy = Synchronous{};
-  Cluster cluster(
-      2, 2,
-      {"--hidden=1024,1024", "--optimizer=sgd", fmt::format("--learning_rate={}", sgd.learning_rate),
-       fmt::format("--batch_size={}", batch), fmt::format("--train_steps={}", steps),
-       "--sync_replicas"});
+  options.strategy = job.strategy;
+  return options;
+}
+
+// Thousand examples per second of four processes.
+double four_processes(const Job& job, std::int64_t steps) {
+  std::vector<std::string> flags{
+      "--hidden=" + job.hidden, "--optimizer=sgd", fmt::format("--learning_rate={}", learning_rate),
+      fmt::format("--batch_size={}", job.batch), fmt::format("--train_steps={}", steps)};
+  if (is_synchronous(job.strategy)) flags.emplace_back("--sync_replicas");
+  Cluster cluster(2, 2, flags);
   const std::atomic<bool> interrupted = false;
-  return train_replica(cluster.server(), labelled(mnist()), options, interrupted, nullptr)->examples_per_second /
-         1e3;
+  const auto report =
+      train_replica(cluster.server(), labelled(mnist()), options_of(job, steps), interrupted, nullptr);
+  return report->examples_per_second / 1e3;
 }
 
-// Of the same model in a session of this process.
-double one_process(int threads, int steps) {
-  Graph g;
-  const Variable step = global_step(g);
-  const Classifier model = make_classifier(g, mlp(hidden), mnist().train.image());
-  const TrainOp train = minimize(g, model.train.loss, model.variables.trained(), step, sgd);
-  LocalCluster cluster({{"local", 1}}, threads);
-  Session session(cluster.server("local", 0).target(), g);
-  session.initialize_variables();
-  DatasetIterator batches(cluster.server("local", 0), labelled(mnist()).training_batches({.size = batch}));
-  const auto run = [&] {
-    const Tuple next = batches.next();
-    session.run({train.step, model.train.loss}, {{model.x, next[0]}, {model.labels, next[1]}});
+// The same tasks in this process, which has a thread for each core.
+double one_process(const Job& job, std::int64_t steps) {
+  const std::atomic<bool> interrupted = false;
+  const auto report = train_locally(2, 2, labelled(mnist()), options_of(job, steps), interrupted,
+                                    nullptr, [](const auto&) {});
+  return report->examples_per_second / 1e3;
+}
+
+std::function<Measurement(bool)> processes_beside_one(const Job& job) {
+  return [job](bool quick) {
+    const std::int64_t steps = quick ? 4 : job.steps;
+    return in_turn(
+        quick ? 1 : 3, [&] { return four_processes(job, steps); },
+        [&] { return one_process(job, steps); });
   };
-  for (int i = 0; i < 3; ++i) run();
-  return static_cast<double>(steps * batch) / 1e3 / seconds_of([&] {
-           for (int i = 0; i < steps; ++i) run();
-         });
 }
 
-Measurement four_processes_against_one(bool quick) {
-  const int steps = quick ? 2 : 300;
-  return in_turn(
-      quick ? 1 : 3, [&] { return four_processes(steps); }, [&] { return one_process(2, steps); });
-}
+const Job small_synchronous{"128", 64, Synchronous{}, 3000};
+const Job small_asynchronous{"128", 64, Asynchronous{}, 8000};
+const Job large_synchronous{"1024,1024", 128, Synchronous{}, 300};
 
 }  // namespace
 
 std::vector<Benchmark> parameter_server_benchmarks() {
   return {
       {"parameter_servers/push_and_pull_10_million", "GB/s", "memcpy, one thread", at_least(0.4), shard},
-      {"parameter_servers/2_ps_2_workers_784_1024_1024_10", "kimg/s", "one process, 2 threads",
-       at_least(0.7), four_processes_against_one},
+      {"parameter_servers/2_ps_2_workers_784_128_10", "kimg/s", "the same tasks in one process",
+       at_least(0.7), processes_beside_one(small_synchronous)},
+      {"parameter_servers/2_ps_2_workers_784_128_10_async", "kimg/s", "the same tasks in one process",
+       at_least(0.7), processes_beside_one(small_asynchronous)},
+      {"parameter_servers/2_ps_2_workers_784_1024_1024_10", "kimg/s", "the same tasks in one process",
+       at_least(0.8), processes_beside_one(large_synchronous)},
   };
 }
 
