@@ -155,12 +155,13 @@ std::size_t StageTracker::lose_task(int task) {
   return lost_.size();
 }
 
-void StageTracker::lose_part(std::size_t part, int task) {
-  if (!keeps_ || !made_[part] || holders_[part] != task) return;
+bool StageTracker::lose_part(std::size_t part, int task) {
+  if (!keeps_ || !made_[part] || holders_[part] != task) return false;
   made_[part] = false;
   holders_[part] = nowhere;
   --num_made_;
   lost_.push_back(part);
+  return true;
 }
 
 void StageTracker::remake_lost() {

@@ -59,8 +59,8 @@ class StageTracker {
 
   // The task is gone, with what it held and its attempts. Returns how many parts are lost.
   std::size_t lose_task(int task);
-  // What the task held of the part is gone.
-  void lose_part(std::size_t part, int task);
+  // What the task held of the part is gone. False if it did not hold the part.
+  bool lose_part(std::size_t part, int task);
   // Lost parts are to run again; or those of them of which `wanted` says so.
   void remake_lost();
   void remake_lost(const std::function<bool(std::size_t part)>& wanted);

@@ -170,11 +170,12 @@ bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
 }
 
 // Whether the part can do without the record. Two attempts of the part may fail for one record, which is
-// skipped once. What a disk has done to a function is no fault of its record's.
+// skipped once. What a disk, want of memory or the end of the job has done to a function is no fault of
+// its record's.
 bool JobCoordinator::skips(Stage& stage, std::size_t part, std::uint64_t record, Code why) {
   auto& skips = stage.skips[part];
   if (skips.contains(record)) return true;
-  if (skipped_ >= order_.skip_bad_records || why == Code::disk_error) return false;
+  if (skipped_ >= order_.skip_bad_records || may_pass(why) || why == Code::cancelled) return false;
   ++skipped_;
   skips.insert(record);
   return true;
@@ -208,8 +209,8 @@ bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
   if (found == stages_.end() || missing.part >= found->second.tracker.parts()) return true;
   Stage& input = found->second;
   const auto part = static_cast<std::size_t>(missing.part);
-  input.tracker.lose_part(part, missing.holder);
-  if (why.code != Code::data_loss) return true;
+  // Several attempts may find one loss.
+  if (!input.tracker.lose_part(part, missing.holder) || why.code != Code::data_loss) return true;
   const std::string who =
       fmt::format("{}: what part {} has kept at {}", input.spec ? input.spec->name : "an earlier stage",
                   part, order_.mail->name_of(missing.holder));
