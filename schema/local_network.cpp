@@ -99,7 +99,10 @@ class Port {
     }
     strand_.close();
     const Status status{Code::unavailable, "lost the connection to " + self_.name.to_string()};
-    for (const auto& link : links) link->strand.run([link, status] { link->events.down(status); });
+    for (const auto& link : links) try {
+        link->strand.run([link, status] { link->events.down(status); });
+      } catch (...) {  // of one link's callback: the others must hear of it, too
+      }
   }
 
  private:

@@ -103,11 +103,13 @@ std::set<std::int64_t> steps_of_newer(const std::vector<std::string>& files, std
 void remove_others(Storage& storage, const std::string& folder, const Manifest& saved,
                    const KeepOptions& keep, std::int64_t epoch) {
   const auto all = storage.list(folder);
+  const auto of_newer = steps_of_newer(all, epoch);
   auto whole = saved_steps(all);
+  for (const auto step : of_newer) whole.erase(step);
   for (const auto step : damaged_after(storage, folder, whole, saved.global_step)) whole.erase(step);
   auto kept = steps_to_keep(storage, folder, whole, keep);
   kept.insert(saved.global_step);
-  kept.merge(steps_of_newer(all, epoch));
+  kept.insert(of_newer.begin(), of_newer.end());
   std::vector<std::string> manifests, files;
   for (const auto& name : all) {
     const FileName parts(name);

@@ -109,10 +109,12 @@ Stage& InputActor::stage() {
 void InputActor::read_ahead() {
   scheduled_ = false;
   if (!ended_ && std::ssize(ahead_) < dataset_.prefetched()) {
-    ahead_.emplace_back();
-    Status status = compute(ahead_.back());
-    if (!status.ok()) ahead_.pop_back();
-    if (!ended_) failed_ahead_ = std::move(status);
+    Tuple element;
+    Status status = compute(element);
+    if (status.ok())
+      ahead_.push_back(std::move(element));
+    else if (!ended_)
+      failed_ahead_ = std::move(status);
   }
   schedule_read_ahead();
 }
