@@ -1,8 +1,6 @@
 // Collective operations of ranks in one process.
 #include "actors/collectives/communicator.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -11,7 +9,6 @@
 #include "dataflow/collectives/cost.h"
 #include "test/actors/support/ranks.h"
 #include "test/support/contributions.h"
-#include "test/support/crash.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
@@ -461,29 +458,6 @@ BOOST_AUTO_TEST_CASE(a_task_has_a_group_of_a_name_once) {
                           says("has a group 'world' already"));
     BOOST_TEST(identical(world.all_reduce(Tensor{3}), Tensor{3}));
   });
-}
-
-// The memory of a tensor that nobody can read.
-class Nowhere final : public Allocator {
- public:
-  BufferRef allocate(std::size_t size_bytes) override {
-    void* nowhere = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return BufferRef(new Buffer(nowhere, size_bytes, *this));
-  }
-
- private:
-  void release(Buffer* buffer) override { delete buffer; }
-};
-
-BOOST_AUTO_TEST_CASE(a_crash_in_its_arithmetic_names_operation_and_task) {
-  const test::Death death = test::death_of([] {
-    Nowhere nowhere;
-    const Tensor values = Tensor::allocate(DType::float32, {1000}, nowhere);
-    Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
-  });
-  BOOST_TEST(death.signal == SIGSEGV);
-  const std::string named = "computed the collective operation all_reduce float32[1000]";
-  BOOST_TEST(death.said.find(named) != std::string::npos, death.said);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,44 @@
+// A crash in the arithmetic of a collective operation. A suite of its own: the copy of the process that
+// crashes must be made before anything has started threads, or has installed the handlers that report
+// crashes.
+#include <sys/mman.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "actors/collectives/communicator.h"
+#include "test/actors/support/ranks.h"
+#include "test/support/crash.h"
+
+using namespace actorflow;
+using test::Ranks;
+
+namespace {
+
+// The memory of a tensor that nobody can read.
+class Nowhere final : public Allocator {
+ public:
+  BufferRef allocate(std::size_t size_bytes) override {
+    void* nowhere = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return BufferRef(new Buffer(nowhere, size_bytes, *this));
+  }
+
+ private:
+  void release(Buffer* buffer) override { delete buffer; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(collective_crash)
+
+BOOST_AUTO_TEST_CASE(a_crash_in_its_arithmetic_names_operation_and_task) {
+  const test::Death death = test::death_of([] {
+    Nowhere nowhere;
+    const Tensor values = Tensor::allocate(DType::float32, {1000}, nowhere);
+    Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
+  });
+  BOOST_TEST(death.signal == SIGSEGV);
+  const std::string named = "computed the collective operation all_reduce float32[1000]";
+  BOOST_TEST(death.said.find(named) != std::string::npos, death.said);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
