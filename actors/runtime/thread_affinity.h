@@ -3,10 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <utility>
 
 #include "actors/runtime/activation_time.h"
+#include "actors/runtime/clock.h"
 #include "actors/runtime/guarded_actor.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_unit.h"
@@ -44,9 +44,9 @@ class MeasuredActor : public GuardedActor {
   }
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override {
     if (!TaskScheduler::of(home_system()).in_real_time()) return GuardedActor::resume(unit, max_messages);
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = steady_clock().now();
     const auto result = GuardedActor::resume(unit, max_messages);
-    time_.measured(std::chrono::steady_clock::now() - begin);
+    time_.measured(steady_clock().now() - begin);
     return result;
   }
 
