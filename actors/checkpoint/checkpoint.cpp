@@ -33,8 +33,7 @@ Checkpoint load_checkpoint(Storage& storage, const std::string& path) {
   const auto ranges = all_tensors(manifest);
   try {
     CheckpointReader reader(storage, folder_of(path), manifest, ranges);
-    while (reader.read_some()) {
-    }
+    reader.read_all();
     auto tensors = reader.take();
     Checkpoint checkpoint{manifest.global_step, {}, manifest.saved_at_s};
     for (std::size_t i = 0; i < ranges.size(); ++i)

@@ -31,8 +31,7 @@ void read_through(Storage& storage, const std::string& path,
     const Manifest manifest = read_manifest(storage, path);
     for (const auto& entry : manifest.tensors) try {
         CheckpointReader reader(storage, folder_of(path), alone(manifest, entry), {{entry.name}});
-        while (reader.read_some()) {
-        }
+        reader.read_all();
       } catch (const Error& error) {
         mistake(error);
       }

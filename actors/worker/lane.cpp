@@ -75,7 +75,7 @@ void Lane::on_completed(Completed& result) {
   advance();
 }
 
-// What has been brief and is no longer, since a batch is larger, is so once.
+// A larger batch may take long where earlier ones were brief: the lane then leaves the network's thread.
 void Lane::advance() {
   const auto begin = brief_ ? executable_->clock().now() : Clock::time_point();
   while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {

@@ -156,8 +156,7 @@ BOOST_AUTO_TEST_CASE(tensors_of_several_blocks_come_back_whole_and_by_rows) {
   const Manifest manifest = read_manifest(storage, latest_checkpoint(storage, folder).value());
   for (const auto& [first, rows] : {std::pair{0, 7000}, {0, 1}, {2621, 2}, {2600, 3000}, {6999, 1}}) {
     CheckpointReader reader(storage, folder, manifest, {{"table", first, rows}});
-    while (reader.read_some()) {
-    }
+    reader.read_all();
     const Tensor read = reader.take().at(0);
     BOOST_TEST(read.shape().to_string() == Shape({rows, 100}).to_string());
     BOOST_TEST(read.values<float>().front() == values[static_cast<std::size_t>(first) * 100]);
@@ -175,8 +174,7 @@ BOOST_AUTO_TEST_CASE(only_the_blocks_of_the_rows_are_read) {
   storage.files.at(folder + "/step-1.1-of-1.safetensors").back() ^= std::byte{1};  // the last block
   const auto read = [&](std::int64_t first, std::int64_t rows) {
     CheckpointReader reader(storage, folder, manifest, {{"table", first, rows}});
-    while (reader.read_some()) {
-    }
+    reader.read_all();
   };
   read(0, 5000);
   BOOST_CHECK_EXCEPTION(read(0, 7000), Error, is_data_loss);

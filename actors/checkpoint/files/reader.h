@@ -41,6 +41,11 @@ class CheckpointReader {
 
   // Reads some of the bytes; false when all have been read.
   bool read_some();
+  // Reads what is left.
+  void read_all() {
+    while (read_some()) {
+    }
+  }
   // The tensors in the order of the ranges; the last call.
   std::vector<Tensor> take();
 
