@@ -113,8 +113,8 @@ void ThreadUnit::count_as_computing(bool computes) {
   if (duty_ == Duty::compute) scheduler_.client_computes(computes);
 }
 
-// On the network's thread an actor that computes has one turn at a time: with more to do it is not brief,
-// and the workers go on with it.
+// On the network's thread an actor that computes has one turn at a time: with more to do it is not
+// brief, and the workers go on with it.
 void ThreadUnit::run(caf::resumable* actor) {
   const bool may_stay = duty_ == Duty::compute || dynamic_cast<LightActor*>(actor);
   if (may_stay) return run_on(*this, actor, max_throughput);
