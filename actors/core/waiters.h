@@ -7,7 +7,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 

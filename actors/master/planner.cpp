@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "actors/runtime/exception_status.h"
 #include "dataflow/graph/containers.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {

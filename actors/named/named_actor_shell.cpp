@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "actors/named/switchboard.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {

@@ -9,7 +9,7 @@
 #include "actors/core/task_context.h"
 #include "actors/input/draw.h"
 #include "actors/input/rows.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 
@@ -171,9 +171,10 @@ void TensorQueue::finish(Dequeue& first) {
 
 void TensorQueue::refuse(Dequeue& first) {
   put_back(first.taken);
-  fail(first.asker.reply_to, {Code::out_of_range, fmt::format("{} is closed and has {} elements, but {} are "
-                                                        "wanted",
-                                                        spec_.to_string(), size(), first.count)});
+  fail(first.asker.reply_to,
+       {Code::out_of_range, fmt::format("{} is closed and has {} elements, but {} are "
+                                        "wanted",
+                                        spec_.to_string(), size(), first.count)});
 }
 
 void TensorQueue::put_back(std::vector<Tuple>& elements) {

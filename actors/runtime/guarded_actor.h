@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "actors/probes/handler_probe.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 

@@ -167,8 +167,8 @@ void Peer::break_connection(const Status& why) {
 void Peer::on_down(std::uint64_t attempt, const Status& reason) {
   if (attempt != attempt_) return;
   link_.reset();
-  if (state_ == State::up)
-    lose({Code::unavailable, fmt::format("lost the connection to {}: {}", who(), reason.message)});
+  if (state_ == State::up)  // a reason of this task's own, such as no memory, says nothing of the other
+    lose({reason.code, fmt::format("lost the connection to {}: {}", who(), reason.message)});
   else
     retry_or_give_up(reason);
 }

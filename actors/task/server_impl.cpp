@@ -14,7 +14,6 @@
 #include "actors/master/master.h"
 #include "actors/named/switchboard.h"
 #include "actors/queues/queue_shard.h"
-#include "actors/runtime/exception_status.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_unit.h"
 #include "actors/shard/parameter_shard.h"
@@ -22,6 +21,7 @@
 #include "actors/training/coordinator.h"
 #include "actors/worker/rendezvous.h"
 #include "actors/worker/worker.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {

@@ -88,7 +88,7 @@ void BulkSender::pump() {
   if (!started_ || stopped_ || std::exchange(draining_, true)) return;
   sending_ =
       kj::evalNow([this] { return pump_all(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
-        events_.failed({Code::unavailable, exception.getDescription().cStr()});
+        events_.failed(status_of(exception));
       });
 }
 
@@ -106,9 +106,8 @@ kj::Promise<void> BulkSender::pump_all() {
 }
 
 kj::Promise<void> BulkSender::open() {
-  const auto limit_ms = core_.options.handshake_timeout_ms;
-  return core_.loop.timer()
-      .timeoutAfter(limit_ms * kj::MILLISECONDS, open_bulk(core_.loop, kj::mv(address_)))
+  return answer_within(core_.options.handshake_timeout_ms, core_.loop.timer(),
+                       open_bulk(core_.loop, kj::mv(address_)))
       .then([this](BulkConnection connection) {
         stream_ = kj::mv(connection.stream);
         path_ = connection.shares_memory ? TensorPath::shared_memory : TensorPath::stream;
@@ -123,8 +122,8 @@ kj::Promise<void> BulkSender::send(const Message& message) {
   auto& it = *frame;
   try {
     encode(message, it);
-  } catch (const Error& error) {
-    return send_in_place_of(it, error.status());
+  } catch (...) {
+    return send_in_place_of(it, current_writing_status());
   }
   stalled_since_ = next_report_ = core_.loop.timer().now();
   return wait_for_window(it.bytes).then([this, frame = kj::mv(frame)](Status status) mutable {
@@ -177,8 +176,8 @@ void BulkSender::place(Frame& frame) {
     const Transfer& payload = frame.payloads[i];
     BufferRef block;
     if (path_ == TensorPath::shared_memory)
-      block = core_.arena->owns(payload.bytes) ? payload.bytes
-                                               : core_.arena->try_allocate(payload.size_bytes);
+      block = core_.arena->holds(payload.bytes) ? payload.bytes
+                                                : core_.arena->try_allocate(payload.size_bytes);
     to[i].setNumber(payload.number);
     to[i].setSizeBytes(payload.size_bytes);
     if (block) to[i].setPlace(core_.arena->place_of(block));

@@ -21,7 +21,6 @@ void PeerLink::send(Message message) {
 }
 
 void PeerLink::start() {
-  const auto limit_ms = core_.options.handshake_timeout_ms;
   try {
     security_.tls = core_.keys.context(self_.name);
     security_.expected = peer_;
@@ -33,19 +32,15 @@ void PeerLink::start() {
       return introduce(kj::mv(rpc));
     });
   });
-  connecting_ =
-      core_.loop.timer()
-          .timeoutAfter(limit_ms * kj::MILLISECONDS, kj::mv(opened))
-          .catch_([this, limit_ms](kj::Exception&& exception) {
-            if (!security_.refusal->empty())
-              return fail(
-                  {Code::permission_denied, "no connection to " + name() + ": " + *security_.refusal});
-            const bool late = exception.getType() == kj::Exception::Type::OVERLOADED;
-            fail({Code::unavailable, "cannot reach " + name() + ": " +
-                                         (late ? "no answer within " + std::to_string(limit_ms) + " ms"
-                                               : std::string(exception.getDescription().cStr()))});
-          })
-          .eagerlyEvaluate(nullptr);
+  connecting_ = answer_within(core_.options.handshake_timeout_ms, core_.loop.timer(), kj::mv(opened))
+                    .catch_([this](kj::Exception&& exception) {
+                      if (!security_.refusal->empty())
+                        return fail({Code::permission_denied,
+                                     "no connection to " + name() + ": " + *security_.refusal});
+                      fail({Code::unavailable,
+                            "cannot reach " + name() + ": " + exception.getDescription().cStr()});
+                    })
+                    .eagerlyEvaluate(nullptr);
 }
 
 kj::Promise<void> PeerLink::introduce(kj::Own<RpcEnd> rpc) {
@@ -79,8 +74,8 @@ void PeerLink::pump() {
   auto sent = kj::evalNow([this] { return pump_all(); });
   sending_ =
       sent.then([this] { finish_if_closed(); }).eagerlyEvaluate([this](kj::Exception&& exception) {
-        fail({Code::unavailable,
-              "lost the connection to " + name() + ": " + exception.getDescription().cStr()});
+        const Status why = status_of(exception);
+        fail({why.code, "lost the connection to " + name() + ": " + why.message});
       });
 }
 
@@ -109,9 +104,9 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
       envelopes[i].setAfterBulk(batch[i].after_bulk);
     }
     throw_if_error(check_size({delivery->sizeInWords(), 0}));
-  } catch (const Error& error) {
+  } catch (...) {
     // Later: this is inside of the promise that it ends.
-    core_.loop.later([self = shared_from_this(), status = error.status()] {
+    core_.loop.later([self = shared_from_this(), status = current_writing_status()] {
       self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
     });
     return kj::NEVER_DONE;

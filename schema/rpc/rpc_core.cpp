@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/exception_status.h"
 #include "schema/address.h"
 
 namespace actorflow {
@@ -61,6 +62,22 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address,
               return rpc;
             });
       });
+}
+
+Status status_of(const kj::Exception& exception) {
+  const bool exhausted = exception.getType() == kj::Exception::Type::OVERLOADED;
+  return {exhausted ? Code::resource_exhausted : Code::unavailable, exception.getDescription().cStr()};
+}
+
+Status current_writing_status() {
+  try {
+    throw;
+  } catch (const kj::Exception& exception) {
+    const Status status = status_of(exception);
+    return {status.code == Code::unavailable ? Code::internal : status.code, status.message};
+  } catch (...) {
+    return current_exception_status();
+  }
 }
 
 Status check_version(std::uint32_t theirs) {

@@ -117,6 +117,22 @@ void keep_alive(kj::AsyncIoStream& tcp);
 // A TCP connection to "host:port", without delays for small packets (kj sees to that).
 kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address, CallSecurity security);
 
+// The promise; it fails if it takes longer.
+template <class T>
+kj::Promise<T> answer_within(std::int64_t limit_ms, kj::Timer& timer, kj::Promise<T> answer) {
+  auto late = timer.afterDelay(limit_ms * kj::MILLISECONDS).then([limit_ms]() -> kj::Promise<T> {
+    return kj::Exception(kj::Exception::Type::DISCONNECTED, __FILE__, __LINE__,
+                         kj::str("no answer within ", limit_ms, " ms"));
+  });
+  return answer.exclusiveJoin(kj::mv(late));
+}
+
+// Why a connection ends when `exception` ends its work: unavailable, or resource_exhausted if this
+// process had not the memory or the descriptors for it.
+Status status_of(const kj::Exception& exception);
+// Why a message could not be written: as current_exception_status(), and for kj's exceptions, too.
+// REQUIRES: called in a catch block.
+Status current_writing_status();
 // Ok if the peer has our version, else failed_precondition that names both.
 Status check_version(std::uint32_t theirs);
 // Ok if a message under construction can be sent, else resource_exhausted that names size and limit.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "actors/probes/planted_bug.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 
@@ -146,7 +146,7 @@ void RankGroup::advance(Entry& entry) {
   CollectiveResult result;
   try {
     if (!use.operation->advance(send)) return;
-    result = use.operation->result();
+    result = use.operation->take_result();
   } catch (...) {
     return fail(entry, current_exception_status());
   }

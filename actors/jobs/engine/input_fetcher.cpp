@@ -7,7 +7,7 @@
 
 #include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 #include "schema/records/key.h"
 
 namespace actorflow {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/jobs/engine/operator_failure.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 

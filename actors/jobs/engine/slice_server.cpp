@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/probes/planted_bug.h"
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 #include "kernels/devices/device.h"
 #include "schema/records/key.h"
 

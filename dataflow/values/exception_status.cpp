@@ -1,4 +1,4 @@
-#include "actors/runtime/exception_status.h"
+#include "dataflow/values/exception_status.h"
 
 #include <exception>
 #include <new>
