@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -40,50 +42,67 @@ struct FileName {
   std::string_view suffix;
 };
 
-// The steps that have a manifest among these files.
-std::set<std::int64_t> saved_steps(const std::vector<std::string>& files) {
-  std::set<std::int64_t> steps;
+std::string name_begin(std::int64_t step, std::int64_t epoch) {
+  return epoch > 0 ? fmt::format("step-{}.epoch-{}", step, epoch) : fmt::format("step-{}", step);
+}
+
+// Oldest first. Epoch 0 belongs to no chief who could be late: what somebody saves so on purpose counts.
+struct ByEpoch {
+  static std::uint64_t age(std::int64_t epoch) { return static_cast<std::uint64_t>(epoch - 1); }
+  bool operator()(std::int64_t a, std::int64_t b) const { return age(a) < age(b); }
+};
+
+// The epochs of the manifests of each step that has one among these files.
+using Saved = std::map<std::int64_t, std::set<std::int64_t, ByEpoch>>;
+Saved saved_among(const std::vector<std::string>& files) {
+  Saved saved;
   for (const auto& name : files)
     if (const FileName parts(name); parts.step >= 0 && parts.suffix == manifest_suffix)
-      steps.insert(parts.step);
-  return steps;
+      saved[parts.step].insert(parts.epoch);
+  return saved;
+}
+
+// The manifest of a step that counts.
+std::string path_of(const std::string& folder, const Saved::value_type& saved) {
+  return manifest_path(folder, saved.first, *saved.second.rbegin());
 }
 
 // Those of the steps, in their order, that stay because so much time has passed since the one before.
 std::set<std::int64_t> kept_by_time(Storage& storage, const std::string& folder,
-                                    std::span<const std::int64_t> steps, double hours) {
+                                    std::ranges::input_range auto&& steps, double hours) {
   std::set<std::int64_t> kept;
   if (hours <= 0) return kept;
   std::optional<std::int64_t> last_s;
-  for (const auto step : steps) try {
-      const auto saved_s = read_manifest(storage, manifest_path(folder, step)).saved_at_s;
+  for (const auto& saved : steps) try {
+      const auto saved_s = read_manifest(storage, path_of(folder, saved)).saved_at_s;
       if (last_s && static_cast<double>(saved_s - *last_s) < hours * 3600) continue;
       last_s = saved_s;
-      kept.insert(step);
+      kept.insert(saved.first);
     } catch (const Error& error) {  // What is damaged need not stay.
-      if (error.code() != Code::data_loss) kept.insert(step);
+      if (error.code() != Code::data_loss) kept.insert(saved.first);
     }
   return kept;
 }
 
-std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder,
-                                     const std::set<std::int64_t>& saved, const KeepOptions& keep) {
-  const std::vector<std::int64_t> steps(saved.begin(), saved.end());
-  if (keep.max_to_keep <= 0 || steps.size() <= static_cast<std::size_t>(keep.max_to_keep)) return saved;
-  const std::size_t old = steps.size() - static_cast<std::size_t>(keep.max_to_keep);
-  auto kept =
-      kept_by_time(storage, folder, std::span(steps).first(old), keep.keep_checkpoint_every_n_hours);
-  kept.insert(steps.begin() + static_cast<std::ptrdiff_t>(old), steps.end());
+std::set<std::int64_t> steps_to_keep(Storage& storage, const std::string& folder, const Saved& saved,
+                                     const KeepOptions& keep) {
+  const std::size_t newest =
+      keep.max_to_keep > 0 ? static_cast<std::size_t>(keep.max_to_keep) : saved.size();
+  const std::size_t old = saved.size() - std::min(newest, saved.size());
+  auto kept = kept_by_time(storage, folder, std::views::take(saved, static_cast<std::ptrdiff_t>(old)),
+                           keep.keep_checkpoint_every_n_hours);
+  for (const auto& [step, epochs] : std::views::drop(saved, static_cast<std::ptrdiff_t>(old)))
+    kept.insert(step);
   return kept;
 }
 
 // Those of the steps whose checkpoint is damaged and newer than what has just been saved: training fell
 // back from them, and they would take the turns of whole ones.
-std::set<std::int64_t> damaged_after(Storage& storage, const std::string& folder,
-                                     const std::set<std::int64_t>& steps, std::int64_t saved) {
+std::set<std::int64_t> damaged_after(Storage& storage, const std::string& folder, const Saved& saved,
+                                     std::int64_t step) {
   std::set<std::int64_t> damaged;
-  for (auto step = steps.upper_bound(saved); step != steps.end(); ++step)
-    if (is_damaged(storage, manifest_path(folder, *step))) damaged.insert(*step);
+  for (auto later = saved.upper_bound(step); later != saved.end(); ++later)
+    if (is_damaged(storage, path_of(folder, *later))) damaged.insert(later->first);
   return damaged;
 }
 
@@ -104,7 +123,7 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
                    const KeepOptions& keep, std::int64_t epoch) {
   const auto all = storage.list(folder);
   const auto of_newer = steps_of_newer(all, epoch);
-  auto whole = saved_steps(all);
+  auto whole = saved_among(all);
   for (const auto step : of_newer) whole.erase(step);
   for (const auto step : damaged_after(storage, folder, whole, saved.global_step)) whole.erase(step);
   auto kept = steps_to_keep(storage, folder, whole, keep);
@@ -114,8 +133,8 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
   for (const auto& name : all) {
     const FileName parts(name);
     const bool is_manifest = parts.suffix == manifest_suffix;
-    const bool is_other_version =
-        parts.step == saved.global_step && parts.epoch <= epoch && !is_manifest && !names(saved, name);
+    const bool is_ours = is_manifest ? parts.epoch == epoch : names(saved, name);
+    const bool is_other_version = parts.step == saved.global_step && parts.epoch <= epoch && !is_ours;
     if (parts.step < 0 || (kept.contains(parts.step) && !is_other_version)) continue;
     (is_manifest ? manifests : files).push_back(name);
   }
@@ -140,16 +159,15 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::string manifest_path(const std::string& folder, std::int64_t step) {
-  return fmt::format("{}/step-{}{}", folder, step, manifest_suffix);
+std::string manifest_path(const std::string& folder, std::int64_t step, std::int64_t epoch) {
+  return fmt::format("{}/{}{}", folder, name_begin(step, epoch), manifest_suffix);
 }
 
 std::string free_file_prefix(Storage& storage, const std::string& folder, std::int64_t step,
                              std::int64_t epoch) {
-  const std::string first =
-      epoch > 0 ? fmt::format("step-{}.epoch-{}.", step, epoch) : fmt::format("step-{}.", step);
+  const std::string first = name_begin(step, epoch) + ".";
   const std::string second = first + "again.";
-  const std::string path = manifest_path(folder, step);
+  const std::string path = manifest_path(folder, step, epoch);
   if (!storage.exists(path)) return first;
   try {
     for (const auto& file : read_manifest(storage, path).files)
@@ -196,7 +214,7 @@ void expect_folder_for(std::string_view what, Storage& storage, const std::strin
 void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch) {
   try {
     const auto files = storage.list(folder);
-    const auto saved = saved_steps(files);
+    const auto saved = saved_among(files);
     for (const auto& name : files)
       if (const FileName parts(name);
           parts.step >= 0 && !saved.contains(parts.step) && parts.epoch <= epoch)
@@ -207,10 +225,10 @@ void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t 
 }
 
 void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,
-                        std::span<const std::string> files) {
+                        std::span<const std::string> files, std::int64_t epoch) {
   try {
     Manifest published;
-    const std::string path = manifest_path(folder, step);
+    const std::string path = manifest_path(folder, step, epoch);
     if (storage.exists(path)) published = read_manifest(storage, path);
     for (const auto& file : files)
       if (!names(published, file)) storage.remove(folder + "/" + file);
@@ -221,7 +239,7 @@ void remove_unpublished(Storage& storage, const std::string& folder, std::int64_
 
 std::string commit_checkpoint(Storage& storage, const std::string& folder, const Manifest& manifest,
                               const KeepOptions& keep, std::int64_t epoch) {
-  const std::string path = manifest_path(folder, manifest.global_step);
+  const std::string path = manifest_path(folder, manifest.global_step, epoch);
   storage.write_atomically(path, encode_manifest(manifest));
   try {
     remove_others(storage, folder, manifest, keep, epoch);
@@ -233,15 +251,16 @@ std::string commit_checkpoint(Storage& storage, const std::string& folder, const
 
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto step : saved_steps(storage.list(folder))) paths.push_back(manifest_path(folder, step));
+  for (const auto& [step, epochs] : saved_among(storage.list(folder)))
+    for (const auto epoch : epochs) paths.push_back(manifest_path(folder, step, epoch));
   std::ranges::reverse(paths);
   return paths;
 }
 
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder) {
-  const auto steps = saved_steps(storage.list(folder));
-  if (steps.empty()) return std::nullopt;
-  return manifest_path(folder, *steps.rbegin());
+  const auto saved = saved_among(storage.list(folder));
+  if (saved.empty()) return std::nullopt;
+  return path_of(folder, *saved.rbegin());
 }
 
 Manifest read_manifest(Storage& storage, const std::string& path) {

@@ -10,7 +10,7 @@
 namespace actorflow {
 
 std::string folder_of(const std::string& path);
-std::string manifest_path(const std::string& folder, std::int64_t step);
+std::string manifest_path(const std::string& folder, std::int64_t step, std::int64_t epoch = 0);
 // The prefix of the file names of a new checkpoint, which no valid checkpoint and no chief of another
 // epoch uses. Throws what Storage throws.
 std::string free_file_prefix(Storage& storage, const std::string& folder, std::int64_t step,
@@ -32,7 +32,7 @@ void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t 
 // Removes these files of a step whose manifest may have been published all the same: files that it names
 // stay, and all of them if it cannot be read.
 void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,
-                        std::span<const std::string> files);
+                        std::span<const std::string> files, std::int64_t epoch = 0);
 
 // Merges the manifests of a checkpoint's files, in their order.
 Manifest merge_manifests(std::span<const Manifest> parts, std::int64_t global_step);

@@ -166,7 +166,7 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
     return {commit_checkpoint(storage, folder, manifest, keep, session.fencing_epoch()), step,
             manifest.one_step, kept.stood_still};
   } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
-    remove_unpublished(storage, folder, step, files);
+    remove_unpublished(storage, folder, step, files, session.fencing_epoch());
     throw;
   }
 }

@@ -29,15 +29,17 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
   if (paths.empty())
     throw Error(
         Code::not_found,
-        fmt::format("there is no checkpoint in '{}'; expected a file step-<n>.manifest", folder));
+        fmt::format("there is no checkpoint in '{}'; expected a file step-<n>[.epoch-<e>].manifest",
+                    folder));
   return paths;
 }
 
 std::string chosen(const Arguments& arguments) {
   const auto paths = checkpoints_in(arguments.folder);
   if (arguments.step == newest) return paths.front();
-  const auto name = fmt::format("/step-{}.manifest", arguments.step);
-  const auto found = std::ranges::find_if(paths, [&](const auto& path) { return path.ends_with(name); });
+  const auto begin = fmt::format("{}/step-{}.", arguments.folder, arguments.step);
+  const auto found =
+      std::ranges::find_if(paths, [&](const auto& path) { return path.starts_with(begin); });
   if (found != paths.end()) return *found;
   throw Error(Code::not_found,
               fmt::format("'{}' has no checkpoint of step {}; see actorflow checkpoint list",

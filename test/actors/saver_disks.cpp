@@ -1,10 +1,13 @@
 // Saving and restoring on disks that fail, are damaged, or are not those of the tasks.
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/folder_epoch.h"
 #include "actors/checkpoint/saver.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/actors/support/saver_counter.h"
@@ -48,6 +51,7 @@ class FailingStorage final : public Storage {
   MemoryStorage disk;
   Call failing = Call::none;
   std::string part;
+  std::function<void()> before_manifest;  // runs once
 
  private:
   void check(Call call, const std::string& path) const {
@@ -59,6 +63,8 @@ class FailingStorage final : public Storage {
         : owner(storage), path(std::move(name)), inner(std::move(file)) {}
     void write(std::span<const std::byte> bytes) override { inner->write(bytes); }
     void commit() override {
+      if (owner.before_manifest && path.ends_with(".manifest"))
+        std::exchange(owner.before_manifest, nullptr)();
       owner.check(Call::commit, path);
       inner->commit();
       owner.check(Call::after_commit, path);
@@ -125,6 +131,43 @@ BOOST_AUTO_TEST_CASE(nobody_removes_the_files_of_a_newer_epoch) {
   BOOST_TEST(free_file_prefix(storage, folder, 8, 6) == "step-8.epoch-6.");
   remove_leftovers(storage, folder, 6);
   BOOST_TEST(!storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
+}
+
+// It has asked for the folder's epoch for the last time, and goes on when its successor has saved that
+// step.
+BOOST_AUTO_TEST_CASE(a_chief_that_was_stopped_before_it_published_does_not_replace_its_successor) {
+  FailingStorage storage;
+  Counter stopped(storage), successor(storage);
+  stopped.session.initialize_variables();
+  stopped.session.set_fencing_epoch(1);
+  successor.session.initialize_variables();
+  successor.session.run(successor.more);
+  successor.session.set_fencing_epoch(2);
+  storage.before_manifest = [&] {
+    raise_folder_epoch(storage, folder, 2);
+    successor.saver.save(successor.session, storage, folder);
+  };
+  const std::string late = stopped.saver.save(stopped.session, storage, folder).path;
+  const std::string newest = latest_checkpoint(storage, folder).value();
+  BOOST_TEST(late == manifest_path(folder, 0, 1));
+  BOOST_TEST(newest == manifest_path(folder, 0, 2));
+  BOOST_TEST(load_checkpoint(storage, newest).tensors.at("count").values<float>()[0] == 11);
+  successor.saver.save(successor.session, storage, folder);
+  BOOST_TEST(list_checkpoints(storage, folder) == std::vector{newest}, boost::test_tools::per_element());
+  storage.expect_whole();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_saved_without_an_epoch_counts_though_a_chief_has_saved_that_step) {
+  MemoryStorage storage;
+  Counter chief(storage);
+  chief.session.initialize_variables();
+  chief.session.set_fencing_epoch(3);
+  chief.saver.save(chief.session, storage, folder);
+  BOOST_TEST(latest_checkpoint(storage, folder).value() == manifest_path(folder, 0, 3));
+  save_checkpoint(storage, folder, {0, {{"count", Tensor::of<float>({2}, {7, 8})}}});
+  BOOST_TEST(latest_checkpoint(storage, folder).value() == manifest_path(folder, 0));
+  chief.saver.save(chief.session, storage, folder);
+  BOOST_TEST(list_checkpoints(storage, folder).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_strict) {

@@ -115,11 +115,12 @@ BOOST_AUTO_TEST_CASE(the_safetensors_package_reads_every_type,
 BOOST_AUTO_TEST_CASE(the_safetensors_package_reads_the_checkpoint_of_a_trained_model,
                      *boost::unit_test::precondition(test::has_python)) {
   const Folder folder;
-  Process train({"actorflow", "train", "mnist", "--ps", "2", "--workers", "1", "--hidden", "4", "--optimizer",
-                 "adam", "--train-steps", "3", "--checkpoint-dir", folder.path()});
+  Process train({"actorflow", "train", "mnist", "--ps", "2", "--workers", "1", "--hidden", "4",
+                 "--optimizer", "adam", "--train-steps", "3", "--checkpoint-dir", folder.path()});
   BOOST_REQUIRE_MESSAGE(train.wait() == 0, train.output());
   const Checkpoint saved = load_latest_checkpoint(posix_storage(), folder.path()).value();
-  const Manifest manifest = read_manifest(posix_storage(), folder.file("step-3.manifest"));
+  const Manifest manifest =
+      read_manifest(posix_storage(), latest_checkpoint(posix_storage(), folder.path()).value());
   BOOST_TEST_REQUIRE(manifest.files.size() == 2U);
   Process reader(test::python("safetensors_dump.py", {folder.file(manifest.files[0].name),
                                                       folder.file(manifest.files[1].name)}));
