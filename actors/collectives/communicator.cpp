@@ -24,10 +24,11 @@ struct CollectiveHandle::State {
     if (!result) result = std::move(value);
     clients.wake_all();
   }
-  // False if the time is over.
-  bool wait_until(Clock::time_point end) {
+  // False if the time is over. `begin` asks for the result: this thread, which waits, does what follows.
+  bool wait_until(Clock::time_point end, std::function<void()> begin = {}) {
     const auto there = runtime.lock();
-    return !there || clients.wait(*there, mutex, end, [this] { return result.has_value(); });
+    return !there || clients.wait(
+                         *there, mutex, end, [this] { return result.has_value(); }, std::move(begin));
   }
   CollectiveResult take() {
     const std::scoped_lock lock(mutex);
@@ -147,19 +148,30 @@ struct Communicator::Impl {
     return std::make_shared<Promise<State>>(std::move(state));
   }
 
-  CollectiveHandle call(CollectiveCall call, const std::string& name, RankInput own) const {
+  CollectiveHandle begin(CollectiveCall call, const std::string& name, RankInput own) const {
+    auto state = std::make_shared<State>(runtime);
+    send(message_of(state, std::move(call), name, std::move(own)));
+    return CollectiveHandle(std::move(state));
+  }
+  // What begin() and the wait give, but this thread takes part in the work.
+  GatheredRows run(CollectiveCall call, const std::string& name, RankInput own) const {
+    const auto state = std::make_shared<State>(runtime);
+    auto message = message_of(state, std::move(call), name, std::move(own));
+    state->wait_until(Clock::never, [&] { send(std::move(message)); });
+    return CollectiveHandle(state).wait_for_rows();
+  }
+  CallGroup message_of(std::shared_ptr<State> state, CollectiveCall call, const std::string& name,
+                       RankInput own) const {
     if (call.kind != Kind::barrier && !own.tensor.valid())
       throw invalid_argument("a rank has given no tensor");
-    auto state = std::make_shared<State>(runtime);
     const std::string key = name.empty() ? std::string(to_string(call.kind)) : name;
-    send(CallGroup{options.group,
-                   {.name = key,
-                    .call = std::move(call),
-                    .own = std::move(own),
-                    .reply = [promise = promise_of(state)](CollectiveResult result) {
-                      promise->keep(std::move(result));
-                    }}});
-    return CollectiveHandle(std::move(state));
+    return {options.group,
+            {.name = key,
+             .call = std::move(call),
+             .own = std::move(own),
+             .reply = [promise = promise_of(std::move(state))](CollectiveResult result) {
+               promise->keep(std::move(result));
+             }}};
   }
 
   Server& server;
@@ -207,34 +219,34 @@ Communicator Communicator::subset(const std::vector<int>& ranks) const {
 
 CollectiveHandle Communicator::all_reduce_async(const Tensor& value,
                                                 const ReduceOptions& options) const {
-  return impl_->call(reduction(Kind::all_reduce, options), options.name, {value});
+  return impl_->begin(reduction(Kind::all_reduce, options), options.name, {value});
 }
 Tensor Communicator::all_reduce(const Tensor& value, const ReduceOptions& options) const {
-  return all_reduce_async(value, options).wait();
+  return impl_->run(reduction(Kind::all_reduce, options), options.name, {value}).tensor;
 }
 
 CollectiveHandle Communicator::reduce_scatter_async(const Tensor& value,
                                                     const ReduceOptions& options) const {
-  return impl_->call(reduction(Kind::reduce_scatter, options), options.name, {value});
+  return impl_->begin(reduction(Kind::reduce_scatter, options), options.name, {value});
 }
 Tensor Communicator::reduce_scatter(const Tensor& value, const ReduceOptions& options) const {
-  return reduce_scatter_async(value, options).wait();
+  return impl_->run(reduction(Kind::reduce_scatter, options), options.name, {value}).tensor;
 }
 
 CollectiveHandle Communicator::all_gather_async(const Tensor& value,
                                                 const CollectiveOptions& options) const {
-  return impl_->call({.kind = Kind::all_gather}, options.name, {value});
+  return impl_->begin({.kind = Kind::all_gather}, options.name, {value});
 }
 Tensor Communicator::all_gather(const Tensor& value, const CollectiveOptions& options) const {
-  return all_gather_async(value, options).wait();
+  return impl_->run({.kind = Kind::all_gather}, options.name, {value}).tensor;
 }
 
 CollectiveHandle Communicator::broadcast_async(const Tensor& value, int root,
                                                const CollectiveOptions& options) const {
-  return impl_->call({.kind = Kind::broadcast, .root = root}, options.name, {value});
+  return impl_->begin({.kind = Kind::broadcast, .root = root}, options.name, {value});
 }
 Tensor Communicator::broadcast(const Tensor& value, int root, const CollectiveOptions& options) const {
-  return broadcast_async(value, root, options).wait();
+  return impl_->run({.kind = Kind::broadcast, .root = root}, options.name, {value}).tensor;
 }
 
 // Rows that do not come out even are refused on all ranks, as wrong splits are.
@@ -244,7 +256,7 @@ CollectiveHandle Communicator::all_to_all_async(const Tensor& value,
   RankInput own{value, splits};
   const std::int64_t rows = value.valid() && value.shape().rank() > 0 ? value.shape()[0] : 0;
   if (splits.empty()) own.splits.assign(static_cast<std::size_t>(size()), rows / size());
-  return impl_->call({.kind = Kind::all_to_all}, options.name, std::move(own));
+  return impl_->begin({.kind = Kind::all_to_all}, options.name, std::move(own));
 }
 GatheredRows Communicator::all_to_all(const Tensor& value, const std::vector<std::int64_t>& splits,
                                       const CollectiveOptions& options) const {
@@ -252,7 +264,7 @@ GatheredRows Communicator::all_to_all(const Tensor& value, const std::vector<std
 }
 
 void Communicator::barrier(const CollectiveOptions& options) const {
-  impl_->call({.kind = Kind::barrier}, options.name, {}).wait();
+  impl_->run({.kind = Kind::barrier}, options.name, {});
 }
 
 int Communicator::join() const {
@@ -287,7 +299,9 @@ std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& 
     for (const Tensor& part : group.parts) call.splits.push_back(part.elements());
     const std::string name = fmt::format(
         "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
-    handles.push_back(impl_->call(std::move(call), name, {fused(group.parts)}));
+    handles.push_back(
+        impl_->begin(std::move(call), name,
+                     {fused(group.parts, impl_->server.context()->sending_device->allocator())}));
   }
   std::vector<Tensor> results(values.size());
   auto handle = handles.begin();

@@ -4,6 +4,7 @@
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/ops/collective_ops.h"
 #include "kernels/core/region.h"
 
 namespace actorflow {
@@ -19,6 +20,12 @@ Device& find_device(const Node& node, const TaskContext& task) {
 }
 
 bool is_transfer(const Node& node) { return node.op == &send_op() || node.op == &recv_op(); }
+// Several tensors that are reduced as one are put together first.
+bool sends_its_input(const Node& node) {
+  const bool is_grouped =
+      (node.op == &all_reduce_op() || node.op == &grouped_reduce_scatter_op()) && node.inputs.size() > 1;
+  return node.op == &send_op() || (std::ranges::count(collective_ops(), node.op) > 0 && !is_grouped);
+}
 bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &retval_op(); }
 
 }  // namespace
@@ -57,7 +64,7 @@ Executable::Executable(std::uint64_t handle, GraphOfRegions graph, const TaskCon
 // What is computed to be sent is made where the network need not copy it.
 void Executable::send_in_place(const TaskContext& task) {
   for (const auto& item : nodes_) {
-    if (item.node->op != &send_op()) continue;
+    if (!sends_its_input(*item.node)) continue;
     ExecutableNode& producer = nodes_[static_cast<std::size_t>(item.node->inputs[0].node)];
     if (producer.kernel && producer.device == &cpu_device()) producer.device = task.sending_device;
   }

@@ -1,9 +1,11 @@
 #include "actors/named/client_queue.h"
 
+#include <utility>
+
 namespace actorflow {
 
 bool ClientQueue::wait(Runtime& runtime, std::mutex& mutex, Clock::time_point end,
-                       const std::function<bool()>& ready) {
+                       const std::function<bool()>& ready, std::function<void()> begin) {
   for (;;) {
     {
       const std::scoped_lock lock(mutex);
@@ -15,6 +17,7 @@ bool ClientQueue::wait(Runtime& runtime, std::mutex& mutex, Clock::time_point en
       woken = runtime.wait_until(
           end,
           [&](Waker& waker) {
+            if (begin) std::exchange(begin, nullptr)();
             const std::scoped_lock lock(mutex);
             if (ready()) return waker.wake();
             waiting_.push_back(mine = &waker);

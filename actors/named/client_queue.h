@@ -13,10 +13,11 @@ namespace actorflow {
 // for.
 class ClientQueue {
  public:
-  // Waits until ready(), which is called with the mutex held; false if `end` comes first.
+  // Waits until ready(), which is called with the mutex held; false if `end` comes first. `begin` is
+  // called first, where it may be: the actors that it wakes then run on this thread, which waits anyway.
   // REQUIRES: the caller does not hold the mutex.
   bool wait(Runtime& runtime, std::mutex& mutex, Clock::time_point end,
-            const std::function<bool()>& ready);
+            const std::function<bool()>& ready, std::function<void()> begin = {});
   // They look again.
   void wake_all();
 

@@ -2,34 +2,17 @@
 
 #include <utility>
 
+#include "dataflow/values/borrowed_buffer.h"
+
 namespace actorflow {
-namespace {
-
-// Takes leased buffers back.
-class LeaseHolder final : public Allocator {
- public:
-  BufferRef allocate(std::size_t size_bytes) override { return heap().allocate(size_bytes); }
-
- private:
-  void release(Buffer* buffer) override { delete buffer; }
-};
-
-Allocator& lease_holder() {
-  static auto* holder = new LeaseHolder;  // never destroyed: tensors may outlive any other static
-  return *holder;
-}
-
-}  // namespace
 
 class Leases::Leased final : public Buffer {
  public:
   Leased(std::uint64_t number, std::size_t size_bytes, BufferRef storage)
-      : Buffer(storage->data(), size_bytes, lease_holder()),
-        number_(number),
-        storage_(std::move(storage)) {}
+      : Buffer(storage->data(), size_bytes, borrower()), number_(number), storage_(std::move(storage)) {}
   Leased(std::uint64_t number, std::size_t size_bytes, std::shared_ptr<const SharedView> view,
          std::uint64_t place)
-      : Buffer(view->at(place, size_bytes), size_bytes, lease_holder(), Access::read_only),
+      : Buffer(view->at(place, size_bytes), size_bytes, borrower(), Access::read_only),
         number_(number),
         view_(std::move(view)) {}
   ~Leased() override {

@@ -92,9 +92,16 @@ void SharedArena::release(Buffer* buffer) {
   free_.erase(gap);
 }
 
-std::uint64_t SharedArena::place_of(const BufferRef& block) const {
-  ACTORFLOW_CHECK(owns(block));
-  return static_cast<std::uint64_t>(static_cast<std::byte*>(block->data()) - begin_);
+bool SharedArena::holds(const BufferRef& buffer) const {
+  if (!buffer) return false;
+  const auto at = reinterpret_cast<std::uintptr_t>(buffer->data());
+  const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
+  return at >= begin && at < begin + size_bytes_ && (at - begin) % buffer_alignment == 0;
+}
+
+std::uint64_t SharedArena::place_of(const BufferRef& buffer) const {
+  ACTORFLOW_CHECK(holds(buffer));
+  return static_cast<std::uint64_t>(static_cast<std::byte*>(buffer->data()) - begin_);
 }
 
 std::size_t SharedArena::bytes_in_use() const {

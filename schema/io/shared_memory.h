@@ -28,10 +28,10 @@ class SharedArena final : public Allocator, public std::enable_shared_from_this<
   BufferRef allocate(std::size_t size_bytes) override;
   // A block of the arena; empty if there is no room.
   BufferRef try_allocate(std::size_t size_bytes);
-  // True for a block of this arena.
-  bool owns(const BufferRef& buffer) const { return buffer && &buffer->owner() == this; }
-  // The offset of a block. REQUIRES: owns(block).
-  std::uint64_t place_of(const BufferRef& block) const;
+  // Whether a buffer is a block of this arena, or an aligned part of one: readers find it where it is.
+  bool holds(const BufferRef& buffer) const;
+  // Its offset. REQUIRES: holds(buffer).
+  std::uint64_t place_of(const BufferRef& buffer) const;
 
   int file() const { return file_.get(); }
   std::size_t bytes_in_use() const;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "dataflow/values/borrowed_buffer.h"
 #include "dataflow/values/tensor.h"
 #include "test/dataflow/expect.h"
 
@@ -91,6 +92,19 @@ BOOST_AUTO_TEST_CASE(impossible_sizes_are_refused_before_memory_is_taken) {
   const std::int64_t large = std::int64_t{1} << 61;
   BOOST_CHECK_EXCEPTION(Tensor::allocate(DType::float64, {large}), Error, invalid_with({"2^63 bytes"}));
   BOOST_CHECK_EXCEPTION(Tensor::allocate(DType::float64, {-1}), Error, invalid_with({"fully known"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_part_of_a_buffer_keeps_all_of_it_alive_and_from_being_changed) {
+  auto whole = Tensor::of<std::int32_t>({32}, std::vector<std::int32_t>(32, 7));
+  Tensor part(DType::int32, {16}, part_of(whole.buffer(), 64, 64));
+  BOOST_TEST(part.data() == whole.values<std::int32_t>().data() + 16);
+  BOOST_TEST(!whole.exclusive());
+  BOOST_TEST(!part.exclusive());
+  const Tensor copy = part;
+  part = {};
+  BOOST_TEST(!whole.exclusive());
+  whole = {};
+  BOOST_TEST(copy.values<std::int32_t>()[15] == 7);
 }
 
 // A sanitizer ends the process instead.

@@ -6,6 +6,7 @@
 
 #include "dataflow/values/check.h"
 #include "kernels/devices/team.h"
+#include "kernels/loops/vectorised.h"
 #include "kernels/products/bfloat16.h"
 
 namespace actorflow {
@@ -42,24 +43,28 @@ T wrapping(T a, T b, Op op) {
     return op(a, b);
 }
 
+// `out` may be `a`: each element depends on those of its own place only.
 template <class T, class Op>
-void combine(T* out, const T* more, std::int64_t count, Op op) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = op(out[i], more[i]);
+void combine(const T* a, const T* b, T* out, std::int64_t count, Op op) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i]);
+  });
 }
 
 template <class T>
-void combine(ReduceOp reduction, T* out, const T* more, std::int64_t count) {
+void combine(ReduceOp reduction, const T* a, const T* b, T* out, std::int64_t count) {
   const auto is_nan = [](T value) { return value != value; };  // NOLINT: no integer is
   switch (reduction) {
     case ReduceOp::sum:
     case ReduceOp::average:
-      return combine(out, more, count, [](T a, T b) { return wrapping(a, b, std::plus<>{}); });
+      return combine(a, b, out, count, [](T x, T y) { return wrapping(x, y, std::plus<>{}); });
     case ReduceOp::product:
-      return combine(out, more, count, [](T a, T b) { return wrapping(a, b, std::multiplies<>{}); });
+      return combine(a, b, out, count, [](T x, T y) { return wrapping(x, y, std::multiplies<>{}); });
     case ReduceOp::min:
-      return combine(out, more, count, [&](T a, T b) { return b < a || is_nan(b) ? b : a; });
+      return combine(a, b, out, count, [=](T x, T y) { return y < x || is_nan(y) ? y : x; });
     case ReduceOp::max:
-      return combine(out, more, count, [&](T a, T b) { return b > a || is_nan(b) ? b : a; });
+      return combine(a, b, out, count, [=](T x, T y) { return y > x || is_nan(y) ? y : x; });
   }
 }
 
@@ -82,7 +87,8 @@ struct Plain {
   using Value = T;
   using Stored = T;
   static const T* read(const T* from, std::int64_t, T*) { return from; }
-  static void write(const T* from, std::int64_t count, T* to) { std::copy_n(from, count, to); }
+  static T* room(T* to, T*) { return to; }
+  static void write(const T*, std::int64_t, T*) {}  // it is there
 };
 struct Rounded {
   using Value = float;
@@ -91,6 +97,7 @@ struct Rounded {
     widen_bf16(from, count, memory);
     return memory;
   }
+  static float* room(Stored*, float* memory) { return memory; }
   static void write(const float* from, std::int64_t count, Stored* to) {
     round_to_bf16(from, count, to);
   }
@@ -105,16 +112,19 @@ template <class Form>
 void reduce(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
             typename Form::Stored* out, std::int64_t begin, std::int64_t end) {
   using T = typename Form::Value;
-  std::array<T, block_elements> block, read;  // so that `out` may be any of the parts
+  std::array<T, block_elements> first_memory, next_memory, sum_memory;  // where a form needs them
   for (std::int64_t at = begin; at < end; at += block_elements) {
     const std::int64_t count = std::min(block_elements, end - at);
-    const auto part = [&](std::size_t i) {
-      return Form::read(elements<Form>(parts[i]) + at, count, read.data());
+    const auto part = [&](std::size_t i, T* memory) {
+      return Form::read(elements<Form>(parts[i]) + at, count, memory);
     };
-    std::copy_n(part(0), count, block.data());
-    for (std::size_t i = 1; i < parts.size(); ++i) combine(call.reduction, block.data(), part(i), count);
-    if (ranks > 0) finish(call, ranks, block.data(), count);
-    Form::write(block.data(), count, out + at);
+    T* const sum = Form::room(out + at, sum_memory.data());
+    const T* first = part(0, first_memory.data());
+    if (parts.size() == 1) std::copy_n(first, count, sum);
+    for (std::size_t i = 1; i < parts.size(); ++i, first = sum)
+      combine(call.reduction, first, part(i, next_memory.data()), sum, count);
+    if (ranks > 0) finish(call, ranks, sum, count);
+    Form::write(sum, count, out + at);
   }
 }
 

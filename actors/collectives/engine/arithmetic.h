@@ -21,9 +21,9 @@ Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator,
 
 // out[i] = ((parts[0][i] + parts[1][i]) + parts[2][i]) + ..., or what call.reduction is instead of the
 // sum; integers wrap around, and a NaN stays one. With the last rank's part (`ranks` are all; 0: more
-// parts are to come) an average's division and the factor follow. The parts and `out`, which may be one
-// of them, are as they travel. The bits do not depend on the team. REQUIRES: all of one size, of a dtype
-// that check_call() accepts.
+// parts are to come) an average's division and the factor follow. The parts and `out` are as they
+// travel. The bits do not depend on the team. REQUIRES: all of one size, of a dtype that check_call()
+// accepts; `out` overlaps no part.
 void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
                      std::span<std::byte> out, Team* team);
 

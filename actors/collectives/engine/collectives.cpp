@@ -111,7 +111,7 @@ void Collectives::call(CallGroup& message) {
 // A graph's group opens with its first call, and anew with the first one after a failure; unless the
 // node belongs to a certain life.
 void Collectives::call(StateCall& message) {
-  GraphCall graph = graph_call(message, task_->self.name.to_string());
+  GraphCall graph = graph_call(message, *task_);
   if (!over_.ok()) return graph.call.reply({over_});
   if (graph.life == GroupLife::begins) begin_life(graph);
   const auto found = groups_.find(graph.group);

@@ -10,8 +10,9 @@ namespace actorflow {
 
 // One tensor after the other, as a tensor of one dimension. REQUIRES: one tensor or more, of one dtype
 // that is not string, on the host.
-Tensor fused(std::span<const Tensor> parts);
-// Copies of the parts again. REQUIRES: `all` has their elements and no more.
+Tensor fused(std::span<const Tensor> parts, Allocator& allocator);
+// The parts again. A large one that is aligned stays where it is, and keeps all of them alive; others
+// are copies. REQUIRES: `all` has their elements and no more.
 std::vector<Tensor> cut(const Tensor& all, std::span<const Shape> shapes);
 
 }  // namespace actorflow

@@ -61,12 +61,13 @@ bool gets_zeros(const Node& node, const std::vector<std::string>& members, const
 }
 
 // Takes the inputs: one tensor, several that are reduced as one, or a tensor and how it is cut.
-std::vector<Shape> take_inputs(StateCall& message, GroupCall& call) {
+std::vector<Shape> take_inputs(StateCall& message, GroupCall& call, Allocator& allocator) {
   std::vector<Tensor> inputs = std::move(message.inputs);
   std::vector<Shape> shapes;
   if (message.node->op == &grouped_reduce_scatter_op()) {
     call.call.splits = attr<std::vector<std::int64_t>>(*message.node, "elements");
-    call.own.tensor = inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()}) : fused(inputs);
+    call.own.tensor =
+        inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()}) : fused(inputs, allocator);
     return shapes;
   }
   if (call.call.kind == Kind::all_reduce && inputs.size() > 1) {
@@ -74,7 +75,7 @@ std::vector<Shape> take_inputs(StateCall& message, GroupCall& call) {
       call.call.splits.push_back(input.elements());
       shapes.push_back(input.shape());
     }
-    call.own.tensor = fused(inputs);
+    call.own.tensor = fused(inputs, allocator);
     return shapes;
   }
   if (inputs.size() == 2)
@@ -85,21 +86,22 @@ std::vector<Shape> take_inputs(StateCall& message, GroupCall& call) {
 
 }  // namespace
 
-GraphCall graph_call(StateCall& message, const std::string& own_task) {
+GraphCall graph_call(StateCall& message, const TaskContext& task) {
   const Node& node = *message.node;
   if (!kinds().contains(node.op)) throw Error(Code::unimplemented, "the ranks cannot do this");
   GraphCall graph{std::string(graph_groups) + attr<std::string>(node, "ranks"), {}, life_of(node), {}};
-  for (const auto& task : ranks_of(node)) graph.members.push_back(TaskName::parse(task).to_string());
+  for (const auto& member : ranks_of(node)) graph.members.push_back(TaskName::parse(member).to_string());
   GroupCall& call = graph.call;
   call.name = attr<std::string>(node, "collective");
   call.call = call_of(node);
   call.step = message.reply_to.step;
-  call.reply = [to = message.reply_to, executable = message.executable, node = &node,
-                zeros = gets_zeros(node, graph.members, own_task),
-                shapes = take_inputs(message, call)](CollectiveResult result) {
-    if (!result.status.ok()) return fail(to, std::move(result.status));
-    complete(to, outputs_of(*node, zeros, shapes, std::move(result)));
-  };
+  call.reply =
+      [to = message.reply_to, executable = message.executable, node = &node,
+       zeros = gets_zeros(node, graph.members, task.self.name.to_string()),
+       shapes = take_inputs(message, call, task.sending_device->allocator())](CollectiveResult result) {
+        if (!result.status.ok()) return fail(to, std::move(result.status));
+        complete(to, outputs_of(*node, zeros, shapes, std::move(result)));
+      };
   return graph;
 }
 

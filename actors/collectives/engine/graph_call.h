@@ -21,6 +21,6 @@ struct GraphCall {
   GroupCall call;
 };
 // Takes the inputs of the call. Throws for a node of another kind.
-GraphCall graph_call(StateCall& message, const std::string& own_task);
+GraphCall graph_call(StateCall& message, const TaskContext& task);
 
 }  // namespace actorflow

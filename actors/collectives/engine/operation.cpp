@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "actors/probes/planted_bug.h"
+#include "dataflow/values/borrowed_buffer.h"
 #include "dataflow/values/check.h"
 
 namespace actorflow {
@@ -48,12 +49,20 @@ Operation::Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall c
   take_own(own);
 }
 
+// An all-reduce cuts where memory is aligned: such a slice is sent from where it lies.
+std::int64_t Operation::begin_of_slice(int slice) const {
+  const auto unit = plan_.kind == Kind::all_reduce
+                        ? static_cast<std::int64_t>(buffer_alignment / call_.element_bytes())
+                        : 1;
+  const std::int64_t units = (total_rows_ + unit - 1) / unit;
+  return std::min(total_rows_, slice_begin(units, slices_of(plan_), slice) * unit);
+}
+
 // Slices of gathers and all-to-alls have the rows that their rank says.
 std::int64_t Operation::rows_of_slice(int slice) const {
   if (plan_.kind == Kind::reduce_scatter && !call_.splits.empty())
     return call_.splits[static_cast<std::size_t>(slice)];
-  const int slices = slices_of(plan_);
-  return slice_begin(total_rows_, slices, slice + 1) - slice_begin(total_rows_, slices, slice);
+  return begin_of_slice(slice + 1) - begin_of_slice(slice);
 }
 
 void Operation::take_own(const RankInput& own) {
@@ -98,18 +107,25 @@ void Operation::send(const ScheduleStep& step, const Send& send_to) {
   send_to(step.peer, sent_[step.peer]++, std::move(rows), packed(step.pieces, bytes));
 }
 
-// One piece that is all of its tensor needs no copy.
+// One piece needs no copy.
 Tensor Operation::packed(const std::vector<Piece>& pieces, std::size_t bytes) const {
   if (bytes == 0) return {};
-  const Held& first = held_.at(pieces.front());
-  if (pieces.size() == 1 && first.bytes.data() == first.owner.data())
-    return Tensor(DType::uint8, {static_cast<std::int64_t>(bytes)}, first.owner.buffer());
-  return copied(pieces, bytes);
+  if (pieces.size() > 1) return copied(pieces, bytes);
+  const Held& piece = held_.at(pieces.front());
+  BufferRef buffer = piece.owner.buffer();
+  const auto begin = piece.bytes.data() - static_cast<const std::byte*>(buffer->data());
+  if (begin > 0) buffer = part_of(std::move(buffer), static_cast<std::size_t>(begin), bytes);
+  return Tensor(DType::uint8, {static_cast<std::int64_t>(bytes)}, std::move(buffer));
+}
+
+// Where the network need not copy it.
+Tensor Operation::allocate(std::size_t bytes) const {
+  return Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(bytes)},
+                          task_->sending_device->allocator());
 }
 
 Tensor Operation::copied(const std::vector<Piece>& pieces, std::size_t bytes) const {
-  Tensor all = Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(bytes)},
-                                task_->sending_device->allocator());
+  Tensor all = allocate(bytes);
   auto* to = static_cast<std::byte*>(all.mutable_data());
   for (const Piece& piece : pieces) {
     const Bytes from = held_.at(piece).bytes;
@@ -162,18 +178,37 @@ void Operation::add(const ScheduleStep& step) {
   for (const Piece& piece : step.pieces) parts.push_back(held_.at(piece).bytes);
   if (planted(PlantedBug::own_rank_first) && step.pieces.size() == static_cast<std::size_t>(plan_.ranks))
     std::swap(parts[0], parts[static_cast<std::size_t>(rank_)]);
-  Tensor sum = Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(parts[0].size())},
-                                task_->sending_device->allocator());
-  const std::span<std::byte> out{static_cast<std::byte*>(sum.mutable_data()), parts[0].size()};
   for (const Bytes part : parts)
-    if (part.size() != out.size())
+    if (part.size() != parts[0].size())
       throw Error(Code::data_loss, fmt::format("a slice has {} bytes on one rank and {} on another",
-                                               out.size(), part.size()));
+                                               parts[0].size(), part.size()));
   const Piece result{step.pieces[0].slice, 0, step.pieces.back().last};
   const bool is_last = result.last + 1 == plan_.ranks;
+  Tensor sum;
+  std::span<std::byte> out;
+  if (is_in_place(result)) {
+    out = place_of_sum(result.slice);
+    sum = sums_;
+  } else {
+    sum = allocate(parts[0].size());
+    out = {static_cast<std::byte*>(sum.mutable_data()), parts[0].size()};
+  }
   const Computing computing(work_);
   reduce_in_order(call_, parts, is_last ? plan_.ranks : 0, out, task_->team);
-  held_[result] = {sum, out, held_.at(step.pieces[0]).rows};
+  held_[result] = {std::move(sum), out, held_.at(step.pieces[0]).rows};
+}
+
+// Whether it is a part of the result as it stands.
+bool Operation::is_in_place(const Piece& sum) const {
+  return plan_.kind == Kind::all_reduce && sum.last + 1 == plan_.ranks &&
+         call_.compression == ReduceCompression::none;
+}
+
+std::span<std::byte> Operation::place_of_sum(int slice) {
+  if (!sums_.valid()) sums_ = allocate(static_cast<std::size_t>(total_rows_) * row_bytes_);
+  const std::span all(static_cast<std::byte*>(sums_.mutable_data()), sums_.size_bytes());
+  return all.subspan(static_cast<std::size_t>(begin_of_slice(slice)) * row_bytes_,
+                     static_cast<std::size_t>(rows_of_slice(slice)) * row_bytes_);
 }
 
 std::vector<std::int64_t> Operation::result_dims(std::int64_t rows) const {
@@ -197,7 +232,21 @@ Tensor Operation::expanded(const std::vector<Piece>& pieces, const Shape& shape)
   return all;
 }
 
-CollectiveResult Operation::result() const {
+// Our own sums, and those of others copied to their places beside them: memory of the network's is lent,
+// and the sender waits until it is free again.
+Tensor Operation::completed(const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    const Held& sum = held_.at(piece);
+    const std::span<std::byte> place = place_of_sum(piece.slice);
+    if (sum.bytes.size() != place.size())
+      throw Error(Code::data_loss, fmt::format("the sum of a slice has {} bytes, expected {}",
+                                               sum.bytes.size(), place.size()));
+    if (sum.bytes.data() != place.data()) std::memcpy(place.data(), sum.bytes.data(), place.size());
+  }
+  return sums_;
+}
+
+CollectiveResult Operation::take_result() {
   ACTORFLOW_CHECK(next_ == steps_.size(), call_.to_string(), "is at", next_, "of", steps_.size());
   CollectiveResult result;
   const std::vector<Piece> pieces = results(plan_, rank_);
@@ -217,9 +266,11 @@ CollectiveResult Operation::result() const {
     result.tensor = expanded(pieces, shape);
     return result;
   }
-  // Memory of the network's is lent: the sender waits until it is free again.
-  const bool lent = held_.at(pieces.front()).from_network;
-  const Tensor all = lent ? copied(pieces, bytes) : packed(pieces, bytes);
+  Tensor all;
+  if (plan_.kind == Kind::all_reduce)
+    all = completed(pieces);
+  else  // what a broadcast has brought is lent, too
+    all = held_.at(pieces.front()).from_network ? copied(pieces, bytes) : packed(pieces, bytes);
   result.tensor = Tensor(call_.dtype, shape, all.buffer());
   return result;
 }

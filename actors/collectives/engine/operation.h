@@ -43,8 +43,8 @@ class Operation {
   void receive(int from, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload);
   // Whether a message of that rank is still to come.
   bool needs(int rank) const;
-  // REQUIRES: done.
-  CollectiveResult result() const;
+  // Once. REQUIRES: done.
+  CollectiveResult take_result();
 
  private:
   // Bytes within a tensor that keeps them alive.
@@ -60,13 +60,18 @@ class Operation {
   };
 
   void take_own(const RankInput& own);
+  std::int64_t begin_of_slice(int slice) const;
   std::int64_t rows_of_slice(int slice) const;
   void send(const ScheduleStep& step, const Send& send);
   bool receive(const ScheduleStep& step);
   void unpack(const ScheduleStep& step, const Message& message);
   void add(const ScheduleStep& step);
+  bool is_in_place(const Piece& sum) const;
+  std::span<std::byte> place_of_sum(int slice);
   Tensor packed(const std::vector<Piece>& pieces, std::size_t bytes) const;
+  Tensor allocate(std::size_t bytes) const;
   Tensor copied(const std::vector<Piece>& pieces, std::size_t bytes) const;
+  Tensor completed(const std::vector<Piece>& pieces);
   Tensor expanded(const std::vector<Piece>& pieces, const Shape& shape) const;
   std::vector<std::int64_t> result_dims(std::int64_t rows) const;
 
@@ -80,6 +85,7 @@ class Operation {
   RankSchedule steps_;
   std::size_t next_ = 0;
   std::map<Piece, Held> held_;
+  Tensor sums_;  // of an all-reduce, its result: each sum is made where it belongs
   std::map<int, std::uint32_t> sent_, received_;  // messages, by rank
   std::map<std::pair<int, std::uint32_t>, Message> waiting_;
 };
