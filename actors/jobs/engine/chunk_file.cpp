@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/probes/planted_bug.h"
+#include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "schema/records/key.h"
 #include "schema/records/record_codec.h"
@@ -29,6 +30,7 @@ std::shared_ptr<ChunkFile> ChunkFile::create(Storage& storage, std::string path)
 }
 
 std::uint64_t ChunkFile::append(std::span<const std::byte> bytes) {
+  ACTORFLOW_CHECK(in_the_making_ != nullptr, path_);
   if (planted(PlantedBug::unsynced_chunks))
     storage_.append(path_, bytes);
   else
@@ -54,7 +56,10 @@ std::shared_ptr<OpenFile> ChunkFile::opened() {
   return file_;
 }
 
-void ChunkFile::read(std::uint64_t offset, std::span<std::byte> into) { opened()->read(offset, into); }
+void ChunkFile::read(std::uint64_t offset, std::span<std::byte> into) {
+  ACTORFLOW_CHECK(!in_the_making_, path_);
+  opened()->read(offset, into);
+}
 
 void ChunkFile::throw_not_whole(const char* what) const {
   throw Error(Code::data_loss, fmt::format("'{}' is not what was written: {}", path_, what));

@@ -22,6 +22,7 @@
 #include "actors/runtime/runtime.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_unit.h"
+#include "dataflow/values/check.h"
 
 namespace actorflow {
 namespace {
@@ -105,6 +106,7 @@ void JobEngine::spawn_agent() {
 }
 
 void JobEngine::begin(std::vector<std::byte> contents) {
+  ACTORFLOW_CHECK(coordinates() && stages_ == 0, "before stage 1, now at", stages_);
   const SystemVisit visit;
   mail_->set_run(runtime_->random().next() | 1U);
   if (history_) open_journal();
@@ -136,6 +138,7 @@ std::optional<std::set<std::string>> JobEngine::earlier_files(const std::string&
 }
 
 void JobEngine::begin_output(const std::string& folder) {
+  ACTORFLOW_CHECK(coordinates(), folder);
   if (!mail_->journal) return;
   ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
     const SystemVisit visit;
@@ -144,6 +147,7 @@ void JobEngine::begin_output(const std::string& folder) {
 }
 
 std::optional<std::vector<std::byte>> JobEngine::join() {
+  ACTORFLOW_CHECK(!coordinates() && stages_ == 0, "before stage 1, now at", stages_);
   register_actors();
   const auto answer = ask<std::pair<Status, std::optional<JobTerms>>>(*runtime_, [this](auto reply) {
     const SystemVisit visit;
