@@ -88,17 +88,22 @@ void gensort(Job& job) {
 }
 
 struct Summary {
-  std::int64_t records = 0, out_of_order = 0;
+  std::int64_t records = 0, out_of_order = 0, duplicates = 0;
   std::uint64_t checksum = 0;
   Row first{}, last{};
 };
 
-bool before(const Row& a, const Row& b) { return std::memcmp(a.data(), b.data(), 10) < 0; }
+int compare_keys(const Row& a, const Row& b) { return std::memcmp(a.data(), b.data(), 10); }
 
 Summary joined(Summary a, const Summary& b) {
   if (a.records == 0 || b.records == 0) return a.records == 0 ? b : a;
-  return {a.records + b.records, a.out_of_order + b.out_of_order + before(b.first, a.last),
-          a.checksum + b.checksum, a.first, b.last};
+  const int order = compare_keys(b.first, a.last);
+  return {a.records + b.records,
+          a.out_of_order + b.out_of_order + (order < 0),
+          a.duplicates + b.duplicates + (order == 0),
+          a.checksum + b.checksum,
+          a.first,
+          b.last};
 }
 
 void valsort(Job& job) {
@@ -107,12 +112,15 @@ void valsort(Job& job) {
           .fold(
               Summary{},
               [](Summary sum, const Row& row) {
-                return joined(sum, {1, 0, crc32(std::as_bytes(std::span(row))), row, row});
+                return joined(sum, {1, 0, 0, crc32(std::as_bytes(std::span(row))), row, row});
               },
               joined);
-  std::cout << "records " << summary.records << "\nchecksum " << std::hex << summary.checksum << std::dec
-            << "\nout of order " << summary.out_of_order << "\n";
-  if (summary.out_of_order > 0) throw Error(Code::data_loss, "the records are not in order");
+  std::cout << "Records: " << summary.records << "\nChecksum: " << std::hex << summary.checksum
+            << std::dec << "\nDuplicate keys: " << summary.duplicates << "\n";
+  if (summary.out_of_order > 0)
+    throw Error(Code::data_loss,
+                "there are " + std::to_string(summary.out_of_order) + " unordered records");
+  std::cout << "SUCCESS - all records are in order\n";
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ JsonValue value_of(const nlohmann::ordered_json& json) {
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   const auto is_integer = [](const auto& element) { return element.is_number_integer(); };
+  const auto is_string = [](const auto& element) { return element.is_string(); };
+  if (json.is_array() && !json.empty() && std::ranges::all_of(json, is_string))
+    return json.get<std::vector<std::string>>();
   if (json.is_array() && !std::ranges::all_of(json, is_integer)) return doubles_of(json);
   return json.get<std::vector<std::int64_t>>();
 }

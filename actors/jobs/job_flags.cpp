@@ -97,7 +97,7 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
       "one in the work folder");
   app.add_flag("--explain", options.explain, "Print the stages instead of running them");
   app.add_flag("--json", flags.json, "Progress as JSON, an object per line");
-  app.add_flag("--quiet", flags.quiet, "No progress");
+  app.add_flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
 }
 
 void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server) {

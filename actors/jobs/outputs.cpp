@@ -98,14 +98,14 @@ void prepare_output(JobContext& job, const std::string& folder) {
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
                    const std::map<std::string, std::int64_t>& counters) {
   remove_unfinished(storage, folder, outcomes);
-  std::vector<std::int64_t> records, bytes, checksums;
-  std::string names;
+  std::vector<std::int64_t> records, bytes;
+  std::vector<std::string> names, checksums;  // these in digits, as xxhsum prints them
   for (const auto& outcome : outcomes)
     for (const auto& file : outcome.files) {
-      names += (names.empty() ? "" : " ") + file.path.substr(file.path.find_last_of('/') + 1);
+      names.push_back(file.path.substr(file.path.find_last_of('/') + 1));
       records.push_back(static_cast<std::int64_t>(file.records));
       bytes.push_back(static_cast<std::int64_t>(file.bytes));
-      checksums.push_back(static_cast<std::int64_t>(file.checksum));
+      checksums.push_back(fmt::format("{:016x}", file.checksum));
     }
   JsonMembers members{{"files", names}, {"records", records}, {"bytes", bytes}, {"xxh64", checksums}};
   for (const auto& [name, count] : counters) members.emplace_back("counter " + name, count);

@@ -83,7 +83,10 @@ int run_task(const JobFlags& flags, const JobTable& jobs) {
 
 int run(JobFlags flags, const JobTable& jobs) {
   ConsoleReporter reporter(flags.json);
-  if (!flags.quiet) flags.options.reporter = &reporter;
+  if (flags.quiet)
+    spdlog::set_level(spdlog::level::warn);
+  else
+    flags.options.reporter = &reporter;
   return flags.server && !flags.options.explain ? run_task(flags, jobs) : run_alone(flags, jobs);
 }
 
