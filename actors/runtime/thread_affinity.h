@@ -32,18 +32,19 @@ using ComputingActor = WokenHere<Duty::compute>;
 
 // Computes as long as its messages ask for. Runs on the thread that wakes it as long as its activations
 // are brief, even if that is the network's: to wake a worker and be answered by it takes longer than
-// they do.
+// they do. Where they are not, runs on the thread of the client that has called it last if that waits:
+// most of what it computes is for that one, which then need not be woken by a worker.
 class MeasuredActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
   using GuardedActor::GuardedActor;
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
-    GuardedActor::enqueue(std::move(what),
-                          time_.brief() ? ThreadUnit::current() : ThreadUnit::current_for_compute());
+    GuardedActor::enqueue(std::move(what), chosen_unit());
   }
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override {
-    if (!TaskScheduler::of(home_system()).in_real_time()) return GuardedActor::resume(unit, max_messages);
+    if (!TaskScheduler::of(home_system()).in_real_time())
+      return GuardedActor::resume(unit, max_messages);
     const auto begin = steady_clock().now();
     const auto result = GuardedActor::resume(unit, max_messages);
     time_.measured(steady_clock().now() - begin);
@@ -51,7 +52,18 @@ class MeasuredActor : public GuardedActor {
   }
 
  private:
+  caf::execution_unit* chosen_unit() {
+    if (auto* here = ThreadUnit::current_for_compute()) {
+      caller_.store(here, std::memory_order_relaxed);
+      return here;
+    }
+    if (time_.brief()) return ThreadUnit::current();
+    auto* caller = caller_.load(std::memory_order_relaxed);
+    return caller ? &caller->when_idle() : nullptr;
+  }
+
   ActivationTime time_;
+  std::atomic<ThreadUnit*> caller_{nullptr};  // units live as long as the scheduler
 };
 
 // Pinned to one unit for a while: two clients would otherwise pull each other's steps onto one thread,

@@ -33,16 +33,24 @@ ThreadUnit* ThreadUnit::current_for_compute() {
 }
 
 void ThreadUnit::exec_later(caf::resumable* actor) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (open_) {
-      ready_.push(actor);
-      news_.store(true, std::memory_order_relaxed);
-      if (asleep_) woken_.notify_one();
-      return;
-    }
-  }
-  scheduler_.enqueue(actor);
+  if (!push(actor)) scheduler_.enqueue(actor);
+}
+
+// False if nobody attends the unit.
+bool ThreadUnit::push(caf::resumable* actor) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return false;
+  ready_.push(actor);
+  news_.store(true, std::memory_order_relaxed);
+  if (asleep_) woken_.notify_one();
+  return true;
+}
+
+ThreadUnit::WhenIdle::WhenIdle(ThreadUnit& of) : caf::execution_unit(&of.system()), unit(of) {}
+
+// That the thread has found something to do meanwhile only delays the actor.
+void ThreadUnit::WhenIdle::exec_later(caf::resumable* actor) noexcept {
+  if (!unit.idle_.load(std::memory_order_relaxed) || !unit.push(actor)) unit.scheduler_.enqueue(actor);
 }
 
 void ThreadUnit::stop() {
@@ -72,10 +80,11 @@ bool ThreadUnit::run_until_stopped(Time end) {
   while (true) {
     news_.store(false, std::memory_order_relaxed);
     run_ready();
-    if (auto* piece = search())
-      run(piece);
-    else if (!news_.load(std::memory_order_relaxed))
-      sleep(end);
+    idle_.store(true, std::memory_order_relaxed);
+    auto* piece = search();
+    if (!piece && !news_.load(std::memory_order_relaxed)) sleep(end);
+    idle_.store(false, std::memory_order_relaxed);
+    if (piece) run(piece);
     {
       const std::lock_guard lock(mutex_);
       if (stopped_) return true;

@@ -37,6 +37,8 @@ class ThreadUnit final : public caf::execution_unit {
 
   // Any thread.
   void exec_later(caf::resumable* actor) noexcept override;
+  // Any thread: for an actor that runs here if the thread has nothing to do, else on a worker.
+  caf::execution_unit& when_idle() { return when_idle_; }
   // Any thread: ends the present or the next run_until_stopped().
   void stop();
   // Any thread: moves its light actors to `to` if nothing has been taken from its queue since the last
@@ -52,6 +54,12 @@ class ThreadUnit final : public caf::execution_unit {
 
  private:
   friend class Attendance;
+  struct WhenIdle final : caf::execution_unit {
+    explicit WhenIdle(ThreadUnit& of);
+    void exec_later(caf::resumable* actor) noexcept override;
+    ThreadUnit& unit;
+  };
+  bool push(caf::resumable* actor) noexcept;
   void open();
   void close();
   // No actor is added from now on. Returns one that is left, null if there is none.
@@ -66,6 +74,8 @@ class ThreadUnit final : public caf::execution_unit {
 
   Scheduler& scheduler_;
   const Duty duty_;
+  WhenIdle when_idle_{*this};
+  std::atomic<bool> idle_{false};
   std::mutex mutex_;
   std::condition_variable woken_;
   ReadyQueue ready_;  // these six guarded by mutex_

@@ -58,6 +58,22 @@ struct LightThread {
   }
 };
 
+// Whether a client that waits runs what another thread asks of the actor that it has called.
+bool client_runs_what_is_long() {
+  ThreadedRuntime runtime({.num_threads = 1});
+  const auto actor = runtime.system().spawn<caf::lazy_init>(worker);
+  std::atomic<std::thread::id> thread;
+  const Attendance client(runtime.scheduler(), Duty::compute);
+  caf::anon_send(actor, TimedWork{5ms, thread, client.unit()});
+  client.unit().run_until_stopped();
+  std::jthread other([&] {
+    const SystemVisit visit;
+    caf::anon_send(actor, TimedWork{0us, thread, client.unit()});
+  });
+  client.unit().run_until_stopped();
+  return thread == std::this_thread::get_id();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(activation_time)
@@ -91,6 +107,12 @@ BOOST_AUTO_TEST_CASE(
   light.runs(5ms);
   BOOST_TEST(!light.runs(0us));
   BOOST_TEST(light.comes_to_run());
+}
+
+// Not always: the client may not be waiting yet.
+BOOST_AUTO_TEST_CASE(a_client_that_waits_runs_the_actor_that_it_has_called) {
+  int tries = 0;
+  while (!client_runs_what_is_long()) BOOST_REQUIRE(++tries < 1000);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -71,13 +71,17 @@ void combine(ReduceOp reduction, const T* a, const T* b, T* out, std::int64_t co
 template <class T>
 void scale(T* values, std::int64_t count, double factor) {
   if (factor == 1) return;
-  for (std::int64_t i = 0; i < count; ++i) values[i] *= static_cast<T>(factor);
+  vectorised([=, by = static_cast<T>(factor)] {
+    for (std::int64_t i = 0; i < count; ++i) values[i] *= by;
+  });
 }
 
 template <class T>
 void finish(const CollectiveCall& call, int ranks, T* values, std::int64_t count) {
   if (call.reduction == ReduceOp::average)
-    for (std::int64_t i = 0; i < count; ++i) values[i] /= static_cast<T>(ranks);
+    vectorised([=, by = static_cast<T>(ranks)] {
+      for (std::int64_t i = 0; i < count; ++i) values[i] /= by;
+    });
   scale(values, count, call.postscale);
 }
 
