@@ -158,7 +158,8 @@ struct Attend {};
 
 // server -> peer: deliver earlier messages, then end.
 struct Leave {
-  bool at_once = false;  // the task that is left ends, too: nobody hears the last words
+  bool at_once = false;      // the task that is left ends, too: nobody hears the last words
+  bool job_is_over = false;  // a task that was lost does not come back to hear them
 };
 
 // An actor to itself: time has passed.

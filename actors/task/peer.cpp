@@ -63,7 +63,7 @@ caf::behavior Peer::behavior() {
       [this](SayAlive) {
         if (state_ == State::idle) begin();
       },
-      [this](const Leave& message) { leave(message.at_once); });
+      [this](const Leave& message) { leave(message); });
 }
 
 void Peer::on_message(Message& message) {
@@ -220,8 +220,9 @@ void Peer::lose(Status reason) {
 
 void Peer::report_left() { options_.left({task_->name_of(options_.task), incarnation_}); }
 
-void Peer::leave(bool at_once) {
-  if (at_once || state_ != State::connecting || waiting_.empty()) return self_->quit();
+void Peer::leave(const Leave& how) {
+  const bool nobody_hears = how.at_once || (how.job_is_over && incarnation_ != 0);
+  if (nobody_hears || state_ != State::connecting || waiting_.empty()) return self_->quit();
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;
   options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);

@@ -78,7 +78,7 @@ class Peer {
   void retry_or_give_up(const Status& reason);
   void lose(Status reason);
   void report_left();
-  void leave(bool at_once);
+  void leave(const Leave& how);
   void beat(std::uint64_t attempt);
   void drop_link();
   void break_connection(const Status& why);

@@ -155,7 +155,8 @@ void Server::Impl::end_actors() {
   std::vector<caf::actor> ending = own;
   ending.insert(ending.end(), leaving.begin(), leaving.end());
   await_end(*runtime, ending, [&] {
-    for (const auto& peer : leaving) caf::anon_send(peer, Leave{.at_once = all_end});
+    for (const auto& peer : leaving)
+      caf::anon_send(peer, Leave{.at_once = all_end, .job_is_over = told_of_end});
     for (const auto& actor : own) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   });
 }
@@ -182,6 +183,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
           job.present(from);
           job.left(from);
         } else if constexpr (std::is_same_v<M, Shutdown>) {
+          told_of_end = true;
           job.stop(content.reason, content.code);
           end_waits(content.reason);
           caf::anon_send(task->master,

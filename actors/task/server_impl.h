@@ -1,6 +1,7 @@
 // The implementation of a Server: the actors of its task, and its port. For this room.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -49,8 +50,9 @@ struct Server::Impl {
   std::shared_ptr<Runtime> runtime;
   Network* network = nullptr;  // none for a task that is alone
   std::unique_ptr<Device> sending_device;
+  bool all_end = false;                  // the other tasks end with this one
+  std::atomic<bool> told_of_end{false};  // another task has said that the job is over
   // Called when the context is no longer used.
-  bool all_end = false;  // the other tasks end with this one
   std::shared_ptr<std::function<void()>> task_gone = std::make_shared<std::function<void()>>();
   std::shared_ptr<TaskContext> task{new TaskContext, [gone = task_gone](TaskContext* context) {
                                       delete context;

@@ -38,6 +38,23 @@ std::string train(SimTask& task) {
   return "";
 }
 
+// A worker closes its session when the task that it has used has gone.
+void end_late(SimTask& task) {
+  Server& server = task.server();
+  if (server.name().job == "ps") {
+    server.join();
+    return;
+  }
+  Graph g;
+  const Output sum = g.on("/job:ps/task:0", [&] { return g.constant(1.0F) + g.constant(2.0F); });
+  Session session(server.target(), g);
+  session.run(sum);
+  if (server.name().index == 0) return server.shutdown_cluster("the sum is known");
+  server.join();
+  task.sleep(500ms);  // by then the others have gone
+  session.close();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(job_end)
@@ -48,6 +65,14 @@ SIMULATION_TEST(a_worker_that_hears_of_it_last_has_not_failed, seeds(1, 20)) {
   auto run = sim.start(train);
   sim.at(1ms).partition("/job:worker/task:0", "/job:worker/task:1", 10s);
   BOOST_TEST(run.finish("/job:worker/task:1") == "ten steps are enough");
+}
+
+// Its last words are for tasks that will not come back.
+SIMULATION_TEST(who_has_heard_of_it_does_not_wait_for_those_who_have_gone, seeds(1, 20)) {
+  SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({}));
+  auto run = sim.start(end_late);
+  run.finish();
+  BOOST_TEST((sim.statistics().simulated < 1500ms));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
