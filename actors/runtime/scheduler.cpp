@@ -1,7 +1,5 @@
 #include "actors/runtime/scheduler.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <caf/actor_system.hpp>
 #include <caf/resumable.hpp>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "actors/runtime/exit_status.h"
+#include "actors/runtime/polite_search.h"
 #include "actors/runtime/thread_unit.h"
 #include "kernels/core/crash_report.h"
 
@@ -19,8 +18,6 @@ namespace {
 
 // Between two kernels of a step there is less than this.
 constexpr std::chrono::microseconds search_time{500};
-// A yield to nobody takes less than 1 us.
-constexpr std::chrono::microseconds turn_of_another{10};
 constexpr std::chrono::milliseconds rescue_interval{50};
 
 caf::resumable* pop(ReadyQueue& queue, std::atomic<int>& size) {
@@ -115,15 +112,9 @@ bool Scheduler::may_have(int index) const {
          (num_pieces_.load(std::memory_order_relaxed) > 0 && index < takers_of_pieces());
 }
 
-// Gives the core up at each look. Where somebody else then had it for a while, there are more threads
-// than cores, as with several tasks on a machine: to search on would take it from those that have work.
 void Scheduler::search(int index) const {
-  auto now = std::chrono::steady_clock::now();
-  const auto enough = now + search_time;
-  while (!may_have(index) && now < enough) {
-    sched_yield();
-    const auto before = std::exchange(now, std::chrono::steady_clock::now());
-    if (now - before > turn_of_another) return;
+  PoliteSearch look(search_time);
+  while (!may_have(index) && look.goes_on()) {
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "actors/runtime/polite_search.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_affinity.h"
 
@@ -95,10 +96,10 @@ bool ThreadUnit::run_until_stopped(Time end) {
 
 caf::resumable* ThreadUnit::search() {
   if (duty_ == Duty::light) return nullptr;
-  const auto enough = std::chrono::steady_clock::now() + unit_search_time;
-  while (!news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < enough) {
+  PoliteSearch look(unit_search_time);
+  while (!news_.load(std::memory_order_relaxed)) {
     if (auto* piece = scheduler_.take_piece()) return piece;
-    __builtin_ia32_pause();
+    if (!look.goes_on()) break;
   }
   return nullptr;
 }

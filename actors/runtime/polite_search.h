@@ -1,0 +1,34 @@
+// How long a thread looks for work before it falls asleep.
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+
+namespace actorflow {
+
+// A look for so long, which gives the core up each time. Where somebody else then had it for a while,
+// there are more threads than cores, as with several tasks on a machine: to look on would take it from
+// those that have work. For one thread.
+class PoliteSearch {
+ public:
+  explicit PoliteSearch(std::chrono::microseconds time) : now_(Clock::now()), end_(now_ + time) {}
+
+  // Whether to look once more.
+  bool goes_on() {
+    if (now_ >= end_) return false;
+    sched_yield();
+    const auto before = now_;
+    now_ = Clock::now();
+    return now_ - before <= turn_of_another;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds turn_of_another{10};  // a yield to nobody takes less than 1
+
+  Clock::time_point now_;
+  const Clock::time_point end_;
+};
+
+}  // namespace actorflow
