@@ -1,4 +1,5 @@
-// Nodes as actors (SessionOptions::executor): the same bits as lanes give, and the same errors.
+// Nodes as actors (SessionOptions::executor): the same bits as lanes give, and the same errors. Training
+// is in node_actor_training.cpp.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -8,7 +9,6 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/queue_ops.h"
-#include "dataflow/ops/training_ops.h"
 #include "kernels/core/builtin_ops.h"
 #include "test/kernels/support/op_table.h"
 #include "test/support/status_of.h"
@@ -72,49 +72,6 @@ struct RandomGraph {
   Graph g;
   std::vector<Output> tensors, fetches;
 };
-
-// One of two synchronous replicas of a small regression on two parameter servers.
-struct Replica {
-  Graph g;
-  Variable weights, bias;
-  Output x;
-  TrainOp train;
-  std::unique_ptr<Session> session;
-
-  Replica(LocalCluster& tasks, int replica, const SessionOptions& options) {
-    g.on(replica_device_setter(2, "ps", "/job:worker/task:" + std::to_string(replica)), [&] {
-      const Variable step = global_step(g);
-      weights = g.variable("weights", g.constant(Tensor::of<float>({3, 1}, {0.5F, -0.25F, 0.125F})));
-      bias = g.variable("bias", g.constant(Tensor::of<float>({1}, {0.1F})));
-      x = g.placeholder(DType::float32, {4, 3}, "x");
-      const Output error = matmul(x, weights.value()) + bias.value() - 1.0F;
-      train = minimize(g, mean(square(error)), {weights, bias}, step, Momentum{0.05, 0.9},
-                       {.replica = replica, .replicas = 2, .strategy = Synchronous{}});
-    });
-    session = std::make_unique<Session>(tasks.server("worker", replica).target(), g, options);
-  }
-  void run(int steps, unsigned seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> number(-1, 1);
-    for (int step = 0; step < steps; ++step) {
-      std::vector<float> batch(12);
-      for (float& value : batch) value = number(random);
-      session->run(train, {{x, Tensor::of<float>({4, 3}, batch)}});
-    }
-  }
-};
-
-std::vector<Tensor> trained(const SessionOptions& options) {
-  LocalCluster tasks({{"ps", 2}, {"worker", 2}});
-  Replica first(tasks, 0, options), second(tasks, 1, options);
-  first.session->initialize_variables();
-  for (Replica* replica : {&first, &second})
-    replica->session->run(std::vector<Output>{}, {}, {replica->train.local_init});
-  std::jthread other([&second] { second.run(20, 2); });
-  first.run(20, 1);
-  other.join();
-  return first.session->run({first.weights, first.bias});
-}
 
 }  // namespace
 
@@ -211,11 +168,6 @@ BOOST_AUTO_TEST_CASE(variables_and_queues_belong_to_the_same_actors) {
     BOOST_TEST(s.run(take).scalar<float>() == expected);
   }
   BOOST_TEST(session(g, {}).run(v).scalar<float>() == 5);
-}
-
-BOOST_AUTO_TEST_CASE(synchronous_training_on_two_parameter_servers_gives_the_same_weights) {
-  const auto expected = trained({}), actual = trained(with_actors);
-  for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(identical(actual[i], expected[i]));
 }
 
 // What a step waits for that is given up, the next one gets.

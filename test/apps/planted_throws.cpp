@@ -8,26 +8,24 @@
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/apps/support/throw_once.h"
 #include "test/support/folder.h"
 
 using namespace actorflow;
-using test::Process;
+using test::cause_of, test::Process;
 
 namespace {
 
 constexpr const char* cause = "a planted error";
 
-// What must be said of what a handler throws (throw_once.cpp).
-std::string cause_of(const std::string& throws) {
-  if (throws.ends_with(":no_memory")) return "out of memory";
-  return throws.ends_with(":of_no_type") ? "an exception of unknown type" : cause;
-}
-
 // A parameter server and a worker; a process that has ended itself is started again.
 class Job {
  public:
   // The handlers that throw in their first life, as throw_once.cpp wants them; "" = none.
-  Job(const std::string& ps_throws, const std::string& worker_throws) {
+  // narrow: the task that throws takes tensors of 100 KiB only, so that training fails; it is started
+  // again once.
+  Job(const std::string& ps_throws, const std::string& worker_throws, bool narrow = false)
+      : narrow_(narrow) {
     const auto addresses = test::free_addresses(2);
     flags_ = {"--ps_hosts=" + addresses[0],
               "--worker_hosts=" + addresses[1],
@@ -54,18 +52,20 @@ class Job {
  private:
   std::unique_ptr<Process> start(const std::string& job, const std::string& throws) {
     const std::string log = folder_.file(job + ".log");
+    const std::string again = narrow_ ? "" : ACTORFLOW_SOURCE_DIR "/apps/supervise -d 0.3 ";
     const std::string script = "setpriv --pdeathsig KILL env ACTORFLOW_TEST_THROW=" + throws +
                                " " ACTORFLOW_BIN_DIR "/throwing_trainer \"$@\" > " + log +
                                " 2>&1; status=$?; cat " + log + "; grep -q 'this process ends' " + log +
-                               " || exit $status; exec " ACTORFLOW_SOURCE_DIR
-                               "/apps/supervise -d 0.3 " ACTORFLOW_BIN_DIR "/trainer \"$@\"";
+                               " || exit $status; exec " + again + ACTORFLOW_BIN_DIR "/trainer \"$@\"";
     std::vector<std::string> command{"/bin/sh",       "-c", script, "sh", "--job_name=" + job,
                                      "--task_index=0"};
     command.insert(command.end(), flags_.begin(), flags_.end());
+    if (narrow_ && !throws.empty()) command.emplace_back("--max_incoming_bytes=100KiB");
     return std::make_unique<Process>(std::move(command));
   }
 
   const test::Folder folder_;
+  const bool narrow_;
   std::vector<std::string> flags_;
   std::unique_ptr<Process> ps_, worker_;
 };
@@ -126,6 +126,21 @@ BOOST_AUTO_TEST_CASE(nor_do_other_exceptions_and_those_at_the_end_of_a_handler) 
                              "master/StepDone:20:before:of_no_type", "node/Fire:5:before:no_memory",
                              "lane/StartStep:20:after:no_memory", "peer/Beat:2:after:no_memory"})
     expect_end("", throws);
+}
+
+// A graph and a tensor cannot come. The task that is told so dies of it, comes back and is told again.
+BOOST_AUTO_TEST_CASE(a_throw_over_what_a_link_could_not_carry_hides_no_reason) {
+  for (const std::string where : {"ps", "worker"})
+    for (const std::string throws : {"worker/Undelivered:1", "worker/Undelivered:1:after:no_memory"}) {
+      const bool on_ps = where == "ps";
+      Job job(on_ps ? throws : "", on_ps ? "" : throws, true);
+      const std::string task = "/job:" + where + "/task:0", reason = "cannot send to " + task;
+      job.expect_end(throws, reason);
+      for (const std::string& part :
+           {"the worker of " + task + " could not handle Undelivered: ", cause_of(throws), reason,
+            std::string("over its limit of 102400 bytes")})
+        BOOST_TEST(job.says(part), throws << ": " << part << " is missing:\n" << job.output());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,81 +1,91 @@
-// Training whose nodes are actors, so that the schedule orders every node of a step: the weights are those
-// of lanes, whatever comes first and whoever dies.
+// Training whose nodes are actors, so that the schedule orders every node of a step: the weights are
+// those of lanes, whatever comes first and whoever dies.
 #include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
 
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
+#include "test/support/small_training.h"
 
 using namespace actorflow;
+using test::SmallJob;
 using namespace std::chrono_literals;
 
 namespace {
 
-// Fits two weights, each on a server of its own, with three synchronous workers. Returns the weights.
-std::vector<float> fit(SimTask& task, Executor executor) {
-  Server& server = task.server();
-  if (server.name().job == "ps") return server.join(), std::vector<float>();
-  const bool is_chief = server.name() == TaskName{"worker", 0};
-  Graph g;
-  Variable slope, offset;
-  TrainOp train;
-  g.on(replica_device_setter(2, "ps", server.name().to_string()), [&] {
-    const Variable step = global_step(g);
-    slope = g.variable("slope", g.constant(0.0F));
-    offset = g.variable("offset", g.constant(0.5F));
-    const Output error = slope * 2.0F + offset - g.constant(3.0F);
-    train = minimize(g, square(error) + square(offset), {slope, offset}, step, Momentum{0.02, 0.5},
-                     {.replica = server.name().index, .replicas = 3, .strategy = Synchronous{}});
-  });
-  MonitoredOptions options;
-  options.is_chief = is_chief;
-  options.checkpoint_dir = "checkpoints";
-  options.save_checkpoint = {.steps = 10};
-  options.hooks = {stop_at_step(40), sync_replicas(train)};
-  options.session.executor = executor;
-  MonitoredSession session(server, g, options);
-  while (!session.should_stop()) session.run(train);
-  if (!is_chief) {
-    server.announce_done({"worker", 0});
-    return server.join(), std::vector<float>();
-  }
-  server.wait_until_done({{"worker", 1}, {"worker", 2}}, 60'000);
-  session.close();
-  const auto weights = session.session().run({slope, offset});
-  server.shutdown_cluster("the weights have been fitted");
-  return {weights[0].scalar<float>(), weights[1].scalar<float>()};
+// A training, and the task that is killed while it runs.
+struct Case {
+  SmallJob job;
+  int replicas = 3;
+  std::string lost = "/job:ps/task:0";
+};
+
+const Case synchronous{.job = {.strategy = Synchronous{}, .steps = 40, .folder = "checkpoints"}};
+const Case sparse{
+    .job = {.strategy = Synchronous{}, .has_table = true, .steps = 40, .folder = "checkpoints"}};
+// One replica, so that gradients come in the same order.
+const Case asynchronous{.job = {.has_table = true, .steps = 40, .folder = "checkpoints"}, .replicas = 1};
+const Case all_reduced{
+    .job = {.strategy = AllReduce{}, .has_table = true, .steps = 40, .folder = "checkpoints"},
+    .lost = "/job:worker/task:1"};
+
+std::vector<SimCluster::Job> tasks_of(const Case& it) {
+  return test::small_tasks<SimCluster>(it.job, it.replicas);
 }
 
-const std::vector<SimCluster::Job> jobs{{"ps", 2}, {"worker", 3}};
-
-std::vector<float> undisturbed_lanes() {
-  static const std::vector<float> weights =
-      SimCluster(jobs).start([](SimTask& task) { return fit(task, Executor::lanes); })
-          .finish("/job:worker/task:0");
-  return weights;
+std::vector<Tensor> undisturbed_lanes(const Case& it) {
+  SimCluster sim(tasks_of(it), {.seed = 1});
+  auto run = sim.start([&it](SimTask& task) { return test::train_small(task.server(), it.job); });
+  return run.finish("/job:worker/task:0");
 }
 
-void expect_the_weights_of_lanes(const SimOptions& options) {
-  const auto expected = undisturbed_lanes();
-  SimCluster sim(jobs, options);
-  auto run = sim.start([](SimTask& task) { return fit(task, Executor::node_actors); });
-  sim.at(30ms).kill("/job:ps/task:0");
-  sim.at(2s).restart("/job:ps/task:0");
-  BOOST_TEST(run.finish("/job:worker/task:0") == expected, boost::test_tools::per_element());
+void expect_the_weights_of_lanes(const Case& it, const std::vector<Tensor>& expected,
+                                 const SimOptions& options) {
+  SmallJob job = it.job;
+  job.executor = Executor::node_actors;
+  SimCluster sim(tasks_of(it), options);
+  auto run = sim.start([&job](SimTask& task) { return test::train_small(task.server(), job); });
+  sim.at(30ms).kill(it.lost);
+  sim.at(2s).restart(it.lost);
+  const auto learned = run.finish("/job:worker/task:0");
+  BOOST_TEST_REQUIRE(learned.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    BOOST_TEST(identical(learned[i], expected[i]), "weights " << i);
   BOOST_TEST((sim.statistics().simulated > 2s));  // it was needed
 }
+
+SimOptions any_order() { return of_this_seed({.longest_kernel = 200us}); }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(node_actors)
 
 SIMULATION_TEST(a_killed_ps_and_any_order_of_nodes_change_no_bit, seeds(1, 20)) {
-  expect_the_weights_of_lanes(of_this_seed({.longest_kernel = 200us}));
+  static const auto expected = undisturbed_lanes(synchronous);
+  expect_the_weights_of_lanes(synchronous, expected, any_order());
 }
 
 SIMULATION_TEST(neither_do_priorities_that_starve_some_nodes, seeds(1, 10)) {
+  static const auto expected = undisturbed_lanes(synchronous);
   SimOptions options = of_this_seed({});
   options.schedule = [seed = options.seed] { return std::make_unique<PctSchedule>(seed, 5, 20'000); };
-  expect_the_weights_of_lanes(options);
+  expect_the_weights_of_lanes(synchronous, expected, options);
+}
+
+SIMULATION_TEST(a_table_in_parts_has_the_rows_of_lanes, seeds(1, 20)) {
+  static const auto expected = undisturbed_lanes(sparse);
+  expect_the_weights_of_lanes(sparse, expected, any_order());
+}
+
+SIMULATION_TEST(one_asynchronous_replica_learns_what_it_learns_by_lanes, seeds(1, 20)) {
+  static const auto expected = undisturbed_lanes(asynchronous);
+  expect_the_weights_of_lanes(asynchronous, expected, any_order());
+}
+
+SIMULATION_TEST(all_reduced_gradients_and_a_killed_rank_change_no_bit, seeds(1, 20)) {
+  static const auto expected = undisturbed_lanes(all_reduced);
+  expect_the_weights_of_lanes(all_reduced, expected, any_order());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

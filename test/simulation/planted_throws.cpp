@@ -286,9 +286,9 @@ void expect_the_same(const Where& where, const Train& train, float undisturbed) 
 }
 
 bool is_of_jobs(std::string_view handler) {
-  return std::ranges::any_of(
-      std::array{"job-agent/", "job-coordinator/", "job-journal/", "slices/", "part/"},
-      [handler](const char* role) { return handler.starts_with(role); });
+  return std::ranges::any_of(std::array{"job-agent/", "job-coordinator/", "job-journal/", "slices/",
+                                        "part/", "switchboard/UnregisterActor"},
+                             [handler](const char* role) { return handler.starts_with(role); });
 }
 
 bool is_of_collectives(std::string_view handler) { return handler.starts_with("collectives/"); }
@@ -307,10 +307,10 @@ std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::
     undisturbed = train().w;
     handlers = nothing.seen();
   }
-  // Links have no limits here. And a task that dies while it stops, when the others have left already,
-  // comes back to a cluster that is not there any more.
-  for (const char* elsewhere : {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver",
-                                "collectives/JobOver", "switchboard/UnregisterActor"})
+  // Links have no limits here: apps/planted_throws has what they could not carry. What runs while a job
+  // ends is in throws_at_the_end.cpp: a task that comes back here finds a cluster that is not there.
+  for (const char* elsewhere :
+       {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "collectives/JobOver"})
     handlers.erase(elsewhere);
   // For the same reason only the first one, which comes while there is training.
   auto& losses = handlers["collectives/PeerLost"];

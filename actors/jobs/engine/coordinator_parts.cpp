@@ -194,12 +194,12 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   }
   stage.failed_on[part].insert(from);
   const unsigned failures = stage.tracker.fail(ran.id.in_stage(), from);
-  if (!may_pass(ran.status.code) || failures >= order_.max_attempts) {
-    const std::string where =
-        order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
-    return fail({ran.status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, part,
-                                              stage.spec->parts, where, ran.status.message)});
-  }
+  const std::string where =
+      order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
+  Status why{ran.status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, part,
+                                          stage.spec->parts, where, ran.status.message)};
+  if (!may_pass(why.code) || failures >= order_.max_attempts) return fail(std::move(why));
+  spdlog::warn("{}; it runs again", why.message);
   assign();
 }
 
@@ -232,6 +232,9 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
     if (!lose_part(*part.missing, part.status)) return;
   } else {
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
+    if (part.status.code != Code::aborted)
+      spdlog::warn("{}: part {} runs again: {}", found->second.spec->name, part.id.part,
+                   part.status.message);
   }
   found->second.tracker.give_back(part.id.in_stage(), from);
   if (Stage* current = running_stage()) mend(*current);

@@ -113,7 +113,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     return;
   }
   if (task != JobMail::coordinator_task) return;
-  lost_since_ = std::nullopt;
+  const bool was_lost = std::exchange(lost_since_, std::nullopt).has_value();
   if (says<JobIs>(letter) && letter.request != mail.run()) {
     if (!joining_) {
       begun_anew.hit();
@@ -121,11 +121,20 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     }
     mail.set_run(letter.request);
   }
-  const bool ends_before_it_began = joining_ && says<JobEnded>(letter);
-  if (ends_before_it_began) mail.set_run(letter.request);
+  // Of a run that has not begun here, or which ended what this task's program had already done.
+  const bool ends_other_run = says<JobEnded>(letter) && (joining_ || (leaving_ && was_lost));
+  if (ends_other_run) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
-  take_letter<JobIs, RunPart, CancelPart, AcceptPart, StageDone, JobEnded>(
-      letter, [&](auto message) { on(message); });
+  const auto run_part = [&](const RunPart& run) {
+    try {
+      on(run);
+    } catch (...) {  // the attempt fails, not this task, as when its own coordinator asks for it
+      refuse(from, run, self_->failure_of("RunPart"));
+    }
+  };
+  if (take_letter<RunPart>(letter, run_part)) return;
+  take_letter<JobIs, CancelPart, AcceptPart, StageDone, JobEnded>(letter,
+                                                                  [&](auto message) { on(message); });
 }
 
 void JobAgent::on(const JobIs& job) {

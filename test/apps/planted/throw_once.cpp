@@ -1,4 +1,4 @@
-// Linked to the trainer, makes of it a program in which a handler throws once, as the environment says:
+// Linked to a program, makes of it one in which a handler throws once, as the environment says:
 // ACTORFLOW_TEST_THROW="lane/Completed:3", the third time that a lane handles a Completed, before it
 // does. "lane/Completed:3:after" = when it has done so; "lane/Completed:3:before:no_memory" and
 // ":of_no_type" = other exceptions.

@@ -80,6 +80,7 @@ inline void resume_words_through(const std::vector<FaultKind>& kinds, int tasks,
                      [&sim, damaged] { sim.storage().files().flip_a_bit("work/" + damaged); });
   auto run = sim.start([&tally](SimTask& task) { resume_job(task, tally); });
   run.finish("/job:local/task:0");
+  expect_no_task_has_ended_itself(sim);
   if (output_of(sim) != expected)
     throw std::runtime_error("the files are not those of an undisturbed run");
   if (damaged.empty() && !disk_fails(kinds) && tally.not_whole() > 0)

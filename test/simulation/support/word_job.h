@@ -100,6 +100,12 @@ inline const WordFiles& undisturbed_words() {
   return files;
 }
 
+// Faults of machines, disks and links are no reason for a task to distrust itself.
+inline void expect_no_task_has_ended_itself(const SimCluster& sim) {
+  const auto ends = sim.statistics().ends;
+  if (!ends.empty()) throw std::runtime_error("a task has ended itself, because " + ends.front());
+}
+
 // Throws unless the files are those of a run that nothing disturbs.
 inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1) {
   const WordFiles expected = undisturbed_words();
@@ -113,6 +119,7 @@ inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks =
       {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
   auto run = sim.start(tasks == 1 ? run_alone : run_task);
   run.finish("/job:local/task:0");
+  expect_no_task_has_ended_itself(sim);
   if (output_of(sim) != expected)
     throw std::runtime_error("the files are not those of an undisturbed run");
 }
