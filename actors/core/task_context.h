@@ -22,8 +22,9 @@ namespace actorflow {
 struct TaskContext {
   TaskIdentity self;
   TaskId own{};
-  std::vector<TaskName> tasks;   // of the cluster; a TaskId is a position here
-  std::vector<Device*> devices;  // of this task; the CPU comes first
+  std::vector<TaskName> tasks;     // of the cluster; a TaskId is a position here
+  std::vector<std::string> hosts;  // of their addresses; none where all are in this process
+  std::vector<Device*> devices;    // of this task; the CPU comes first
   // The CPU, for tensors that other tasks will read: large ones lie where the network need not copy
   // them.
   Device* sending_device = nullptr;
@@ -41,6 +42,11 @@ struct TaskContext {
 
   Sender as_sender() const { return {own, self.incarnation}; }
   const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
+  // By what the cluster calls the machines.
+  bool on_this_machine(TaskId task) const {
+    return hosts.empty() ||
+           hosts[static_cast<std::size_t>(task)] == hosts[static_cast<std::size_t>(own)];
+  }
   // Throws invalid_argument if the cluster has no such task.
   TaskId id_of(const TaskName& name) const;
 

@@ -9,8 +9,6 @@
 namespace actorflow {
 namespace {
 
-constexpr std::size_t tries = 16;
-
 [[noreturn]] void throw_changed(const Run::Block& block) {
   throw Error(Code::disk_error,
               fmt::format("what was put aside on disk has changed there: a block of {} bytes at {}",
@@ -19,16 +17,9 @@ constexpr std::size_t tries = 16;
 
 }  // namespace
 
-std::span<const std::byte> RunWriter::compressed() {
-  if (!pays_ && run_.blocks.size() % tries != 0) return bytes_;
-  compressed_.resize(bytes_.size() / 5 * 4);
-  const std::size_t size = compress_lz4_block(bytes_, compressed_);
-  pays_ = size > 0;
-  return pays_ ? std::span<const std::byte>(compressed_).first(size) : bytes_;
-}
-
 void RunWriter::flush() {
-  const auto stored = compressed();
+  if (!lz4_) lz4_ = std::make_shared<Lz4WhereItPays>();
+  const auto stored = lz4_->shrunk(bytes_);
   run_.blocks.push_back(
       {part_.put_aside(stored), stored.size(), bytes_.size(), records_, hash_bytes(stored)});
   bytes_.clear();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "schema/records/record_codec.h"
 
 namespace actorflow {
+
+class Lz4WhereItPays;
 
 // Records on disk, in blocks that hold whole ones.
 struct Run {
@@ -50,11 +53,10 @@ class RunWriter {
 
  private:
   void flush();
-  std::span<const std::byte> compressed();
 
   Part& part_;
-  std::vector<std::byte> bytes_, compressed_;
-  bool pays_ = false;
+  std::vector<std::byte> bytes_;
+  std::shared_ptr<Lz4WhereItPays> lz4_;  // made by the first flush()
   std::size_t records_ = 0;
   Run run_;
 };

@@ -53,8 +53,11 @@ Server::Impl::Impl(ServerOptions server_options, Peers where)
   task->storage = &runtime->storage();
   if (where != Peers::none)
     network = where == Peers::by_port ? &runtime->rpc_network() : &runtime->local_network();
-  if (where == Peers::by_port)
+  if (where == Peers::by_port) {
     sending_device = make_cpu_device(network->allocator(), large_message_bytes);
+    for (const auto& other : task->tasks)
+      task->hosts.push_back(HostPort::parse(options.cluster.address(other)).host);
+  }
   task->sending_device = sending_device ? sending_device.get() : &cpu_device();
   spawn_actors();
   try {

@@ -8,6 +8,8 @@
 namespace actorflow {
 namespace {
 
+constexpr std::size_t try_again_after = 15;
+
 int int_size(std::span<const std::byte> bytes) {
   return static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max()));
 }
@@ -25,6 +27,18 @@ bool decompress_lz4_block(std::span<const std::byte> from, std::span<std::byte> 
   const int size = LZ4_decompress_safe(reinterpret_cast<const char*>(from.data()),
                                        reinterpret_cast<char*>(to.data()), int_size(from), int_size(to));
   return size >= 0 && static_cast<std::size_t>(size) == to.size();
+}
+
+std::span<const std::byte> Lz4WhereItPays::shrunk(std::span<const std::byte> block) {
+  if (!pays_ && left_alone_ < try_again_after) {
+    ++left_alone_;
+    return block;
+  }
+  memory_.resize(block.size() / 5 * 4);
+  const std::size_t size = compress_lz4_block(block, memory_);
+  left_alone_ = 0;
+  pays_ = size > 0;
+  return pays_ ? std::span<const std::byte>(memory_).first(size) : block;
 }
 
 }  // namespace actorflow

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace actorflow {
 
@@ -11,5 +12,18 @@ namespace actorflow {
 std::size_t compress_lz4_block(std::span<const std::byte> from, std::span<std::byte> to);
 // Fills `to`, which has the size of what was compressed. False if the bytes are no such block.
 bool decompress_lz4_block(std::span<const std::byte> from, std::span<std::byte> to);
+
+// Compresses blocks as long as it pays: where one does not shrink by a fifth, the next 15 stay as they
+// are.
+class Lz4WhereItPays {
+ public:
+  // The block compressed, until the next call; or the block itself, which is larger.
+  std::span<const std::byte> shrunk(std::span<const std::byte> block);
+
+ private:
+  std::vector<std::byte> memory_;
+  std::size_t left_alone_ = 0;  // blocks, since one did not shrink
+  bool pays_ = true;
+};
 
 }  // namespace actorflow

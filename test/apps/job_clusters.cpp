@@ -15,6 +15,14 @@ BOOST_AUTO_TEST_CASE(three_processes_write_what_one_writes) {
   job.expect_success();
 }
 
+// Which pack what they send each other.
+BOOST_AUTO_TEST_CASE(so_do_processes_of_several_machines) {
+  JobCluster job(3);
+  job.use_several_hosts();
+  job.start_all(100);
+  job.expect_success();
+}
+
 BOOST_AUTO_TEST_CASE(a_process_that_is_killed_changes_no_byte) {
   JobCluster job(4);
   job.start_all(1000);

@@ -174,4 +174,27 @@ BOOST_AUTO_TEST_CASE(blocks_come_back_or_are_refused) {
   BOOST_TEST(compress_lz4_block(bytes, small) == 0u);  // it does not fit
 }
 
+BOOST_AUTO_TEST_CASE(blocks_that_do_not_shrink_by_a_fifth_are_left_alone_for_a_while) {
+  const std::string text = sample(100'000);
+  const auto easy = std::as_bytes(std::span(text));
+  std::mt19937 random(1);
+  std::vector<std::byte> hard(text.size()), back(text.size());
+  for (auto& byte : hard) byte = static_cast<std::byte>(random());
+  Lz4WhereItPays lz4;
+  const auto shrinks = [&](std::span<const std::byte> block) {
+    const auto made = lz4.shrunk(block);
+    if (made.data() == block.data()) return false;
+    BOOST_TEST(made.size() <= block.size() / 5 * 4);
+    BOOST_TEST(decompress_lz4_block(made, back));
+    BOOST_TEST(std::ranges::equal(back, block));
+    return true;
+  };
+  BOOST_TEST(shrinks(easy));
+  BOOST_TEST(!shrinks(hard));
+  for (int i = 0; i < 15; ++i) BOOST_TEST(!shrinks(easy));
+  BOOST_TEST(shrinks(easy));
+  BOOST_TEST(shrinks(easy));
+  BOOST_TEST(!shrinks({}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

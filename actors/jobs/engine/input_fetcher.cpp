@@ -8,18 +8,30 @@
 #include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/values/exception_status.h"
+#include "schema/formats/lz4_block.h"
 #include "schema/records/key.h"
 
 namespace actorflow {
 namespace {
 
 Point fetched("slices come from another task");
+Point packed_slices("slices come packed from another machine");
 
 // A slice that came from another task, as a chunk of one partition.
 Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
   Chunk chunk{allocator.allocate(bytes.size()), {0, bytes.size()}, {records}};
   std::memcpy(chunk.bytes->data(), bytes.data(), bytes.size());
   return chunk;
+}
+
+// The slices of an answer that were packed. Nothing if they are no LZ4 block of that size.
+std::optional<std::vector<std::byte>> unpacked(const SlicesAre& answer,
+                                               std::span<const std::byte> bytes) {
+  constexpr std::uint64_t most_growth = 255;  // of LZ4
+  if (answer.unpacked / most_growth > bytes.size()) return std::nullopt;
+  std::vector<std::byte> slices(answer.unpacked);
+  if (!decompress_lz4_block(bytes, slices)) return std::nullopt;
+  return slices;
 }
 
 }  // namespace
@@ -107,6 +119,12 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
 
 void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
                                std::span<const std::byte> bytes) {
+  std::optional<std::vector<std::byte>> slices;
+  if (answer.unpacked > 0) {
+    slices = unpacked(answer, bytes);
+    bytes = slices ? *slices : std::span<const std::byte>();
+    packed_slices.hit();
+  }
   if (hash_bytes(bytes) != answer.checksum)
     throw Error(Code::unavailable,
                 fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));

@@ -32,6 +32,9 @@ class JobMail {
   int own() const { return task_ ? static_cast<int>(task_->own) : 0; }
   int tasks() const { return task_ ? static_cast<int>(task_->tasks.size()) : 1; }
   bool coordinates() const { return own() == coordinator_task; }
+  bool on_this_machine(int task) const {
+    return !task_ || task_->on_this_machine(static_cast<TaskId>(task));
+  }
   std::string name_of(int task) const;
   const TaskRef& task() const { return task_; }
 

@@ -141,7 +141,8 @@ struct SlicesAre {
   std::vector<Piece> pieces;
   std::uint64_t parts_done = 0;  // of those that were asked for
   std::uint64_t next_chunk = 0;  // of the part after them
-  std::uint64_t checksum = 0;    // XXH3 of the bytes
+  std::uint64_t checksum = 0;    // XXH3 of the slices' bytes
+  std::uint64_t unpacked = 0;    // the size of these, if they travel as an LZ4 block; else 0
 };
 
 }  // namespace actorflow

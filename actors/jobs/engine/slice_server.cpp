@@ -47,12 +47,14 @@ void SliceServer::answer(int task, const FetchSlices& request) {
   Tensor bytes;
   try {
     bytes = collect(request, answer);
+    answer.checksum = hash_bytes(detail::payload_bytes(bytes));
+    if (!mail_->on_this_machine(task)) bytes = packed(std::move(bytes), answer);
   } catch (...) {
     answer = {};
     answer.status = current_exception_status();
+    bytes = {};
   }
   answer.request = request.request;
-  answer.checksum = hash_bytes(detail::payload_bytes(bytes));
   mail_->to_agent(task, std::move(answer), std::move(bytes));
 }
 
@@ -89,6 +91,17 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
     into = into.subspan(size);
   }
   return all;
+}
+
+// For a network, which is slower than LZ4.
+Tensor SliceServer::packed(Tensor slices, SlicesAre& answer) {
+  const auto block = lz4_.shrunk(detail::payload_bytes(slices));
+  if (block.size() == slices.size_bytes()) return slices;
+  answer.unpacked = slices.size_bytes();
+  Tensor packed = Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(block.size())},
+                                   mail_->task()->sending_device->allocator());
+  std::memcpy(packed.mutable_data(), block.data(), block.size());
+  return packed;
 }
 
 caf::behavior slice_server_actor(SliceServerActor* self, JobMailRef mail,

@@ -9,6 +9,7 @@
 #include "actors/jobs/engine/job_mail.h"
 #include "actors/jobs/engine/kept_records.h"
 #include "actors/runtime/thread_affinity.h"
+#include "schema/formats/lz4_block.h"
 
 namespace actorflow {
 
@@ -23,10 +24,12 @@ class SliceServer {
   void on_letter(const Sender& from, const ActorMessage& letter);
   void answer(int task, const FetchSlices& request);
   Tensor collect(const FetchSlices& request, SlicesAre& answer) const;
+  Tensor packed(Tensor slices, SlicesAre& answer);
 
   GuardedActor* self_;
   const JobMailRef mail_;
   const std::shared_ptr<const KeptStages> kept_;
+  Lz4WhereItPays lz4_;
 };
 
 // It may read from disk: on any thread that is free.
