@@ -7,6 +7,7 @@
 //   mpirun -np 3 all_reduce                                               the same by a launcher
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -36,9 +37,10 @@ struct Options {
 };
 
 // rank + 1 in every element, so that the sum is known.
-Tensor contribution(int rank, std::int64_t elements) {
-  return Tensor::of(
-      {elements}, std::vector<float>(static_cast<std::size_t>(elements), static_cast<float>(rank + 1)));
+Tensor contribution(const Communicator& world, std::int64_t elements) {
+  Tensor all = world.allocate(DType::float32, {elements});
+  std::ranges::fill(all.mutable_values<float>(), static_cast<float>(world.rank() + 1));
+  return all;
 }
 
 void check_sums(const std::vector<Tensor>& sums, int ranks) {
@@ -53,7 +55,7 @@ void run_rank(Server& server, const Options& options) {
   using Seconds = std::chrono::duration<double>;
   const Communicator world(server, {.algorithm = options.algorithm});
   const std::vector<Tensor> own(static_cast<std::size_t>(options.tensors),
-                                contribution(world.rank(), options.bytes / 4));
+                                contribution(world, options.bytes / 4));
   const ReduceOptions how{.name = "x", .compression = options.compression};
   const auto add = [&]() -> std::vector<Tensor> {
     if (own.size() == 1) return {world.all_reduce(own[0], how)};

@@ -174,6 +174,8 @@ struct Communicator::Impl {
              }}};
   }
 
+  Allocator& memory() const { return server.context()->sending_device->allocator(); }
+
   Server& server;
   const CommunicatorOptions options;
   const std::vector<std::string> members;
@@ -215,6 +217,10 @@ Communicator Communicator::subset(const std::vector<int>& ranks) const {
   }
   options.group = fmt::format("{}[{}]", impl_->options.group, fmt::join(ranks, ","));
   return Communicator(impl_->server, options);
+}
+
+Tensor Communicator::allocate(DType dtype, const Shape& shape) const {
+  return Tensor::allocate(dtype, shape, impl_->memory());
 }
 
 CollectiveHandle Communicator::all_reduce_async(const Tensor& value,
@@ -299,9 +305,7 @@ std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& 
     for (const Tensor& part : group.parts) call.splits.push_back(part.elements());
     const std::string name = fmt::format(
         "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
-    handles.push_back(
-        impl_->begin(std::move(call), name,
-                     {fused(group.parts, impl_->server.context()->sending_device->allocator())}));
+    handles.push_back(impl_->begin(std::move(call), name, {fused(group.parts, impl_->memory())}));
   }
   std::vector<Tensor> results(values.size());
   auto handle = handles.begin();

@@ -93,6 +93,10 @@ class Communicator {
   // A process set: a group of some of the ranks, in this order, which all of them open.
   Communicator subset(const std::vector<int>& ranks) const;
 
+  // A tensor to give to the operations below, not initialised, in memory that the processes of this
+  // machine share: others are copied there first. Throws what Tensor::allocate() throws.
+  Tensor allocate(DType dtype, const Shape& shape) const;
+
   // Every rank gets the reduction of all ranks' values: int32, int64, float32, float64, of one shape.
   Tensor all_reduce(const Tensor& value, const ReduceOptions& options = {}) const;
   CollectiveHandle all_reduce_async(const Tensor& value, const ReduceOptions& options = {}) const;

@@ -9,16 +9,24 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <cstring>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
   const int elements = std::max(std::atoi(argv[1]) / 4, 1), rounds = std::atoi(argv[2]);
-  const std::vector<float> values(static_cast<std::size_t>(elements));
-  std::vector<float> sums(values.size());
+  // Memory of MPI's choice, as ours is of our own choice.
+  const auto allocate = [elements] {
+    void* memory = nullptr;
+    MPI_Alloc_mem(static_cast<MPI_Aint>(elements) * static_cast<MPI_Aint>(sizeof(float)), MPI_INFO_NULL,
+                  &memory);
+    return static_cast<float*>(
+        std::memset(memory, 0, static_cast<std::size_t>(elements) * sizeof(float)));
+  };
+  float* const values = allocate();
+  float* const sums = allocate();
   const auto all_reduce = [&] {
-    MPI_Allreduce(values.data(), sums.data(), elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(values, sums, elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
   };
   for (int round = 0; round < 2; ++round) all_reduce();
   MPI_Barrier(MPI_COMM_WORLD);

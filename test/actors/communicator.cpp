@@ -1,6 +1,7 @@
 // Collective operations of ranks in one process.
 #include "actors/collectives/communicator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -80,6 +81,17 @@ BOOST_AUTO_TEST_CASE(every_sum_has_the_bits_of_a_serial_loop) {
 
 BOOST_AUTO_TEST_CASE(a_sum_that_travels_as_bfloat16_has_the_same_bits_everywhere) {
   expect_sums(ReduceCompression::bfloat16, test::rounded_serial);
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_in_memory_of_the_group_is_one_like_any_other) {
+  Wrong wrong;
+  Ranks ranks(3);
+  ranks.run([&](Communicator& world) {
+    Tensor own = world.allocate(DType::float32, {2, 2});
+    std::ranges::fill(own.mutable_values<float>(), static_cast<float>(world.rank() + 1));
+    wrong.unless(identical(world.all_reduce(own), Tensor{{6.0F, 6.0F}, {6.0F, 6.0F}}));
+    wrong.unless(identical(world.broadcast(own, 1), Tensor{{2.0F, 2.0F}, {2.0F, 2.0F}}));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_alone_scales_too) {
