@@ -58,6 +58,26 @@ SIMULATION_TEST(what_the_journal_says_is_not_done_again, seeds(1, 20)) {
   BOOST_TEST(test::parts_saved_by_the_journal() > 0u);
 }
 
+// Word counts on the same servers, each of which reads what the one before it has written.
+SIMULATION_TEST(jobs_one_after_the_other_are_told_apart, seeds(1, 100)) {
+  SimOptions options = of_this_seed({});
+  options.longest_kernel = std::chrono::milliseconds(4);
+  SimCluster sim({{"local", 3}}, options);
+  sim.start([](SimTask& task) {
+       test::write_input(task.storage());
+       for (int i = 1; i <= 4; ++i) {
+         JobOptions job = test::options_of_test();
+         const std::string output = "out" + std::to_string(i);
+         job.parameters = {{"input", i == 1 ? "in" : "out" + std::to_string(i - 1)}, {"output", output}};
+         run_job(task.server(), {{"sorted_counts", test::sorted_counts}}, "sorted_counts", job);
+         if (!task.storage().exists(output + "/_SUCCESS"))
+           throw std::logic_error("job " + std::to_string(i) + " ends here before it has ended");
+       }
+     })
+      .finish();
+  BOOST_TEST(sim.storage().list("out4").size() == 5u);
+}
+
 // What the runs above have met.
 BOOST_AUTO_TEST_CASE(rare_situations_of_jobs_are_reached) {
   for (const auto& [name, hits] : Point::take_all()) BOOST_TEST_MESSAGE(name << ": " << hits);

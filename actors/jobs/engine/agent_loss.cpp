@@ -38,8 +38,8 @@ bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || wa
 void JobAgent::look_after_coordinator() {
   if (waiting_ != 0) say_ready();
   if (order_.mail->coordinates() || !waits_for_coordinator()) return;
-  if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build});
-  if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{});
+  if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build, order_.number});
+  if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{{}, order_.number});
   if (!lost_since_) return;
   const auto now = order_.clock.now();
   const std::string who = order_.mail->name_of(JobMail::coordinator_task);

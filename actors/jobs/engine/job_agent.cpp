@@ -65,7 +65,7 @@ void JobAgent::await(AwaitJob& question) {
   joining_ = std::move(question);
   lost_since_ = order_.clock.now();
   lost_why_ = "it has not answered yet";
-  order_.mail->to_coordinator(JoinJob{joining_->build});
+  order_.mail->to_coordinator(JoinJob{joining_->build, order_.number});
 }
 
 void JobAgent::await(AwaitJobEnd& question) {
@@ -113,17 +113,17 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     return;
   }
   if (task != JobMail::coordinator_task) return;
-  const bool was_lost = std::exchange(lost_since_, std::nullopt).has_value();
-  if (says<JobIs>(letter) && letter.request != mail.run()) {
-    if (!joining_) {
-      begun_anew.hit();
-      return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
-    }
+  if (joining_) {
+    if (!answers_us(letter)) return;
     mail.set_run(letter.request);
   }
-  // Of a run that has not begun here, or which ended what this task's program had already done.
-  const bool ends_other_run = says<JobEnded>(letter) && (joining_ || (leaving_ && was_lost));
-  if (ends_other_run) mail.set_run(letter.request);
+  const bool was_lost = std::exchange(lost_since_, std::nullopt).has_value();
+  if (says<JobIs>(letter) && letter.request != mail.run()) {
+    begun_anew.hit();
+    return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
+  }
+  // Of a run which ended what this task's program had already done.
+  if (says<JobEnded>(letter) && leaving_ && was_lost) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
   const auto run_part = [&](const RunPart& run) {
     try {
@@ -135,6 +135,13 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
   if (take_letter<RunPart>(letter, run_part)) return;
   take_letter<JobIs, CancelPart, AcceptPart, StageDone, JobEnded>(letter,
                                                                   [&](auto message) { on(message); });
+}
+
+// What is for an agent that this task had before says nothing of the job that it wants to join now.
+bool JobAgent::answers_us(const ActorMessage& letter) const {
+  std::uint64_t to = 0;
+  take_letter<JobIs, JobEnded>(letter, [&](const auto& message) { to = message.to; });
+  return to == order_.number;
 }
 
 void JobAgent::on(const JobIs& job) {

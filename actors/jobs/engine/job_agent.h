@@ -67,6 +67,7 @@ struct AgentOrder {
   Clock& clock;
   // How long a coordinator that is gone is waited for.
   std::chrono::milliseconds patience;
+  std::uint64_t number;  // tells the agent from those of the task's other jobs
 };
 
 class JobAgent {
@@ -115,6 +116,7 @@ class JobAgent {
   void on(AttemptMade& made);
 
   void on_letter(const Sender& from, ActorMessage& letter);
+  bool answers_us(const ActorMessage& letter) const;
   void on_undelivered(int task, const ActorMessage& letter);
   void on_lost(const PeerLost& lost);
   void on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals);

@@ -123,7 +123,7 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   const auto task = static_cast<int>(from.task);
   if (!letter.status.ok()) return on_undelivered(task, letter.status);
   if (says<JoinJob>(letter) || letter.request != order_.mail->run()) {
-    take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(task, join); });
+    take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(from, join); });
     // It takes part in an earlier run: so it learns that there is another.
     if (says<StageReady>(letter)) order_.mail->to_agent(task, JobIs{order_.terms});
     return;
@@ -152,16 +152,21 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   return task;
 }
 
-void JobCoordinator::on(int from, const JoinJob& join) {
+void JobCoordinator::on(const Sender& from, const JoinJob& join) {
+  const auto task = static_cast<int>(from.task);
+  const JobMail& mail = *order_.mail;
   if (!join.build.empty() && join.build != order_.build)
-    return order_.mail->to_agent(
-        from, JobEnded{{Code::failed_precondition,
-                        fmt::format("{} runs another build of the program than {}: start the same one "
-                                    "on all tasks",
-                                    order_.mail->name_of(from),
-                                    order_.mail->name_of(JobMail::coordinator_task))}});
-  if (!end_) return order_.mail->to_agent(from, JobIs{order_.terms});
-  order_.mail->to_agent(from, JobEnded{end_->status});
+    return mail.to_agent(
+        task, JobEnded{{Code::failed_precondition,
+                        fmt::format("{} runs another build of the program than {}: "
+                                    "start the same one on all tasks",
+                                    mail.name_of(task), mail.name_of(JobMail::coordinator_task))},
+                       join.by});
+  if (!end_) return mail.to_agent(task, JobIs{order_.terms, join.by});
+  // Who has left this job wants to join the next one, of which another coordinator will say what it is.
+  const Task& known = tasks_[static_cast<std::size_t>(task)];
+  const bool joins_next = !join.build.empty() && known.left_as == from.incarnation;
+  if (!joins_next) mail.to_agent(task, JobEnded{end_->status, join.by});
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
@@ -183,7 +188,9 @@ void JobCoordinator::on(int from, const AgentProgress& progress) {
 }
 
 void JobCoordinator::on(int from, const JobLeft&) {
+  const auto incarnation = tasks_[static_cast<std::size_t>(from)].incarnation;
   lose(from);
+  tasks_[static_cast<std::size_t>(from)].left_as = incarnation;
   assign();
   reply_if_all_have_left();
 }

@@ -75,6 +75,7 @@ class JobCoordinator {
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here
     bool has_left = false;          // need not be told of the job's end
+    std::uint64_t left_as = 0;      // the incarnation that has said so; 0: none
     StageNumber ready = 0;          // to which stage its program has come
     std::size_t slots = 0, running = 0;
     std::vector<std::string> fingerprint;  // of that stage
@@ -86,7 +87,7 @@ class JobCoordinator {
   void forget(StageNumber number);
   void end(const EndJob& how);
   // Of agents.
-  void on(int from, const JoinJob& join);
+  void on(const Sender& from, const JoinJob& join);
   void on(int from, StageReady& ready);
   void on(int from, const PartRan& ran);
   void on(int from, const PartNotRun& part);

@@ -101,7 +101,7 @@ void JobEngine::spawn_agent() {
   const SystemVisit visit;
   mail_->agent = runtime_->system().spawn(
       job_agent_actor, AgentOrder{mail_, kept_, tools(), sizes_.slots, options_.memory_bytes,
-                                  runtime_->clock(), options_.patience});
+                                  runtime_->clock(), options_.patience, runtime_->random().next() | 1U});
   if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
 

@@ -44,11 +44,13 @@ struct AttemptId {
 
 // agent -> coordinator: this task would like to take part; repeated until it is answered.
 struct JoinJob {
-  std::string build;  // which program it runs
+  std::string build;     // which program it runs
+  std::uint64_t by = 0;  // the agent, among all that its task has had
 };
 // coordinator -> agent.
 struct JobIs {
   JobTerms terms;
+  std::uint64_t to = 0;  // who has asked to join; 0: nobody, it is a sign of life
 };
 
 // agent -> coordinator: the task's program has come to this stage; repeated until the stage has ended.
@@ -116,6 +118,7 @@ struct StageDone {
 // coordinator -> agent: nothing comes any more, and nothing is wanted.
 struct JobEnded {
   Status status;
+  std::uint64_t to = 0;  // as of JobIs; 0: all are told
 };
 
 // agent -> coordinator: this task knows that the job has ended, or has given it up.
