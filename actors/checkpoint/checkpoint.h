@@ -6,11 +6,12 @@
 //   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
 //   starts/<job>-<n>                   a line for each start of the task (checkpoint/start_number.h)
 //
-// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.manifest: no chief ever
-// writes those of another, not even one that was stopped just before it published. Of the manifests of a
-// step the one without an epoch counts, else that of the newest epoch. A step that is saved once more
-// goes to step-<n>.again.<k>-of-<m>.safetensors, or back: the first files stay whole until the new
-// manifest stands. Tensors have the name of their variable; a slot is
+// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.manifest and
+// step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief ever writes those of another, not even one that
+// was stopped just before it published. Of the manifests of a step the one without an epoch counts, else
+// that of the newest epoch. A step that is saved once more goes to
+// step-<n>.again.<k>-of-<m>.safetensors, or back: the first files stay whole until the new manifest
+// stands. Tensors have the name of their variable; a slot is
 // "<variable>/<optimizer>/<slot>".
 #pragma once
 
@@ -26,7 +27,8 @@
 
 namespace actorflow {
 
-// The paths of the manifests in a folder: the newest step first, and of a step the one that counts.
+// The paths of all manifests in a folder: the newest step first, and of a step first the one that
+// counts.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder);
 // The path of the newest manifest.
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder);

@@ -46,7 +46,8 @@ std::string name_begin(std::int64_t step, std::int64_t epoch) {
   return epoch > 0 ? fmt::format("step-{}.epoch-{}", step, epoch) : fmt::format("step-{}", step);
 }
 
-// Oldest first. Epoch 0 belongs to no chief who could be late: what somebody saves so on purpose counts.
+// Oldest first. Epoch 0 belongs to no chief who could be late: what somebody saves so on purpose counts,
+// and comes last (0 - 1 is the largest unsigned number).
 struct ByEpoch {
   static std::uint64_t age(std::int64_t epoch) { return static_cast<std::uint64_t>(epoch - 1); }
   bool operator()(std::int64_t a, std::int64_t b) const { return age(a) < age(b); }

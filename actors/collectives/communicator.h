@@ -97,6 +97,8 @@ class Communicator {
   // machine share: others are copied there first. Throws what Tensor::allocate() throws.
   Tensor allocate(DType dtype, const Shape& shape) const;
 
+  // Results are immutable, too: other ranks may still read them.
+  //
   // Every rank gets the reduction of all ranks' values: int32, int64, float32, float64, of one shape.
   Tensor all_reduce(const Tensor& value, const ReduceOptions& options = {}) const;
   CollectiveHandle all_reduce_async(const Tensor& value, const ReduceOptions& options = {}) const;

@@ -31,8 +31,7 @@ struct Run {
   std::vector<Block> blocks;
 };
 
-// Compresses blocks as long as that makes them a fifth smaller, which it tries with the first and then
-// with each 16th.
+// Writes blocks of records, by LZ4 where that pays (schema/formats/lz4_block.h).
 class RunWriter {
  public:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;

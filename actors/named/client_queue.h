@@ -13,8 +13,8 @@ namespace actorflow {
 // for.
 class ClientQueue {
  public:
-  // Waits until ready(), which is called with the mutex held; false if `end` comes first. `begin` is
-  // called first, where it may be: the actors that it wakes then run on this thread, which waits anyway.
+  // Waits until ready(), which is called with the mutex held; false if `end` comes first. Calls `begin`
+  // once before it waits, unless ready() holds: the actors that this wakes run on the waiting thread.
   // REQUIRES: the caller does not hold the mutex.
   bool wait(Runtime& runtime, std::mutex& mutex, Clock::time_point end,
             const std::function<bool()>& ready, std::function<void()> begin = {});

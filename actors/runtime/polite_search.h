@@ -7,9 +7,9 @@
 
 namespace actorflow {
 
-// A look for so long, which gives the core up each time. Where somebody else then had it for a while,
-// there are more threads than cores, as with several tasks on a machine: to look on would take it from
-// those that have work. For one thread.
+// Bounds how long a thread looks, and yields the core between looks. Ends early when a yield took long:
+// then there are more threads than cores, as with several tasks on a machine, and looking takes the core
+// from those that have work. Not thread-safe.
 class PoliteSearch {
  public:
   explicit PoliteSearch(std::chrono::microseconds time) : now_(Clock::now()), end_(now_ + time) {}

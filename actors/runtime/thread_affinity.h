@@ -32,8 +32,8 @@ using ComputingActor = WokenHere<Duty::compute>;
 
 // Computes as long as its messages ask for. Runs on the thread that wakes it as long as its activations
 // are brief, even if that is the network's: to wake a worker and be answered by it takes longer than
-// they do. Where they are not, runs on the thread of the client that has called it last if that waits:
-// most of what it computes is for that one, which then need not be woken by a worker.
+// they do. Where they are not, runs on the unit on which a client has called it last if a client waits
+// there: most of what it computes is for that one, which then need not be woken by a worker.
 class MeasuredActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
@@ -54,11 +54,11 @@ class MeasuredActor : public GuardedActor {
  private:
   caf::execution_unit* chosen_unit() {
     if (auto* here = ThreadUnit::current_for_compute()) {
-      caller_.store(here, std::memory_order_relaxed);
+      caller_.store(here, std::memory_order_release);
       return here;
     }
     if (time_.brief()) return ThreadUnit::current();
-    auto* caller = caller_.load(std::memory_order_relaxed);
+    auto* caller = caller_.load(std::memory_order_acquire);
     return caller ? &caller->when_idle() : nullptr;
   }
 

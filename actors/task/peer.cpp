@@ -167,7 +167,7 @@ void Peer::break_connection(const Status& why) {
 void Peer::on_down(std::uint64_t attempt, const Status& reason) {
   if (attempt != attempt_) return;
   link_.reset();
-  if (state_ == State::up)  // a reason of this task's own, such as no memory, says nothing of the other
+  if (state_ == State::up)  // unavailable, or why this task could not send: that would be so again
     lose({reason.code, fmt::format("lost the connection to {}: {}", who(), reason.message)});
   else
     retry_or_give_up(reason);

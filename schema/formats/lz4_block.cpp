@@ -9,6 +9,7 @@ namespace actorflow {
 namespace {
 
 constexpr std::size_t try_again_after = 15;
+constexpr std::size_t tiny_bytes = 256;
 
 int int_size(std::span<const std::byte> bytes) {
   return static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max()));
@@ -30,6 +31,7 @@ bool decompress_lz4_block(std::span<const std::byte> from, std::span<std::byte> 
 }
 
 std::span<const std::byte> Lz4WhereItPays::shrunk(std::span<const std::byte> block) {
+  if (block.size() < tiny_bytes) return block;
   if (!pays_ && left_alone_ < try_again_after) {
     ++left_alone_;
     return block;

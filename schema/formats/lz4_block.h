@@ -14,7 +14,7 @@ std::size_t compress_lz4_block(std::span<const std::byte> from, std::span<std::b
 bool decompress_lz4_block(std::span<const std::byte> from, std::span<std::byte> to);
 
 // Compresses blocks as long as it pays: where one does not shrink by a fifth, the next 15 stay as they
-// are.
+// are. Tiny blocks always do, and say nothing of others.
 class Lz4WhereItPays {
  public:
   // The block compressed, until the next call; or the block itself, which is larger.

@@ -114,6 +114,11 @@ kj::Promise<void> BulkSender::open() {
         reading_ = kj::evalNow([this] {
                      return read_returned();
                    }).eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
+      })
+      .catch_([](kj::Exception&& exception) -> kj::Promise<void> {
+        // As of the other connection: whatever keeps it from being opened may pass.
+        return kj::Exception(kj::Exception::Type::DISCONNECTED, __FILE__, __LINE__,
+                             kj::str(exception.getDescription()));
       });
 }
 

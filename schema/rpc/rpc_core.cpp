@@ -4,6 +4,9 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "dataflow/values/error.h"
 #include "dataflow/values/exception_status.h"
 #include "schema/address.h"
@@ -64,9 +67,12 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address,
       });
 }
 
+// kj calls a network that gives up overloaded, too.
 Status status_of(const kj::Exception& exception) {
-  const bool exhausted = exception.getType() == kj::Exception::Type::OVERLOADED;
-  return {exhausted ? Code::resource_exhausted : Code::unavailable, exception.getDescription().cStr()};
+  const std::string text = exception.getDescription().cStr();
+  const bool exhausted = exception.getType() == kj::Exception::Type::OVERLOADED &&
+                         text.find(std::strerror(ETIMEDOUT)) == std::string::npos;
+  return {exhausted ? Code::resource_exhausted : Code::unavailable, text};
 }
 
 Status current_writing_status() {

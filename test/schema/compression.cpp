@@ -195,6 +195,8 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_shrink_by_a_fifth_are_left_alone_for_a_w
   BOOST_TEST(shrinks(easy));
   BOOST_TEST(shrinks(easy));
   BOOST_TEST(!shrinks({}));
+  BOOST_TEST(!shrinks(easy.first(255)));
+  BOOST_TEST(shrinks(easy));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

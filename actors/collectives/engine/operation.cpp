@@ -241,7 +241,8 @@ Tensor Operation::completed(const std::vector<Piece>& pieces) {
     if (sum.bytes.size() != place.size())
       throw Error(Code::data_loss, fmt::format("the sum of a slice has {} bytes, expected {}",
                                                sum.bytes.size(), place.size()));
-    if (sum.bytes.data() != place.data()) std::memcpy(place.data(), sum.bytes.data(), place.size());
+    if (!place.empty() && sum.bytes.data() != place.data())
+      std::memcpy(place.data(), sum.bytes.data(), place.size());
   }
   return sums_;
 }
@@ -262,6 +263,11 @@ CollectiveResult Operation::take_result() {
     result.tensor = Tensor::allocate(call_.dtype, shape);
     return result;
   }
+  const bool is_whole = plan_.kind == Kind::all_reduce || plan_.kind == Kind::broadcast;
+  if (is_whole && bytes != static_cast<std::size_t>(total_rows_) * row_bytes_)
+    throw Error(Code::data_loss,
+                fmt::format("the parts of {} have {} bytes, expected {}", call_.to_string(), bytes,
+                            static_cast<std::size_t>(total_rows_) * row_bytes_));
   if (call_.compression != ReduceCompression::none) {
     result.tensor = expanded(pieces, shape);
     return result;

@@ -232,11 +232,18 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
     if (!lose_part(*part.missing, part.status)) return;
   } else {
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
-    if (part.status.code != Code::aborted)
-      spdlog::warn("{}: part {} runs again: {}", found->second.spec->name, part.id.part,
-                   part.status.message);
   }
-  found->second.tracker.give_back(part.id.in_stage(), from);
+  Stage& stage = found->second;
+  if (part.missing || part.status.code == Code::aborted) {
+    stage.tracker.give_back(part.id.in_stage(), from);
+  } else {  // its task could not take it
+    const unsigned failures = stage.tracker.fail(part.id.in_stage(), from);
+    Status why{part.status.code,
+               fmt::format("{}: part {} of {} at {}: {}", stage.spec->name, part.id.part,
+                           stage.spec->parts, order_.mail->name_of(from), part.status.message)};
+    if (failures >= order_.max_attempts) return fail(std::move(why));
+    spdlog::warn("{}; it runs again", why.message);
+  }
   if (Stage* current = running_stage()) mend(*current);
   assign();
 }

@@ -24,11 +24,13 @@ Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocato
   return chunk;
 }
 
-// The slices of an answer that were packed. Nothing if they are no LZ4 block of that size.
+// The slices of an answer that were packed. Nothing if they are no LZ4 block with these pieces.
 std::optional<std::vector<std::byte>> unpacked(const SlicesAre& answer,
                                                std::span<const std::byte> bytes) {
   constexpr std::uint64_t most_growth = 255;  // of LZ4
-  if (answer.unpacked / most_growth > bytes.size()) return std::nullopt;
+  std::uint64_t left = answer.unpacked;
+  for (const auto& piece : answer.pieces) left -= std::min(left, piece.bytes);
+  if (left > 0 || answer.unpacked / most_growth > bytes.size()) return std::nullopt;
   std::vector<std::byte> slices(answer.unpacked);
   if (!decompress_lz4_block(bytes, slices)) return std::nullopt;
   return slices;

@@ -122,7 +122,8 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     begun_anew.hit();
     return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
   }
-  // Of a run which ended what this task's program had already done.
+  // This task's program had done its part, and lost its coordinator, which came back under another
+  // number.
   if (says<JobEnded>(letter) && leaving_ && was_lost) mail.set_run(letter.request);
   if (letter.request != mail.run()) return;
   const auto run_part = [&](const RunPart& run) {

@@ -106,7 +106,8 @@ void JobEngine::spawn_agent() {
 }
 
 void JobEngine::begin(std::vector<std::byte> contents) {
-  ACTORFLOW_CHECK(coordinates() && stages_ == 0, "before stage 1, now at", stages_);
+  ACTORFLOW_CHECK(coordinates());
+  ACTORFLOW_CHECK(stages_ == 0, "now at stage", stages_);
   const SystemVisit visit;
   mail_->set_run(runtime_->random().next() | 1U);
   if (history_) open_journal();
@@ -147,7 +148,8 @@ void JobEngine::begin_output(const std::string& folder) {
 }
 
 std::optional<std::vector<std::byte>> JobEngine::join() {
-  ACTORFLOW_CHECK(!coordinates() && stages_ == 0, "before stage 1, now at", stages_);
+  ACTORFLOW_CHECK(!coordinates());
+  ACTORFLOW_CHECK(stages_ == 0, "now at stage", stages_);
   register_actors();
   const auto answer = ask<std::pair<Status, std::optional<JobTerms>>>(*runtime_, [this](auto reply) {
     const SystemVisit visit;

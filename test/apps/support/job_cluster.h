@@ -142,7 +142,7 @@ class JobCluster {
   }
 
   const Folder folder_;
-  const std::vector<std::string> addresses_;
+  std::vector<std::string> addresses_;
   const std::vector<std::string> flags_;
   std::vector<std::unique_ptr<Process>> processes_;
 };
