@@ -53,6 +53,7 @@ void SliceServer::answer(int task, const FetchSlices& request) {
     answer = {};
     answer.status = current_exception_status();
     bytes = {};
+    answer.checksum = hash_bytes({});
   }
   answer.request = request.request;
   mail_->to_agent(task, std::move(answer), std::move(bytes));
