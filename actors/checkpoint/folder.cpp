@@ -212,6 +212,12 @@ void expect_folder_for(std::string_view what, Storage& storage, const std::strin
   }
 }
 
+std::int64_t newest_epoch_in_names(Storage& storage, const std::string& folder) {
+  std::int64_t newest = 0;
+  for (const auto& name : storage.list(folder)) newest = std::max(newest, FileName(name).epoch);
+  return newest;
+}
+
 void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch) {
   try {
     const auto files = storage.list(folder);

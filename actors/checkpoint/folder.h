@@ -26,6 +26,8 @@ inline void expect_checkpoint_folder(Storage& storage, const std::string& folder
   expect_folder_for("checkpoints", storage, folder);
 }
 
+// The newest epoch in the names of its files, 0 if there is none. Throws what Storage throws.
+std::int64_t newest_epoch_in_names(Storage& storage, const std::string& folder);
 // Removes the files of incomplete saves: those of steps without a manifest, but not of a newer epoch.
 // Files that cannot be removed are logged and stay.
 void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch = 0);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/number_file.h"
 #include "dataflow/values/error.h"
 
@@ -15,8 +18,9 @@ std::string path_in(const std::string& folder) { return folder + "/epoch"; }
 // A file that cannot be read is no reason to admit every chief.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder) {
   const std::string path = path_in(folder);
-  if (!storage.exists(path)) return 0;  // asked first: another chief may write it just now
-  if (const auto epoch = read_number(storage, path)) return *epoch;
+  const auto in_names = newest_epoch_in_names(storage, folder);
+  if (!storage.exists(path)) return in_names;  // asked first: another chief may write it just now
+  if (const auto epoch = read_number(storage, path)) return std::max(*epoch, in_names);
   throw Error(Code::data_loss,
               fmt::format("'{}' should hold the epoch of the chief who saves there, but does not begin "
                           "with a number; remove it when no other chief runs any more",

@@ -8,7 +8,8 @@
 
 namespace actorflow {
 
-// The folder's epoch, 0 until it is raised. Throws data_loss if its file is damaged, and what Storage
+// The folder's epoch, 0 until it is raised; never less than that of a file in it, should somebody remove
+// the one that says it. Throws data_loss if its file is damaged, and what Storage
 // throws.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder);
 // Raises the epoch: from now on chiefs of an older epoch cannot save there. Throws what Storage throws.

@@ -170,6 +170,22 @@ BOOST_AUTO_TEST_CASE(what_is_saved_without_an_epoch_counts_though_a_chief_has_sa
   BOOST_TEST(list_checkpoints(storage, folder).size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_whose_epoch_was_removed_knows_it_from_its_files) {
+  MemoryStorage storage;
+  Counter chief(storage);
+  chief.session.initialize_variables();
+  chief.session.set_fencing_epoch(3);
+  BOOST_TEST(folder_epoch(storage, folder) == 0);
+  chief.saver.save(chief.session, storage, folder);
+  BOOST_TEST(folder_epoch(storage, folder) == 3);
+  raise_folder_epoch(storage, folder, 5);
+  BOOST_TEST(folder_epoch(storage, folder) == 5);
+  storage.remove(folder + "/epoch");
+  BOOST_CHECK_EXCEPTION(check_folder_epoch(storage, folder, 2), Error,
+                        error_with(Code::aborted, {"which is at epoch 3 now"}));
+  BOOST_CHECK_NO_THROW(check_folder_epoch(storage, folder, 3));
+}
+
 BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_strict) {
   FailingStorage storage;
   Counter c(storage);
