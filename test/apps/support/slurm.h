@@ -23,6 +23,9 @@ inline boost::test_tools::assertion_result has_slurm(boost::unit_test::test_unit
   for (const char* program :
        {"/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/srun"})
     if (access(program, X_OK) != 0) missing += std::string(" ") + program + ",";
+  // slurmd ends without it; a bare chroot has none.
+  if (access("/sys/fs/cgroup/cgroup.procs", F_OK) != 0 && access("/sys/fs/cgroup/devices", F_OK) != 0)
+    missing += " /sys/fs/cgroup,";
   boost::test_tools::assertion_result result(missing.empty());
   result.message() << "no Slurm here, this lacks" << missing << " see test/optional_packages";
   return result;
