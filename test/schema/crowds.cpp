@@ -65,10 +65,19 @@ BOOST_AUTO_TEST_CASE(a_task_gets_in_among_silent_connections_that_are_renewed_al
       if (connections.size() > 64) connections.pop_front();
     }
   });
+  // What had to give way before it could say who it is tries again, as a task does.
+  const auto gets_in = [&](int i) {
+    Mailbox<bool> is_up;
+    const auto link = network->connect(
+        receiver.address(), task("worker", i), {"ps", 0},
+        {[&](const TaskIdentity&) { is_up.put(true); }, [&](const Status&) { is_up.put(false); }});
+    link->send(ReplicaDone{});
+    return is_up.take().value_or(false) && receiver.messages.take().has_value();
+  };
   for (int i = 0; i < 20; ++i) {
-    Sender good(*network, receiver.address(), task("worker", i), {"ps", 0});
-    good.link->send(ReplicaDone{});
-    BOOST_TEST(receiver.messages.take().has_value());
+    int tries = 1;
+    while (!gets_in(i) && ++tries < 100) continue;
+    BOOST_TEST(tries < 100);
   }
   over = true;
 }
