@@ -193,14 +193,23 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
     return assign();
   }
   stage.failed_on[part].insert(from);
-  const unsigned failures = stage.tracker.fail(ran.id.in_stage(), from);
+  if (tries_again(stage, ran.id, from, ran.status, may_pass(ran.status.code))) assign();
+}
+
+// Counts a failure of the part, which `may` be tried again. False if the job has failed with it.
+bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, const Status& status,
+                                 bool may) {
+  const unsigned failures = stage.tracker.fail(id.in_stage(), from);
   const std::string where =
       order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
-  Status why{ran.status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, part,
-                                          stage.spec->parts, where, ran.status.message)};
-  if (!may_pass(why.code) || failures >= order_.max_attempts) return fail(std::move(why));
+  Status why{status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, id.part,
+                                      stage.spec->parts, where, status.message)};
+  if (!may || failures >= order_.max_attempts) {
+    fail(std::move(why));
+    return false;
+  }
   spdlog::warn("{}; it runs again", why.message);
-  assign();
+  return true;
 }
 
 // False if its records have changed again and again on their disks: then the job has failed.
@@ -222,7 +231,8 @@ bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
   return true;
 }
 
-// No fault of the part's: what it reads was lost, or its task has not come to the stage.
+// No fault of the part's: what it reads was lost, its task has not come to the stage, or could not take
+// it.
 void JobCoordinator::on(int from, const PartNotRun& part) {
   const auto found = stages_.find(part.id.stage);
   if (found == stages_.end() || !runs(found->second, part.id, from)) return;
@@ -234,16 +244,10 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
   }
   Stage& stage = found->second;
-  if (part.missing || part.status.code == Code::aborted) {
+  if (part.missing || part.status.code == Code::aborted)
     stage.tracker.give_back(part.id.in_stage(), from);
-  } else {  // its task could not take it
-    const unsigned failures = stage.tracker.fail(part.id.in_stage(), from);
-    Status why{part.status.code,
-               fmt::format("{}: part {} of {} at {}: {}", stage.spec->name, part.id.part,
-                           stage.spec->parts, order_.mail->name_of(from), part.status.message)};
-    if (failures >= order_.max_attempts) return fail(std::move(why));
-    spdlog::warn("{}; it runs again", why.message);
-  }
+  else if (!tries_again(stage, part.id, from, part.status, true))
+    return;
   if (Stage* current = running_stage()) mend(*current);
   assign();
 }

@@ -121,6 +121,7 @@ class JobCoordinator {
   void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
   void leave(int task);
   void on_failed(int from, Stage& stage, const PartRan& ran);
+  bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
   bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
   bool lose_part(const MissingPart& missing, const Status& why);
   static bool runs(const Stage& stage, const AttemptId& id, int task);
