@@ -9,7 +9,8 @@
 // Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.manifest and
 // step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief ever writes those of another, not even one that
 // was stopped just before it published. Of the manifests of a step the one without an epoch counts, else
-// that of the newest epoch. A step that is saved once more goes to
+// that of the newest epoch. A step counts last when a newer epoch has saved an earlier one: its chief was
+// too late. A step that is saved once more goes to
 // step-<n>.again.<k>-of-<m>.safetensors, or back: the first files stay whole until the new manifest
 // stands. Tensors have the name of their variable; a slot is
 // "<variable>/<optimizer>/<slot>".
@@ -28,9 +29,9 @@
 namespace actorflow {
 
 // The paths of all manifests in a folder: the newest step first, and of a step first the one that
-// counts.
+// counts; at the end the steps that a chief of a newer epoch has gone back behind.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder);
-// The path of the newest manifest.
+// The path of the first of these.
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder);
 // Throws data_loss or failed_precondition, naming the path, if it is no readable manifest.
 Manifest read_manifest(Storage& storage, const std::string& path);

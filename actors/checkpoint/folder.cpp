@@ -68,6 +68,20 @@ std::string path_of(const std::string& folder, const Saved::value_type& saved) {
   return manifest_path(folder, saved.first, *saved.second.rbegin());
 }
 
+// The steps that a chief of a newer epoch has gone back behind: it has saved an earlier one. Their own chief was
+// stopped before it published them, or they were damaged when the newer one looked; either way training has gone
+// on without them. Epoch 0 belongs to no chief who could be late.
+std::set<std::int64_t> overruled_steps(const Saved& saved) {
+  std::set<std::int64_t> overruled;
+  std::int64_t newest_before = 0;
+  for (const auto& [step, epochs] : saved) {
+    const std::int64_t counts = *epochs.rbegin();
+    if (counts > 0 && counts < newest_before) overruled.insert(step);
+    newest_before = std::max(newest_before, *std::ranges::max_element(epochs));
+  }
+  return overruled;
+}
+
 // Those of the steps, in their order, that stay because so much time has passed since the one before.
 std::set<std::int64_t> kept_by_time(Storage& storage, const std::string& folder,
                                     std::ranges::input_range auto&& steps, double hours) {
@@ -127,6 +141,7 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
   auto whole = saved_among(all);
   for (const auto step : of_newer) whole.erase(step);
   for (const auto step : damaged_after(storage, folder, whole, saved.global_step)) whole.erase(step);
+  for (const auto step : overruled_steps(whole)) whole.erase(step);
   auto kept = steps_to_keep(storage, folder, whole, keep);
   kept.insert(saved.global_step);
   kept.insert(of_newer.begin(), of_newer.end());
@@ -257,17 +272,20 @@ std::string commit_checkpoint(Storage& storage, const std::string& folder, const
 }
 
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder) {
+  const auto saved = saved_among(storage.list(folder));
+  const auto overruled = overruled_steps(saved);
   std::vector<std::string> paths;
-  for (const auto& [step, epochs] : saved_among(storage.list(folder)))
-    for (const auto epoch : epochs) paths.push_back(manifest_path(folder, step, epoch));
-  std::ranges::reverse(paths);
+  for (const bool last_resort : {false, true})
+    for (const auto& [step, epochs] : std::views::reverse(saved))
+      if (overruled.contains(step) == last_resort)
+        for (const auto epoch : std::views::reverse(epochs))
+          paths.push_back(manifest_path(folder, step, epoch));
   return paths;
 }
 
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder) {
-  const auto saved = saved_among(storage.list(folder));
-  if (saved.empty()) return std::nullopt;
-  return path_of(folder, *saved.rbegin());
+  const auto paths = list_checkpoints(storage, folder);
+  return paths.empty() ? std::nullopt : std::optional(paths.front());
 }
 
 Manifest read_manifest(Storage& storage, const std::string& path) {

@@ -57,7 +57,8 @@ std::string time_text(std::int64_t saved_at_s) {
 }
 
 int list(const std::string& folder) {
-  fmt::print("{:>12}  {:<19}  {:>9}  {:>5}  {:>12}\n", "step", "saved", "variables", "files", "size");
+  constexpr std::string_view row = "{:>12}  {:<19}  {:>9}  {:>5}  {:>12}  {}\n";
+  fmt::print(row, "step", "saved", "variables", "files", "size", "manifest");
   for (const auto& path : checkpoints_in(folder)) try {
       const Manifest manifest = read_manifest(posix_storage(), path);
       std::set<std::string> variables;
@@ -65,9 +66,8 @@ int list(const std::string& folder) {
         if (entry.variable.empty()) variables.insert(entry.name);
       std::uint64_t bytes = 0;
       for (const auto& file : manifest.files) bytes += file.size_bytes;
-      fmt::print("{:>12}  {:<19}  {:>9}  {:>5}  {:>12}\n", manifest.global_step,
-                 time_text(manifest.saved_at_s), variables.size(), manifest.files.size(),
-                 size_text(bytes));
+      fmt::print(row, manifest.global_step, time_text(manifest.saved_at_s), variables.size(),
+                 manifest.files.size(), size_text(bytes), path.substr(path.rfind('/') + 1));
     } catch (const Error& error) {
       fmt::print("{}\n", error.what());
     }

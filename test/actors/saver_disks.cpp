@@ -157,6 +157,22 @@ BOOST_AUTO_TEST_CASE(a_chief_that_was_stopped_before_it_published_does_not_repla
   storage.expect_whole();
 }
 
+// Training was restored from an earlier step while it stood still, and has not come as far again.
+BOOST_AUTO_TEST_CASE(a_late_chief_of_a_later_step_does_not_win_over_its_successor) {
+  MemoryStorage storage;
+  const auto put = [&](std::int64_t step, std::int64_t epoch) {
+    Manifest manifest;
+    manifest.global_step = step;
+    return commit_checkpoint(storage, folder, manifest, {.max_to_keep = 2}, epoch);
+  };
+  const auto before = put(90, 1), of_successor = put(95, 2), late = put(100, 1);
+  const auto listed = [&] { return list_checkpoints(storage, folder); };
+  BOOST_TEST(latest_checkpoint(storage, folder).value() == of_successor);
+  BOOST_TEST(listed() == (std::vector{of_successor, before, late}), boost::test_tools::per_element());
+  const auto next = put(97, 2);
+  BOOST_TEST(listed() == (std::vector{next, of_successor}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_saved_without_an_epoch_counts_though_a_chief_has_saved_that_step) {
   MemoryStorage storage;
   Counter chief(storage);
