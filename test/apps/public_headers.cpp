@@ -1,10 +1,12 @@
-// Holds the public headers (apps/cmake/public_headers.txt): what they include, and that a user's project
-// names their functions.
+// Holds the installed headers, which are the public ones (apps/cmake/public_headers.txt) and what these need beside
+// them (implementation_headers.txt): what they include, who includes them, and that a user's project names their
+// functions.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -28,9 +30,18 @@ std::vector<std::string> found(const std::string& text, const std::regex& form) 
   return all;
 }
 
-std::vector<std::string> listed_headers() {
+std::vector<std::string> headers_in(const std::string& list) {
   static const std::regex line("^([a-z].*)$", std::regex::multiline);
-  return found(contents("apps/cmake/public_headers.txt"), line);
+  return found(contents("apps/cmake/" + list), line);
+}
+
+std::vector<std::string> headers_for_programs() { return headers_in("public_headers.txt"); }
+std::vector<std::string> headers_of_templates() { return headers_in("implementation_headers.txt"); }
+
+std::vector<std::string> installed_headers() {
+  auto headers = headers_for_programs();
+  std::ranges::copy(headers_of_templates(), std::back_inserter(headers));
+  return headers;
 }
 
 std::vector<std::string> own_includes(const std::string& text) {
@@ -42,6 +53,22 @@ std::vector<std::string> own_includes(const std::string& text) {
 std::vector<std::string> foreign_includes(const std::string& text) {
   static const std::regex form("^[ \t]*#[ \t]*include[ \t]*<([^>]*[./][^>]*)>", std::regex::multiline);
   return found(text, form);
+}
+
+// What the header includes of the project, and what that includes, and so on.
+void add_needs(const std::string& header, std::set<std::string>& needs) {
+  for (const auto& included : own_includes(contents(header)))
+    if (needs.insert(included).second) add_needs(included, needs);
+}
+
+// Sources that users read as examples, or of a user's project.
+std::vector<fs::path> example_sources() {
+  std::vector<fs::path> sources;
+  for (const auto* folder : {"apps", "test/apps/user_project", "test/apps/user_project/readme"})
+    for (const auto& entry : fs::directory_iterator(fs::path(ACTORFLOW_SOURCE_DIR) / folder))
+      if (entry.path().extension() == ".cpp" && entry.path().filename() != "names.cpp")
+        sources.push_back(fs::relative(entry.path(), ACTORFLOW_SOURCE_DIR));
+  return sources;
 }
 
 // The text without its namespaces `detail`.
@@ -72,31 +99,57 @@ std::vector<std::string> functions(const std::string& header) {
 
 BOOST_AUTO_TEST_SUITE(public_headers)
 
-BOOST_AUTO_TEST_CASE(the_list_is_sorted_and_names_each_header_once) {
-  const auto headers = listed_headers();
-  BOOST_TEST(headers.size() > 50u);
-  BOOST_TEST(std::ranges::is_sorted(headers));
+BOOST_AUTO_TEST_CASE(the_lists_are_sorted_and_name_each_header_once) {
+  BOOST_TEST(headers_for_programs().size() > 50u);
+  BOOST_TEST(std::ranges::is_sorted(headers_for_programs()));
+  BOOST_TEST(std::ranges::is_sorted(headers_of_templates()));
+  auto headers = installed_headers();
+  std::ranges::sort(headers);
   BOOST_TEST((std::ranges::adjacent_find(headers) == headers.end()));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_public_header_includes_is_public) {
-  const auto headers = listed_headers();
+BOOST_AUTO_TEST_CASE(what_an_installed_header_includes_is_installed) {
+  const auto headers = installed_headers();
   const std::set<std::string> listed(headers.begin(), headers.end());
   for (const auto& header : headers)
     for (const auto& included : own_includes(contents(header)))
       BOOST_TEST(listed.contains(included), header << " includes " << included << ", which is internal");
 }
 
+BOOST_AUTO_TEST_CASE(public_headers_need_each_implementation_header) {
+  std::set<std::string> needs;
+  for (const auto& header : headers_for_programs()) add_needs(header, needs);
+  for (const auto& header : headers_of_templates())
+    BOOST_TEST(needs.contains(header), header << " is installed, but no public header needs it");
+}
+
+BOOST_AUTO_TEST_CASE(examples_include_no_implementation_header) {
+  const auto headers = headers_of_templates();
+  const auto sources = example_sources();
+  BOOST_TEST(sources.size() > 20u);
+  for (const auto& source : sources)
+    for (const auto& included : own_includes(contents(source)))
+      BOOST_TEST(std::ranges::count(headers, included) == 0, source << " includes " << included);
+}
+
+// Unless it includes one of these, which are for programs that use the library themselves.
 BOOST_AUTO_TEST_CASE(a_program_needs_no_header_of_another_library) {
-  for (const auto& header : listed_headers())
+  const std::map<std::string, std::string> exempt = {
+      {"actors/simulation/simulation_test.h", "boost/test/"},
+      {"schema/records/capnp_record.h", "capnp/"},
+  };
+  for (const auto& header : installed_headers()) {
+    const auto library = exempt.find(header);
     for (const auto& included : foreign_includes(contents(header)))
-      BOOST_TEST(
-          (header == "actors/simulation/simulation_test.h" && included.starts_with("boost/test/")),
-          header << " includes " << included);
+      BOOST_TEST((library != exempt.end() && included.starts_with(library->second)),
+                 header << " includes " << included);
+    for (const auto& included : own_includes(contents(header)))
+      BOOST_TEST(!exempt.contains(included), header << " includes " << included);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(internal_headers_stay_internal) {
-  const auto headers = listed_headers();
+  const auto headers = installed_headers();
   for (const auto* internal :
        {"schema/link.h", "schema/message.h", "schema/master.h", "actors/core/messages.h",
         "dataflow/transform/partition.h", "kernels/core/region.h"})
@@ -106,7 +159,7 @@ BOOST_AUTO_TEST_CASE(internal_headers_stay_internal) {
 BOOST_AUTO_TEST_CASE(a_users_project_names_every_function) {
   const std::string names = contents("test/apps/user_project/names.cpp");
   std::size_t count = 0;
-  for (const auto& header : listed_headers())
+  for (const auto& header : installed_headers())
     for (const auto& function : functions(contents(header))) {
       ++count;
       BOOST_TEST(std::regex_search(names, std::regex("::" + function + "\\b")),
