@@ -41,8 +41,9 @@ struct DatasetIterator::Impl {
 DatasetIterator::DatasetIterator(const Server& server, const Dataset& dataset)
     : impl_(std::make_unique<Impl>(server.runtime(), dataset, server.name())) {}
 
-DatasetIterator::DatasetIterator(const Dataset& dataset)
-    : impl_(std::make_unique<Impl>(std::make_shared<ThreadedRuntime>(), dataset, std::nullopt)) {}
+DatasetIterator::DatasetIterator(const Dataset& dataset, std::shared_ptr<Runtime> runtime)
+    : impl_(std::make_unique<Impl>(runtime ? std::move(runtime) : std::make_shared<ThreadedRuntime>(),
+                                   dataset, std::nullopt)) {}
 
 DatasetIterator::DatasetIterator(DatasetIterator&&) noexcept = default;
 DatasetIterator& DatasetIterator::operator=(DatasetIterator&&) noexcept = default;

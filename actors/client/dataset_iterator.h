@@ -8,6 +8,7 @@
 
 namespace actorflow {
 
+class Runtime;
 class Server;
 
 // Runs the dataset's stages on the threads of a server, beside its steps. Not thread-safe.
@@ -15,8 +16,8 @@ class DatasetIterator {
  public:
   // REQUIRES: the server outlives this.
   DatasetIterator(const Server& server, const Dataset& dataset);
-  // Runs the stages on threads of its own.
-  explicit DatasetIterator(const Dataset& dataset);
+  // Runs the stages on the threads of the runtime; none: on threads of its own.
+  explicit DatasetIterator(const Dataset& dataset, std::shared_ptr<Runtime> runtime = nullptr);
   DatasetIterator(DatasetIterator&&) noexcept;
   DatasetIterator& operator=(DatasetIterator&&) noexcept;
   // Waits until the functions of the dataset have returned.

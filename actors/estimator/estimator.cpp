@@ -21,7 +21,7 @@ namespace {
 // The model as it was trained, for predicting only.
 Model load_model(const EstimatorModel& made, const RunConfig& config,
                  const std::vector<TensorType>& inputs) {
-  Model model(made.predicting());
+  Model model(made.predicting(), runtime_of(config));
   model.build(inputs);
   model.load(config.model_dir);
   return model;
@@ -60,8 +60,8 @@ Predictions Estimator::predict(const InputFn& input_fn) const {
   const EstimatorModel made(model_fn_, config_);
   const NamedExamples input = input_fn();
   const Dataset examples = made.unlabelled(input);
-  Model model = load_model(made, config_, types_of_example(examples));
-  DatasetIterator batches(examples.batch(check_batch_size(input.batch_size)));
+  Model model = load_model(made, config_, types_of_example(examples, runtime_of(config_)));
+  DatasetIterator batches(examples.batch(check_batch_size(input.batch_size)), runtime_of(config_));
   RowStacker rows(0);
   while (const auto batch = next_of(batches)) {
     const auto results = model.predict(*batch, rows_of(*batch));
@@ -79,7 +79,7 @@ Predictions Estimator::predict(const InputFn& input_fn) const {
 void Estimator::export_onnx(const std::string& folder, const InputFn& input_fn) const {
   expect_trained(config_);
   const EstimatorModel made(model_fn_, config_);
-  const auto types = types_of_example(made.unlabelled(input_fn()));
+  const auto types = types_of_example(made.unlabelled(input_fn()), runtime_of(config_));
   Model model = load_model(made, config_, types);
   Graph graph;
   const Architecture architecture = made.predicting();

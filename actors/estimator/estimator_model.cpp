@@ -43,8 +43,8 @@ Dataset EstimatorModel::for_training(const NamedExamples& input) const {
   return read(input, examples, true);
 }
 
-Model EstimatorModel::trainable() const {
-  Model model(inputs_, spec_.outputs);
+Model EstimatorModel::trainable(std::shared_ptr<Runtime> runtime) const {
+  Model model({inputs_, spec_.outputs}, std::move(runtime));
   model.compile(spec_.compile);
   return model;
 }

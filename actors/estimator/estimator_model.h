@@ -25,8 +25,8 @@ class EstimatorModel {
   // The examples of training: shuffled, num_epochs times, if the input wants that.
   Dataset for_training(const NamedExamples& input) const;
 
-  // The model, compiled.
-  Model trainable() const;
+  // The model, compiled; it computes on the threads of the runtime, or on its own.
+  Model trainable(std::shared_ptr<Runtime> runtime = nullptr) const;
   // The model's outputs and then its predictions, for models that only predict.
   Architecture predicting() const;
   std::size_t num_outputs() const { return spec_.outputs.size(); }

@@ -29,10 +29,6 @@ std::int64_t last_evaluated_step(Storage& storage, const std::string& folder) {
     }
 }
 
-std::vector<TensorType> inputs_of(const EstimatorModel& made, const NamedExamples& input) {
-  return types_of_example(made.unlabelled(input));
-}
-
 std::string text_of(const Logs& logs) {
   std::string text;
   for (const auto& [name, value] : logs.values()) text += fmt::format(", {} {:.6g}", name, value);
@@ -46,7 +42,7 @@ Evaluation::Evaluation(const Estimator& estimator, const InputFn& input_fn,
     : config_(estimator.config()),
       folder_(eval_folder_of(config_, options.name)),
       made_(estimator.model_fn(), config_),
-      model_(made_.trainable()),
+      model_(made_.trainable(runtime_of(config_))),
       events_(std::make_shared<EventWriter>(storage_of(config_), folder_,
                                             EventWriterOptions{.flush_interval_s = 0})) {
   const NamedExamples input = input_fn();
@@ -55,7 +51,7 @@ Evaluation::Evaluation(const Estimator& estimator, const InputFn& input_fn,
     throw invalid_argument(fmt::format("evaluate: expected steps of 1 or more, got {}", *options.steps));
   examples_ = made_.labelled(input);
   if (options.steps) examples_ = examples_->take(*options.steps * batch_size_);
-  model_.build(inputs_of(made_, input));
+  model_.build(types_of_example(made_.unlabelled(input), runtime_of(config_)));
   last_step_ = last_evaluated_step(storage_of(config_), folder_);
 }
 

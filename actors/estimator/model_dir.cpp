@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "actors/checkpoint/checkpoint.h"
-#include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -36,9 +35,14 @@ void check_config(const RunConfig& config) {
   expect_at_least(std::int64_t{0}, "log_step_count_steps", config.log_step_count_steps);
 }
 
-Storage& storage_of(const RunConfig& config) {
+std::shared_ptr<Runtime> runtime_of(const RunConfig& config) {
   const auto server = server_of(config.strategy);
-  return server ? server->runtime()->storage() : posix_storage();
+  return server ? server->runtime() : nullptr;
+}
+
+Storage& storage_of(const RunConfig& config) {
+  const auto runtime = runtime_of(config);
+  return runtime ? runtime->storage() : posix_storage();
 }
 
 Every save_interval_of(const RunConfig& config) {

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "actors/estimator/run_config.h"
 #include "actors/monitored/step_timer.h"
+#include "actors/runtime/runtime.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {
@@ -20,6 +22,8 @@ namespace actorflow {
 // Throws invalid_argument for a configuration that makes no sense.
 void check_config(const RunConfig& config);
 
+// That of the strategy's server; null if it has none.
+std::shared_ptr<Runtime> runtime_of(const RunConfig& config);
 // The disk of the strategy's server, or real files.
 Storage& storage_of(const RunConfig& config);
 Every save_interval_of(const RunConfig& config);

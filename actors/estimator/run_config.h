@@ -18,7 +18,8 @@ struct RunConfig {
   std::string model_dir;
   // Of a ParameterServer or MultiWorkerMirrored the estimator sets what concerns steps and checkpoints.
   Distribution strategy = OneDevice{};
-  // This process is the evaluator beside a cluster: train_and_evaluate() only evaluates.
+  // This process is the evaluator beside a cluster: train_and_evaluate() only evaluates. It needs no
+  // strategy; one with a server lends it the threads, clock and disk of that, as in a simulation.
   bool is_evaluator = false;
 
   // One of the two at most; neither: every 600 s. Training saves when it begins and ends, too.

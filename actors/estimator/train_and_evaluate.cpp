@@ -53,11 +53,12 @@ std::optional<Logs> train_and_evaluate_here(const Estimator& estimator, const Tr
 std::optional<Logs> evaluate_beside(const Estimator& estimator, std::int64_t max_steps,
                                     const EvalSpec& spec) {
   const RunConfig& config = estimator.config();
-  const Server clock = Server::local();
+  auto runtime = runtime_of(config);
+  if (!runtime) runtime = Server::local().runtime();
   Evaluation evaluation(estimator, spec.input_fn, options_of(spec));
   std::optional<Logs> last;
   CheckpointWatch watch = watch_with(evaluation, config, last);
-  if (!watch.run(*clock.runtime(), {.step = max_steps}, [&] { return is_interrupted(config); }))
+  if (!watch.run(*runtime, {.step = max_steps}, [&] { return is_interrupted(config); }))
     return last;
   if (!last) last = evaluation.run();  // an earlier evaluator had come so far
   export_final(estimator, spec);

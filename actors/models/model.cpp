@@ -37,7 +37,7 @@ History Model::fit(const TrainingData& data, const FitOptions& options) {
 }
 
 Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
-  engine_->build_testing(types_of_example(data.elements()));
+  engine_->build_testing(types_of_example(data.elements(), engine_->runtime));
   return actorflow::evaluate(*engine_, data, options.batch_size);
 }
 
@@ -51,7 +51,7 @@ Tensor Model::predict(const Tensor& x, std::int64_t batch_size) {
 std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs, std::int64_t batch_size) {
   const std::int64_t rows = rows_of(inputs);
   const Dataset examples = Dataset::tensors(inputs);
-  engine_->build(types_of_example(examples));
+  engine_->build(types_of_example(examples, engine_->runtime));
   DatasetIterator batches(engine_->local->server, examples.batch(check_batch_size(batch_size)));
   RowStacker results(rows);
   while (results.rows() < rows) {

@@ -19,9 +19,8 @@ std::optional<Tuple> next_of(DatasetIterator& iterator) {
   }
 }
 
-std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server) {
-  const Dataset one = elements.take(1);
-  DatasetIterator iterator = server ? DatasetIterator(*server, one) : DatasetIterator(one);
+std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
+  DatasetIterator iterator(elements.take(1), std::move(runtime));
   const auto first = next_of(iterator);
   if (!first) throw invalid_argument("the data have no examples");
   std::vector<TensorType> types;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,9 +15,9 @@ namespace actorflow {
 // The next element; none at the end.
 std::optional<Tuple> next_of(DatasetIterator& iterator);
 
-// The types of one example, from the first one, read on the server's threads or on threads of its own.
-// Throws invalid_argument if there is none.
-std::vector<TensorType> types_of_example(const Dataset& elements, const Server* server = nullptr);
+// The types of one example, from the first one, read on the threads of the runtime; none: on threads of
+// its own. Throws invalid_argument if there is none.
+std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
 
 // Throws invalid_argument unless it is 1 or more; returns it.
 std::int64_t check_batch_size(std::int64_t batch_size);

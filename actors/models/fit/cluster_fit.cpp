@@ -71,7 +71,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
       micro_batches_(micro_batches_of(options, replica_options_.strategy, pipeline)),
       task_(expect_all_replicas(replica_config(server, replica_options_), replica_options_)),
-      types_(engine.divided(types_of_example(data.elements(), &server))),
+      types_(engine.divided(types_of_example(data.elements(), server.runtime()))),
       data_(server, data, options,
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),

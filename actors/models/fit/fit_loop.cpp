@@ -45,9 +45,9 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
-  engine_.build_training(types_of_example(data.elements()), parts);
+  engine_.build_training(types_of_example(data.elements(), engine_.runtime), parts);
   if (options.validation_data)
-    engine_.build_testing(types_of_example(options.validation_data->elements()));
+    engine_.build_testing(types_of_example(options.validation_data->elements(), engine_.runtime));
   BatchesOptions shape = batches_of(options, engine_.compiled().seed);
   shape.parts = parts;
   data_.emplace(engine_.local->server, data, options, shape);
