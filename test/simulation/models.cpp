@@ -118,6 +118,20 @@ void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms) {
   expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
 }
 
+// The disk is full, or one of its calls in twenty fails, while a task is lost and comes back.
+void expect_nothing_changed_by_a_bad_disk(const std::vector<SimCluster::Job>& jobs, Program program,
+                                          std::string_view chief, const Learned& expected) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim(jobs, of_this_seed({.time_limit = 10min, .restart_failed = 1s}));
+  auto run = sim.start(program);
+  const auto begin = std::chrono::milliseconds(20 + 4 * seed);
+  const std::string_view lost = seed % 3 == 0 ? "/job:worker/task:0" : chief;
+  sim.at(begin).fault(seed % 2 == 0 ? FaultKind::disk_full : FaultKind::disk_errors, 3s);
+  sim.at(begin + 40ms).kill(lost);
+  sim.at(begin + 2s).restart(lost);
+  expect_same(run.finish(chief), expected);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(models)
@@ -133,6 +147,16 @@ SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   sim.at(std::chrono::milliseconds(54 + 6 * seed)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
+}
+
+SIMULATION_TEST(a_bad_disk_changes_nothing_that_servers_keep, seeds(1, 24)) {
+  static const Learned expected = undisturbed(tasks, learn_with_servers, "/job:chief/task:0");
+  expect_nothing_changed_by_a_bad_disk(tasks, learn_with_servers, "/job:chief/task:0", expected);
+}
+
+SIMULATION_TEST(a_bad_disk_changes_nothing_that_ranks_keep, seeds(1, 24)) {
+  static const Learned expected = undisturbed({{"worker", 3}}, learn_by_all_reduce);
+  expect_nothing_changed_by_a_bad_disk({{"worker", 3}}, learn_by_all_reduce, "/job:worker/task:0", expected);
 }
 
 SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
