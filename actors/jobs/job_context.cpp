@@ -45,6 +45,8 @@ PlanStage with_partitions(const JobContext& job, PlanStage plan, std::size_t wan
 }  // namespace
 
 JobEngineOptions engine_options(const JobOptions& options) {
+  if (options.shuffle_compression == Compression::gzip)
+    throw invalid_argument("JobOptions::shuffle_compression: expected none, lz4 or zstd, got gzip");
   const char* temporary = std::getenv("TMPDIR");
   JobEngineOptions engine;
   engine.memory_bytes = options.memory_bytes;
@@ -54,6 +56,7 @@ JobEngineOptions engine_options(const JobOptions& options) {
   engine.spill_bytes = options.spill_bytes;
   engine.records_on_disk = options.records_on_disk;
   engine.slots = options.threads;
+  engine.shuffle_compression = options.shuffle_compression;
   engine.skip_bad_records = options.skip_bad_records;
   engine.reporter = options.reporter;
   engine.work_folder = options.explain ? "" : options.work_folder;

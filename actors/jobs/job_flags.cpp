@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -27,6 +28,19 @@ const std::map<std::string, Compression>& compressions() {
                                                           {"zstd", Compression::zstd},
                                                           {"lz4", Compression::lz4}};
   return by_name;
+}
+
+// Takes one of the kinds that `names` lists.
+void add_compression(CLI::App& app, const std::string& flag, Compression& into, const std::string& names,
+                     const std::vector<Compression>& kinds, const std::string& help) {
+  const auto is_one = [kinds, names](const std::string& name) {
+    const auto found = compressions().find(name);
+    const bool known = found != compressions().end() && std::ranges::count(kinds, found->second) > 0;
+    return known ? "" : "expected " + names + ", got " + name;
+  };
+  app.add_option_function<std::string>(
+         flag, [&into](const std::string& name) { into = compressions().at(name); }, help + ": " + names)
+      ->check(is_one);
 }
 
 // "--k 16" and "--k=16" of what is the job's own.
@@ -84,13 +98,12 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
                "Go on where the job with this --work_folder was lost; begin if there is none");
   app.add_option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out for which the job's functions fail");
-  app.add_option_function<std::string>(
-         "--compress",
-         [&options](const std::string& name) { options.compression = compressions().at(name); },
-         "The files of the result: none, gzip, zstd or lz4")
-      ->check([](const std::string& name) {
-        return compressions().contains(name) ? "" : "expected none, gzip, zstd or lz4, got " + name;
-      });
+  add_compression(app, "--compress", options.compression, "none, gzip, zstd or lz4",
+                  {Compression::none, Compression::gzip, Compression::zstd, Compression::lz4},
+                  "The files of the result");
+  add_compression(app, "--compress_shuffle", options.shuffle_compression, "lz4, zstd or none",
+                  {Compression::none, Compression::zstd, Compression::lz4},
+                  "Records on their way to other machines, where that shrinks them by a fifth");
   app.add_flag(
       "--overwrite", options.overwrite,
       "Replace what an earlier job has written to the output folder; without --resume, forget the "

@@ -22,6 +22,7 @@ template <class T, class KeyOf>
 class KeyOrder {
  public:
   using Key = std::decay_t<std::invoke_result_t<const KeyOf&, const T&>>;
+  static_assert(require_key<Key>());
 
   KeyOrder(KeyOf key_of, SortOrder order, OperatorRef op)
       : key_of_(std::move(key_of)), descending_(order == SortOrder::descending), op_(std::move(op)) {}

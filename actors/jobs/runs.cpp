@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dataflow/values/error.h"
-#include "schema/formats/lz4_block.h"
+#include "schema/formats/block_compression.h"
 #include "schema/records/key.h"
 
 namespace actorflow {
@@ -18,8 +18,8 @@ namespace {
 }  // namespace
 
 void RunWriter::flush() {
-  if (!lz4_) lz4_ = std::make_shared<Lz4WhereItPays>();
-  const auto stored = lz4_->shrunk(bytes_);
+  if (!shrinking_) shrinking_ = std::make_shared<BlocksWhereItPays>();
+  const auto stored = shrinking_->shrunk(Compression::lz4, bytes_);
   run_.blocks.push_back(
       {part_.put_aside(stored), stored.size(), bytes_.size(), records_, hash_bytes(stored)});
   bytes_.clear();
@@ -37,7 +37,7 @@ bool RunBlocks::next() {
   }
   std::vector<std::byte> compressed(block.stored_bytes);  // not kept: runs are many
   read(block, compressed);
-  if (!decompress_lz4_block(compressed, bytes_)) throw_changed(block);
+  if (!decompress_block(Compression::lz4, compressed, bytes_)) throw_changed(block);
   return true;
 }
 

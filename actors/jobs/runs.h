@@ -17,7 +17,7 @@
 
 namespace actorflow {
 
-class Lz4WhereItPays;
+class BlocksWhereItPays;
 
 // Records on disk, in blocks that hold whole ones.
 struct Run {
@@ -31,7 +31,7 @@ struct Run {
   std::vector<Block> blocks;
 };
 
-// Writes blocks of records, by LZ4 where that pays (schema/formats/lz4_block.h).
+// Writes blocks of records, by LZ4 where that pays (schema/formats/block_compression.h).
 class RunWriter {
  public:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
@@ -55,7 +55,7 @@ class RunWriter {
 
   Part& part_;
   std::vector<std::byte> bytes_;
-  std::shared_ptr<Lz4WhereItPays> lz4_;  // made by the first flush()
+  std::shared_ptr<BlocksWhereItPays> shrinking_;  // made by the first flush()
   std::size_t records_ = 0;
   Run run_;
 };

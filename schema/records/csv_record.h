@@ -20,6 +20,9 @@ namespace detail {
 template <class T>
 consteval std::size_t csv_columns() {
   constexpr RecordKind kind = record_kind<T>();
+  static_assert(kind != RecordKind::own,
+                "a row of CSV has no column for a Tensor or a CapnpRecord: take numbers or texts out of "
+                "them");
   if constexpr (kind == RecordKind::fields) {
     return []<class... F>(Types<F...>) { return (csv_columns<F>() + ...); }(FieldTypes<T>());
   } else if constexpr (kind == RecordKind::array) {
@@ -128,6 +131,7 @@ class CsvColumns {
 // with.
 template <Record T>
 void append_csv(const T& record, std::string& line_buffer, char delimiter = ',') {
+  static_assert(detail::csv_columns<T>() > 0);
   const std::size_t begin = line_buffer.size();
   detail::CsvAppender(line_buffer, delimiter).append(record);
   if (line_buffer.size() == begin) line_buffer += "\"\"";  // an empty line would be no row

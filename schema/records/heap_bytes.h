@@ -1,4 +1,4 @@
-// What records hold besides themselves: the bytes of texts, the elements of vectors.
+// What records hold besides themselves: the bytes of texts, the elements of vectors and tensors.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ consteval bool has_heap() {
     return false;
   else if constexpr (kind == RecordKind::text)
     return std::is_same_v<T, std::string>;
-  else if constexpr (kind == RecordKind::vector)
+  else if constexpr (kind == RecordKind::vector || kind == RecordKind::own)
     return true;
   else if constexpr (kind == RecordKind::fields)
     return have_heap(FieldTypes<T>());
@@ -71,6 +71,8 @@ std::size_t heap_bytes(const T& record) {
     return 0;
   } else if constexpr (kind == RecordKind::text) {
     return record.capacity() > T().capacity() ? record.capacity() + 1 + detail::allocation_bytes : 0;
+  } else if constexpr (kind == RecordKind::own) {
+    return detail::OwnCodec<T>::heap_bytes(record);
   } else if constexpr (kind == RecordKind::fields) {
     return detail::visit_fields(record, [](const auto&... field) { return (heap_bytes(field) + ...); });
   } else if constexpr (kind == RecordKind::optional) {

@@ -25,7 +25,7 @@ consteval bool has_float() {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::number)
     return std::is_floating_point_v<T>;
-  else if constexpr (kind == RecordKind::text)
+  else if constexpr (kind == RecordKind::text || kind == RecordKind::own)
     return false;
   else if constexpr (kind == RecordKind::fields)
     return []<class... F>(Types<F...>) { return (has_float<F>() || ...); }(FieldTypes<T>());
@@ -65,6 +65,7 @@ std::span<const std::byte> encoded_key(const K& key, std::vector<std::byte>& scr
 // encoding, in `scratch`. Valid while the key lives and until the next call with this scratch.
 template <Record K>
 std::span<const std::byte> key_bytes(const K& key, std::vector<std::byte>& scratch) {
+  static_assert(require_key<K>());
   if constexpr (detail::record_kind<K>() == detail::RecordKind::text) {
     return std::as_bytes(std::span(key.data(), key.size()));
   } else if constexpr (is_flat_record<K> && !detail::has_float<K>()) {
@@ -82,6 +83,7 @@ std::span<const std::byte> key_bytes(const K& key, std::vector<std::byte>& scrat
 // no such bytes.
 template <Record K>
 K key_from_bytes(std::span<const std::byte> bytes) {
+  static_assert(require_key<K>());
   if constexpr (detail::record_kind<K>() == detail::RecordKind::text) {
     return K(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   } else {

@@ -117,7 +117,7 @@ void put_prefix(const K& key, PrefixBits& prefix) {
       put_prefix(element, prefix);
     }
     prefix.close();
-  } else if constexpr (Ordered<K>) {
+  } else if constexpr (Ordered<K> || kind == RecordKind::own) {
     prefix.close();
   } else {
     visit_fields(key, [&prefix](const auto&... field) { (put_prefix(field, prefix), ...); });
@@ -132,6 +132,7 @@ void put_prefix(const K& key, PrefixBits& prefix) {
 // has one it is 0, as that may order them by anything. NaN, which < does not order, comes last.
 template <Record K>
 std::uint64_t order_prefix(const K& key) {
+  static_assert(require_key<K>());
   detail::PrefixBits prefix;
   detail::put_prefix(key, prefix);
   return prefix.value();

@@ -1,9 +1,9 @@
 // What jobs compute with: values that travel between processes, are stored, compared and hashed as
 // bytes.
 //
-//   bool, integers, float, double, enums; std::string; std::string_view; std::array, std::pair,
-//   std::tuple, std::optional and std::vector of records; plain structs of 1 to 12 records: without
-//   constructors, bases, private members and C arrays
+//   bool, integers, float, double, enums; std::string; std::string_view; Tensor; CapnpRecord
+//   (capnp_record.h); std::array, std::pair, std::tuple, std::optional and std::vector of records;
+//   plain structs of 1 to 12 records: without constructors, bases, private members and C arrays
 //
 // Anything else does not compile, and require_record() says why. A type may not contain itself.
 #pragma once
@@ -19,9 +19,14 @@
 #include "schema/records/fields.h"
 
 namespace actorflow {
+
+class Tensor;
+struct RecordReader;
+
 namespace detail {
 
-enum class RecordKind { none, number, text, array, optional, vector, fields };
+// own: its encoding is that of OwnCodec.
+enum class RecordKind { none, number, text, array, optional, vector, fields, own };
 
 template <class T>
 constexpr RecordKind template_kind = is_pair<T> || is_tuple<T> ? RecordKind::fields : RecordKind::none;
@@ -35,6 +40,22 @@ template <>
 inline constexpr RecordKind template_kind<std::string> = RecordKind::text;
 template <>
 inline constexpr RecordKind template_kind<std::string_view> = RecordKind::text;
+template <>
+inline constexpr RecordKind template_kind<Tensor> = RecordKind::own;
+
+// How a record is encoded that says so itself.
+template <class T>
+struct OwnCodec;
+// A tensor on a GPU is refused as invalid_argument.
+template <>
+struct OwnCodec<Tensor> {
+  static constexpr std::size_t least_bytes = 1;
+  static std::string layout() { return "tensor"; }
+  static std::size_t encoded_size(const Tensor& tensor);
+  static std::byte* encode(const Tensor& tensor, std::byte* to);
+  static Tensor decode(RecordReader& from);
+  static std::size_t heap_bytes(const Tensor& tensor);
+};
 
 template <class T>
 constexpr bool is_number = std::is_enum_v<T> || (std::is_arithmetic_v<T> && sizeof(T) <= 8 &&
@@ -87,7 +108,7 @@ consteval RecordMistake record_mistake() {
     return RecordMistake::c_array;
   else if constexpr (kind == RecordKind::none)
     return is_plain_class<T>() ? RecordMistake::c_array : RecordMistake::other;
-  else if constexpr (kind == RecordKind::number || kind == RecordKind::text)
+  else if constexpr (kind == RecordKind::number || kind == RecordKind::text || kind == RecordKind::own)
     return RecordMistake::none;
   else if constexpr (kind == RecordKind::fields)
     return first_mistake(FieldTypes<T>());
@@ -137,11 +158,50 @@ consteval bool require_record() {
       mistake != detail::RecordMistake::c_array,
       "a struct that is a record has 1 to 12 fields, std::array instead of C arrays, and no bases: "
       "group its fields into structs");
-  static_assert(mistake != detail::RecordMistake::other,
-                "a record is bool, an integer, float, double, an enum, std::string, std::string_view, "
-                "std::array, std::pair, std::tuple, std::optional or std::vector of records, or a plain "
-                "struct of 1 to 12 records without constructors, bases and private members");
+  static_assert(
+      mistake != detail::RecordMistake::other,
+      "a record is bool, an integer, float, double, an enum, std::string, std::string_view, "
+      "Tensor, CapnpRecord, std::array, std::pair, std::tuple, std::optional or std::vector of "
+      "records, or a plain struct of 1 to 12 records without constructors, bases and private "
+      "members");
   return mistake == detail::RecordMistake::none;
+}
+
+// False of what is or holds a Tensor or a CapnpRecord, which have no order.
+template <Record T>
+consteval bool is_key();
+
+namespace detail {
+
+template <class... F>
+consteval bool are_keys(Types<F...>) {
+  return (is_key<F>() && ...);
+}
+
+}  // namespace detail
+
+template <Record T>
+consteval bool is_key() {
+  using detail::RecordKind;
+  constexpr RecordKind kind = detail::record_kind<T>();
+  if constexpr (kind == RecordKind::number || kind == RecordKind::text)
+    return true;
+  else if constexpr (kind == RecordKind::own)
+    return false;
+  else if constexpr (kind == RecordKind::fields)
+    return detail::are_keys(detail::FieldTypes<T>());
+  else
+    return is_key<typename T::value_type>();
+}
+
+// As require_record(), of keys.
+template <class T>
+consteval bool require_key() {
+  static_assert(require_record<T>());
+  static_assert(is_key<T>(),
+                "a key may not be or hold a Tensor or a CapnpRecord, which have no order: take numbers "
+                "or texts out of them");
+  return is_key<T>();
 }
 
 // True if the object's bytes are its encoding, so that arrays of it are copied at once: numbers, and
@@ -185,6 +245,8 @@ std::string record_layout() {
     return detail::number_layout<T>();
   else if constexpr (kind == RecordKind::text)
     return "string";
+  else if constexpr (kind == RecordKind::own)
+    return detail::OwnCodec<T>::layout();
   else if constexpr (kind == RecordKind::array)
     return "array<" + record_layout<typename T::value_type>() + "," +
            std::to_string(std::tuple_size_v<T>) + ">";

@@ -1,12 +1,15 @@
 // Records as bytes:
 //
-//   record   := number | text | array | optional | vector | fields
+//   record   := number | text | array | optional | vector | fields | tensor | message
 //   number   := little-endian, as many bytes as the type has; bool: 0 or 1
 //   text     := size byte{size}
 //   array    := record{its size}
 //   optional := 0 | 1 record
 //   vector   := size record{size}
 //   fields   := record{one for each}
+//   tensor   := 0 | dtype rank size{rank} element{as many as these say}    dtype and rank: a byte each
+//   element  := number | text
+//   message  := 0:uint32 words:uint32 byte{8 x words}    of Cap'n Proto, in canonical form
 //   size     := unsigned LEB128 in as few bytes as possible
 //
 // Records lie back to back, without anything between them. A value has one encoding, but equal values
@@ -87,6 +90,8 @@ consteval EncodedSize encoded_size_of() {
     return []<class... F>(Types<F...>) {
       return EncodedSize{(encoded_size_of<F>().least + ...), (encoded_size_of<F>().fixed && ...)};
     }(FieldTypes<T>());
+  } else if constexpr (kind == RecordKind::own) {
+    return {OwnCodec<T>::least_bytes, false};
   } else {
     return {1, false};
   }
@@ -110,6 +115,8 @@ std::size_t encoded_size(const T& record) {
     return fixed_encoded_size<T>;
   } else if constexpr (kind == RecordKind::text) {
     return detail::size_bytes(record.size()) + record.size();
+  } else if constexpr (kind == RecordKind::own) {
+    return detail::OwnCodec<T>::encoded_size(record);
   } else if constexpr (kind == RecordKind::optional) {
     return 1 + (record ? encoded_size(*record) : 0);
   } else if constexpr (kind == RecordKind::fields) {
@@ -137,6 +144,8 @@ std::byte* encode(const T& record, std::byte* to) {
     to = detail::encode_size(record.size(), to);
     if (!record.empty()) std::memcpy(to, record.data(), record.size());
     return to + record.size();
+  } else if constexpr (kind == RecordKind::own) {
+    return detail::OwnCodec<T>::encode(record, to);
   } else if constexpr (kind == RecordKind::optional) {
     *to++ = static_cast<std::byte>(record.has_value());
     return record ? encode(*record, to) : to;
@@ -223,6 +232,8 @@ T decode(RecordReader& from) {
   } else if constexpr (kind == RecordKind::text) {
     const std::size_t size = detail::decode_size(from);
     return T(reinterpret_cast<const char*>(detail::take(from, size, "bytes of text")), size);
+  } else if constexpr (kind == RecordKind::own) {
+    return detail::OwnCodec<T>::decode(from);
   } else if constexpr (kind == RecordKind::optional) {
     return detail::decode_bool<bool>(from) ? T(decode<typename T::value_type>(from)) : T();
   } else if constexpr (kind == RecordKind::vector) {

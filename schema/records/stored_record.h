@@ -19,6 +19,8 @@ consteval bool has_view() {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::number || kind == RecordKind::text)
     return std::is_same_v<T, std::string_view>;
+  else if constexpr (kind == RecordKind::own)
+    return false;
   else if constexpr (kind == RecordKind::fields)
     return have_view(FieldTypes<T>());
   else

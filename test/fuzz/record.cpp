@@ -1,9 +1,14 @@
-// Encoded records of the jobs (schema/records): what is accepted is encoded as the same bytes again. The
-// same bytes as a line of CSV.
+// Encoded records of the jobs (schema/records), with tensors and messages: what is accepted is encoded
+// as the same bytes again. The same bytes as a line of CSV.
+#include <kj/exception.h>
+
 #include <algorithm>
 
+#include "dataflow/values/tensor.h"
+#include "schema/records/capnp_record.h"
 #include "schema/records/csv_record.h"
 #include "schema/records/key.h"
+#include "schema/tensor.capnp.h"
 #include "test/fuzz/support/target.h"
 
 using namespace actorflow;
@@ -22,7 +27,23 @@ struct Nested {
   std::vector<std::vector<bool>> flags;
 };
 
+using Message = CapnpRecord<wire::Tensor>;
+struct Own {
+  std::vector<Tensor> tensors;
+  std::optional<Message> message;
+};
+
 using Row = std::tuple<std::int64_t, std::string, std::optional<double>, std::vector<float>, bool, char>;
+
+template <Record T>
+void read_key(const T& record) {
+  std::vector<std::byte> key, again;
+  const auto bytes = key_bytes(record, key);
+  fuzz::require(std::ranges::equal(key_bytes(key_from_bytes<T>(bytes), again), bytes),
+                "a key has one encoding");
+  fuzz::require(order_prefix(key_from_bytes<T>(bytes)) == order_prefix(record),
+                "equal keys have equal prefixes");
+}
 
 template <Record T>
 void read(fuzz::Input input) {
@@ -35,12 +56,24 @@ void read(fuzz::Input input) {
       encode(record, again.data());
       fuzz::require(std::equal(again.begin(), again.end(), begin, reader.at),
                     "a record has one encoding");
-      std::vector<std::byte> key, key_again;
-      const auto bytes = key_bytes(record, key);
-      fuzz::require(std::ranges::equal(key_bytes(key_from_bytes<T>(bytes), key_again), bytes),
-                    "a key has one encoding");
-      fuzz::require(order_prefix(key_from_bytes<T>(bytes)) == order_prefix(record),
-                    "equal keys have equal prefixes");
+      if constexpr (is_key<T>()) read_key(record);
+    }
+  });
+}
+
+// A message of another type than the schema's throws where it is read, and reads nothing else.
+void read_message(fuzz::Input input) {
+  fuzz::accepts([&] {
+    const auto message = Message::of_bytes(input);
+    fuzz::require(Message::of_bytes(message.bytes()) == message, "a message has one encoding");
+    try {
+      const auto tensor = message.reader();
+      std::size_t read = tensor.getDims().size();
+      if (tensor.isData()) read += tensor.getData().size();
+      if (tensor.isStrings())
+        for (const auto text : tensor.getStrings()) read += text.size();
+      fuzz::require(read <= message.bytes().size() * 64, "a message is as long as its bytes");
+    } catch (const kj::Exception&) {
     }
   });
 }
@@ -63,6 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto input = fuzz::input(data, size);
   read<Nested>(input);
   read<Row>(input);
+  read<Own>(input);
+  read_message(input);
   read_csv(fuzz::text(input));
   return 0;
 }

@@ -74,6 +74,40 @@ BOOST_AUTO_TEST_CASE(fields_of_records_are_columns_of_batches) {
              status.message);
 }
 
+BOOST_AUTO_TEST_CASE(tensors_of_records_are_rows_of_batches_and_rows_are_tensors) {
+  struct Sample {
+    std::int64_t label;
+    Tensor image;
+    Tensor words;
+  };
+  Job job(small_parts());
+  const auto samples = job.from(numbers(5), 2).map([](std::int64_t n) {
+    return Sample{n, {{float(n), 1.0F}, {2.0F, float(-n)}}, {std::to_string(n), std::string(40, 'x')}};
+  });
+  const auto batches = all_of(samples.batch(3).dataset());
+  BOOST_TEST(describe(batches.at(0)) == "int64[3] float32[3,2,2] string[3,2]");
+  BOOST_TEST(batches[0][1].values<float>()[2 * 4 + 3] == -2.0F);
+  BOOST_TEST(batches.at(1)[2].values<std::string>()[1 * 2] == "4");
+
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {-1, 2, 2});
+  const auto image = [](const Sample& sample) { return sample.image; };
+  const auto doubled = samples.batch(3).map<Tensor>(GraphFunction({x}, {x * 2.0F}), image).collect();
+  BOOST_TEST(doubled.size() == 5u);
+  for (const auto& [sample, tensor] : doubled)
+    BOOST_TEST(
+        identical(tensor, Tensor{{float(2 * sample.label), 2.0F}, {4.0F, float(-2 * sample.label)}}));
+
+  const auto uneven =
+      job.from(numbers(3)).map([](std::int64_t n) { return Tensor::zeros(DType::float32, {n + 1}); });
+  const Status status = test::status_of([&] { all_of(uneven.batch(3).dataset()); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(
+      status.message.find("the tensor float32[2] where the first one of its block has float32[1]") !=
+          std::string::npos,
+      status.message);
+}
+
 BOOST_AUTO_TEST_CASE(a_dataset_gives_the_records_in_order_in_each_pass_part_by_part) {
   Job job(small_parts());
   const auto computed = std::make_shared<std::atomic<int>>(0);

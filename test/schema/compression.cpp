@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "schema/formats/lz4_block.h"
+#include "schema/formats/block_compression.h"
 #include "test/schema/support/memory_source.h"
 
 using namespace actorflow;
@@ -12,6 +12,7 @@ namespace {
 using namespace std::string_literals;
 
 const std::vector<Compression> all = {Compression::gzip, Compression::zstd, Compression::lz4};
+const std::vector<Compression> of_blocks = {Compression::zstd, Compression::lz4};
 
 // Written by the programs zstd and lz4.
 const std::string hello = "hello hello hello hello, compressed by its own program\n";
@@ -158,20 +159,36 @@ BOOST_AUTO_TEST_CASE(a_compression_has_the_extension_by_which_it_is_known) {
 }
 
 BOOST_AUTO_TEST_CASE(blocks_come_back_or_are_refused) {
-  const std::string text = sample(100'000);
-  const auto bytes = std::as_bytes(std::span(text));
-  std::vector<std::byte> block(text.size() / 5 * 4), back(text.size());
-  const std::size_t size = compress_lz4_block(bytes, block);
-  BOOST_REQUIRE((size > 0 && size <= block.size()));
-  block.resize(size);
-  BOOST_TEST(decompress_lz4_block(block, back));
-  BOOST_TEST(std::ranges::equal(back, bytes));
-  BOOST_TEST(!decompress_lz4_block(std::span(block).first(size / 2), back));
-  BOOST_TEST(!decompress_lz4_block(block, std::span(back).first(back.size() - 1)));
-  back.resize(back.size() + 1);
-  BOOST_TEST(!decompress_lz4_block(block, back));
-  std::vector<std::byte> small(10);
-  BOOST_TEST(compress_lz4_block(bytes, small) == 0u);  // it does not fit
+  for (const auto kind : of_blocks) {
+    const std::string text = sample(100'000);
+    const auto bytes = std::as_bytes(std::span(text));
+    std::vector<std::byte> block(text.size() / 5 * 4), back(text.size());
+    const std::size_t size = compress_block(kind, bytes, block);
+    BOOST_REQUIRE((size > 0 && size <= block.size()));
+    block.resize(size);
+    BOOST_TEST(decompress_block(kind, block, back));
+    BOOST_TEST(std::ranges::equal(back, bytes));
+    BOOST_TEST(!decompress_block(kind, std::span(block).first(size / 2), back));
+    BOOST_TEST(!decompress_block(kind, block, std::span(back).first(back.size() - 1)));
+    back.resize(back.size() + 1);
+    BOOST_TEST(!decompress_block(kind, block, back));
+    for (const auto other : {Compression::none, Compression::gzip})
+      BOOST_TEST(!decompress_block(other, block, back));
+    std::vector<std::byte> small(10);
+    BOOST_TEST(compress_block(kind, bytes, small) == 0u);  // it does not fit
+  }
+}
+
+BOOST_AUTO_TEST_CASE(blocks_grow_by_no_more_than_is_said) {
+  const std::vector<std::byte> zeros(8'000'000);
+  for (const auto kind : of_blocks) {
+    std::vector<std::byte> block(zeros.size() / 5 * 4), back(zeros.size());
+    block.resize(compress_block(kind, zeros, block));
+    BOOST_TEST(decompress_block(kind, block, back));
+    BOOST_TEST((back.size() / most_growth(kind) <= block.size()));
+    BOOST_TEST((back.size() > most_growth(kind) / 5 * block.size()));
+  }
+  BOOST_TEST(!compresses_blocks(Compression::gzip));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_that_do_not_shrink_by_a_fifth_are_left_alone_for_a_while) {
@@ -180,12 +197,13 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_shrink_by_a_fifth_are_left_alone_for_a_w
   std::mt19937 random(1);
   std::vector<std::byte> hard(text.size()), back(text.size());
   for (auto& byte : hard) byte = static_cast<std::byte>(random());
-  Lz4WhereItPays lz4;
+  BlocksWhereItPays blocks;
+  auto kind = Compression::lz4;
   const auto shrinks = [&](std::span<const std::byte> block) {
-    const auto made = lz4.shrunk(block);
+    const auto made = blocks.shrunk(kind, block);
     if (made.data() == block.data()) return false;
     BOOST_TEST(made.size() <= block.size() / 5 * 4);
-    BOOST_TEST(decompress_lz4_block(made, back));
+    BOOST_TEST(decompress_block(kind, made, back));
     BOOST_TEST(std::ranges::equal(back, block));
     return true;
   };
@@ -197,6 +215,10 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_shrink_by_a_fifth_are_left_alone_for_a_w
   BOOST_TEST(!shrinks({}));
   BOOST_TEST(!shrinks(easy.first(255)));
   BOOST_TEST(shrinks(easy));
+  kind = Compression::zstd;
+  BOOST_TEST(shrinks(easy));
+  kind = Compression::none;
+  BOOST_TEST(!shrinks(easy));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,8 @@ using test::contains;
 
 namespace {
 
+using View = std::string_view;
+
 enum class Colour : std::uint16_t { red, green };
 
 struct Row {
@@ -53,6 +55,13 @@ struct Padded {
   bool operator==(const Padded&) const = default;
 };
 
+struct Example {
+  std::string name;
+  Tensor image;
+  std::optional<Tensor> mask;
+  std::int64_t label;
+};
+
 struct Base {};
 struct Derived : Base {
   int a, b;
@@ -83,6 +92,9 @@ static_assert(!Record<Thirteen> && !Record<Private> && !Record<Either> && !Recor
 static_assert(!Record<const int> && !Record<long double> && !Record<std::vector<int*>> &&
               !Record<std::tuple<>>);
 
+static_assert(is_key<Order>() && is_key<std::pair<std::optional<View>, Row>>() && !is_key<Tensor>());
+static_assert(!is_key<Example>() && !is_key<std::vector<std::array<Tensor, 2>>>());
+
 static_assert(is_flat_record<Row> && is_flat_record<Point> && is_flat_record<double> &&
               is_flat_record<Colour>);
 static_assert(!is_flat_record<Padded> && !is_flat_record<bool> && !is_flat_record<std::pair<int, int>>);
@@ -94,7 +106,6 @@ static_assert(fixed_encoded_size<std::tuple<bool, std::array<std::pair<int, char
 static_assert(fixed_encoded_size<std::string> == 0 &&
               fixed_encoded_size<std::array<std::string, 2>> == 0);
 
-using View = std::string_view;
 static_assert(std::is_same_v<StoredRecord<Order>, Order>);
 static_assert(
     std::is_same_v<StoredRecord<std::tuple<std::vector<View>, std::array<std::optional<View>, 2>>>,
@@ -132,7 +143,7 @@ std::string error_of(std::initializer_list<int> values) {
       std::string_view, std::array<std::uint8_t, 3>, std::array<std::string, 3>, std::optional<int>, \
       std::optional<std::string>, std::vector<bool>, std::vector<double>, std::vector<std::string>,  \
       Row, std::pair<std::string_view, std::int64_t>, std::tuple<std::string, bool, float>, Padded,  \
-      Point, std::vector<std::vector<std::optional<Padded>>>, Order, Twelve
+      Point, std::vector<std::vector<std::optional<Padded>>>, Order, Twelve, Tensor, Example
 
 }  // namespace
 

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/values/exception_status.h"
-#include "schema/formats/lz4_block.h"
+#include "schema/formats/block_compression.h"
 #include "schema/records/key.h"
 
 namespace actorflow {
 namespace {
 
 Point fetched("slices come from another task");
-Point packed_slices("slices come packed from another machine");
+Point by_lz4("slices come packed by LZ4 from another machine");
+Point by_zstd("slices come packed by zstd from another machine");
 
 // A slice that came from another task, as a chunk of one partition.
 Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
@@ -24,23 +24,49 @@ Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocato
   return chunk;
 }
 
-// The slices of an answer that were packed. Nothing if they are no LZ4 block with these pieces.
-std::optional<std::vector<std::byte>> unpacked(const SlicesAre& answer,
-                                               std::span<const std::byte> bytes) {
-  constexpr std::uint64_t most_growth = 255;  // of LZ4
-  std::uint64_t left = answer.unpacked;
-  for (const auto& piece : answer.pieces) left -= std::min(left, piece.bytes);
-  if (left > 0 || answer.unpacked / most_growth > bytes.size()) return std::nullopt;
-  std::vector<std::byte> slices(answer.unpacked);
-  if (!decompress_lz4_block(bytes, slices)) return std::nullopt;
-  return slices;
+std::uint64_t announced_bytes(const SlicesAre& answer, std::uint64_t most_bytes,
+                              const std::string& from) {
+  std::uint64_t bytes = 0;
+  for (const auto& piece : answer.pieces) {
+    if (piece.bytes > most_bytes - bytes)
+      throw Error(Code::unavailable,
+                  fmt::format("slices of {} are announced with more than {} bytes, which is all that "
+                              "was asked for: its message has changed on its way, or it is no task of "
+                              "this program",
+                              from, most_bytes));
+    bytes += piece.bytes;
+  }
+  return bytes;
+}
+
+const char* name_of(Compression kind) {
+  return kind == Compression::lz4 ? "LZ4" : kind == Compression::zstd ? "zstd" : "an unknown kind";
 }
 
 }  // namespace
 
-InputFetcher::InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept,
-                           std::shared_ptr<ChunkStore> chunks)
-    : mail_(std::move(mail)), kept_(std::move(kept)), chunks_(std::move(chunks)) {}
+std::vector<std::byte> unpacked(const SlicesAre& answer, std::span<const std::byte> bytes,
+                                std::uint64_t most_bytes, const std::string& from) {
+  const std::uint64_t size = announced_bytes(answer, most_bytes, from);
+  const std::uint64_t growth = most_growth(answer.packed);
+  std::vector<std::byte> slices;
+  bool fits = growth > 0 && size / growth <= bytes.size();
+  if (fits) {
+    slices.resize(size);
+    fits = decompress_block(answer.packed, bytes, slices);
+  }
+  if (!fits)
+    throw Error(
+        Code::unavailable,
+        fmt::format("slices of {} have changed on their way: expected {} bytes, but the {} bytes "
+                    "of {} that came do not become them",
+                    from, size, bytes.size(), name_of(answer.packed)));
+  (answer.packed == Compression::zstd ? by_zstd : by_lz4).hit();
+  return slices;
+}
+
+InputFetcher::InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept, const JobTools& tools)
+    : mail_(std::move(mail)), kept_(std::move(kept)), tools_(tools) {}
 
 bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holders) {
   if (fetches_.contains(set)) return false;
@@ -91,10 +117,6 @@ std::vector<InputFetcher::Arrival> InputFetcher::take(SlicesAre& answer,
   asked_.erase(asked);
   std::vector<Arrival> arrivals;
   if (const auto found = fetches_.find(id.first); found != fetches_.end()) {
-    if (planted(PlantedBug::empty_if_missing) && !answer.status.ok()) {
-      answer.parts_done = found->second.streams[id.second].parts.size();
-      answer.status = {};
-    }
     if (answer.status.ok())
       take_into(found->second, id, answer, bytes, arrivals);
     else
@@ -121,11 +143,10 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
 
 void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream, SlicesAre& answer,
                                std::span<const std::byte> bytes) {
-  std::optional<std::vector<std::byte>> slices;
-  if (answer.unpacked > 0) {
-    slices = unpacked(answer, bytes);
-    bytes = slices ? *slices : std::span<const std::byte>();
-    packed_slices.hit();
+  std::vector<std::byte> slices;
+  if (answer.packed != Compression::none) {
+    slices = unpacked(answer, bytes, most_bytes + tools_.part_bytes, mail_->name_of(stream.task));
+    bytes = slices;
   }
   if (hash_bytes(bytes) != answer.checksum)
     throw Error(Code::unavailable,
@@ -136,10 +157,8 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
     const std::uint64_t part = stream.parts.front();
     for (; piece != answer.pieces.end() && piece->part == part; ++piece) {
       if (piece->bytes > bytes.size()) break;
-      stream.begun.push_back(chunks_->keep(
-          chunk_of(bytes.first(piece->bytes), piece->records, chunks_->allocator()), fetch.file));
-      if (planted(PlantedBug::slice_kept_twice) && answer.request > most_requests)
-        stream.begun.push_back(stream.begun.back());
+      stream.begun.push_back(tools_.chunks->keep(
+          chunk_of(bytes.first(piece->bytes), piece->records, tools_.chunks->allocator()), fetch.file));
       bytes = bytes.subspan(piece->bytes);
     }
     if (i == answer.parts_done) break;

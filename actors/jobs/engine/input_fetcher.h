@@ -8,19 +8,28 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/job_mail.h"
 #include "actors/jobs/engine/kept_records.h"
+#include "actors/jobs/engine/part.h"
 
 namespace actorflow {
+
+// The slices of an answer that travels compressed. Throws unavailable, naming the task that they are
+// from, where they are announced with more than `most_bytes` together, and where the bytes that came do
+// not become as many as are announced; takes no memory for what these bytes cannot become.
+std::vector<std::byte> unpacked(const SlicesAre& answer, std::span<const std::byte> bytes,
+                                std::uint64_t most_bytes, const std::string& from);
 
 // Asks for a few slices at a time, so that what is on its way to a task is bounded, and keeps them as
 // the task's own: in memory as far as they may be, else on disk. For one actor.
 class InputFetcher {
  public:
-  InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept, std::shared_ptr<ChunkStore> chunks);
+  // `tools` outlive it.
+  InputFetcher(JobMailRef mail, std::shared_ptr<KeptStages> kept, const JobTools& tools);
 
   // Whether all of it is here; else it is asked for. `holders`: the tasks that have the parts of the
   // set, in their order. Throws aborted for a stage that is not kept here.
@@ -70,7 +79,7 @@ class InputFetcher {
 
   const JobMailRef mail_;
   const std::shared_ptr<KeptStages> kept_;
-  const std::shared_ptr<ChunkStore> chunks_;
+  const JobTools& tools_;
   std::map<SliceSet, Fetch> fetches_;
   std::deque<StreamId> to_ask_;
   std::map<std::uint64_t, StreamId> asked_;  // by request

@@ -19,7 +19,7 @@ JobAgent::JobAgent(GuardedActor* self, AgentOrder order)
       order_(std::move(order)),
       tools_(order_.tools),
       slots_(order_.slots),
-      fetcher_(order_.mail, order_.kept, order_.tools.chunks) {}
+      fetcher_(order_.mail, order_.kept, tools_) {}
 
 caf::behavior JobAgent::behavior() {
   self_->introduce("job-agent", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
@@ -150,6 +150,7 @@ void JobAgent::on(const JobIs& job) {
   tools_.part_bytes = job.terms.part_bytes;
   tools_.chunk_bytes = job.terms.chunk_bytes;
   tools_.work_folder = job.terms.work_folder;
+  order_.mail->set_shuffle_compression(job.terms.shuffle_compression);
   slots_ = std::min<std::size_t>(slots_, order_.memory_bytes / 2 / tools_.part_bytes);
   Status status;
   if (slots_ == 0)

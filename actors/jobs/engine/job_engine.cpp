@@ -110,13 +110,15 @@ void JobEngine::begin(std::vector<std::byte> contents) {
   ACTORFLOW_CHECK(stages_ == 0, "now at stage", stages_);
   const SystemVisit visit;
   mail_->set_run(runtime_->random().next() | 1U);
+  mail_->set_shuffle_compression(options_.shuffle_compression);
   if (history_) open_journal();
   mail_->coordinator = runtime_->system().spawn(
       job_coordinator_actor,
       CoordinatorOrder{
           .mail = mail_,
           .history = history_ ? std::move(history_->stages) : std::map<StageNumber, JobHistory::Stage>(),
-          .terms = {sizes_.part_bytes, sizes_.chunk_bytes, tools().work_folder, std::move(contents)},
+          .terms = {sizes_.part_bytes, sizes_.chunk_bytes, tools().work_folder,
+                    options_.shuffle_compression, std::move(contents)},
           .build = has_others() ? program_build() : "",
           .stopped = stopped_,
           .clock = runtime_->clock(),

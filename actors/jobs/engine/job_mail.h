@@ -42,6 +42,9 @@ class JobMail {
   // is refused by belongs().
   std::uint64_t run() const { return run_; }
   void set_run(std::uint64_t run) { run_ = run; }
+  // How slices travel to other machines: as the coordinator says.
+  Compression shuffle_compression() const { return shuffle_compression_; }
+  void set_shuffle_compression(Compression kind) { shuffle_compression_ = kind; }
 
   template <class M>
   void to_coordinator(M message) const {
@@ -74,6 +77,7 @@ class JobMail {
 
   const TaskRef task_;
   std::atomic<std::uint64_t> run_{0};
+  std::atomic<Compression> shuffle_compression_{Compression::none};
 };
 using JobMailRef = std::shared_ptr<JobMail>;
 

@@ -14,6 +14,7 @@
 #include "actors/jobs/engine/stage.h"
 #include "dataflow/jobs/stage_tracker.h"
 #include "dataflow/values/error.h"
+#include "schema/formats/compression.h"
 
 namespace actorflow {
 
@@ -25,6 +26,7 @@ struct JobTerms {
   std::uint64_t part_bytes = 0;   // what a part may hold while it runs
   std::uint64_t chunk_bytes = 0;  // of the chunks that it hands over
   std::string work_folder;        // for chunks that outlive the processes; empty: none
+  Compression shuffle_compression = Compression::none;  // of slices on their way to other machines
   std::vector<std::byte> contents;
 };
 
@@ -142,10 +144,10 @@ struct SlicesAre {
   std::uint64_t request = 0;
   Status status;
   std::vector<Piece> pieces;
-  std::uint64_t parts_done = 0;  // of those that were asked for
-  std::uint64_t next_chunk = 0;  // of the part after them
-  std::uint64_t checksum = 0;    // XXH3 of the slices' bytes
-  std::uint64_t unpacked = 0;    // the size of these, if they travel as an LZ4 block; else 0
+  std::uint64_t parts_done = 0;            // of those that were asked for
+  std::uint64_t next_chunk = 0;            // of the part after them
+  std::uint64_t checksum = 0;              // XXH3 of the slices' bytes
+  Compression packed = Compression::none;  // how these travel: as they are, or as a block
 };
 
 }  // namespace actorflow

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "actors/probes/planted_bug.h"
 #include "dataflow/values/exception_status.h"
 #include "kernels/devices/device.h"
 #include "schema/records/key.h"
@@ -66,7 +65,7 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
   std::uint64_t bytes = 0;
   answer.next_chunk = request.first_chunk;
   for (const std::uint64_t part : request.parts) {
-    const auto slices = kept->slices(part, planted(PlantedBug::wrong_slice) ? 0 : request.partition);
+    const auto slices = kept->slices(part, request.partition);
     const auto& chunks = *slices.chunks;
     for (; answer.next_chunk < chunks.size() && bytes < request.most_bytes; ++answer.next_chunk) {
       const StoredChunk& chunk = *chunks[answer.next_chunk];
@@ -94,11 +93,12 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
   return all;
 }
 
-// For a network, which is slower than LZ4.
+// For a network, which is slower than LZ4, and maybe than zstd.
 Tensor SliceServer::packed(Tensor slices, SlicesAre& answer) {
-  const auto block = lz4_.shrunk(detail::payload_bytes(slices));
+  const Compression kind = mail_->shuffle_compression();
+  const auto block = shrinking_.shrunk(kind, detail::payload_bytes(slices));
   if (block.size() == slices.size_bytes()) return slices;
-  answer.unpacked = slices.size_bytes();
+  answer.packed = kind;
   Tensor packed = Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(block.size())},
                                    mail_->task()->sending_device->allocator());
   std::memcpy(packed.mutable_data(), block.data(), block.size());

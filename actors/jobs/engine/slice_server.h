@@ -9,7 +9,7 @@
 #include "actors/jobs/engine/job_mail.h"
 #include "actors/jobs/engine/kept_records.h"
 #include "actors/runtime/thread_affinity.h"
-#include "schema/formats/lz4_block.h"
+#include "schema/formats/block_compression.h"
 
 namespace actorflow {
 
@@ -29,7 +29,7 @@ class SliceServer {
   GuardedActor* self_;
   const JobMailRef mail_;
   const std::shared_ptr<const KeptStages> kept_;
-  Lz4WhereItPays lz4_;
+  BlocksWhereItPays shrinking_;
 };
 
 // It may read from disk: on any thread that is free.

@@ -1,8 +1,9 @@
 // Records as rows of tensors, and rows as records.
 //
 // A number is a column of shape [rows], a std::array of numbers one of [rows, size] (arrays of arrays
-// have more dimensions), a vector of numbers, of one length in all rows, too; a text is a string. Pairs,
-// tuples and structs are the columns of what they hold.
+// have more dimensions), a vector of numbers, of one length in all rows, too; a text is a string. A
+// Tensor, of one dtype and shape in all rows, has one dimension more. Pairs, tuples and structs are the
+// columns of what they hold.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,7 @@ template <class T>
 consteval bool require_tensor_element() {
   static_assert(Element<T> && !std::is_same_v<T, std::string>,
                 "what becomes a tensor is float, double, bool, std::int32_t, std::int64_t or "
-                "std::uint8_t, an array or a vector of them, a text, or a struct of these");
+                "std::uint8_t, an array or a vector of them, a text, a Tensor, or a struct of these");
   return true;
 }
 
@@ -52,6 +53,8 @@ void append_types(const T& record, std::vector<TensorType>& types) {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::fields) {
     visit_fields(record, [&](const auto&... field) { (append_types(field, types), ...); });
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    types.push_back({record.dtype(), record.shape()});
   } else if constexpr (kind == RecordKind::text) {
     types.push_back({DType::string, {}});
   } else if constexpr (kind == RecordKind::vector) {
@@ -70,12 +73,19 @@ void append_types(const T& record, std::vector<TensorType>& types) {
 // Throws invalid_argument unless the column has `rows` rows of so many elements of the type.
 void check_column(const Tensor& column, std::size_t rows, DType dtype, std::size_t elements);
 
+// Throws invalid_argument for a tensor of another type than the column's rows.
+void set_row(Tensor& column, std::size_t row, const Tensor& value);
+// Throws invalid_argument unless the column has so many rows.
+Tensor row_of(const Tensor& column, std::size_t row, std::size_t rows);
+
 // Sets a row of the columns from `column` on, and passes over them.
 template <class T>
 void write_row(const T& record, std::size_t row, Tensor*& column) {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::fields) {
     visit_fields(record, [&](const auto&... field) { (write_row(field, row, column), ...); });
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    set_row(*column++, row, record);
   } else if constexpr (kind == RecordKind::text) {
     (column++)->mutable_values<std::string>()[row] = record;
   } else if constexpr (kind == RecordKind::vector) {
@@ -103,6 +113,8 @@ T read_row(std::size_t row, std::size_t rows, const Tensor*& column) {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::fields) {
     return read_fields<T>(row, rows, column, FieldTypes<T>());
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    return row_of(*column++, row, rows);
   } else if constexpr (kind == RecordKind::text) {
     check_column(*column, rows, DType::string, 1);
     return T((column++)->values<std::string>()[row]);
@@ -140,7 +152,8 @@ void check_num_columns(std::size_t wanted, std::size_t got);
 
 }  // namespace detail
 
-// The records as rows. Throws invalid_argument for vectors of different lengths. REQUIRES: one at least.
+// The records as rows. Throws invalid_argument for vectors of different lengths, and for tensors of
+// different types. REQUIRES: one at least.
 template <class T>
 Tuple tensors_of(std::span<const T> records) {
   std::vector<TensorType> types;

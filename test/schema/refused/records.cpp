@@ -1,6 +1,9 @@
 // What does not compile; each test of CMakeLists.txt chooses one.
 #include <map>
 
+#include "dataflow/values/tensor.h"
+#include "schema/records/csv_record.h"
+#include "schema/records/key.h"
 #include "schema/records/stored_record.h"
 
 using namespace actorflow;
@@ -24,4 +27,12 @@ static_assert(require_record<std::vector<Array> >());
 static_assert(require_record<std::map<int, int> >());
 #elif defined STORED_VIEW
 using Stored = StoredRecord<View>;
+#elif defined TENSOR_KEY
+const auto bytes_of = [](const std::pair<int, Tensor>& key, std::vector<std::byte>& scratch) {
+  return key_bytes(key, scratch);
+};
+#elif defined SORTED_TENSORS
+const auto prefix = order_prefix(std::vector<Tensor>());
+#elif defined TENSOR_ROW
+const auto append = [](const std::pair<int, Tensor>& row, std::string& line) { append_csv(row, line); };
 #endif

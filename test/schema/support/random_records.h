@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "dataflow/values/tensor.h"
 #include "schema/records/record.h"
 
 namespace actorflow::test {
@@ -51,12 +52,50 @@ inline const std::string& random_text(Random& random) {
   return texts.back();
 }
 
+template <Element T>
+Tensor random_tensor(Random& random) {
+  Shape shape;
+  for (std::size_t left = below(random, 4); left > 0; --left)
+    shape.push_back(static_cast<std::int64_t>(below(random, 4)));
+  Tensor tensor = Tensor::allocate(dtype_of<T>, shape);
+  for (auto& element : tensor.mutable_values<T>()) {
+    if constexpr (std::is_same_v<T, std::string>)
+      element = random_text(random);
+    else
+      element = random_number<T>(random);
+  }
+  return tensor;
+}
+
+inline Tensor random_tensor(Random& random) {
+  switch (below(random, 8)) {
+    case 0:
+      return {};
+    case 1:
+      return random_tensor<float>(random);
+    case 2:
+      return random_tensor<double>(random);
+    case 3:
+      return random_tensor<std::int32_t>(random);
+    case 4:
+      return random_tensor<std::int64_t>(random);
+    case 5:
+      return random_tensor<bool>(random);
+    case 6:
+      return random_tensor<std::uint8_t>(random);
+    default:
+      return random_tensor<std::string>(random);
+  }
+}
+
 template <class T>
 T random_record(Random& random) {
   using detail::RecordKind;
   constexpr RecordKind kind = detail::record_kind<T>();
   if constexpr (kind == RecordKind::number) {
     return random_number<T>(random);
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    return random_tensor(random);
   } else if constexpr (kind == RecordKind::text) {
     return T(random_text(random));
   } else if constexpr (kind == RecordKind::optional) {

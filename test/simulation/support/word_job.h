@@ -73,11 +73,13 @@ inline void run_alone(SimTask& task) {
 }
 
 // A task that comes back when the job has ended finds nobody who knows it.
-inline void run_task(SimTask& task) {
+inline void run_task(SimTask& task, Compression shuffled) {
   write_input(task.storage());
   if (is_done(task.storage())) return;
+  JobOptions options = options_of_test();
+  options.shuffle_compression = shuffled;
   try {
-    run_job(task.server(), {{"sorted_counts", sorted_counts}}, "sorted_counts", options_of_test());
+    run_job(task.server(), {{"sorted_counts", sorted_counts}}, "sorted_counts", options);
   } catch (const Error& error) {
     if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
   }
@@ -106,8 +108,10 @@ inline void expect_no_task_has_ended_itself(const SimCluster& sim) {
   if (!ends.empty()) throw std::runtime_error("a task has ended itself, because " + ends.front());
 }
 
-// Throws unless the files are those of a run that nothing disturbs.
-inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1) {
+// Throws unless the files are those of a run that nothing disturbs. `shuffled`: how records travel
+// between the tasks.
+inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1,
+                                Compression shuffled = Compression::lz4) {
   const WordFiles expected = undisturbed_words();
   if (expected.size() != 5) throw std::logic_error("four parts and _SUCCESS were expected");
   SimOptions options = of_this_seed({});
@@ -117,7 +121,8 @@ inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks =
   sim.apply(random_fault_plan(
       options.seed, sim.cluster().all_tasks(),
       {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
-  auto run = sim.start(tasks == 1 ? run_alone : run_task);
+  auto run = sim.start(
+      [tasks, shuffled](SimTask& task) { tasks == 1 ? run_alone(task) : run_task(task, shuffled); });
   run.finish("/job:local/task:0");
   expect_no_task_has_ended_itself(sim);
   if (output_of(sim) != expected)
