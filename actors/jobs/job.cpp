@@ -40,6 +40,15 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
   return input;
 }
 
+std::shared_ptr<const ParquetTable> Job::check_columns(std::span<const FileSize> files,
+                                                       std::vector<std::string> names,
+                                                       std::vector<ParquetField> fields) const {
+  auto table = check_parquet(state_->storage(), files, std::move(names), std::move(fields),
+                             state_->options().split_bytes);
+  if (!table->warning.empty() && coordinates()) spdlog::warn("{}", table->warning);
+  return table;
+}
+
 void Job::throw_bad_parameter(const std::string& name, const std::string& expected,
                               const std::string& text) {
   throw invalid_argument(fmt::format("--{}: expected {}, got '{}'", name, expected, text));

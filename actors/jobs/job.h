@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -111,6 +112,19 @@ class Job {
   auto read_tfrecords(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, TfRecordFormat(), "read_tfrecords", where);
   }
+  // Rows of Parquet files: the columns of these names are the fields of T in their order; without names
+  // the first columns of the first file (parquet_record.h says which T there is). Others are not read.
+  // All files are looked at now, and one is an error whose columns are missing, or of types that T's
+  // fields do not hold without loss. Throws unimplemented where the installation reads no Parquet.
+  template <class T>
+  auto read_parquet(const std::string& pattern, std::vector<std::string> columns = {},
+                    Where where = Where::current()) const {
+    using Pipe = ParquetPipe<T>;
+    const auto op = make_operator<T>("read_parquet", where);
+    const auto input = find_files(pattern);
+    auto table = check_columns(input->files, std::move(columns), parquet_fields<T>());
+    return Collection<Pipe>(state_, Pipe{{input, ParquetFormat<T>{std::move(table), op}, op}});
+  }
   // The paths of the files that a pattern stands for, in the order in which they are read.
   std::vector<std::string> input_files(const std::string& pattern) const;
   // Records of the program's own.
@@ -146,6 +160,9 @@ class Job {
                                          make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
+  std::shared_ptr<const ParquetTable> check_columns(std::span<const FileSize> files,
+                                                    std::vector<std::string> names,
+                                                    std::vector<ParquetField> fields) const;
   [[noreturn]] static void throw_bad_parameter(const std::string& name, const std::string& expected,
                                                const std::string& text);
 

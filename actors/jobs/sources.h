@@ -12,6 +12,7 @@
 
 #include "actors/input/file_source.h"
 #include "actors/jobs/input_files.h"
+#include "actors/jobs/parquet/parquet_format.h"
 #include "actors/jobs/pipes.h"
 #include "schema/formats/array_header.h"
 #include "schema/formats/line_blocks.h"
@@ -265,6 +266,19 @@ struct FilePipe {
       format.read(OpenSplit{part, input->path(piece), piece, place + (piece.begin - splits[at].begin)},
                   next);
     }
+  }
+};
+
+template <class T>
+struct ParquetPipe : FilePipe<ParquetFormat<T>> {
+  // No record begins at just any byte: whole splits are read, and rows of them passed over.
+  template <class Next>
+  double sample(Part& part, std::size_t index, Next&& next) const {
+    ParquetSample sample;
+    FilePipe<ParquetFormat<T>> sampled(*this);
+    sampled.format.sample = &sample;
+    sampled.run(part, index, next);
+    return sample.read == 0 ? 1 : static_cast<double>(sample.rows) / static_cast<double>(sample.read);
   }
 };
 

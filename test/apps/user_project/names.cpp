@@ -297,6 +297,8 @@ void name_library() {
   keep(&af::compression_of, &af::extension_of);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
+  // schema/parquet/parquet_file.h, parquet_types.h
+  keep(&af::open_parquet, &af::reads_parquet, &af::takes_column, &af::match_columns);
   // schema/formats/split.h
   keep(&af::is_splittable, &af::plan_splits);
   // schema/records/key.h
@@ -357,6 +359,8 @@ void name_jobs() {
   keep(&af::run_job, &af::find_job, &af::run_function);
   // actors/jobs/job_context.h
   keep(&af::engine_options);
+  // actors/jobs/parquet/parquet_input.h
+  keep(&af::check_parquet);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h

@@ -49,16 +49,18 @@ def judge_joins(engine):
         judging.judge(same, "join", "--left", left, "--right", right, "--kind", kind, folder=f"join.{kind}")
 
 
-def judge_queries(engine):
-    tables = inputs.tpch()
+def judge_queries(engine, tables=None, read_by_jobs=None, folder="sql"):
+    """The jobs may read the tables from other files."""
+    tables = tables or inputs.tpch()
+    files = read_by_jobs or tables
     close = close_rows(engine.q1(tables), "the report of prices", engine.read, texts=2)
-    judging.judge(close, "sql", "q1", "--lineitem", tables["lineitem"], folder="sql_q1", in_order=True)
-    flags = [x for name, path in tables.items() for x in (f"--{name}", path)]
+    judging.judge(close, "sql", "q1", "--lineitem", files["lineitem"], folder=f"{folder}_q1", in_order=True)
+    flags = [x for name, path in files.items() for x in (f"--{name}", path)]
     # Key and revenue as numbers, day and priority as text: the order of the columns is another one there.
     turned = lambda rows: [(str(day), str(priority), key, revenue) for key, revenue, day, priority in rows]
     read = lambda folder, columns: turned(engine.read(folder, columns))
     judging.judge(close_rows(turned(engine.q3(tables)), "the orders", read, texts=2), "sql", "q3", *flags,
-                  folder="sql_q3", in_order=True)
+                  folder=f"{folder}_q3", in_order=True)
 
 
 def judge_by(engine):

@@ -1,0 +1,46 @@
+// Rows of Parquet files as records.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/parquet/parquet_input.h"
+#include "dataflow/jobs/plan.h"
+#include "schema/parquet/parquet_record.h"
+
+namespace actorflow {
+
+template <class T>
+struct ParquetFormat {
+  using Record = T;
+  std::shared_ptr<const ParquetTable> table;
+  std::shared_ptr<const PlanOperator> op;
+  ParquetSample* sample = nullptr;  // if only a sample is read
+
+  // `from`: an OpenSplit of sources.h, which includes this header.
+  template <class OpenSplit, class Next>
+  void read(const OpenSplit& from, Next& next) const {
+    ParquetSplit split(from.part.storage(), from.path, from.split, *table, sample);
+    while (const std::size_t rows = split.next()) {
+      from.passed(split.offset(), 0, 0);
+      pass_on(from, split, rows, next);
+      from.passed(split.end_offset(), split.bytes(), rows);
+    }
+  }
+
+ private:
+  template <class OpenSplit, class Next>
+  void pass_on(const OpenSplit& from, const ParquetSplit& split, std::size_t rows, Next& next) const {
+    std::size_t row = 0;
+    try {
+      for (; row < rows; ++row)
+        from.part.feed(
+            [&] { next(call_user(*op, [&] { return parse_parquet<T>(split.values(), row); })); });
+    } catch (const OperatorFailure& failure) {
+      throw at_record(failure, "file '" + from.path + "', " + split.place_of(row), split.text_of(row));
+    }
+  }
+};
+
+}  // namespace actorflow
