@@ -11,7 +11,6 @@
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/checkpoint/one_step.h"
-#include "actors/probes/planted_bug.h"
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/ops/sliced_ops.h"
 #include "dataflow/ops/training_ops.h"
@@ -200,7 +199,7 @@ Saver::Snapshot Saver::keep(Session& session, const std::string& folder, bool ho
     seen.add(results[i + 1].values<std::string>(), results[i + 2].values<std::int64_t>());
   }
   if (kept.global_step < 0) session.run(global_step_);  // throws: it has no value
-  if (!planted(PlantedBug::assumed_one_step)) kept.differences = seen.differences();
+  kept.differences = seen.differences();
   if (!hold) return kept;
   const auto answer = static_cast<HoldAnswer>(results[0].scalar<std::int64_t>());
   const std::int64_t rested_ns = results[1].values<std::int64_t>()[1];

@@ -3,23 +3,16 @@
 # namespaces must be unique in a room only. Without it each file is compiled alone, which finds one that lacks an
 # include.
 #
-# Files with a planted bug (actors/probes/planted_bug.h) are batches of their own: test_planted, in which they take the
-# place of those in the libraries, has all of such a batch or nothing.
-set(ACTORFLOW_PLANTED_SOURCES
-  actors/training/accumulator.cpp actors/checkpoint/files/file_writer.cpp actors/core/fence.cpp
-  actors/runtime/file_storage.cpp actors/monitored/session_maker.cpp actors/task/peer.cpp
-  actors/shard/checkpoints.cpp actors/shard/applied_updates.cpp actors/shard/epoch.cpp
-  actors/shard/synchronous.cpp actors/training/token_barrier.cpp actors/training/step_holds.cpp
-  actors/checkpoint/saver.cpp actors/collectives/engine/operation.cpp
-  actors/collectives/engine/rank_group.cpp actors/jobs/engine/input_fetcher.cpp
-  actors/jobs/engine/part.cpp actors/jobs/engine/slice_server.cpp
-  actors/jobs/engine/coordinator_parts.cpp actors/jobs/engine/job_coordinator.cpp
-  actors/jobs/engine/kept_records.cpp actors/jobs/engine/chunk_file.cpp
-  actors/jobs/engine/job_journal.cpp actors/jobs/outputs.cpp apps/training/train_replica.cpp)
-
+# Files of which a test has versions of its own (ACTORFLOW_REPLACED_SOURCES) are batches of their own: they take the
+# place of those in the libraries, of which a program has all of a batch or nothing. Its versions lie below the folder
+# `top`, if given, as those of the libraries below the project's.
 function(actorflow_compile_by_room target)
   if(NOT ACTORFLOW_BATCHES)
     return()
+  endif()
+  set(top ${CMAKE_SOURCE_DIR})
+  if(ARGC GREATER 1)
+    set(top ${ARGV1})
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # The warning takes a file among others for a header.
@@ -27,10 +20,10 @@ function(actorflow_compile_by_room target)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE place)
-    cmake_path(RELATIVE_PATH place BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
-    if(place IN_LIST ACTORFLOW_PLANTED_SOURCES)
+    cmake_path(RELATIVE_PATH place BASE_DIRECTORY ${top})
+    if(place IN_LIST ACTORFLOW_REPLACED_SOURCES)
       string(REGEX MATCH "^(actors/jobs|actors|apps)" part ${place})
-      string(MAKE_C_IDENTIFIER planted_${part} batch)
+      string(MAKE_C_IDENTIFIER replaced_${part} batch)
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${batch})
       continue()
     endif()

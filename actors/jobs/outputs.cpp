@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "actors/probes/planted_bug.h"
 #include "schema/checksum.h"
 #include "schema/json.h"
 
@@ -92,7 +91,6 @@ void prepare_output(JobContext& job, const std::string& folder) {
   storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result
   for (const auto& name : names)
     if (!made || !made->contains(folder + "/" + name)) storage.remove(folder + "/" + name);
-  if (planted(PlantedBug::success_first)) storage.write_atomically(folder + "/" + success_mark, {});
 }
 
 void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,

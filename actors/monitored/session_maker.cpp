@@ -10,7 +10,6 @@
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/replicated_ops.h"
@@ -153,9 +152,8 @@ void SessionMaker::prepare(Session& session) {
   const auto missing = missing_variables(session);
   const bool keep = may_keep_values(session, missing);
   close_epoch(session);
-  if (planted(PlantedBug::opened_early)) fence_->open(session);
   if (!keep) give_values(session, missing);
-  if (!planted(PlantedBug::opened_early)) fence_->open(session);
+  fence_->open(session);
   if (const auto left = missing_variables(session); !left.empty())
     throw Error(Code::failed_precondition, "the initialiser has left " + describe(left));
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -132,10 +131,10 @@ class FileInTheMaking final : public NewFile {
   }
 
   void commit() override {
-    if (!planted(PlantedBug::unsynced_file)) file_.sync();
+    file_.sync();
     checked(calls_.rename(temporary_, path_), "replace", path_);
     committed_ = true;
-    if (!planted(PlantedBug::unsynced_rename)) sync_folder(calls_, parent_of(path_));
+    sync_folder(calls_, parent_of(path_));
   }
 
  private:
@@ -195,7 +194,7 @@ void FileStorage::create_folders(const std::string& folder) {
   } else if (const std::scoped_lock lock(mutex_); !unsynced_.contains(folder)) {
     return;
   }
-  if (!planted(PlantedBug::unsynced_folder)) sync_folder(calls_, parent);
+  sync_folder(calls_, parent);
   const std::scoped_lock lock(mutex_);
   unsynced_.erase(folder);
 }
@@ -228,7 +227,7 @@ void FileStorage::append(const std::string& path, std::span<const std::byte> byt
 void FileStorage::append_synced(const std::string& path, std::span<const std::byte> bytes) {
   Handle file(calls_, path, OpenMode::append, "open");
   file.write_all(bytes);
-  if (!planted(PlantedBug::unsynced_journal)) file.sync();
+  file.sync();
 }
 
 bool FileStorage::exists(const std::string& path) {
@@ -247,8 +246,6 @@ void FileStorage::remove(const std::string& path) {
   if (const int result = calls_.unlink(path); result != -ENOENT) checked(result, "remove", path);
 }
 
-void FileStorage::sync(const std::string& folder) {
-  if (!planted(PlantedBug::unsynced_removal)) sync_folder(calls_, folder);
-}
+void FileStorage::sync(const std::string& folder) { sync_folder(calls_, folder); }
 
 }  // namespace actorflow

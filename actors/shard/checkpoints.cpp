@@ -7,7 +7,6 @@
 
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/core/fence.h"
-#include "actors/probes/planted_bug.h"
 #include "actors/shard/state.h"
 #include "dataflow/ops/checkpoint_ops.h"
 #include "kernels/devices/on_device.h"
@@ -169,10 +168,7 @@ void put_restored(ShardState& shard, TensorsLoaded& loaded) {
   for (auto& restored : loaded.variables) {
     ShardVariable variable;
     variable.state = std::move(restored.state);
-    if (planted(PlantedBug::forgotten_slots)) variable.state.slots.clear();
     variable.slots_of = std::move(restored.optimizer);
-    if (planted(PlantedBug::kept_gradients))
-      variable.accumulator = std::move(shard.variables[restored.variable].accumulator);
     shard.variables.insert_or_assign(restored.variable, std::move(variable));
   }
   complete(loaded.reply_to, {});

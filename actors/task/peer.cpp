@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {
@@ -120,7 +119,6 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
   incarnation_ = identity.incarnation;
   state_ = State::up;
   options_.signs->connected = true;
-  if (planted(PlantedBug::forgotten_messages)) waiting_.clear();
   for (auto& message : waiting_) link_->send(std::move(message));
   waiting_.clear();
   if (attending_) options_.present(identity);

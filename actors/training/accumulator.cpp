@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/values/check.h"
 
@@ -18,7 +17,7 @@ Point repeated_gradient("a gradient handed in again");
 bool Accumulator::add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
                       Tensor learning_rate) {
   auto& [counts, last] = this->replica(replica);
-  if (contribution <= last && !planted(PlantedBug::double_apply)) {
+  if (contribution <= last) {
     ++counts.repeated;
     repeated_gradient.hit();
     return true;
@@ -58,9 +57,8 @@ Accumulator::Gathered Accumulator::gathered() const {
   ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
   std::vector<const Entry*> entries;
   for (const auto& entry : gradients_) entries.push_back(&entry);
-  if (!planted(PlantedBug::summed_as_they_came))
-    std::ranges::sort(
-        entries, {}, [](const Entry* entry) { return std::tuple(entry->replica, entry->contribution); });
+  std::ranges::sort(entries, {},
+                    [](const Entry* entry) { return std::tuple(entry->replica, entry->contribution); });
   Gathered all{.gradients = {}, .learning_rate = entries.front()->learning_rate};
   for (const Entry* entry : entries)
     if (entry->gradient) all.gradients.push_back(*entry->gradient);

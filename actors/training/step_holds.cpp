@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "dataflow/ops/training_ops.h"
 
@@ -36,7 +35,6 @@ bool StepHolds::hold(const StateCall& call) {
   const std::string& name = global_step_of(call);
   const auto barriers = barriers_(name);
   if (barriers.empty()) return answer(call.reply_to, HoldAnswer::nothing_to_hold), false;
-  if (planted(PlantedBug::steps_not_held)) return answer(call.reply_to, HoldAnswer::held), false;
   const auto resting = call.inputs[0].values<std::int64_t>();
   const Hold hold{call.reply_to, {resting.begin(), resting.end()}, task_->clock->now(), std::nullopt};
   if (!holds_.emplace(name, hold).second) {

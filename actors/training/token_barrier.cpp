@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {
@@ -29,7 +26,6 @@ std::string BarrierSettings::to_string() const {
 std::optional<Contribution> StepTokens::next(std::int64_t replica, const Contribution& last,
                                              std::int64_t total_num_replicas) {
   const Contribution wanted{global_step_, last.step == global_step_ ? last.serial + 1 : 0};
-  if (planted(PlantedBug::lost_token) && taken_[replica] > wanted.serial) return std::nullopt;
   while (free_ + taken_[replica] <= wanted.serial)
     if (!take(replica, total_num_replicas)) return std::nullopt;
   return wanted;
@@ -76,8 +72,6 @@ void TokenBarrier::take_token(const StateCall& call) {
 
 // One that comes twice may come when its step has long been over.
 void TokenBarrier::on_applied(GradientApplied& message) {
-  if (planted(PlantedBug::announced_twice) && tokens_)
-    message.global_step = std::max(message.global_step, tokens_->global_step() + 1);
   if (tokens_ && message.global_step <= tokens_->global_step()) return applied_twice.hit();
   applied_[message.global_step].insert(std::move(message.accumulator));
   if (complete_steps()) give_tokens_to_all();

@@ -10,7 +10,6 @@
 #include "actors/events/summaries.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/fit/batches.h"
-#include "actors/probes/planted_bug.h"
 #include "actors/runtime/runtime.h"
 #include "apps/training/reports/accuracy.h"
 #include "apps/training/reports/gradient_counts.h"
@@ -142,7 +141,7 @@ void ClassifierProgram::prepare(MonitoredOptions& options) {
 void ClassifierProgram::begin(Session&, std::int64_t step) {
   if (!meter_)
     meter_.emplace(server_.runtime()->clock(), step, options_.train_steps, examples_per_step());
-  batches_.emplace(server_, own_batches(planted(PlantedBug::wrong_batch) ? 0 : step).prefetch(1));
+  batches_.emplace(server_, own_batches(step).prefetch(1));
 }
 
 // A global batch is the same examples for any number of replicas. Where these cannot have equal parts,

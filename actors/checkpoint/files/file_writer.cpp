@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
@@ -20,27 +19,6 @@ std::map<std::string, Tensor> by_stored_name(const std::vector<SavedTensor>& ten
       throw invalid_argument(fmt::format(
           "two tensors of a checkpoint are named '{}'; give the variable another name", saved.stored_name));
   return named;
-}
-
-#ifdef ACTORFLOW_PLANT_BUGS
-// Grows where it will be read.
-class GrowingFile final : public NewFile {
- public:
-  GrowingFile(Storage& storage, std::string path) : storage_(storage), path_(std::move(path)) {}
-  void write(std::span<const std::byte> bytes) override { storage_.append(path_, bytes); }
-  void commit() override {}
-
- private:
-  Storage& storage_;
-  std::string path_;
-};
-#endif
-
-std::unique_ptr<NewFile> new_file(Storage& storage, const std::string& path) {
-#ifdef ACTORFLOW_PLANT_BUGS
-  if (planted(PlantedBug::checkpoint_in_place)) return std::make_unique<GrowingFile>(storage, path);
-#endif
-  return storage.create(path);
 }
 
 }  // namespace
@@ -62,7 +40,7 @@ CheckpointFileWriter::CheckpointFileWriter(Storage& storage, const std::string& 
                                  entry.tensor.shape(), saved.first_row, saved.full_rows, 0, entry.offset,
                                  entry.bytes.size(), {}});
   }
-  file_ = new_file(storage, folder + "/" + name);
+  file_ = storage.create(folder + "/" + name);
   file_->write(header);
 }
 

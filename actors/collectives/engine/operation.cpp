@@ -5,7 +5,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "actors/probes/planted_bug.h"
 #include "dataflow/values/borrowed_buffer.h"
 #include "dataflow/values/check.h"
 
@@ -176,8 +175,6 @@ void Operation::unpack(const ScheduleStep& step, const Message& message) {
 void Operation::add(const ScheduleStep& step) {
   std::vector<Bytes> parts;
   for (const Piece& piece : step.pieces) parts.push_back(held_.at(piece).bytes);
-  if (planted(PlantedBug::own_rank_first) && step.pieces.size() == static_cast<std::size_t>(plan_.ranks))
-    std::swap(parts[0], parts[static_cast<std::size_t>(rank_)]);
   for (const Bytes part : parts)
     if (part.size() != parts[0].size())
       throw Error(Code::data_loss, fmt::format("a slice has {} bytes on one rank and {} on another",

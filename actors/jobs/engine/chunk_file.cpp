@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "actors/probes/planted_bug.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "schema/records/key.h"
@@ -31,10 +30,7 @@ std::shared_ptr<ChunkFile> ChunkFile::create(Storage& storage, std::string path)
 
 std::uint64_t ChunkFile::append(std::span<const std::byte> bytes) {
   ACTORFLOW_CHECK(in_the_making_ != nullptr, path_);
-  if (planted(PlantedBug::unsynced_chunks))
-    storage_.append(path_, bytes);
-  else
-    in_the_making_->write(bytes);
+  in_the_making_->write(bytes);
   return std::exchange(end_, end_ + bytes.size());
 }
 
@@ -46,7 +42,7 @@ void ChunkFile::commit(const StoredChunks& chunks) {
   append(directory);
   const Tail tail{directory.size(), hash_bytes(directory)};
   append(std::as_bytes(std::span(&tail, 1)));
-  if (!planted(PlantedBug::unsynced_chunks)) in_the_making_->commit();
+  in_the_making_->commit();
   in_the_making_.reset();
 }
 
@@ -91,8 +87,7 @@ StoredChunks ChunkFile::load(Storage& storage, std::string path, ChunkStore& sto
   StoredChunks chunks;
   for (const auto& entry : file->directory()) {
     chunks.push_back(store.keep_written(file->chunk_at(entry, store.allocator()), file, entry.at));
-    const bool is_whole = chunks.back()->entry().checksums == entry.checksums;
-    if (!is_whole && !planted(PlantedBug::unverified_chunks)) file->throw_not_whole("a slice");
+    if (chunks.back()->entry().checksums != entry.checksums) file->throw_not_whole("a slice");
   }
   file->file_.reset();
   return chunks;

@@ -7,7 +7,6 @@
 
 #include "actors/jobs/engine/job_coordinator.h"
 #include "actors/jobs/engine/journal_actor.h"
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {

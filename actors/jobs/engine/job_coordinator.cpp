@@ -7,8 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
-
 namespace actorflow {
 namespace {
 
@@ -223,7 +221,6 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 void JobCoordinator::lose(int from) {
   Task gone;
   gone.has_left = true;
-  if (planted(PlantedBug::kept_slot)) gone.running = tasks_[static_cast<std::size_t>(from)].running;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (Stage* stage = running_stage()) {
@@ -234,7 +231,7 @@ void JobCoordinator::lose(int from) {
 
 // What the stage reads, and what that was made of, is made again as far as it is lost.
 void JobCoordinator::mend(Stage& stage) {
-  if (planted(PlantedBug::not_mended) || !makes_parts(stage)) return;
+  if (!makes_parts(stage)) return;
   for (const StageNumber number : stage.reads) {
     Stage& input = stages_.at(number);
     if (input.tracker.finished()) continue;

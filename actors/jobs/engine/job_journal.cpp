@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/probes/point.h"
 #include "schema/records/key.h"
 #include "schema/records/record_codec.h"
@@ -53,7 +52,7 @@ std::optional<FrameHead> take_frame(std::span<const std::byte>& bytes,
   std::memcpy(&head, bytes.data(), sizeof head);
   if (head.bytes > bytes.size() - sizeof head) return std::nullopt;
   const auto frame = bytes.first(sizeof head + head.bytes);
-  if (head.checksum != checksum_of(frame) && !planted(PlantedBug::trusted_journal)) return std::nullopt;
+  if (head.checksum != checksum_of(frame)) return std::nullopt;
   record = frame.subspan(sizeof head);
   bytes = bytes.subspan(frame.size());
   return head;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/probes/planted_bug.h"
-
 namespace actorflow {
 
 KeptRecords::KeptRecords(StageNumber stage, std::size_t parts, std::size_t partitions)
@@ -40,7 +38,6 @@ bool KeptRecords::lose(std::size_t part) {
 }
 
 KeptRecords::Slices KeptRecords::slices(std::size_t part, std::size_t partition) const {
-  if (planted(PlantedBug::wrong_part)) part = num_parts_ - 1 - part;
   const std::lock_guard lock(mutex_);
   if (own_[part]) return {own_[part], partition};
   if (const auto found = fetched_.find({part, partition}); found != fetched_.end())

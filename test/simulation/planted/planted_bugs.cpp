@@ -1,14 +1,13 @@
 // Thirty-five mistakes that this program's build makes on purpose, one at a time: the simulation finds
-// each. The library's sources with an `if (planted(...))` are compiled again for it, with
-// ACTORFLOW_PLANT_BUGS.
+// each. The library's sources that have a patch in patches/ are compiled again for it, as patched.
 #include <fmt/format.h>
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-#include "actors/probes/planted_bug.h"
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
+#include "test/simulation/planted/planted_bug.h"
 #include "test/simulation/support/ranks_job.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/saving_job.h"

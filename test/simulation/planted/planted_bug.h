@@ -1,5 +1,5 @@
-// Bugs that a special build switches on, one at a time, to see whether the simulation finds them. In
-// every other build this file has no effect.
+// Bugs that the patches of patches/ plant into copies of the sources. test_planted switches them on, one
+// at a time, to see whether the simulation finds them.
 #pragma once
 
 namespace actorflow {
@@ -43,11 +43,8 @@ enum class PlantedBug {
   used_as_it_came,      // a part of another use of a name counts as one of this use
 };
 
-#ifdef ACTORFLOW_PLANT_BUGS
+// Whether it is the one that is switched on.
 bool planted(PlantedBug bug);
 void plant(PlantedBug bug);
-#else
-constexpr bool planted(PlantedBug) { return false; }
-#endif
 
 }  // namespace actorflow
