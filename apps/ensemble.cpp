@@ -18,6 +18,7 @@
 
 #include "actors/ensembles/ensemble.h"
 #include "actors/jobs/job.h"
+#include "actors/models/images/augmentation.h"
 #include "apps/cli/data_folder.h"
 #include "apps/ensembles/ensemble_report.h"
 #include "apps/training/data/load_data.h"
@@ -90,9 +91,14 @@ struct Flags {
   DamagedMembers damaged;
 };
 
-Model make_model(const Flags& flags, const LabelledData& data) {
+ModelChoice choice_of(const Flags& flags) {
   ModelChoice choice{flags.model, {}};
   if (flags.model == "mlp") choice.settings["hidden"] = std::to_string(flags.hidden);
+  return choice;
+}
+
+Model make_model(const Flags& flags, const LabelledData& data) {
+  const ModelChoice choice = choice_of(flags);
   Model model(architecture_of(choice, data.types, data.sample));
   const std::int64_t batches = (data.train_count + flags.batch_size - 1) / flags.batch_size;
   const Recipe recipe = recipe_of(choice);
@@ -113,6 +119,19 @@ EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleSc
   for (const History& history : trained.histories())
     report.train_losses.push_back(history.of("loss").back());
   return report;
+}
+
+// Images that each member sees as the recipe of its model wants them.
+EnsembleOptions options_of(const Flags& flags) {
+  EnsembleOptions options = flags.options;
+  const ImageAugmentation recipe = recipe_of(choice_of(flags)).augmentation;
+  if (recipe.changes_images())
+    options.training_data = [recipe](const Tuple& examples, std::uint64_t seed) {
+      ImageAugmentation augmentation = recipe;
+      augmentation.seed = seed;
+      return augmented_images(examples[0], examples[1], augmentation);
+    };
+  return options;
 }
 
 // Trains the members, or takes them as they were saved.
@@ -139,7 +158,7 @@ void learn(Job& job) {
   const Flags flags(job);
   const LabelledData data = load(flags);
   const Model model = make_model(flags, data);
-  Ensemble members = ensemble(model, flags.options);
+  Ensemble members = ensemble(model, options_of(flags));
   const auto began = std::chrono::steady_clock::now();
   make_members(members, flags, data, job);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;

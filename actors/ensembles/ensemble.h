@@ -52,7 +52,8 @@ class Ensemble {
   ~Ensemble();
 
   // Trains all members anew, member i with the seed of CompileOptions plus i, each on one thread. Reads
-  // all examples into memory. Strategies and callbacks are refused: a member trains in one place.
+  // all examples into memory. Strategies are refused, since a member trains in one place, and callbacks,
+  // for EnsembleOptions makes each member's own.
   void fit(const TrainingData& data, const FitOptions& options = {});
   void fit(const TrainingData& data, const FitOptions& options, Job& job);
 

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
+
+#include "actors/input/dataset.h"
+#include "actors/models/fit/callback.h"
 
 namespace actorflow {
 
@@ -38,6 +42,15 @@ struct EnsembleOptions {
   int folds = 5;
   bool passthrough = false;
   double regularization = 1;
+  // What a member sees of the examples that it learns (inputs, labels and, if there are some, weights,
+  // in rows) in each pass, in the order of the dataset: images that are augmented (augmented_images()).
+  // The seed is that of its model. None: the examples, in another order in each pass.
+  std::function<Dataset(const Tuple& examples, std::uint64_t seed)> training_data{};
+  // The callbacks of a member, made before it trains, such as early_stopping(). Of stacking they are
+  // made for each fold, too. Not for snapshots, which are one training.
+  std::function<Callbacks(int member)> callbacks{};
+  // Both functions are called where a member trains, by several threads at once, and again after its
+  // task was lost: what they return may depend on their arguments only.
 };
 
 }  // namespace actorflow

@@ -44,6 +44,9 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
   if (options.method == EnsembleMethod::snapshot && models > 1)
     throw invalid_argument(
         fmt::format("snapshots are of one model's training, but {} models were given", models));
+  if (options.method == EnsembleMethod::snapshot && options.callbacks)
+    throw invalid_argument(
+        "snapshots are of one training that goes its whole way: leave out the callbacks");
   check_weights(options);
   if (!(options.max_samples > 0 && options.max_samples <= 1))
     throw invalid_argument(
@@ -72,7 +75,9 @@ void check_fit_options(const FitOptions& fit, const EnsembleOptions& options) {
         "over "
         "its tasks");
   if (!fit.callbacks.empty())
-    throw invalid_argument("callbacks would be called by all members at once: leave them out");
+    throw invalid_argument(
+        "callbacks would be called by all members at once: EnsembleOptions::callbacks makes each "
+        "member's own");
   if (options.method == EnsembleMethod::snapshot &&
       (fit.epochs < options.members || fit.epochs % options.members != 0))
     throw invalid_argument(fmt::format("snapshots: expected epochs for {} equal cycles, got {}",

@@ -40,10 +40,15 @@ TrainingData data_of(Tuple columns) {
   return {std::move(columns), labels};
 }
 
+TrainingData data_of(const EnsemblePlan& plan, const Model& model, Tuple examples) {
+  if (!plan.options.training_data) return data_of(std::move(examples));
+  return plan.options.training_data(examples, model.compile_options().seed);
+}
+
 // A member whose training was ended early is none.
 History fit(Model& model, const EnsemblePlan& plan, FitOptions options, Tuple examples) {
   if (!options.interrupted) options.interrupted = plan.stopped.get();
-  History history = model.fit(data_of(std::move(examples)), options);
+  History history = model.fit(data_of(plan, model, std::move(examples)), options);
   if (options.interrupted && *options.interrupted)
     throw Error(Code::cancelled, "the training of a member was interrupted");
   return history;
@@ -61,8 +66,10 @@ std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& 
   MemberRecord record = record_of(plan, work);
   record.held_out = plan.held_out_rows(work);
   const bool learns_all = plan.options.method != EnsembleMethod::bagging && record.held_out.empty();
+  FitOptions options = plan.fit;
+  if (plan.options.callbacks) options.callbacks = plan.options.callbacks(static_cast<int>(work.member));
   const History history =
-      fit(model, plan, plan.fit,
+      fit(model, plan, options,
           learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work)));
   for (const Logs& logs : history.logs) record.epochs.push_back(stored_logs(logs));
   if (work.fold < 0) record.weights = stored_weights(model);

@@ -77,6 +77,10 @@ BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
   fit.callbacks = {terminate_on_nan()};
   expect_error(refused_fit({.members = 2}, ten, fit),
                "callbacks would be called by all members at once");
+  expect_error(refused({.members = 2,
+                        .method = EnsembleMethod::snapshot,
+                        .callbacks = [](int) { return Callbacks{terminate_on_nan()}; }}),
+               "leave out the callbacks");
 }
 
 BOOST_AUTO_TEST_CASE(a_hard_vote_has_no_probabilities) {

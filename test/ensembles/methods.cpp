@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "actors/ensembles/ensemble.h"
+#include "actors/input/rows.h"
 #include "actors/jobs/job.h"
+#include "actors/models/fit/callbacks.h"
 #include "dataflow/values/error.h"
 #include "test/ensembles/support/flowers.h"
 
@@ -64,6 +66,43 @@ BOOST_AUTO_TEST_CASE(a_member_is_the_model_with_its_seed_trained_alone) {
   alone.fit({x, y}, quiet(2));
   const auto expected = alone.weights();
   for (const auto& [name, tensor] : two.weights(1))
+    for (std::int64_t i = 0; i < tensor.elements(); ++i)
+      BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(each_member_has_callbacks_of_its_own) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Model model = small_model(3);
+  // A member stops after as many epochs as its number says.
+  const auto stops = [](int member) {
+    return Callbacks{callback({.on_epoch_end = [member](FitContext& fit, int epoch, Logs&) {
+      if (epoch > member) fit.stop();
+    }})};
+  };
+  Ensemble three = ensemble(model, {.members = 3, .callbacks = stops});
+  three.fit({x, y}, quiet(5));
+  for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(three.histories()[i].of("loss").size() == i + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_learns_from_what_is_made_of_its_own_examples) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Model model = small_model(3);
+  const auto halved = [](const Tuple& examples, std::uint64_t seed) {
+    return Dataset::tensors(examples).shuffle({.seed = seed}).take(rows_of(examples) / 2);
+  };
+  Ensemble of_half = ensemble(model, {.members = 2, .training_data = halved});
+  Ensemble again = ensemble(model, {.members = 2, .training_data = halved});
+  Ensemble of_all = ensemble(model, {.members = 2});
+  for (Ensemble* members : {&of_half, &again, &of_all}) members->fit({x, y}, quiet(2));
+  BOOST_TEST(same_weights(of_half, again));
+  BOOST_TEST(!same_weights(of_half, of_all));
+  Model alone(model.architecture());
+  CompileOptions second = model.compile_options();
+  second.seed += 1;
+  alone.compile(second);
+  alone.fit(halved({x, y}, second.seed), quiet(2));
+  const auto expected = alone.weights();
+  for (const auto& [name, tensor] : of_half.weights(1))
     for (std::int64_t i = 0; i < tensor.elements(); ++i)
       BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
 }

@@ -20,6 +20,8 @@ struct ImageAugmentation {
   Border border = Border::zeros;
   Mirroring mirroring = Mirroring::none;
   std::uint64_t seed = 1;
+
+  bool changes_images() const { return padding != 0 || mirroring != Mirroring::none; }
 };
 
 // Elements that begin with an image [height, width, channels] of a dtype of fixed size and end with its

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t test_batch = 1000;
 
-bool changes(const ImageAugmentation& how) {
-  return how.padding != 0 || how.mirroring != Mirroring::none;
-}
-
 Dataset converted(const Dataset& batches, const Dataset::Map& convert) {
   return convert ? batches.map(convert) : batches;
 }
@@ -30,7 +26,7 @@ LabelledData labelled(LabelledRows rows) {
   data.all_to_train_on = all_of(rows.train);
   data.all_to_test_on = all_of(rows.test);
   data.training_batches = [train = std::move(rows.train), convert](const BatchesOfTraining& how) {
-    if (!changes(how.augmentation))
+    if (!how.augmentation.changes_images())
       return converted(Dataset::tensors(train).shuffle({.seed = how.seed}).repeat().batch(how.size),
                        convert);
     ImageAugmentation augmentation = how.augmentation;
