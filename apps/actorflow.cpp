@@ -1,5 +1,5 @@
 // The command line of Actorflow: train, server, checkpoint, export, records, sample, place, summaries,
-// job, ensemble, launch, stop, keygen, simulate, help, version.
+// job, ensemble, launch, stop, supervise, keygen, simulate, help, version.
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 
@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   add_launch_command(app, command);
   add_keep_command(app, command);
   add_stop_command(app, command);
+  add_supervise_command(app, command);
   add_keygen_command(app, command);
   add_simulate_command(app, command);
   add_help_command(app, command);

@@ -1,5 +1,6 @@
 #include "actors/strategies/distribution.h"
 
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -30,6 +31,12 @@ std::shared_ptr<Server> server_from_environment(const ReplicaOptions& replica, S
   return std::make_shared<Server>(std::move(options));
 }
 
+// As `actorflow launch` hands them to its tasks.
+void take_credentials(ServerOptions& options) {
+  const char* folder = std::getenv("ACTORFLOW_CREDENTIALS");
+  if (folder && options.credentials.empty() && !options.insecure) options.credentials = folder;
+}
+
 const Server* server_of(const OneDevice&) { return nullptr; }
 const Server* server_of(const Mirrored&) { return nullptr; }
 const Server* server_of(const ElasticMirrored&) { return nullptr; }
@@ -38,6 +45,7 @@ const Server* server_of(const auto& strategy) { return strategy.server.get(); }
 }  // namespace
 
 Distribution distribution_from_environment(const ReplicaOptions& replica, ServerOptions options) {
+  take_credentials(options);
   if (is_elastic_task()) {
     options.connect_timeout_ms = replica.connect_timeout_ms;
     return ElasticMirrored{std::make_shared<ElasticTask>(std::move(options)), replica};
@@ -50,6 +58,7 @@ Distribution distribution_from_environment(const ReplicaOptions& replica, Server
 
 Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& replica,
                                        ServerOptions options) {
+  take_credentials(options);
   return Pipeline{server_from_environment(replica, std::move(options)), cut, replica};
 }
 

@@ -57,6 +57,27 @@ void check_elastic(LaunchCommand& command) {
                                  job.workers, *job.max_workers));
 }
 
+// Credentials that the launcher gives must be those that tasks use.
+void check_security(LaunchCommand& command) {
+  const std::string& folder = command.deploy.credentials;
+  LaunchOptions& options = command.options;
+  if (options.secure && !command.deploy.to.empty())
+    throw UsageError("--secure is for a job that is started; with --to say --tls FOLDER");
+  if (options.secure && !folder.empty())
+    throw UsageError("--secure makes credentials for this job alone; omit it, or --tls");
+  options.credentials = folder;
+  options.secure |= !folder.empty() && command.deploy.to.empty();
+  if (!options.secure) return;
+  const std::string flag = folder.empty() ? "--secure" : "--tls";
+  for (const auto& word : options.job.command)
+    if (word == "--insecure" || word == "--credentials" || word.starts_with("--credentials="))
+      throw UsageError(
+          fmt::format("{} gives credentials to all tasks; omit {} of the program", flag, word));
+  for (const auto& variable : options.job.environment)
+    if (variable.name == "ACTORFLOW_CREDENTIALS")
+      throw UsageError(fmt::format("{} sets ACTORFLOW_CREDENTIALS; omit it in --env", flag));
+}
+
 // What the flags mean together.
 void complete(LaunchCommand& command) {
   JobSpec& job = command.options.job;
@@ -72,6 +93,7 @@ void complete(LaunchCommand& command) {
   if (!job.hybrid && !command.has_workers && command.deploy.to != "docker")
     throw UsageError("expected -np N, the number of processes with a rank (or --hybrid)");
   if (job.is_elastic()) check_elastic(command);
+  check_security(command);
   command.options.version = ACTORFLOW_VERSION;
 }
 
@@ -149,6 +171,8 @@ void add_host_flags(CLI::App& app, LaunchCommand& command) {
       ->check(CLI::Range(1, 65'535));
   app.add_option("--ssh_config,--ssh-config", command.options.ssh_config, "For ssh -F")
       ->check(CLI::ExistingFile);
+  app.add_flag("--secure", command.options.secure,
+               "Mutual TLS between the tasks, with credentials that are gone when the job ends");
   app.add_option("--actorflow", command.options.actorflow,
                  "Path of this program on the other hosts; without it as here");
 }

@@ -43,7 +43,7 @@ class RealTask {
   // SIGSTOP or SIGCONT; also applies to a process that is started meanwhile.
   void hold(bool held);
   // Checks whether its process has ended: after an error another one is started after a pause, as by
-  // apps/supervise. Throws Error (internal) for an end that no fault explains.
+  // `actorflow supervise`. Throws Error (internal) for an end that no fault explains.
   void look(RealTime::time_point now);
 
  private:

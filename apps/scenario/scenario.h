@@ -46,7 +46,7 @@ struct ScenarioFlags {
   void add_to(CLI::App& app);
 };
 
-// The time after which a program that has ended with an error is restarted, as by apps/supervise.
+// The time after which a program that has ended with an error is restarted, as by `actorflow supervise`.
 constexpr std::chrono::seconds restart_pause{1};
 
 // A scenario with checked options. Immutable.

@@ -230,6 +230,14 @@ BOOST_AUTO_TEST_CASE(a_batch_file_runs_to_its_end_under_slurm,
 BOOST_AUTO_TEST_CASE(a_dockerfile_takes_the_steps_of_the_bare_machine) {
   const std::string text = written(to("docker"), hostile_job("actorflow"));
   BOOST_TEST(contains(text, "source apps/setup; install_packages"));
+  // What a bare machine is told to build with, word for word.
+  const std::string quickstart = read_file(ACTORFLOW_SOURCE_DIR "/apps/quickstart");
+  BOOST_TEST(contains(quickstart, "\ninstall_packages\n"));
+  for (const std::string step : {"cmake --preset release ", "cmake --build --preset release --target ",
+                                 "-DACTORFLOW_TESTS=OFF -DACTORFLOW_BENCH=OFF", "-DACTORFLOW_CUDA="}) {
+    BOOST_TEST(contains(text, step), step);
+    BOOST_TEST(contains(quickstart, step), step);
+  }
   std::string command;
   for (const auto& line : split(text, '\n')) {
     if (line.starts_with("CMD ")) command = line.substr(4);

@@ -52,7 +52,7 @@ class Job {
  private:
   std::unique_ptr<Process> start(const std::string& job, const std::string& throws) {
     const std::string log = folder_.file(job + ".log");
-    const std::string again = narrow_ ? "" : ACTORFLOW_SOURCE_DIR "/apps/supervise -d 0.3 ";
+    const std::string again = narrow_ ? "" : ACTORFLOW_BIN_DIR "/actorflow supervise --pause 0.3 ";
     const std::string script = "setpriv --pdeathsig KILL env ACTORFLOW_TEST_THROW=" + throws +
                                " " ACTORFLOW_BIN_DIR "/throwing_trainer \"$@\" > " + log +
                                " 2>&1; status=$?; cat " + log + "; grep -q 'this process ends' " + log +

@@ -73,6 +73,12 @@ void write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 void add_deploy_flags(CLI::App& app, DeployOptions& options) {
+  app.add_option(
+         "--tls", options.credentials,
+         "Folder of credentials for mutual TLS, which gets what it lacks. Each host gets those of "
+         "its tasks while the job runs; Kubernetes gets Secrets")
+      ->check(CLI::Validator(
+          [](std::string& folder) { return folder.empty() ? "expected a folder" : ""; }, "FOLDER"));
   const auto add = [&app](const char* name, auto& value, const char* what) {
     return app.add_option(name, value, what)
         ->group("Instead of starting the job: files for what manages the machines");
@@ -87,8 +93,6 @@ void add_deploy_flags(CLI::App& app, DeployOptions& options) {
   add_detail("--image", options.image, "Kubernetes: the containers' image");
   add_detail("--claim", options.claim,
              "Kubernetes: NAME:/PATH of a persistent volume claim, for checkpoints");
-  add_detail("--tls", options.credentials,
-             "Folder of credentials, which gets what it lacks; Kubernetes: they become Secrets");
   add_detail("--time", options.time_limit, "Slurm: the time limit, [DAYS-]HOURS:MINUTES:SECONDS");
 }
 

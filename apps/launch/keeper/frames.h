@@ -4,6 +4,8 @@
 //   launcher to keeper
 //     probe WORK DATA OUTPUT PORTS FIRST_PORT PROGRAM  look at the machine; hold PORTS free ports
 //     reach ADDRESS...                          connect to ports that other keepers hold
+//     credentials NAME BYTES ...                files of a folder that tasks see as
+//                                               ACTORFLOW_CREDENTIALS; it ends with the keeper
 //     job WATCH COUNT NAME=VALUE... ARGUMENT... what all tasks have; COUNT is of the variables; WATCH 1:
 //                                               look for signs of life
 //     elastic                                   each task gets a socket to the launcher
@@ -16,6 +18,7 @@
 //     hello VERSION
 //     probed MISTAKES PORT...                   a mistake in each line; none: all is well
 //     reached MISTAKES
+//     secured MISTAKES
 //     output TASK STREAM BYTES                  1: standard output, 2: standard error
 //     told TASK BYTES                           from its socket to the launcher
 //     alive TASK                                its first sign of life

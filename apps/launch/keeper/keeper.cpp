@@ -61,6 +61,7 @@ void Keeper::run() {
     }
   }
   kill_leftovers();
+  keys_.reset();
   send({"gone"});
 }
 
@@ -101,6 +102,7 @@ void Keeper::obey(const Frame& frame) {
   const std::string& kind = frame[0];
   if (kind == "probe") probe(frame);
   if (kind == "reach") reach(frame);
+  if (kind == "credentials") take_credentials(frame);
   if (kind == "job") take_job(frame);
   if (kind == "elastic") elastic_ = true;
   if (kind == "start") start(frame);
@@ -142,12 +144,24 @@ void Keeper::reach(const Frame& frame) {
   send({"reached", mistakes});
 }
 
+void Keeper::take_credentials(const Frame& frame) {
+  std::string mistake;
+  try {
+    keys_.emplace();
+    for (std::size_t i = 1; i + 1 < frame.size(); i += 2) keys_->add(frame[i], frame[i + 1]);
+  } catch (const Error& error) {
+    mistake = error.what();
+  }
+  send({"secured", mistake});
+}
+
 void Keeper::take_job(const Frame& frame) {
   watches_ = frame.at(1) == "1";
   const std::size_t end = 3 + static_cast<std::size_t>(std::stoi(frame.at(2)));
   job_.environment = own_environment();
   for (const auto& name : launcher_variables()) remove_variable(job_.environment, name);
   for (std::size_t i = 3; i < end; ++i) set_variable(job_.environment, frame.at(i));
+  if (keys_) set_variable(job_.environment, "ACTORFLOW_CREDENTIALS=" + keys_->path());
   job_.path = program_;
   job_.arguments.assign(frame.begin() + static_cast<std::ptrdiff_t>(end), frame.end());
 }

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/launch/keeper/frames.h"
 #include "apps/launch/keeper/held_ports.h"
 #include "apps/launch/keeper/kept_task.h"
+#include "apps/launch/keeper/key_folder.h"
 
 namespace actorflow {
 
@@ -18,7 +20,7 @@ class Keeper {
  public:
   explicit Keeper(std::string version);
   // Until the launcher says that it is over, or is gone itself. Then no process is left of what was
-  // started here, whatever it has become.
+  // started here, whatever it has become, and no credentials.
   void run();
 
  private:
@@ -29,6 +31,7 @@ class Keeper {
   void obey(const Frame& frame);
   void probe(const Frame& frame);
   void reach(const Frame& frame);
+  void take_credentials(const Frame& frame);
   void take_job(const Frame& frame);
   void start(const Frame& frame);
   void take_output();
@@ -46,6 +49,7 @@ class Keeper {
   FrameReader commands_{false};
   FileDescriptor input_, output_, signals_;
   HeldPorts ports_;
+  std::optional<KeyFolder> keys_;
   std::string program_;
   SpawnRequest job_;  // what all tasks have
   bool watches_ = false, elastic_ = false;

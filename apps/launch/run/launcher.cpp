@@ -73,6 +73,25 @@ const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery) {
   return job;
 }
 
+// All that hosts may get. Each world of an elastic job numbers its members anew.
+std::vector<TaskName> tasks_with_credentials(const JobSpec& job,
+                                             const std::vector<LaunchedTask>& tasks) {
+  std::vector<TaskName> names;
+  if (job.is_elastic())
+    for (int rank = 0; rank < job.max_workers.value_or(job.workers); ++rank)
+      names.push_back({"worker", rank});
+  else
+    for (const auto& task : tasks)
+      if (task.is_served()) names.push_back(task.name);
+  return names;
+}
+
+std::optional<JobCredentials> credentials_of(const LaunchOptions& options, const JobSpec& asked,
+                                             const std::vector<LaunchedTask>& tasks) {
+  if (!options.secure) return {};
+  return JobCredentials(options.credentials, tasks_with_credentials(asked, tasks));
+}
+
 }  // namespace
 
 Launcher::Launcher(LaunchOptions options)
@@ -84,6 +103,7 @@ Launcher::Launcher(LaunchOptions options)
       progress_(lay_out(with_found_hosts(options_.job, discovery_.get())), options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
       addresses_(addresses_of(options_.job)),
+      credentials_(credentials_of(options_, asked_, progress_.tasks())),
       keepers_(options_) {
   if (asked_.is_elastic()) begin_elastic(asked_);
   hosts_.assign(static_cast<std::size_t>(keepers_.size()), {.is_ready = true});
@@ -118,6 +138,13 @@ std::vector<Frame> Launcher::job_frames() const {
   of_all.insert(of_all.end(), job.command.begin(), job.command.end());
   if (!elastic_) return {of_all};
   return {{"elastic"}, of_all};
+}
+
+Frame Launcher::credentials_for(int host) const {
+  std::vector<LaunchedTask> own;
+  for (const auto& task : progress_.tasks())
+    if (task.host == host) own.push_back(task);
+  return credentials_->frame_for(tasks_with_credentials(asked_, own));
 }
 
 void Launcher::start_all() {

@@ -12,6 +12,7 @@
 #include "apps/launch/run/console.h"
 #include "apps/launch/run/elastic_job.h"
 #include "apps/launch/run/host_discovery.h"
+#include "apps/launch/run/job_credentials.h"
 #include "apps/launch/run/job_progress.h"
 #include "apps/launch/run/keepers.h"
 #include "apps/launch/run/launch_options.h"
@@ -64,6 +65,8 @@ class Launcher {
   void probe();
   void take_ports(int host, const Frame& probed);
   void check_reachable();
+  void hand_out_credentials();
+  Frame credentials_for(int host) const;
 
   // What a host's keeper is asked, and what it is told before its first task.
   Frame probe_question(int ports) const;
@@ -118,6 +121,7 @@ class Launcher {
   JobProgress progress_;
   TaskOutput output_;
   JobAddresses addresses_;
+  const std::optional<JobCredentials> credentials_;
   Keepers keepers_;
   Clock::time_point prepared_by_{};
   std::optional<Ending> ending_;
@@ -127,7 +131,7 @@ class Launcher {
   std::optional<ElasticJob> elastic_;
   std::vector<std::string> holders_;  // by task: the host whose slot it has; "" = none
   std::vector<HostState> hosts_;
-  int last_failure_ = 0;              // the status of a task
+  int last_failure_ = 0;                // the status of a task
   std::optional<Ending> late_failure_;  // of a member after training was complete
 };
 

@@ -197,9 +197,13 @@ std::string Launcher::answer_new_host(int host, const Frame& frame) {
     if (mistake.empty()) keepers_.send(host, probe_question(0));
     return mistake;
   }
-  if (frame[0] != "probed") return {};
-  if (frame.at(1).empty()) start_waiting_tasks(host);
-  return frame.at(1);
+  if (frame[0] != "probed" && frame[0] != "secured") return {};
+  if (!frame.at(1).empty()) return frame.at(1);
+  if (frame[0] == "probed" && credentials_)
+    keepers_.send(host, credentials_for(host));
+  else
+    start_waiting_tasks(host);
+  return {};
 }
 
 void Launcher::start_waiting_tasks(int host) {

@@ -28,6 +28,7 @@ void Launcher::prepare() {
   ask_all({}, "hello", [this](const Frame& hello) { return version_mistake(hello.at(1)); });
   if (!ending_) probe();
   if (!ending_) check_reachable();
+  if (!ending_ && credentials_) hand_out_credentials();
 }
 
 std::string Launcher::version_mistake(const std::string& version) const {
@@ -109,6 +110,12 @@ void Launcher::check_reachable() {
     question.push_back(address_of(addresses_.hosts[host], task.port));
   }
   ask_all(Answers(seen.size(), question), "reached", [](const Frame& reached) { return reached.at(1); });
+}
+
+void Launcher::hand_out_credentials() {
+  std::vector<Frame> questions;
+  for (int host = 0; host < keepers_.size(); ++host) questions.push_back(credentials_for(host));
+  ask_all(questions, "secured", [](const Frame& secured) { return secured.at(1); });
 }
 
 }  // namespace actorflow

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -15,31 +14,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "apps/launch/own_folder.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Where nobody but this user can enter. One place for all of a user's sessions: XDG_RUNTIME_DIR is not
-// there under cron, and after su it is another user's.
-std::string own_folder() {
-  const std::string folder = fmt::format("/tmp/actorflow-{}", geteuid());
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    throw Error(
-        Code::failed_precondition,
-        fmt::format("the folder '{}' of running jobs cannot be made: {}", folder, std::strerror(errno)));
-  struct stat info {};
-  const bool is_own = lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
-                      info.st_uid == geteuid() && (info.st_mode & 077) == 0;
-  if (!is_own)
-    throw Error(
-        Code::permission_denied,
-        fmt::format("the folder '{}' of running jobs is not this user's own with mode 0700; remove it",
-                    folder));
-  return folder;
-}
 
 sockaddr_un address_of_path(const std::string& path) {
   sockaddr_un address{};

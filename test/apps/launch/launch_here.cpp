@@ -2,7 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <map>
+#include <set>
 
+#include "apps/launch/keeper/held_ports.h"
 #include "test/apps/launch/support/hostile_texts.h"
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/listener.h"
@@ -254,6 +256,28 @@ BOOST_AUTO_TEST_CASE(a_parent_that_ignores_its_children_does_not_hang_a_job) {
 
 BOOST_AUTO_TEST_CASE(hostile_arguments_and_variables_arrive_byte_equal) {
   expect_hostile_texts_arrive({"-np", "1"});
+}
+
+// Each run takes four descriptors of the keeper's, and the last ones would find none.
+BOOST_AUTO_TEST_CASE(three_hundred_restarts_leave_no_descriptor) {
+  Process job({"/bin/sh", "-c",
+               "ulimit -n 256; exec \"$0\" launch -np 1 --restarts 300 sh -c 'echo a line; exit 4'",
+               ACTORFLOW_BIN_DIR "/actorflow"});
+  BOOST_TEST(job.wait() == 4);
+  BOOST_TEST(count_of(job.output(), "worker 0 | a line") == 301u);
+}
+
+BOOST_AUTO_TEST_CASE(the_ports_of_two_hundred_tasks_are_free_afterwards) {
+  Launched job({"-np", "200"}, shell("test $RANK != 0 || echo $TF_CONFIG"));
+  BOOST_TEST(job.wait() == 0);
+  const std::string config = rest_of_line(job.output(), "worker 0 | ");
+  const std::set<int> taken = listened_ports();
+  int count = 0;
+  for (auto at = config.find("127.0.0.1:"); at != config.npos; at = config.find("127.0.0.1:", at + 1)) {
+    BOOST_TEST(!taken.contains(std::stoi(config.substr(at + 10))));
+    ++count;
+  }
+  BOOST_TEST(count == 200);
 }
 
 BOOST_AUTO_TEST_CASE(two_hundred_tasks_that_do_nothing_end_cleanly) {

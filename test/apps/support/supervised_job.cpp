@@ -78,9 +78,13 @@ std::string SupervisedJob::tf_config(const Task& task) const {
 
 Process& SupervisedJob::start(const std::string& job, int index) {
   Task& task = find(job, index);
-  std::vector<std::string> command{
-      "/usr/bin/env", "TF_CONFIG=" + tf_config(task), ACTORFLOW_SOURCE_DIR "/apps/supervise", "-d",
-      "0.1",          ACTORFLOW_BIN_DIR "/trainer"};
+  std::vector<std::string> command{"/usr/bin/env",
+                                   "TF_CONFIG=" + tf_config(task),
+                                   ACTORFLOW_BIN_DIR "/actorflow",
+                                   "supervise",
+                                   "--pause",
+                                   "0.1",
+                                   ACTORFLOW_BIN_DIR "/trainer"};
   command.insert(command.end(), flags_.begin(), flags_.end());
   if (machines_ && task.machine >= 0) command = machines_->on(task.machine, std::move(command));
   task.process = std::make_unique<Process>(std::move(command));

@@ -12,8 +12,8 @@
 
 namespace actorflow::test {
 
-// 2 parameter servers, a chief, 2 workers and an evaluator, each a trainer under apps/supervise with its
-// task in TF_CONFIG.
+// 2 parameter servers, a chief, 2 workers and an evaluator, each a trainer under `actorflow supervise`
+// with its task in TF_CONFIG.
 class SupervisedJob {
  public:
   struct Task {

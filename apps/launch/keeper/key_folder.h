@@ -1,0 +1,29 @@
+// Credentials on a machine while a job runs there.
+#pragma once
+
+#include <string>
+
+#include "schema/file_descriptor.h"
+
+namespace actorflow {
+
+// A folder that its owner alone enters, mode 0700, with files that he alone reads, 0600. It disappears
+// with the object; what a killed process has left is cleared away by the next one.
+class KeyFolder {
+ public:
+  // Throws Error that names the folder and the system's words.
+  KeyFolder();
+  KeyFolder(const KeyFolder&) = delete;
+  KeyFolder& operator=(const KeyFolder&) = delete;
+  ~KeyFolder();
+
+  const std::string& path() const { return path_; }
+  // Throws disk_error that names the file and the system's words.
+  void add(const std::string& name, const std::string& bytes) const;
+
+ private:
+  std::string path_;
+  FileDescriptor lock_;  // held as long as the folder is in use
+};
+
+}  // namespace actorflow

@@ -1,0 +1,98 @@
+#include "apps/launch/keeper/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+#include "actors/runtime/exit_status.h"
+#include "apps/launch/keeper/machine_probe.h"
+#include "apps/launch/keeper/spawn.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+constexpr int not_started = 127;
+
+sigset_t watched_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGCHLD, SIG_DFL);  // if it is ignored, the end of the program cannot be seen
+  return signals;
+}
+
+// How the program ended, as a shell says it, and whether this process has been told to end.
+struct ProgramEnd {
+  int status = 0;
+  bool is_last = false;
+};
+
+ProgramEnd wait_for(pid_t program, const sigset_t& signals) {
+  ProgramEnd end;
+  while (true) {
+    int status = 0;
+    if (waitpid(program, &status, WNOHANG) == program) {
+      end.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      return end;
+    }
+    if (const int signal = sigwaitinfo(&signals, nullptr); signal != SIGINT && signal != SIGTERM)
+      continue;
+    kill(program, end.is_last ? SIGKILL : SIGTERM);
+    end.is_last = true;
+  }
+}
+
+// The signal that has ended the pause, 0 for none.
+int rest(std::chrono::milliseconds pause, const sigset_t& signals) {
+  const auto end = std::chrono::steady_clock::now() + pause;
+  while (true) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return 0;
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec limit{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+    const int signal = sigtimedwait(&signals, nullptr, &limit);
+    if (signal == SIGINT || signal == SIGTERM) return signal;
+  }
+}
+
+bool is_final(int status) {
+  return status == success || status == bad_usage || status == interrupted_run;
+}
+
+// A program that is gone may be in the middle of being replaced.
+ProgramEnd run_once(const SpawnRequest& request, const sigset_t& signals) {
+  try {
+    return wait_for(spawn(request), signals);
+  } catch (const Error& error) {
+    fmt::print(stderr, "supervise: {}\n", error.what());
+    return {not_started};
+  }
+}
+
+}  // namespace
+
+int supervise(const std::vector<std::string>& command, std::chrono::milliseconds pause) {
+  const sigset_t signals = watched_signals();
+  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  SpawnRequest request;
+  request.path = find_program(command.at(0));
+  request.arguments = command;
+  request.environment = own_environment();
+  request.descriptors = {{nothing.get(), STDIN_FILENO}};
+  request.dies_with_us = true;
+  while (true) {
+    const ProgramEnd end = run_once(request, signals);
+    if (end.is_last || is_final(end.status)) return end.status;
+    fmt::print(stderr, "supervise: {} ended with status {}; starting it again\n", command[0],
+               end.status);
+    if (const int signal = rest(pause, signals)) return 128 + signal;
+  }
+}
+
+}  // namespace actorflow

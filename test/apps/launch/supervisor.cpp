@@ -1,0 +1,99 @@
+// `actorflow supervise` as a process.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "test/apps/launch/support/launched.h"
+
+namespace actorflow::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words supervise(const std::string& pause, const std::string& script) {
+  return {"actorflow", "supervise", "--pause", pause, "/bin/sh", "-c", script};
+}
+
+std::ptrdiff_t num_lines(const std::string& path) {
+  const std::string text = read_file(path);
+  return std::ranges::count(text, '\n');
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(supervisor)
+
+BOOST_AUTO_TEST_CASE(a_program_that_fails_or_is_killed_is_started_again) {
+  const Folder folder;
+  Process process(supervise("0", "echo run >> " + folder.file("runs") + "; case $(wc -l < " +
+                                     folder.file("runs") + ") in 1) exit 1;; 2) kill -9 $$;; esac"));
+  BOOST_TEST(process.wait() == 0);
+  BOOST_TEST(process.output() ==
+             "supervise: /bin/sh ended with status 1; starting it again\n"
+             "supervise: /bin/sh ended with status 137; starting it again\n");
+  BOOST_TEST(num_lines(folder.file("runs")) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(what_another_try_would_not_change_ends_it) {
+  for (const int status : {0, 2, 130}) {
+    const Folder folder;
+    Process process(
+        supervise("0", "echo run >> " + folder.file("runs") + "; exit " + std::to_string(status)));
+    BOOST_TEST(process.wait() == status);
+    BOOST_TEST(num_lines(folder.file("runs")) == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(signals_end_the_program_and_then_it) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process(supervise("0", "trap 'exit 9' TERM; echo began; while :; do sleep 0.01; done"));
+    BOOST_REQUIRE(process.prints("began"));
+    process.send_signal(signal);
+    BOOST_TEST(process.wait() == 9);
+  }
+  Process stubborn(supervise("0", "trap 'echo no' TERM; echo began; while :; do sleep 0.01; done"));
+  BOOST_REQUIRE(stubborn.prints("began"));
+  stubborn.send_signal(SIGTERM);
+  BOOST_REQUIRE(stubborn.prints("no\n"));
+  stubborn.send_signal(SIGTERM);
+  BOOST_TEST(stubborn.wait() == 137);
+  Process resting(supervise("3600", "exit 1"));
+  BOOST_REQUIRE(resting.prints("starting it again"));
+  resting.send_signal(SIGTERM);
+  BOOST_TEST(resting.wait() == 143);
+}
+
+BOOST_AUTO_TEST_CASE(the_program_does_not_outlive_it) {
+  Words command = supervise("0", "echo began; exec sleep 1000");
+  command.insert(command.begin(), {"/usr/bin/env", "ACTORFLOW_TEST_MARK=supervised"});
+  command[2] = ACTORFLOW_BIN_DIR "/actorflow";
+  Process process(command);
+  BOOST_REQUIRE(process.prints("began"));
+  expect_marked("supervised", 2);
+  process.send_signal(SIGKILL);
+  expect_marked("supervised", 0);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_are_the_programs) {
+  Process process({"actorflow", "supervise", "/bin/echo", "--pause", "-d", "--", "--help"});
+  BOOST_TEST(process.wait() == 0);
+  BOOST_TEST(process.output() == "--pause -d -- --help\n");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_say_what_was_expected) {
+  const auto refused = [](const Words& arguments, int status, const std::string& words) {
+    Words command{"actorflow", "supervise"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    Process process(command);
+    BOOST_TEST(process.wait() == status);
+    expect(process.output(), words);
+  };
+  refused({}, 2, "expected the program to supervise");
+  refused({"--pouse", "1", "true"}, 2, "supervise has no option --pouse; see actorflow help supervise");
+  refused({"--pause", "-1", "true"}, 2, "--pause");
+  refused({"/nowhere/program"}, 1, "the program '/nowhere/program' is not there");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace actorflow::test
