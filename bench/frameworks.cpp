@@ -41,14 +41,15 @@ struct Close {
   void operator()(std::FILE* pipe) const { pclose(pipe); }
 };
 
-// What a script of this folder prints.
+// What a script of this folder prints; `launcher` is what Python runs it by.
 std::string output_of(const Framework& framework, const std::string& script,
-                      const std::string& arguments) {
+                      const std::string& arguments, const std::string& launcher = "") {
   if (!has(framework.package))
     throw Skipped(
         fmt::format("{} has no {} (ACTORFLOW_PYTHON names another)", python(), framework.name));
   const std::string path = std::string(ACTORFLOW_BENCH_SCRIPTS) + "/" + script;
-  const std::string command = fmt::format("{} {} {}", quoted(python()), quoted(path), arguments);
+  const std::string command =
+      fmt::format("{} {}{} {}", quoted(python()), launcher, quoted(path), arguments);
   const std::unique_ptr<std::FILE, Close> pipe(popen(command.c_str(), "r"));
   if (!pipe) throw Error(Code::internal, "could not start: " + command);
   std::string text;
@@ -81,6 +82,18 @@ double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds) {
       output_of(pytorch, "pytorch_all_reduce.py", fmt::format("{} {} {}", ranks, bytes, rounds));
   if (figure.empty()) throw Error(Code::internal, "no figure came from PyTorch's gloo");
   return std::stod(figure);
+}
+
+double torchrun_seconds(int tasks) {
+  std::string printed;
+  const double seconds = seconds_of([&] {
+    printed =
+        output_of(pytorch, "pytorch_first_step.py", "",
+                  fmt::format("-m torch.distributed.run --standalone --nproc-per-node {} ", tasks));
+  });
+  if (printed.find("step 1: loss") == printed.npos)
+    throw Error(Code::internal, "torchrun made no step: " + printed);
+  return seconds;
 }
 
 std::map<std::string, double> pytorch_gpu_figures(bool quick) {

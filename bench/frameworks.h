@@ -19,9 +19,13 @@ extern const Framework pytorch, tensorflow;
 // of the python3 in the PATH. Throws Skipped if that lacks the framework.
 double steps_per_second(const Framework& framework, const std::string& model, bool quick);
 
-// Milliseconds of an all-reduce of float32 by PyTorch's gloo, on processes of this machine. Throws Skipped
-// if there is no PyTorch.
+// Milliseconds of an all-reduce of float32 by PyTorch's gloo, on processes of this machine. Throws
+// Skipped if there is no PyTorch.
 double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds);
+
+// Seconds that torchrun takes for a job of so many tasks, which make one step with gloo on this machine.
+// Throws Skipped if there is no PyTorch.
+double torchrun_seconds(int tasks);
 
 // What pytorch_gpu.py prints, by name: calls or steps per second on the GPU. Empty if PyTorch has no
 // GPU; throws Skipped if there is no PyTorch. Takes a minute or two, for PyTorch compiles the models.

@@ -51,6 +51,7 @@ std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
 std::vector<Benchmark> parameter_server_benchmarks();
 std::vector<Benchmark> collective_benchmarks();
+std::vector<Benchmark> launch_benchmarks();
 std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();

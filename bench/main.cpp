@@ -18,16 +18,27 @@ using namespace actorflow::bench;
 
 std::vector<Benchmark> all_benchmarks() {
   std::vector<Benchmark> all;
-  for (const auto list : {executor_benchmarks,         parallel_step_benchmarks,
-                          transport_benchmarks,        training_benchmarks,
-                          parameter_server_benchmarks, collective_benchmarks,
-                          kernel_benchmarks,           matmul_benchmarks,
-                          conv_model_benchmarks,       model_benchmarks,
-                          embedding_benchmarks,        simulation_benchmarks,
-                          shuffle_benchmarks,          jobs_benchmarks,
-                          job_cluster_benchmarks,      gpu_benchmarks,
-                          recovery_benchmarks,         sort_job_benchmarks,
-                          table_job_benchmarks,        round_job_benchmarks})
+  for (const auto list : {executor_benchmarks,
+                          parallel_step_benchmarks,
+                          transport_benchmarks,
+                          training_benchmarks,
+                          parameter_server_benchmarks,
+                          collective_benchmarks,
+                          kernel_benchmarks,
+                          matmul_benchmarks,
+                          conv_model_benchmarks,
+                          model_benchmarks,
+                          embedding_benchmarks,
+                          simulation_benchmarks,
+                          shuffle_benchmarks,
+                          jobs_benchmarks,
+                          job_cluster_benchmarks,
+                          gpu_benchmarks,
+                          recovery_benchmarks,
+                          sort_job_benchmarks,
+                          table_job_benchmarks,
+                          round_job_benchmarks,
+                          launch_benchmarks})
     for (auto& benchmark : list()) all.push_back(std::move(benchmark));
   return all;
 }
