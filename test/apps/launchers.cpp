@@ -55,6 +55,14 @@ Words with_mpirun(int ranks, const Words& command) {
   return words;
 }
 
+const std::string mpich = "/usr/bin/mpirun.mpich";
+
+boost::test_tools::assertion_result has_mpich(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(std::filesystem::exists(mpich));
+  result.message() << "no MPICH here, see test/optional_packages";
+  return result;
+}
+
 const Words train_digits{"train", "digits", "--epochs", "2", "--strategy", "multi_worker"};
 
 }  // namespace
@@ -124,6 +132,18 @@ BOOST_AUTO_TEST_CASE(under_mpirun, *boost::unit_test::precondition(has_python)) 
   Process training(with_mpirun(4, command));
   BOOST_TEST(training.wait() == 0, training.output());
   BOOST_TEST(contains(training.output(), "/job:worker/task:3"), training.output());
+}
+
+// It says to no job which one it is: two at once may not mix.
+BOOST_AUTO_TEST_CASE(under_the_mpirun_of_mpich, *boost::unit_test::precondition(has_mpich)) {
+  Process sum({mpich, "-np", "3", program("all_reduce")});
+  Words command{mpich, "-np", "2", program("actorflow")};
+  command.insert(command.end(), train_digits.begin(), train_digits.end());
+  Process training(command);
+  BOOST_TEST(sum.wait() == 0, sum.output());
+  BOOST_TEST(contains(sum.output(), "rank 2 of 3 adds"), sum.output());
+  BOOST_TEST(training.wait() == 0, training.output());
+  BOOST_TEST(contains(training.output(), "/job:worker/task:1"), training.output());
 }
 
 BOOST_AUTO_TEST_CASE(under_srun, *boost::unit_test::precondition(has_slurm)) {
