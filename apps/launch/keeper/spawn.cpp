@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -47,11 +48,9 @@ struct Child {
   std::size_t num_descriptors;
   pid_t parent;
   bool dies_with_parent;
-  int failure;  // takes errno
+  int failure;     // takes errno
+  int first_copy;  // above the numbers that the program sees
 };
-
-// Beside the numbers that the program sees.
-constexpr int first_copy = 64;
 
 [[noreturn]] void give_up(const Child& child) {
   const int number = errno;
@@ -64,10 +63,13 @@ constexpr int first_copy = 64;
   setpgid(0, 0);
   if (child.dies_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (child.dies_with_parent && getppid() != child.parent) _exit(127);  // it died before
-  child.failure = fcntl(child.failure, F_DUPFD_CLOEXEC, first_copy);
+  const int failure = fcntl(child.failure, F_DUPFD_CLOEXEC, child.first_copy);
+  if (failure < 0) give_up(child);
+  child.failure = failure;
   // Copies first: one's number may be where another one goes.
   for (std::size_t i = 0; i < child.num_descriptors; ++i)
-    if ((child.descriptors[2 * i] = fcntl(child.descriptors[2 * i], F_DUPFD_CLOEXEC, first_copy)) < 0)
+    if ((child.descriptors[2 * i] = fcntl(child.descriptors[2 * i], F_DUPFD_CLOEXEC, child.first_copy)) <
+        0)
       give_up(child);
   for (std::size_t i = 0; i < child.num_descriptors; ++i)
     if (dup2(child.descriptors[2 * i], child.descriptors[2 * i + 1]) < 0) give_up(child);
@@ -140,12 +142,16 @@ FileDescriptor copy_of(int number) {
 pid_t spawn(const SpawnRequest& request) {
   Pipe failure = make_pipe();
   std::vector<int> descriptors;
-  for (const auto& [ours, its] : request.descriptors) descriptors.insert(descriptors.end(), {ours, its});
+  int last = STDERR_FILENO;
+  for (const auto& [ours, its] : request.descriptors) {
+    descriptors.insert(descriptors.end(), {ours, its});
+    last = std::max(last, its);
+  }
   const std::vector<char*> arguments = pointers(request.arguments);
   const std::vector<char*> environment = pointers(request.environment);
   const Child child{request.path.c_str(), arguments.data(),       environment.data(),
                     descriptors.data(),   descriptors.size() / 2, getpid(),
-                    request.dies_with_us, failure.writing.get()};
+                    request.dies_with_us, failure.writing.get(),  last + 1};
   const pid_t id = fork();
   if (id < 0) throw system_error("a process cannot be started", errno);
   if (id == 0) become(child);
