@@ -37,7 +37,7 @@ class ChunkWriter {
 
   // Where the next record of the partition, of so many bytes, is to be encoded.
   std::byte* append(std::size_t partition, std::size_t bytes) {
-    if (!buffer_.fits(bytes)) make_room(bytes);
+    if (!buffer_.has_room(bytes)) make_room(bytes);
     ++records_;
     return buffer_.append(static_cast<std::uint32_t>(partition), bytes);
   }
@@ -49,7 +49,7 @@ class ChunkWriter {
  private:
   void make_room(std::size_t bytes) {
     part_.expect_room_for(bytes);
-    hand_over();
+    if (!buffer_.empty()) hand_over();
   }
   void hand_over() { part_.hand_over(buffer_.take(part_.allocator())); }
 

@@ -33,7 +33,12 @@ class PartitionBuffer {
 
   bool empty() const { return records_ == 0; }
   std::size_t records() const { return records_; }
-  // Whether there is room for another record of that size. An empty buffer has room for any.
+  // Whether another record of that size lies in the memory that there is.
+  bool has_room(std::size_t size) const {
+    const auto room = static_cast<std::size_t>(entries_ - next_);
+    return size <= room && room - size >= entry_bytes_;
+  }
+  // The same, or the buffer is empty: then it grows for any.
   bool fits(std::size_t size) const { return empty() || has_room(size); }
   // Where to write the record: `size` bytes, at any alignment, valid until take(). A record beyond the
   // capacity makes the buffer larger for itself. Throws resource_exhausted if there is no memory for
@@ -56,10 +61,6 @@ class PartitionBuffer {
   std::size_t memory_bytes() const { return memory_.usable_bytes() + large_.usable_bytes(); }
 
  private:
-  bool has_room(std::size_t size) const {
-    const auto room = static_cast<std::size_t>(entries_ - next_);
-    return size <= room && room - size >= entry_bytes_;
-  }
   void check(std::uint32_t partition, std::size_t size) const {
     ACTORFLOW_CHECK(partition < partitions_, "partition", partition, "of", partitions_);
     ACTORFLOW_CHECK(record_bytes_ == 0 || size == record_bytes_, "a record of", size, "not",

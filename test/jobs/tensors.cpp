@@ -106,6 +106,10 @@ BOOST_AUTO_TEST_CASE(tensors_of_records_are_rows_of_batches_and_rows_are_tensors
       status.message.find("the tensor float32[2] where the first one of its block has float32[1]") !=
           std::string::npos,
       status.message);
+  const auto none = job.from(numbers(3)).map([](std::int64_t) { return Tensor(); });
+  const Status without = test::status_of([&] { all_of(none.batch(3).dataset()); });
+  BOOST_TEST((without.code == Code::invalid_argument), without.to_string());
+  BOOST_TEST(without.message.find("a Tensor without a value") != std::string::npos, without.message);
 }
 
 BOOST_AUTO_TEST_CASE(a_dataset_gives_the_records_in_order_in_each_pass_part_by_part) {

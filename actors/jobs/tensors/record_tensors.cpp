@@ -27,6 +27,15 @@ void copy_elements(const Tensor& from, std::int64_t first, Tensor& to, std::int6
 
 }  // namespace
 
+TensorType type_of_row(const Tensor& value) {
+  if (!value.valid())
+    throw invalid_argument("a record has a Tensor without a value: rows of a tensor need one");
+  if (!value.on_host())
+    throw invalid_argument(value.describe() +
+                           " lives on a GPU: what is in a record is on the host; copy it there first");
+  return {value.dtype(), value.shape()};
+}
+
 void throw_other_length(std::size_t got, const Tensor& column) {
   throw invalid_argument(
       fmt::format("a record has a vector of {} elements where the first one of its "
@@ -45,12 +54,12 @@ void check_column(const Tensor& column, std::size_t rows, DType dtype, std::size
 }
 
 void set_row(Tensor& column, std::size_t row, const Tensor& value) {
-  const Shape shape = row_shape(column);
-  if (value.dtype() != column.dtype() || value.shape() != shape)
+  const TensorType type{column.dtype(), row_shape(column)};
+  if (!(type_of_row(value) == type))
     throw invalid_argument(
         fmt::format("a record has the tensor {} where the first one of its block has {}{}: rows of a "
                     "tensor have one type",
-                    value.describe(), to_string(column.dtype()), shape.to_string()));
+                    value.describe(), to_string(type.dtype), type.shape.to_string()));
   copy_elements(value, 0, column, static_cast<std::int64_t>(row) * value.elements(), value.elements());
 }
 

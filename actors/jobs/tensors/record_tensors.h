@@ -47,6 +47,9 @@ void append_dims(Shape& shape) {
   }
 }
 
+// Throws invalid_argument for a tensor without a value, and for one on a GPU.
+TensorType type_of_row(const Tensor& value);
+
 // The columns of records like this one, without their first dimension.
 template <class T>
 void append_types(const T& record, std::vector<TensorType>& types) {
@@ -54,7 +57,7 @@ void append_types(const T& record, std::vector<TensorType>& types) {
   if constexpr (kind == RecordKind::fields) {
     visit_fields(record, [&](const auto&... field) { (append_types(field, types), ...); });
   } else if constexpr (std::is_same_v<T, Tensor>) {
-    types.push_back({record.dtype(), record.shape()});
+    types.push_back(type_of_row(record));
   } else if constexpr (kind == RecordKind::text) {
     types.push_back({DType::string, {}});
   } else if constexpr (kind == RecordKind::vector) {
