@@ -60,6 +60,9 @@ install(FILES ${CMAKE_BINARY_DIR}/actorflowConfig.cmake ${CMAKE_BINARY_DIR}/acto
 
 if(ACTORFLOW_APPS)
   add_dependencies(programs actorflow_shared actorflow_simulation_shared)  # all that is installed
+  if(TARGET actorflow_parquet)
+    add_dependencies(programs actorflow_parquet)
+  endif()
   set_target_properties(${ACTORFLOW_PROGRAMS} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${ACTORFLOW_PROGRAMS})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/actorflow/data)

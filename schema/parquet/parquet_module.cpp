@@ -14,20 +14,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which differs from version to version, as do the types that it shares with this library.
+// Which differs from version to version; its function does wherever the types that it shares with this
+// library do.
 constexpr const char* module_name = ACTORFLOW_PARQUET_MODULE;
+#define ACTORFLOW_TEXT_OF(name) #name
+#define ACTORFLOW_TEXT(name) ACTORFLOW_TEXT_OF(name)
+constexpr const char* function_name = ACTORFLOW_TEXT(ACTORFLOW_OPEN_PARQUET);
+
+// Its names are its own: Arrow may come with an OpenSSL or a Protocol Buffers of another version, and
+// would call ours. Sanitizers, whose functions have to be called, refuse such a module.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int load_flags = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
 
 std::string why_not() {
   const char* const text = dlerror();
   return text ? text : "no reason is known";
 }
 
-// Beside this library if it is a shared one, or in the folder of libraries beside the program's.
+OpenParquet function_of(void* module, const std::string& path) {
+  void* const function = dlsym(module, function_name);
+  if (!function)
+    throw Error(Code::failed_precondition,
+                "the reader of Parquet files, '" + path +
+                    "', was built of other sources than this program; build the target "
+                    "actorflow_parquet, and install it with the program");
+  return reinterpret_cast<OpenParquet>(function);
+}
+
+// Beside this library if it is a shared one, or in the folder of libraries beside the program's. For a
+// static program the library's name is what the program was called by.
 std::optional<std::string> module_path() {
   std::error_code error;
   Dl_info library{};
   std::vector<fs::path> folders;
-  if (dladdr(&module_name, &library) != 0 && library.dli_fname)
+  if (dladdr(&module_name, &library) != 0 && library.dli_fname && library.dli_fname[0] == '/')
     folders.push_back(fs::path(library.dli_fname).parent_path());
   folders.push_back(fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() /
                     ACTORFLOW_LIBRARY_FOLDER);
@@ -36,15 +59,13 @@ std::optional<std::string> module_path() {
   return std::nullopt;
 }
 
-// Its names stay its own: Arrow may come with an OpenSSL or a Protocol Buffers of another version.
 OpenParquet load() {
   const auto path = module_path();
-  void* const module = dlopen(path ? path->c_str() : module_name, RTLD_NOW | RTLD_LOCAL);
+  void* const module = dlopen(path ? path->c_str() : module_name, load_flags);
   if (!module && path)
     throw Error(Code::failed_precondition, "cannot load the reader of Parquet files: " + why_not() +
                                                "; install the Arrow that it was built with");
-  void* const function = module ? dlsym(module, open_parquet_name) : nullptr;
-  if (function) return reinterpret_cast<OpenParquet>(function);
+  if (module) return function_of(module, path ? *path : module_name);
   throw Error(
       Code::unimplemented,
       "this installation reads no Parquet files: it was built without Apache Arrow (there is no " +

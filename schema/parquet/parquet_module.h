@@ -5,8 +5,8 @@
 
 namespace actorflow {
 
-// What the module exports under this name; the caller owns the file.
+// What the module exports; the caller owns the file. CMake makes its name, of what both sides include, so
+// that a module is not found to be one if it was built of other types.
 using OpenParquet = ParquetFile* (*)(const ParquetBytes& bytes);
-constexpr const char* open_parquet_name = "actorflow_open_parquet";
 
 }  // namespace actorflow

@@ -104,6 +104,9 @@ std::vector<std::size_t> match_columns(const std::string& file, std::span<const 
     if (column == columns.end())
       throw Error(Code::not_found, "'" + file + "' has no column '" + names[i] +
                                        "'; its columns are: " + listed(columns));
+    if (std::ranges::find(column + 1, columns.end(), names[i], &ParquetColumn::name) != columns.end())
+      throw invalid_argument("'" + file + "' has several columns '" + names[i] +
+                             "', of which a job cannot choose one: write them with names that differ");
     if (!takes_column(fields[i], *column))
       throw invalid_argument("'" + file + "': the column '" + column->name + "' is of the type " +
                              column->type + ", which field " + std::to_string(i + 1) +

@@ -7,8 +7,15 @@ sorted.parquet  numbers that fall, in one row group
 parts.parquet   numbers in row groups of 100
 lists.parquet   a list, and a struct
 units/          the same time in two units
+dates/          a date, and a time
+twins.parquet   two columns of one name
+wide.parquet    a decimal of 38 digits in 20 bytes
+short.parquet   a page that announces more rows than it has values
+vast.parquet    a page that announces 600 MB
+encrypted/      with a footer that is encrypted, and with one that is not
 """
 
+import base64
 import datetime
 import decimal
 import os
@@ -16,6 +23,7 @@ import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 
 os.chdir(sys.argv[1])
 rows = 5000
@@ -74,3 +82,68 @@ write("lists.parquet", {"list": pa.array([[1, 2], [3]]), "struct": pa.array([{"a
 os.mkdir("units")
 for unit in "ms", "us":
     write(f"units/{unit}.parquet", {"when": pa.array([1], pa.timestamp(unit))})
+os.mkdir("dates")
+for kind in pa.date32(), pa.timestamp("us"):
+    write(f"dates/{str(kind)[:4]}.parquet", {"when": pa.array([1], kind)})
+pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array([10, 20])], ["x", "x"]), "twins.parquet")
+
+
+def varint(number):
+    some = []
+    while number >= 128:
+        some.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*some, number])
+
+
+def thrift(number):
+    """As Thrift's compact protocol has an integer that is not negative."""
+    return varint(2 * number)
+
+
+def replace(path, old, new, count):
+    """In a file that has so many of them."""
+    with open(path, "rb") as file:
+        content = file.read()
+    assert content.count(old) == count, (path, content.count(old))
+    with open(path, "wb") as file:
+        file.write(content.replace(old, new))
+
+
+digits = of_digits(10, lambda i: (i - 2) * 10**34 + 1)
+write("wide.parquet", {"decimal": pa.array(map(digits, range(5)), pa.decimal256(47, 10))}, store_schema=False)
+scale = b"\x15" + thrift(10) + b"\x15"
+replace("wide.parquet", scale + thrift(47), scale + thrift(38), 2)
+
+write("short.parquet", {"text": pa.array(map(str, range(1000, 3000)))}, compression="none", use_dictionary=False,
+      column_encoding={"text": "DELTA_LENGTH_BYTE_ARRAY"}, row_group_size=2000, data_page_size=1000,
+      write_batch_size=1000, write_statistics=False, write_page_checksum=False)
+# The lengths of the texts lie in blocks of 128, which have 4 parts each.
+lengths = varint(128) + varint(4)
+replace("short.parquet", lengths + varint(1000), lengths + varint(200), 2)
+
+# A page for each row: of the second, the end is cut off by what the first's header has more.
+write("vast.parquet", {"text": pa.array(["x" * 100_000] * 2)}, compression="zstd", use_dictionary=False,
+      write_statistics=False, write_batch_size=1)
+page = b"PAR1\x15\0\x15"
+replace("vast.parquet", page + thrift(100_010), page + thrift(600_000_000), 1)
+
+
+class Keys(pe.KmsClient):
+    """Which hides nothing."""
+
+    def __init__(self, config):
+        pe.KmsClient.__init__(self)
+
+    def wrap_key(self, key, name):
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key, name):
+        return base64.b64decode(key)
+
+
+os.mkdir("encrypted")
+for footer in "secret", "plain":
+    options = pe.EncryptionConfiguration("footer", column_keys={"column": ["a"]}, plaintext_footer=footer == "plain")
+    keys = pe.CryptoFactory(Keys).file_encryption_properties(pe.KmsConnectionConfig(), options)
+    write(f"encrypted/{footer}.parquet", {"a": pa.array([1]), "b": pa.array([2])}, encryption_properties=keys)

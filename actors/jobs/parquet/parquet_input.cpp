@@ -35,22 +35,37 @@ std::vector<std::string> first_names(const std::string& path, const std::vector<
   return names;
 }
 
-// The types of the columns of times, by which their units are told: a field takes any.
-class TimeUnits {
+// What whole numbers of a column count: days, a unit of time, or nothing. A field takes any.
+std::string unit_of(const ParquetColumn& column) {
+  using Kind = ParquetColumn::Kind;
+  return column.kind == Kind::date || column.kind == Kind::time ? column.type : "";
+}
+
+// Holds that files count the same in columns of one name that are read as whole numbers.
+class Units {
  public:
-  void expect_same(const std::string& path, const ParquetColumn& column) {
-    if (column.kind != ParquetColumn::Kind::time) return;
-    const auto [first, is_first] = first_.try_emplace(column.name, path, column.type);
-    if (!is_first && first->second.second != column.type)
+  void expect_same(const std::string& path, const ParquetColumn& column, const ParquetField& field) {
+    if (field.form != ParquetForm::integer) return;
+    const auto [place, is_first] = first_.try_emplace(column.name, path, column);
+    const auto& [first_path, first] = place->second;
+    if (!is_first && unit_of(first) != unit_of(column))
       throw invalid_argument(
-          fmt::format("the column '{}' is a {} in '{}', and a {} in '{}': files that are read together "
-                      "have one unit",
-                      column.name, first->second.second, first->second.first, column.type, path));
+          fmt::format("the column '{}' is of the type {} in '{}', and {} in '{}': files that are read "
+                      "together have one unit",
+                      column.name, first.type, first_path, column.type, path));
   }
 
  private:
-  std::map<std::string, std::pair<std::string, std::string>> first_;  // file and type
+  std::map<std::string, std::pair<std::string, ParquetColumn>> first_;  // of a name: its file
 };
+
+std::string value_text(const ParquetColumn& column, const ParquetValues& values, std::size_t row) {
+  if (values.present && values.present[row] == 0) return "null";
+  if (values.texts) return std::string(values.texts[row]);
+  if (values.reals) return fmt::format("{}", values.reals[row]);
+  if (column.is_signed) return fmt::format("{}", values.integers[row]);
+  return fmt::format("{}", static_cast<std::uint64_t>(values.integers[row]));
+}
 
 std::uint64_t largest_group(const ParquetFile& file) {
   std::uint64_t largest = 0, end = file.bytes();
@@ -74,14 +89,15 @@ std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<co
                     "field of the records, got {}",
                     fields.size(), names.size()));
   auto table = std::make_shared<ParquetTable>(ParquetTable{std::move(names), std::move(fields), {}});
-  TimeUnits units;
+  Units units;
   std::uint64_t largest = many_splits * split_bytes;
   for (const auto& [path, unused] : files) {
     const auto file = open(storage, path);
     const auto& columns = file->columns();
     if (table->names.empty()) table->names = first_names(path, columns, table->fields.size());
-    for (const auto number : match_columns(path, columns, table->names, table->fields))
-      units.expect_same(path, columns[number]);
+    const auto numbers = match_columns(path, columns, table->names, table->fields);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      units.expect_same(path, columns[numbers[i]], table->fields[i]);
     const std::uint64_t group = largest_group(*file);
     if (group <= largest) continue;
     largest = group;
@@ -155,16 +171,8 @@ std::string ParquetSplit::place_of(std::size_t row) const {
 
 std::string ParquetSplit::text_of(std::size_t row) const {
   std::string text;
-  for (const auto& column : values()) {
-    if (!text.empty()) text += ", ";
-    if (column.present && column.present[row] == 0)
-      text += "null";
-    else if (column.texts)
-      text += column.texts[row];
-    else
-      text +=
-          column.reals ? fmt::format("{}", column.reals[row]) : fmt::format("{}", column.integers[row]);
-  }
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    text += (i > 0 ? ", " : "") + value_text(file_->columns()[wanted_[i].column], values()[i], row);
   return text;
 }
 

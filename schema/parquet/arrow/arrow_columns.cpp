@@ -43,6 +43,7 @@ class TypedColumn final : public ArrowColumn {
     std::int64_t count = 0;
     const auto rows = static_cast<std::size_t>(reader_->ReadBatch(
         most_rows, present_level_ > 0 ? levels_.data() : nullptr, nullptr, raw_.get(), &count));
+    if (present_level_ > 0) expect_values(rows, count);
     has_nulls_ = static_cast<std::size_t>(count) < rows;
     has_nulls_ ? spread(rows) : convert_all(rows);
     return rows;
@@ -51,6 +52,15 @@ class TypedColumn final : public ArrowColumn {
     return static_cast<std::uint64_t>(reader_->Skip(static_cast<std::int64_t>(rows)));
   }
 
+  // Some encodings of values count them again, which a damaged page may do otherwise.
+  void expect_values(std::size_t rows, std::int64_t count) const {
+    const auto present =
+        std::count(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(rows), present_level_);
+    if (present != count)
+      throw Error(Code::data_loss, "column '" + reader_->descr()->path()->ToDotString() +
+                                       "': expected " + std::to_string(present) + " values in " +
+                                       std::to_string(rows) + " rows, got " + std::to_string(count));
+  }
   void convert_all(std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) values_[i] = convert_(raw_[i], room(i));
   }

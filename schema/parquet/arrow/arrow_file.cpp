@@ -5,40 +5,30 @@
 #include <parquet/properties.h>
 
 #include <algorithm>
-#include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "dataflow/values/error.h"
 #include "schema/parquet/arrow/arrow_bytes.h"
 #include "schema/parquet/arrow/arrow_columns.h"
+#include "schema/parquet/arrow/guarded.h"
+#include "schema/parquet/arrow/limited_pool.h"
 #include "schema/parquet/parquet_module.h"
 
 namespace actorflow {
 namespace {
 
 constexpr std::int64_t buffer_bytes = std::int64_t{256} << 10;
-
-Error damaged(const std::string& file, const std::string& what) {
-  return Error(Code::data_loss,
-               "'" + file + "' is damaged, or no Parquet file: " + what + "; replace the file");
-}
-
-// Calls Arrow. What it throws is about the file, unless reading its bytes has failed.
-template <class F>
-auto guarded(const ArrowBytes& bytes, F&& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    bytes.rethrow();
-    throw damaged(bytes.name(), error.what());
-  }
-}
+// For all columns of a file that are read at once. Half of what a job has by default, and 5 MiB for each
+// of a hundred columns, where pages and dictionaries have 1 MiB mostly.
+constexpr std::int64_t most_memory = std::int64_t{512} << 20;
+// The end of a file whose footer is encrypted.
+constexpr std::string_view encrypted_magic = "PARE";
 
 // Column chunks are read as they are decoded, not as a whole before.
-parquet::ReaderProperties properties() {
-  parquet::ReaderProperties properties;
+parquet::ReaderProperties properties(arrow::MemoryPool& pool) {
+  parquet::ReaderProperties properties(&pool);
   properties.enable_buffered_stream();
   properties.set_buffer_size(buffer_bytes);
   properties.set_page_checksum_verification(true);
@@ -47,9 +37,11 @@ parquet::ReaderProperties properties() {
 
 class ArrowRows final : public ParquetRows {
  public:
-  ArrowRows(std::shared_ptr<ArrowBytes> bytes, parquet::RowGroupReader& group,
+  ArrowRows(std::shared_ptr<ArrowBytes> bytes, std::string place, parquet::RowGroupReader& group,
             std::span<const ParquetWanted> wanted)
-      : bytes_(std::move(bytes)), left_(static_cast<std::uint64_t>(group.metadata()->num_rows())) {
+      : bytes_(std::move(bytes)),
+        place_(std::move(place)),
+        left_(static_cast<std::uint64_t>(group.metadata()->num_rows())) {
     for (const auto& want : wanted) {
       const int number = static_cast<int>(want.column);
       columns_.push_back(make_column(group.Column(number), want.form));
@@ -60,11 +52,11 @@ class ArrowRows final : public ParquetRows {
   }
 
   std::size_t next(std::size_t most) override {
-    return guarded(*bytes_, [&] { return next_rows(most); });
+    return guarded(*bytes_, place_, [&] { return next_rows(most); });
   }
   std::span<const ParquetValues> values() const override { return values_; }
   void skip(std::uint64_t rows) override {
-    guarded(*bytes_, [&] { skip_rows(std::min(rows, left_)); });
+    guarded(*bytes_, place_, [&] { skip_rows(std::min(rows, left_)); });
   }
   std::uint64_t file_bytes() const override { return file_bytes_; }
 
@@ -94,6 +86,7 @@ class ArrowRows final : public ParquetRows {
   }
 
   const std::shared_ptr<ArrowBytes> bytes_;
+  const std::string place_;
   std::vector<std::unique_ptr<ArrowColumn>> columns_;
   std::vector<ParquetValues> values_;
   std::uint64_t left_;  // behind those that are shown
@@ -104,11 +97,8 @@ class ArrowRows final : public ParquetRows {
 class ArrowFile final : public ParquetFile {
  public:
   explicit ArrowFile(const ParquetBytes& bytes) : bytes_(std::make_shared<ArrowBytes>(bytes)) {
-    guarded(*bytes_, [&] {
-      reader_ = parquet::ParquetFileReader::Open(bytes_, properties());
-      read_schema(*reader_->metadata());
-      read_groups(*reader_->metadata());
-    });
+    const bool is_encrypted = guarded(*bytes_, "", [&] { return has_encrypted_footer() || !open(); });
+    if (is_encrypted) throw encrypted(bytes.name);
   }
 
   std::uint64_t bytes() const override { return bytes_->size(); }
@@ -116,13 +106,31 @@ class ArrowFile final : public ParquetFile {
   const std::vector<ParquetRowGroup>& row_groups() const override { return groups_; }
   std::unique_ptr<ParquetRows> rows(std::size_t row_group,
                                     std::span<const ParquetWanted> wanted) override {
-    return guarded(*bytes_, [&] {
-      return std::make_unique<ArrowRows>(bytes_, *reader_->RowGroup(static_cast<int>(row_group)),
+    const std::string place = "row group " + std::to_string(row_group) + ": ";
+    return guarded(*bytes_, place, [&] {
+      return std::make_unique<ArrowRows>(bytes_, place, *reader_->RowGroup(static_cast<int>(row_group)),
                                          wanted);
     });
   }
 
  private:
+  // False if columns of it are encrypted.
+  bool open() {
+    reader_ = parquet::ParquetFileReader::Open(bytes_, properties(pool_));
+    const auto& metadata = *reader_->metadata();
+    if (metadata.is_encryption_algorithm_set()) return false;
+    read_schema(metadata);
+    read_groups(metadata);
+    return true;
+  }
+  // Of which Arrow says that it is damaged.
+  bool has_encrypted_footer() {
+    std::string magic(std::min<std::size_t>(encrypted_magic.size(), bytes()), ' ');
+    const auto size = static_cast<std::int64_t>(magic.size());
+    PARQUET_THROW_NOT_OK(
+        bytes_->ReadAt(static_cast<std::int64_t>(bytes()) - size, size, magic.data()).status());
+    return magic == encrypted_magic;
+  }
   void read_schema(const parquet::FileMetaData& file) {
     for (int i = 0; i < file.num_columns(); ++i) columns_.push_back(describe(*file.schema()->Column(i)));
   }
@@ -144,6 +152,7 @@ class ArrowFile final : public ParquetFile {
   }
 
   const std::shared_ptr<ArrowBytes> bytes_;
+  LimitedPool pool_{most_memory};
   std::unique_ptr<parquet::ParquetFileReader> reader_;
   std::vector<ParquetColumn> columns_;
   std::vector<ParquetRowGroup> groups_;
@@ -152,7 +161,7 @@ class ArrowFile final : public ParquetFile {
 }  // namespace
 }  // namespace actorflow
 
-extern "C" [[gnu::visibility("default")]] actorflow::ParquetFile* actorflow_open_parquet(
+extern "C" [[gnu::visibility("default")]] actorflow::ParquetFile* ACTORFLOW_OPEN_PARQUET(
     const actorflow::ParquetBytes& bytes) {
   return new actorflow::ArrowFile(bytes);
 }

@@ -1,5 +1,6 @@
 #include "schema/parquet/arrow/texts.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -16,10 +17,17 @@ constexpr std::int64_t most_days = 11'000'000;
 }  // namespace
 
 Digits digits_of(const std::uint8_t* bytes, std::size_t count) {
-  if (count > sizeof(Digits))
-    throw Error(Code::data_loss, "expected a decimal of at most 16 bytes, got " + std::to_string(count));
-  Magnitude number = count > 0 && bytes[0] >= 0x80 ? ~Magnitude{0} : 0;
-  for (std::size_t i = 0; i < count; ++i) number = number << 8 | bytes[i];
+  const bool is_negative = count > 0 && bytes[0] >= 0x80;
+  const std::size_t more = count > sizeof(Digits) ? count - sizeof(Digits) : 0;
+  // Bytes before those repeat the sign.
+  const std::uint8_t sign = is_negative ? 0xff : 0;
+  const bool fits = std::all_of(bytes, bytes + more, [&](auto byte) { return byte == sign; }) &&
+                    (more == 0 || (bytes[more] >= 0x80) == is_negative);
+  if (!fits)
+    throw Error(Code::data_loss, "expected a decimal of at most 38 digits, got more in " +
+                                     std::to_string(count) + " bytes");
+  Magnitude number = is_negative ? ~Magnitude{0} : 0;
+  for (std::size_t i = more; i < count; ++i) number = number << 8 | bytes[i];
   return static_cast<Digits>(number);
 }
 

@@ -12,7 +12,8 @@ __extension__ using Digits = __int128;  // a decimal of up to 38 digits, without
 
 using TextRoom = std::array<char, 48>;
 
-// A number in the two's complement, its most significant byte first. Throws data_loss for more than 16.
+// A number in the two's complement, its most significant byte first. Throws data_loss for one of more
+// than 16 bytes, unless those before the last 16 only repeat its sign.
 Digits digits_of(const std::uint8_t* bytes, std::size_t count);
 // "-0.05" for -5 with a scale of 2.
 std::string_view decimal_text(Digits digits, int scale, TextRoom& room);

@@ -4,7 +4,9 @@ Three writers make such files of the tables of TPC-H; what `sql` makes of them h
 tables as CSV.
 """
 
+import glob
 import os
+import re
 import shutil
 import subprocess
 
@@ -74,16 +76,48 @@ def judge_writers():
         table_jobs.judge_queries(DuckDb(), tables, written(tables, write), write.__name__)
 
 
-def run_q1(program):
+def run_q1(program, **variables):
     """Of a file that is none."""
     open("bad.parquet", "wb").write(b"PAR1")
     return subprocess.run([program, "q1", "--lineitem", "bad.parquet", "--output", "none"], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def expect_said(found, said):
     if found.returncode != 1 or said not in found.stdout or os.path.exists("none"):
         raise SystemExit(f"expected status 1 and '{said}', got {found.returncode} and: {found.stdout}")
+
+
+def expect_older_refused():
+    """One whose function has another name. False if there is no module."""
+    built = glob.glob(f"{judging.programs}/../lib*/libactorflow_parquet-*")
+    for module in built:
+        folder = os.path.basename(os.path.dirname(module))
+        os.makedirs(f"older/{folder}")
+        os.makedirs("older/bin", exist_ok=True)
+        shutil.copy(f"{judging.programs}/sql", "older/bin")
+        with open(module, "rb") as file:
+            content = file.read()
+        name = b"actorflow_open_parquet_"
+        if name not in content:
+            raise SystemExit(f"expected a name with {name} in {module}")
+        with open(f"older/{folder}/{os.path.basename(module)}", "wb") as file:
+            file.write(content.replace(name, name.replace(b"open", b"read")))
+        expect_said(run_q1("older/bin/sql"), "build the target actorflow_parquet")
+    return bool(built)
+
+
+def expect_own_names():
+    """pyarrow brings an OpenSSL, and calls that one. False for a build that has none, or that sanitizers watch."""
+    run_q1(f"{judging.programs}/sql", LD_DEBUG="bindings", LD_DEBUG_OUTPUT="bindings")
+    bindings = "".join(open(path).read() for path in glob.glob("bindings.*"))
+    called = set(re.findall(r"binding file \S*/pyarrow/\S+ \[0\] to (\S+)", bindings))
+    if not called or "/libasan.so" in bindings or "/libtsan.so" in bindings:
+        return False
+    ours = [path for path in called if re.search(r"/(libcrypto|libssl)\.so|/sql$", path)]
+    if ours:
+        raise SystemExit(f"expected that pyarrow's libraries call none of ours, but they call {ours}")
+    return True
 
 
 def judge_errors():
@@ -92,11 +126,15 @@ def judge_errors():
     shutil.copy(f"{judging.programs}/sql", "sql_alone")
     expect_said(run_q1("./sql_alone"), advice)
     print("without the module: as expected", flush=True)
+    if expect_older_refused():
+        print("with an older module: as expected", flush=True)
     found = run_q1(f"{judging.programs}/sql")
     if advice in found.stdout:
         judging.skip("built without Arrow; README.md says how to read Parquet files")
     expect_said(found, "'bad.parquet' is damaged, or no Parquet file")
     print("of a bad file: as expected", flush=True)
+    if expect_own_names():
+        print("the module's names: as expected", flush=True)
 
 
 judging.in_own_folder(judge_errors, judge_writers)

@@ -1,0 +1,38 @@
+// What Arrow throws, as our errors. For this room only.
+#pragma once
+
+#include <parquet/exception.h>
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "dataflow/values/error.h"
+#include "schema/parquet/arrow/arrow_bytes.h"
+
+namespace actorflow {
+
+// These name the file.
+Error damaged(const std::string& file, const std::string& what);
+Error too_large(const std::string& file, const std::string& what);
+Error encrypted(const std::string& file);
+
+// Calls Arrow. What it throws is about this place of the file ("row group 2: ", or ""), unless reading
+// its bytes has failed or the memory was not there.
+template <class F>
+auto guarded(const ArrowBytes& bytes, const std::string& place, F&& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const parquet::ParquetStatusException& error) {
+    bytes.rethrow();
+    if (error.status().IsOutOfMemory()) throw too_large(bytes.name(), place + error.status().message());
+    throw damaged(bytes.name(), place + error.what());
+  } catch (const std::exception& error) {
+    bytes.rethrow();
+    throw damaged(bytes.name(), place + error.what());
+  }
+}
+
+}  // namespace actorflow
