@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "actors/checkpoint/folder.h"
 #include "actors/ensembles/ensemble.h"
 #include "actors/jobs/job.h"
 #include "actors/models/images/augmentation.h"
@@ -63,6 +64,7 @@ struct Flags {
                 .passthrough = job.param("passthrough", false)},
         damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
+    if (options.members == 0) throw invalid_argument("--members: expected 2 or more, got 0");
     options.method = chosen("method", methods, method);
     options.vote = chosen("vote", votes, vote);
   }
@@ -154,8 +156,17 @@ LabelledData load(const Flags& flags) {
   return data;
 }
 
+// Said before the training, not after it.
+void expect_folders(const Flags& flags) {
+  const std::pair<const char*, const std::string&> folders[] = {
+      {"pictures", flags.plots}, {"members", flags.save}, {"the exported model", flags.onnx}};
+  for (const auto& [what, folder] : folders)
+    if (!folder.empty()) expect_folder_for(what, posix_storage(), folder);
+}
+
 void learn(Job& job) {
   const Flags flags(job);
+  if (job.coordinates()) expect_folders(flags);
   const LabelledData data = load(flags);
   const Model model = make_model(flags, data);
   Ensemble members = ensemble(model, options_of(flags));

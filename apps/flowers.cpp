@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "actors/actorflow.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -80,10 +81,10 @@ int main(int argc, char** argv) {
          "The folder for checkpoints, events and the exported model, which all tasks of a cluster see")
       ->required();
   app.add_option("--max_steps", flags.max_steps, "Training steps in all")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--save_checkpoints_steps", flags.save_steps, "Steps from one checkpoint to the next")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   return run_program(app, argc, argv, [&] { return learn(flags); });
 }

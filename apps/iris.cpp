@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "actors/actorflow.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 
@@ -55,13 +56,13 @@ int main(int argc, char** argv) {
                  "A CSV file of four measures and the kind, 0 to 2, after a first line")
       ->capture_default_str();
   app.add_option("--epochs", flags.epochs, "Passes over the data")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--stages", flags.stages, "Parts of the model, each in a place of its own")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--micro_batches", flags.micro_batches, "With stages: the parts of a batch of 12")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--checkpoint_dir", flags.checkpoint_folder,
                  "A folder that all tasks of a cluster see, from which training goes on after a loss");

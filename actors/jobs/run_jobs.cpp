@@ -110,7 +110,9 @@ int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
     if (!flags.job.empty()) who = flags.job;
     return run(std::move(flags), jobs);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? success : bad_usage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "{}: error: {}; see {} --help\n", who, error.what(), app.get_name());
+    return bad_usage;
   } catch (const Error& error) {
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return exit_status_of(error);

@@ -19,7 +19,7 @@ void Patience::wait(const std::string& for_what) {
   if (limit_secs_ > 0 && waited >= limit_secs_)
     throw Error(Code::deadline_exceeded,
                 fmt::format("{} waited {:.0f} s {}, and gave up; start what is missing, or raise "
-                            "max_wait_secs",
+                            "max_wait_secs (--connect_timeout of actorflow train and trainer)",
                             who_, waited, for_what));
   if (now + poll_interval >= next_report_) {  // the last chance to say it in time
     spdlog::info("{} waits {}, since {:.0f} s", who_, for_what, waited);

@@ -1,12 +1,18 @@
 #include "apps/cli/program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/spelling.h"
 #include "kernels/core/crash_report.h"
 
 namespace actorflow {
@@ -24,6 +30,35 @@ int complain(const std::string& program, std::string message, ExitStatus status)
   return status;
 }
 
+// The last of the commands that were named, and all of them: "actorflow train mnist".
+std::pair<const CLI::App*, std::string> named_command(const CLI::App& app) {
+  std::pair<const CLI::App*, std::string> named{&app, app.get_name()};
+  for (auto below = app.get_subcommands(); !below.empty(); below = named.first->get_subcommands())
+    named = {below.front(), named.second + " " + below.front()->get_name()};
+  return named;
+}
+
+std::vector<std::string_view> commands_of(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // no group: hidden
+  return names;
+}
+
+// CLI11 names what is left over from behind, and not what could have been there.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const auto& [command, names] = named_command(app);
+  const std::string help = "; see " + names + " --help";
+  const std::vector<std::string> rest = app.remaining(true);
+  const std::vector<std::string_view> known = commands_of(*command);
+  if (!known.empty() && !rest.empty() && !rest[0].starts_with("-"))
+    return fmt::format("expected one of {}, got '{}'{}{}", fmt::join(known, ", "), rest[0],
+                       did_you_mean(rest[0], known), help);
+  const bool is_rest = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (!is_rest || rest.empty()) return error.what() + help;
+  return fmt::format("did not expect '{}'{}", fmt::join(rest, " "), help);
+}
+
 }  // namespace
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
@@ -36,7 +71,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return body();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(name, std::string(error.what()) + "; see " + name + " --help", bad_usage);
+    return complain(name, explain(app, error), bad_usage);
   } catch (const UsageError& error) {
     return complain(name, error.what(), bad_usage);
   } catch (const Error& error) {

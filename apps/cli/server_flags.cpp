@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "apps/cli/checks.h"
 #include "apps/cli/flag_table.h"
 #include "apps/cli/security_flags.h"
 
@@ -13,18 +14,18 @@ const FlagTable<ServerFlags>& table() {
       FlagTable<ServerFlags>()
           .value("threads", &ServerFlags::threads,
                  "Threads that compute; 0 = one per core. Fewer where several tasks share a machine",
-                 CLI::NonNegativeNumber)
+                 nonnegative_number())
           .value("heartbeat-timeout", &ServerFlags::heartbeat_timeout_s,
                  "Seconds of silence after which a connected task counts as lost; 0 = never",
-                 CLI::NonNegativeNumber)
+                 nonnegative_number())
           .value("spin-us", &ServerFlags::spin_us,
                  "Microseconds for which the network's thread looks for the next message before it "
                  "sleeps; about 50 where a core is left over",
-                 CLI::NonNegativeNumber)
+                 nonnegative_number())
           .size("max-incoming-bytes", &ServerFlags::max_incoming_bytes,
                 "Memory for large tensors of one other task or client, for example 16GiB")
           .value("max-connections", &ServerFlags::max_connections,
-                 "Tasks and clients that may be connected to this task", CLI::PositiveNumber);
+                 "Tasks and clients that may be connected to this task", positive_number());
   return flags;
 }
 

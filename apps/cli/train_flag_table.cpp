@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/cli/checks.h"
+
 namespace actorflow {
 namespace {
 
@@ -19,13 +21,13 @@ void add_model(Table& table) {
              CLI::Range(1, 1 << 16))
       .value("optimizer", &TrainFlags::optimizer, optimizer_names() + "; without it the model's own")
       .value("learning-rate", &TrainFlags::learning_rate,
-             "Learning rate; without it one that suits the optimizer", CLI::PositiveNumber)
+             "Learning rate; without it one that suits the optimizer", positive_number())
       .value("batch-size", &TrainFlags::batch_size,
              "Examples in one worker's step; without it as suits the model", CLI::Range(1, 1 << 20))
       .value("epochs", &TrainFlags::epochs, "Passes over the data; without it as many as suit the model",
-             CLI::PositiveNumber)
+             positive_number())
       .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
-             CLI::PositiveNumber)
+             positive_number())
       .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the examples")
       .value(
           "data,data_dir", &TrainFlags::data,
@@ -58,10 +60,10 @@ void add_strategy(Table& table) {
           "replicas-to-aggregate", &TrainFlags::replicas_to_aggregate,
           "Synchronous: gradients of a step, in place of one of each worker. With fewer the slowest are "
           "dropped",
-          CLI::PositiveNumber)
+          positive_number())
       .value("staleness-bound", &TrainFlags::staleness_bound,
              "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound",
-             CLI::NonNegativeNumber)
+             nonnegative_number())
       .present("sharded-optimizer", &TrainFlags::sharded_optimizer,
                "With multi_worker or mirrored: divide what the optimizer keeps among the workers (ZeRO "
                "stage 1); after the loss of a worker all go on from the newest checkpoint")
@@ -76,14 +78,14 @@ void add_strategy(Table& table) {
           CLI::Range(1, 1'000'000))
       .value("outer-learning-rate", &TrainFlags::outer_learning_rate,
              "With --local_steps: the rate by which the workers' mean change is applied; without it 0.7",
-             CLI::PositiveNumber)
+             positive_number())
       .value("outer-momentum", &TrainFlags::outer_momentum,
              "With --local_steps: the Nesterov momentum of these changes; without it 0.9",
              CLI::Range(0.0, 0.9999))
       .value("ps-strategy", &TrainFlags::ps_strategy,
              "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
       .value("connect-timeout", &TrainFlags::connect_timeout_s,
-             "Seconds to wait for a task that cannot be reached", CLI::PositiveNumber);
+             "Seconds to wait for a task that cannot be reached", positive_number());
 }
 
 void add_files(Table& table) {
@@ -95,13 +97,13 @@ void add_files(Table& table) {
           "Fail where the newest checkpoint is damaged, in place of falling back to the newest whole "
           "one")
       .value("save-checkpoint-secs", &TrainFlags::save_checkpoint_secs,
-             "Seconds between checkpoints; 0 = none but the last", CLI::NonNegativeNumber)
+             "Seconds between checkpoints; 0 = none but the last", nonnegative_number())
       .value("save-checkpoint-steps", &TrainFlags::save_checkpoint_steps,
-             "Steps between checkpoints, in place of seconds", CLI::NonNegativeNumber)
+             "Steps between checkpoints, in place of seconds", nonnegative_number())
       .value("summary-dir", &TrainFlags::summary_folder,
              "Folder for TensorBoard's event files, which the chief writes; an evaluator's are in eval/")
       .value("save-summaries-steps", &TrainFlags::save_summaries_steps, "Steps between summaries",
-             CLI::PositiveNumber)
+             positive_number())
       .value("report", &TrainFlags::report, "File for a report in JSON; - for standard output")
       .value("plots,plots_dir", &TrainFlags::plots,
              "Folder for pictures (SVG) of the run: learning curves, what was taken for what, and "

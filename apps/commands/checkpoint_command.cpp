@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "dataflow/values/error.h"
@@ -122,7 +123,7 @@ void add_checkpoint_command(CLI::App& app, Command& command) {
   });
   CLI::App* one = add(*checkpoint, "show", "The tensors of a checkpoint", *arguments);
   one->add_option("--step", arguments->step, "Its step; the newest by default")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number());
   one->callback([&command, arguments] { command = [arguments] { return show(*arguments); }; });
   add(*checkpoint, "verify", "Check every byte of the checkpoints of a folder", *arguments)
       ->callback([&command, arguments] { command = [arguments] { return verify(arguments->folder); }; });

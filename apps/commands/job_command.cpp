@@ -16,7 +16,8 @@ namespace {
 
 // Programs of jobs lie beside this one. Returns only if there is none of that name.
 int run_program_of_jobs(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw UsageError("say which program of jobs: actorflow job word_count --help");
+  if (arguments.empty() || arguments[0].starts_with("-"))
+    throw UsageError("say which program of jobs: actorflow job word_count --help");
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::string path = (folder / std::filesystem::path(arguments[0]).filename()).string();
   std::vector<char*> argv;

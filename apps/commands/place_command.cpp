@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "apps/training/models/model_choice.h"
@@ -106,7 +107,7 @@ void add_place_command(CLI::App& app, Command& chosen) {
   add_count(*sub, "ps", command->ps, "Parameter servers", 1024);
   add_count(*sub, "workers", command->workers, "Workers", 1024);
   sub->add_option("--worker", command->worker, "Whose graph is shown")
-      ->check(CLI::NonNegativeNumber)
+      ->check(nonnegative_number())
       ->capture_default_str();
   sub->add_flag("--sync", command->sync, "Synchronous training");
   sub->add_option(both_spellings("ps-strategy"), command->ps_strategy,

@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "actors/models/text/sample.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "apps/training/models/trained_model.h"
@@ -26,11 +28,12 @@ int run(const SampleCommand& command) {
                     command.checkpoint_folder, describe(loaded.what.choice)));
   SampleOptions options = command.options;
   options.context = block_of(loaded.what.choice);
-  options.on_character = [](std::string_view character) {
+  bool prompted = false;  // sample() looks at the prompt before it gives a character
+  options.on_character = [&](std::string_view character) {
+    if (!std::exchange(prompted, true)) fmt::print("{}", command.prompt);
     std::fwrite(character.data(), 1, character.size(), stdout);
     std::fflush(stdout);
   };
-  fmt::print("{}", command.prompt);
   check_usage(
       [&] { sample(loaded.model, Vocabulary::of(loaded.what.data.alphabet), command.prompt, options); });
   fmt::print("\n");
@@ -51,11 +54,11 @@ void add_sample_command(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   sub->add_option("--temperature", command->options.temperature,
                   "Below 1 likely characters become likelier; 0: always the likeliest")
-      ->check(CLI::NonNegativeNumber)
+      ->check(nonnegative_number())
       ->capture_default_str();
   sub->add_option("--top-k,--top_k", command->options.top_k,
                   "Draw among so many likeliest characters; 0: among all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(nonnegative_number())
       ->capture_default_str();
   sub->add_option("--seed", command->options.seed, "Another one gives another text")
       ->capture_default_str();

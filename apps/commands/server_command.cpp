@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/start_number.h"
 #include "actors/task/server.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -81,7 +82,7 @@ void add_server_command(CLI::App& app, Command& chosen) {
   server
       ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
                    "Seconds to wait for a task that cannot be reached")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   server->add_option(
       both_spellings("checkpoint-dir"), command->checkpoint_dir,

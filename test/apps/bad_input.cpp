@@ -49,9 +49,22 @@ BOOST_AUTO_TEST_SUITE(bad_input)
 
 BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow"}, bad_usage, {"expected a command"});
-  expect_failure({"actorflow", "trian"}, bad_usage, {"trian"});
+  expect_failure({"actorflow", "trian", "mnist"}, bad_usage, {"got 'trian'", "did you mean 'train'?"});
   expect_failure({"actorflow", "train"}, bad_usage, {"what to train"});
-  expect_failure({"actorflow", "train", "mnits"}, bad_usage, {"mnits"});
+  expect_failure({"actorflow", "train", "minst"}, bad_usage,
+                 {"expected one of mnist, digits", "got 'minst'", "see actorflow train --help"});
+  expect_failure({"actorflow", "checkpoint", "lst", "x"}, bad_usage, {"list", "got 'lst'"});
+  expect_failure({"actorflow", "train", "mnist", "--lr", "0.1"}, bad_usage,
+                 {"did not expect '--lr 0.1'", "see actorflow train mnist --help"});
+  for (const char* rate : {"fast", "0", "nan"})
+    expect_failure({"actorflow", "train", "mnist", "--learning_rate", rate}, bad_usage,
+                   {"--learning-rate: expected a number above 0, got '" + std::string(rate)});
+  expect_failure({"actorflow", "train", "mnist", "--heartbeat_timeout=-1"}, bad_usage,
+                 {"expected 0 or a number above it, got '-1'"});
+  expect_failure({"actorflow", "train", "mnist", "--data=no_such"}, failed_run,
+                 {"no_such: expected a folder of images", "nothing is there"});
+  expect_failure({"actorflow", "job", "--help"}, bad_usage, {"actorflow job word_count"});
+  expect_failure({"word_count", "--memory", "lots"}, bad_usage, {"--memory", "lots"});
   expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
   expect_failure({"actorflow", "train", "mnist", "--sync", "--async"}, bad_usage, {"--sync", "--async"});
   expect_failure({"actorflow", "train", "mnist", "--staleness_bound=1"}, bad_usage,

@@ -217,6 +217,10 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   };
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
   expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
+  expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
+  const Folder folder;
+  write_file(folder.file("taken"), "");
+  expect({"digits", "--save", folder.file("taken")}, "/taken' is a file, not a folder");
   expect({"digits", "--batch_size", "5000"}, "a batch of 5000 is larger than all that member 0 learns");
   expect({"digits", "--memberz", "3"}, "--memberz was given");
   expect({"iris", "--model", "lenet"}, "the model lenet does not take examples that are float32[4]");
