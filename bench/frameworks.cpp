@@ -41,12 +41,16 @@ struct Close {
   void operator()(std::FILE* pipe) const { pclose(pipe); }
 };
 
-// What a script of this folder prints; `launcher` is what Python runs it by.
-std::string output_of(const Framework& framework, const std::string& script,
-                      const std::string& arguments, const std::string& launcher = "") {
+void expect_installed(const Framework& framework) {
   if (!has(framework.package))
     throw Skipped(
         fmt::format("{} has no {} (ACTORFLOW_PYTHON names another)", python(), framework.name));
+}
+
+// What a script of this folder prints; `launcher` is what Python runs it by.
+std::string output_of(const Framework& framework, const std::string& script,
+                      const std::string& arguments, const std::string& launcher = "") {
+  expect_installed(framework);
   const std::string path = std::string(ACTORFLOW_BENCH_SCRIPTS) + "/" + script;
   const std::string command =
       fmt::format("{} {}{} {}", quoted(python()), launcher, quoted(path), arguments);
@@ -85,6 +89,7 @@ double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds) {
 }
 
 double torchrun_seconds(int tasks) {
+  expect_installed(pytorch);  // before the clock starts: it imports the package
   std::string printed;
   const double seconds = seconds_of([&] {
     printed =

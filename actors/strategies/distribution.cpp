@@ -1,5 +1,7 @@
 #include "actors/strategies/distribution.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -34,7 +36,14 @@ std::shared_ptr<Server> server_from_environment(const ReplicaOptions& replica, S
 // As `actorflow launch` hands them to its tasks.
 void take_credentials(ServerOptions& options) {
   const char* folder = std::getenv("ACTORFLOW_CREDENTIALS");
-  if (folder && options.credentials.empty() && !options.insecure) options.credentials = folder;
+  if (!folder || !*folder) return;
+  if (options.insecure)
+    throw Error(Code::failed_precondition,
+                fmt::format("the program sets ServerOptions::insecure, but ACTORFLOW_CREDENTIALS names "
+                            "the credentials '{}'; omit insecure, or unset the variable (launch "
+                            "without --secure and --tls)",
+                            folder));
+  if (options.credentials.empty()) options.credentials = folder;
 }
 
 const Server* server_of(const OneDevice&) { return nullptr; }

@@ -125,8 +125,9 @@ using Distribution =
 // what mpirun, srun or torchrun say to the processes that they start
 // (schema/environment/task_from_environment.h). Parameter servers, or workers that hold the variables
 // where the cluster has no "ps"; one device for a process that was started alone. `server` gives what
-// the environment does not: threads, timeouts, and credentials, if ACTORFLOW_CREDENTIALS names none.
-// ElasticMirrored in an elastic job. Throws what task_from_environment(), ElasticTask and Server throw.
+// the environment does not: threads, timeouts, and credentials, before those that ACTORFLOW_CREDENTIALS
+// names. ElasticMirrored in an elastic job. Throws failed_precondition if `server` is insecure although
+// that variable is there, and what task_from_environment(), ElasticTask and Server throw.
 Distribution distribution_from_environment(const ReplicaOptions& options = {.strategy = Synchronous{}},
                                            ServerOptions server = {});
 

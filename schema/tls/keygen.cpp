@@ -43,6 +43,10 @@ void write_private(const std::string& path, const std::string& text) {
   if (!failed.empty()) fail("cannot write " + failed);
 }
 
+Validity validity(const KeygenOptions& options, int days) {
+  return {options.now - clock_difference, options.now + days * seconds_per_day};
+}
+
 class Folder {
  public:
   explicit Folder(const KeygenOptions& options)
@@ -53,7 +57,7 @@ class Folder {
   CertificateAuthority authority(KeygenReport& report) const {
     if (!options_.replace_authority)
       if (auto there = existing_authority()) return std::move(*there);
-    auto made = CertificateAuthority::create(validity(options_.authority_days));
+    auto made = CertificateAuthority::create(validity(options_, options_.authority_days));
     const KeyPair pem = made.pem();
     write_private(authority_key_, pem.key);
     write_private(authority_certificate_, pem.certificate);
@@ -68,7 +72,7 @@ class Folder {
     if (certificate && key && !options_.renew)
       entry.valid_until = usable_until(authority, {*certificate, *key});
     if (entry.valid_until > options_.now) return entry;
-    const KeyPair pair = authority.issue(holder, validity(options_.days));
+    const KeyPair pair = authority.issue(holder, validity(options_, options_.days));
     write_private(files.key, pair.key);
     write_private(files.certificate, pair.certificate);
     entry.made = true;
@@ -77,10 +81,6 @@ class Folder {
   }
 
  private:
-  Validity validity(int days) const {
-    return {options_.now - clock_difference, options_.now + days * seconds_per_day};
-  }
-
   std::optional<CertificateAuthority> existing_authority() const {
     const auto certificate = read_text_file(authority_certificate_),
                key = read_text_file(authority_key_);
@@ -127,6 +127,17 @@ KeygenReport generate_keys(const KeygenOptions& options) {
   for (const auto& task : options.tasks) report.entries.push_back(folder.entry(authority, task));
   report.entries.push_back(folder.entry(authority, std::nullopt));
   return report;
+}
+
+std::map<TaskName, Credentials> make_credentials(const KeygenOptions& options) {
+  const auto authority = CertificateAuthority::create(validity(options, options.authority_days));
+  const std::string trusted = authority.pem().certificate;
+  std::map<TaskName, Credentials> made;
+  for (const auto& task : options.tasks) {
+    const KeyPair pair = authority.issue(task, validity(options, options.days));
+    made[task] = {trusted, pair.certificate, pair.key};
+  }
+  return made;
 }
 
 }  // namespace actorflow

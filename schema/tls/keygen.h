@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,9 @@ struct KeygenReport {
 // file is written whole or not at all. Throws failed_precondition for an authority that cannot sign any
 // more, permission_denied for a folder that others may write to, disk_error if a file cannot be written.
 KeygenReport generate_keys(const KeygenOptions& options);
+
+// Credentials of the tasks alone, by a new authority whose key nobody keeps: no file is written. Of the
+// options only the tasks and the times count.
+std::map<TaskName, Credentials> make_credentials(const KeygenOptions& options);
 
 }  // namespace actorflow

@@ -42,6 +42,7 @@ Keeper::Keeper(std::string version)
       signals_(watch_signals()) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   allow_many_descriptors();
+  clear_abandoned_keys();
 }
 
 void Keeper::run() {

@@ -24,7 +24,19 @@ FileDescriptor open_folder(const std::string& path) {
   return FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// A folder without a lock has lost its process. Called while nobody makes one.
+Error failure(const std::string& path, const char* what) {
+  return {Code::disk_error, fmt::format("the folder '{}' for credentials cannot be {}: {}", path, what,
+                                        std::strerror(errno))};
+}
+
+// While it is held nobody else makes or clears folders.
+FileDescriptor take_turn(const std::string& all) {
+  FileDescriptor turn = open_folder(all);
+  if (!turn || flock(turn.get(), LOCK_EX) != 0) throw failure(all, "locked");
+  return turn;
+}
+
+// A folder without a lock has lost its process. REQUIRES: it is our turn.
 void clear_abandoned(const std::string& all) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(all, ignored)) {
@@ -38,14 +50,11 @@ void clear_abandoned(const std::string& all) {
 
 KeyFolder::KeyFolder() {
   const std::string all = own_folder();
-  const FileDescriptor turn = open_folder(all);
-  flock(turn.get(), LOCK_EX);
+  const FileDescriptor turn = take_turn(all);
   clear_abandoned(all);
   path_ = all + "/" + name_begin + "XXXXXX";
   if (mkdtemp(path_.data())) lock_ = open_folder(path_);
-  if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(Code::disk_error, fmt::format("the folder '{}' for credentials cannot be made: {}",
-                                              path_, std::strerror(errno)));
+  if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) throw failure(path_, "made");
 }
 
 KeyFolder::~KeyFolder() {
@@ -57,6 +66,15 @@ void KeyFolder::add(const std::string& name, const std::string& bytes) const {
   if (const std::string failed = write_private_file(path_ + "/" + name, bytes); !failed.empty())
     throw Error(Code::disk_error,
                 fmt::format("the credentials '{}' cannot be written: {}", failed, std::strerror(errno)));
+}
+
+void clear_abandoned_keys() {
+  try {
+    const std::string all = own_folder();
+    const FileDescriptor turn = take_turn(all);
+    clear_abandoned(all);
+  } catch (const std::exception&) {  // said when a folder is made
+  }
 }
 
 }  // namespace actorflow

@@ -8,7 +8,7 @@
 namespace actorflow {
 
 // A folder that its owner alone enters, mode 0700, with files that he alone reads, 0600. It disappears
-// with the object; what a killed process has left is cleared away by the next one.
+// with the object; what a killed process has left goes with the next one, or clear_abandoned_keys().
 class KeyFolder {
  public:
   // Throws Error that names the folder and the system's words.
@@ -25,5 +25,8 @@ class KeyFolder {
   std::string path_;
   FileDescriptor lock_;  // held as long as the folder is in use
 };
+
+// Clears away what killed processes have left, as far as it can.
+void clear_abandoned_keys();
 
 }  // namespace actorflow

@@ -36,14 +36,17 @@ struct ProgramEnd {
 ProgramEnd wait_for(pid_t program, const sigset_t& signals) {
   ProgramEnd end;
   while (true) {
-    int status = 0;
-    if (waitpid(program, &status, WNOHANG) == program) {
-      end.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    siginfo_t ended{};
+    waitid(P_PID, program, &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid == program) {
+      kill(-program, SIGKILL);  // what it has left; until it is reaped the number is its own
+      waitpid(program, nullptr, 0);
+      end.status = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
       return end;
     }
     if (const int signal = sigwaitinfo(&signals, nullptr); signal != SIGINT && signal != SIGTERM)
       continue;
-    kill(program, end.is_last ? SIGKILL : SIGTERM);
+    kill(-program, end.is_last ? SIGKILL : SIGTERM);
     end.is_last = true;
   }
 }

@@ -1,11 +1,7 @@
 #include "apps/launch/run/job_credentials.h"
 
 #include <chrono>
-#include <filesystem>
-#include <optional>
 
-#include "apps/launch/keeper/key_folder.h"
-#include "schema/credentials.h"
 #include "schema/tls/keygen.h"
 
 namespace actorflow {
@@ -13,30 +9,32 @@ namespace {
 
 constexpr const char* authority_name = "ca.crt";
 
-std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
-
-}  // namespace
-
-JobCredentials::JobCredentials(const std::string& folder, const std::vector<TaskName>& tasks) {
-  std::optional<KeyFolder> temporary;
-  if (folder.empty()) temporary.emplace();
-  make_and_read(temporary ? temporary->path() : folder, tasks);
-}
-
-void JobCredentials::make_and_read(const std::string& folder, const std::vector<TaskName>& tasks) {
+KeygenOptions options_for(const std::string& folder, const std::vector<TaskName>& tasks) {
   KeygenOptions options;
   options.folder = folder;
   options.tasks = tasks;
   options.now = std::chrono::duration_cast<std::chrono::seconds>(
                     std::chrono::system_clock::now().time_since_epoch())
                     .count();
-  generate_keys(options);
-  for (const auto& task : tasks) {
-    const CredentialFiles files(folder, task);
-    const Credentials read = read_credentials(folder, task);
-    own_[task] = {name_of(files.certificate), read.certificate, name_of(files.key), read.key};
-    authority_ = read.authority;
+  return options;
+}
+
+}  // namespace
+
+JobCredentials::JobCredentials(const std::string& folder, const std::vector<TaskName>& tasks) {
+  const KeygenOptions options = options_for(folder, tasks);
+  if (folder.empty()) {
+    for (const auto& [task, made] : make_credentials(options)) add(task, made);
+  } else {
+    generate_keys(options);
+    for (const auto& task : tasks) add(task, read_credentials(folder, task));
   }
+}
+
+void JobCredentials::add(const TaskName& task, const Credentials& credentials) {
+  const CredentialFiles files("", task);
+  own_[task] = {files.certificate, credentials.certificate, files.key, credentials.key};
+  authority_ = credentials.authority;
 }
 
 Frame JobCredentials::frame_for(const std::vector<TaskName>& tasks) const {

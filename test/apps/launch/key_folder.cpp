@@ -1,5 +1,6 @@
 #include "apps/launch/keeper/key_folder.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "test/apps/launch/support/launched.h"
 #include "test/support/folder.h"
 
 namespace actorflow::test {
@@ -39,6 +41,22 @@ std::string folder_of_a_killed_process() {
   return path;
 }
 
+// What comes of a folder when this process can open nothing more.
+std::string words_without_descriptors() {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  std::string words;
+  try {
+    const KeyFolder folder;
+  } catch (const std::exception& error) {
+    words = error.what();
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  return words;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(key_folder)
@@ -64,6 +82,20 @@ BOOST_AUTO_TEST_CASE(what_a_killed_process_has_left_is_cleared_away_by_the_next_
   const KeyFolder next;
   BOOST_TEST(!std::filesystem::exists(path));
   BOOST_TEST(std::filesystem::exists(running.path()));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_without_credentials_clears_them_away_too) {
+  const KeyFolder running;
+  const std::string path = folder_of_a_killed_process();
+  BOOST_TEST(!path.empty());
+  Process job(launch_command({"-np", "1", "true"}));
+  BOOST_TEST(job.wait() == 0);
+  BOOST_TEST(!std::filesystem::exists(path));
+  BOOST_TEST(std::filesystem::exists(running.path()));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_made_without_a_turn) {
+  expect(words_without_descriptors(), "for credentials cannot be locked: Too many open files");
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_named) {

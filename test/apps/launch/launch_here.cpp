@@ -267,6 +267,13 @@ BOOST_AUTO_TEST_CASE(three_hundred_restarts_leave_no_descriptor) {
   BOOST_TEST(count_of(job.output(), "worker 0 | a line") == 301u);
 }
 
+BOOST_AUTO_TEST_CASE(a_low_limit_of_descriptors_is_enough_for_two_tasks) {
+  Process job({"/bin/sh", "-c", "ulimit -n 40; exec \"$0\" launch -np 2 echo hello",
+               ACTORFLOW_BIN_DIR "/actorflow"});
+  BOOST_TEST(job.wait() == 0);
+  for (const char* line : {"worker 0 | hello\n", "worker 1 | hello\n"}) expect(job.output(), line);
+}
+
 BOOST_AUTO_TEST_CASE(the_ports_of_two_hundred_tasks_are_free_afterwards) {
   Launched job({"-np", "200"}, shell("test $RANK != 0 || echo $TF_CONFIG"));
   BOOST_TEST(job.wait() == 0);

@@ -1,4 +1,6 @@
 // `actorflow supervise` as a process.
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -12,6 +14,15 @@ using Words = std::vector<std::string>;
 
 Words supervise(const std::string& pause, const std::string& script) {
   return {"actorflow", "supervise", "--pause", pause, "/bin/sh", "-c", script};
+}
+
+// Test programs run side by side.
+std::string own_mark() { return "supervised" + std::to_string(getpid()); }
+
+Words marked(Words command) {
+  command[0] = ACTORFLOW_BIN_DIR "/actorflow";
+  command.insert(command.begin(), {"/usr/bin/env", "ACTORFLOW_TEST_MARK=" + own_mark()});
+  return command;
 }
 
 std::ptrdiff_t num_lines(const std::string& path) {
@@ -64,14 +75,34 @@ BOOST_AUTO_TEST_CASE(signals_end_the_program_and_then_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_program_does_not_outlive_it) {
-  Words command = supervise("0", "echo began; exec sleep 1000");
-  command.insert(command.begin(), {"/usr/bin/env", "ACTORFLOW_TEST_MARK=supervised"});
-  command[2] = ACTORFLOW_BIN_DIR "/actorflow";
-  Process process(command);
+  Process process(marked(supervise("0", "echo began; exec sleep 1000")));
   BOOST_REQUIRE(process.prints("began"));
-  expect_marked("supervised", 2);
+  expect_marked(own_mark(), 2);
   process.send_signal(SIGKILL);
-  expect_marked("supervised", 0);
+  expect_marked(own_mark(), 0);
+}
+
+BOOST_AUTO_TEST_CASE(nor_does_what_the_program_has_started) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process(marked(supervise("0", "echo began; sleep 1000; true")));
+    BOOST_REQUIRE(process.prints("began"));
+    expect_marked(own_mark(), 3);
+    process.send_signal(signal);
+    BOOST_TEST(process.wait() == 143);
+    expect_marked(own_mark(), 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_leaves_nothing_to_the_next_one) {
+  const Folder folder;
+  Process process(marked(supervise("0", "test -e " + folder.file("second") +
+                                            " && echo again && exec sleep 1000; touch " +
+                                            folder.file("second") + "; sleep 1000 & exit 1")));
+  BOOST_REQUIRE(process.prints("again"));
+  expect_marked(own_mark(), 2);
+  process.send_signal(SIGTERM);
+  BOOST_TEST(process.wait() == 143);
+  expect_marked(own_mark(), 0);
 }
 
 BOOST_AUTO_TEST_CASE(arguments_are_the_programs) {
