@@ -240,7 +240,9 @@ void add_stop_command(CLI::App& app, Command& chosen) {
   stop->callback([job, &chosen] {
     chosen = [job] {
       if (job->empty()) {
-        for (const auto& running : running_jobs()) fmt::print("{}\n", running);
+        const auto jobs = running_jobs();
+        for (const auto& running : jobs) fmt::print("{}\n", running);
+        if (jobs.empty()) fmt::print(stderr, "no job runs here\n");
       } else {
         stop_job(*job);
         fmt::print("job {} has ended\n", *job);

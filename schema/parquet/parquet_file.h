@@ -54,8 +54,8 @@ class ParquetRows {
   virtual std::uint64_t file_bytes() const = 0;  // that the wanted columns of the group have
 };
 
-// Throws what reads its bytes; data_loss, naming the file, for one that is no Parquet file or is
-// damaged. Not thread-safe.
+// Throws what reads its bytes; naming the file: data_loss for one that is no Parquet file or is damaged,
+// unimplemented for an encrypted one, resource_exhausted for pages that are too large. Not thread-safe.
 class ParquetFile {
  public:
   virtual ~ParquetFile() = default;

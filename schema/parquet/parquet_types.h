@@ -52,8 +52,8 @@ struct ParquetField {
 bool takes_column(const ParquetField& field, const ParquetColumn& column);
 
 // The numbers of the columns of a file that have these names, for the fields in their order. Throws
-// not_found for one that is missing, and invalid_argument for a field that does not take its column;
-// both name the file.
+// not_found for one that is missing, and invalid_argument for a name that is there twice and a field
+// that does not take its column; all name the file.
 std::vector<std::size_t> match_columns(const std::string& file, std::span<const ParquetColumn> columns,
                                        std::span<const std::string> names,
                                        std::span<const ParquetField> fields);

@@ -59,6 +59,14 @@ bool has_ended(FileDescriptor& socket, std::chrono::milliseconds limit) {
   return !socket;
 }
 
+[[noreturn]] void throw_no_job(const std::string& job) {
+  const auto running = running_jobs();
+  throw Error(
+      Code::not_found,
+      fmt::format("no job '{}' runs here; {}", job,
+                  running.empty() ? "none does" : fmt::format("running: {}", fmt::join(running, ", "))));
+}
+
 }  // namespace
 
 StopSocket::StopSocket() : job_(std::to_string(getpid())), path_(own_folder() + "/" + job_) {
@@ -107,9 +115,7 @@ void stop_job(const std::string& job) {
   const bool is_number = !job.empty() && job.find_first_not_of("0123456789") == job.npos;
   FileDescriptor socket;
   if (is_number) socket = connect_to(own_folder() + "/" + job);
-  if (!socket)
-    throw Error(Code::not_found,
-                fmt::format("no job '{}' runs here; running: {}", job, fmt::join(running_jobs(), ", ")));
+  if (!socket) throw_no_job(job);
   write_all(socket, "stop");
   if (has_ended(socket, say_after)) return;
   fmt::print(stderr, "waiting for the launcher of job {} to end its tasks\n", job);
