@@ -47,8 +47,8 @@ BOOST_AUTO_TEST_CASE(the_command_lists_the_checkpoints_of_a_folder) {
   for (const int step : {5, 12}) save_step(folder, step);
   const auto [status, output] = checkpoint_command({"list", folder.path()});
   BOOST_TEST(status == 0);
-  BOOST_TEST(has(output, "step +saved +variables +files +size"), output);
-  BOOST_TEST(has(output, " 12  2023-11-1[45] [0-9:]+ +2 +1 +[0-9.]+ KiB\n +5 "), output);
+  BOOST_TEST(has(output, "step +saved +variables +files +size +manifest"), output);
+  BOOST_TEST(has(output, " 12  2023-11-1[45] [0-9:]+ +2 +1 +[0-9.]+ KiB +step-12.manifest\n +5 "), output);
 }
 
 BOOST_AUTO_TEST_CASE(the_command_shows_the_tensors_of_a_checkpoint) {

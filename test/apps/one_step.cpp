@@ -48,15 +48,22 @@ struct Job {
   }
 };
 
-void expect_one_step(std::vector<std::string> flags) {
-  Job job(std::move(flags));
+// Returns whether steps were held for one of them.
+bool run_to_the_end(const std::vector<std::string>& flags) {
+  Job job(flags);
   job.look_until(last_step);
   job.trainers.expect_success();
   BOOST_TEST(job.watch.seen() > 20U);
   BOOST_TEST(job.watch.of_several_steps() == 0);
-  BOOST_TEST(job.trainers.task("worker", 0).output().find("for which all replicas stood still") !=
-                 std::string::npos,
-             "no step was ever held");
+  return job.trainers.task("worker", 0).output().find("for which all replicas stood still") !=
+         std::string::npos;
+}
+
+// On a busy machine it may be that all rest whenever the chief saves.
+void expect_one_step(const std::vector<std::string>& flags) {
+  for (int jobs = 0; jobs < 5; ++jobs)
+    if (run_to_the_end(flags)) return;
+  BOOST_ERROR("no step was ever held in five jobs");
 }
 
 // kill -9 of the chief, who saves most of the time: nobody is held for longer, and what was saved is
