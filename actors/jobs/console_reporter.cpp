@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include "schema/json.h"
@@ -10,17 +12,36 @@
 namespace actorflow {
 namespace {
 
+double quotient(std::uint64_t a, std::uint64_t b) {
+  return static_cast<double>(a) / static_cast<double>(b);
+}
+
+// By bytes, if it is known how many there are: not of compressed files, and samples pass over most. What
+// an earlier run has made is not read.
+double share_read(const StageReport& report) {
+  if (report.parts == report.resumed) return 1;
+  const double to_read =
+      static_cast<double>(report.input_bytes) * quotient(report.parts - report.resumed, report.parts);
+  const auto read = static_cast<double>(report.bytes_read);
+  if (report.stage == 0 || to_read == 0 || read > to_read)
+    return quotient(report.done - std::min(report.done, report.resumed), report.parts - report.resumed);
+  return read / to_read;
+}
+
+// Of what was read and put aside so far, since all that is put aside is read once more.
+double share_merged(const StageReport& report) {
+  const std::uint64_t read = std::max<std::uint64_t>(1, report.bytes_read),
+                      merged = std::min(report.bytes_merged, report.bytes_put_aside);
+  return quotient(read + merged, read + report.bytes_put_aside);
+}
+
 constexpr double interval_s = 2;
 constexpr double mib = 1 << 20;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
-// By what was read of the input, if that is known; else by parts.
 std::string time_left(const StageReport& report) {
-  const double done =
-      report.input_bytes > 0
-          ? static_cast<double>(report.bytes_read) / static_cast<double>(report.input_bytes)
-          : static_cast<double>(report.done) / static_cast<double>(report.parts);
-  if (done <= 0 || done >= 1) return "";
-  return fmt::format(", about {:.0f} s left", report.seconds / done * (1 - done));
+  const auto seconds = seconds_left(report);
+  return seconds ? fmt::format(", about {:.0f} s left", *seconds) : "";
 }
 
 std::string line(const StageReport& report) {
@@ -36,10 +57,15 @@ std::string line(const StageReport& report) {
                       static_cast<double>(report.bytes_read) / mib, report.seconds);
   if (report.seconds > 0)
     text += fmt::format(", {:.0f} MiB/s", static_cast<double>(report.bytes_read) / mib / report.seconds);
+  if (report.bytes_shuffled > 0)
+    text += fmt::format(", {:.0f} MiB shuffled", static_cast<double>(report.bytes_shuffled) / mib);
   if (report.bytes_spilled > 0)
     text +=
         fmt::format(", {:.0f} MiB put aside on disk", static_cast<double>(report.bytes_spilled) / mib);
   if (report.is_last) return text;
+  if (report.bytes_put_aside > 0)
+    text += fmt::format(", {:.0f} of {:.0f} MiB merged", static_cast<double>(report.bytes_merged) / mib,
+                        static_cast<double>(report.bytes_put_aside) / mib);
   if (!report.slowest.empty()) text += ", slowest: " + report.slowest;
   return text + time_left(report);
 }
@@ -60,10 +86,14 @@ std::string json(const StageReport& report) {
                                   {"records_read", number(report.records_read)},
                                   {"bytes_read", number(report.bytes_read)},
                                   {"input_bytes", number(report.input_bytes)},
+                                  {"bytes_shuffled", number(report.bytes_shuffled)},
+                                  {"bytes_put_aside", number(report.bytes_put_aside)},
+                                  {"bytes_merged", number(report.bytes_merged)},
                                   {"bytes_spilled", number(report.bytes_spilled)},
                                   {"bytes_in_memory", number(report.bytes_in_memory)},
                                   {"seconds", report.seconds},
                                   {"busy_seconds", report.busy_seconds},
+                                  {"seconds_left", seconds_left(report).value_or(unknown)},
                                   {"ended", number(report.is_last)}});
   std::erase(text, '\n');
   return text;
@@ -71,12 +101,23 @@ std::string json(const StageReport& report) {
 
 }  // namespace
 
+// What is still to be read will be put aside as what was read so far.
+std::optional<double> seconds_left(const StageReport& report) {
+  const double done = share_read(report) * share_merged(report);
+  if (report.is_last || done <= 0 || done >= 1) return std::nullopt;
+  return report.seconds / done * (1 - done);
+}
+
+std::string progress_line(const StageReport& report, bool as_json) {
+  return as_json ? json(report) : line(report);
+}
+
 void ConsoleReporter::report(const StageReport& report) {
   if (report.stage != stage_) printed_at_ = 0;
   stage_ = report.stage;
   if (!report.is_last && report.seconds - printed_at_ < interval_s) return;
   printed_at_ = report.seconds;
-  fmt::print(stderr, "{}\n", json_ ? json(report) : line(report));
+  fmt::print(stderr, "{}\n", progress_line(report, json_));
 }
 
 }  // namespace actorflow

@@ -43,6 +43,7 @@ bool RunBlocks::next() {
 
 void RunBlocks::read(const Run::Block& block, std::span<std::byte> into) {
   part_->scratch().read(block.offset, into);
+  part_->has_merged(into.size());
   if (hash_bytes(into) != block.checksum) throw_changed(block);
 }
 

@@ -295,7 +295,7 @@ bool is_of_collectives(std::string_view handler) { return handler.starts_with("c
 
 // Handlers of jobs whose answer is the last that they do: it throws, or has been given.
 bool ends_with_its_answer(std::string_view handler) {
-  return handler == "job-agent/RunPart" || handler == "part/Tick" || handler == "part/CommitAttempt";
+  return handler == "part/Tick" || handler == "part/CommitAttempt";
 }
 
 // Lets each handler that `chosen` takes throw, at its beginning and at its end. Returns how many.

@@ -18,24 +18,22 @@ void JobAgent::on(const RunPart& run) {
   const auto stage = stages_.find(run.id.stage);
   if (stage == stages_.end() || !stage->second.spec)
     throw Error(Code::aborted, "this task does not run the stage");
-  Attempt attempt;
+  Attempt& attempt = attempts_[run.id];  // refuse() drops it
   attempt.skips = {run.skips.begin(), run.skips.end()};
   attempt.made = run.made;
   for (const auto& [set, holders] : run.inputs) {
     attempt.inputs.push_back(set);
     if (!fetcher_.want(set, holders)) attempt.missing.insert(set);
   }
-  const bool ready = attempt.missing.empty();
-  attempts_.emplace(run.id, std::move(attempt));
-  if (!ready) return;
-  attempts_.at(run.id).state = State::queued;
+  if (!attempt.missing.empty()) return;
+  attempt.state = State::queued;
   queue_.push_back(run.id);
   run_queued();
 }
 
 void JobAgent::refuse(const Sender&, const RunPart& run, Status why) {
-  attempts_.erase(run.id);
   order_.mail->to_coordinator(PartNotRun{run.id, std::move(why), {}});
+  if (attempts_.contains(run.id)) cancel(run.id);
 }
 
 void JobAgent::on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals) {
@@ -72,7 +70,7 @@ void JobAgent::run_queued() {
 void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   const Stage& stage = stages_.at(id.stage);
   attempt.state = State::runs;
-  const bool writes_chunks = stage.kept && !tools_.work_folder.empty();
+  const bool writes_chunks = stage.spec->keeps && !tools_.work_folder.empty();
   attempt.runner = self_->spawn(
       part_actor,
       PartAssignment{
@@ -122,19 +120,21 @@ void JobAgent::on(const AttemptRan& ran) {
 // A part of this task whose records are gone, or have changed on the disk, is to be made again; what
 // came from another task only has to come again.
 void JobAgent::say_ran(const AttemptRan& ran) {
-  const auto kept = ran.lost ? order_.kept->find(ran.lost->first) : nullptr;
+  const auto kept = ran.lost ? order_.kept->find(ran.lost->stage) : nullptr;
   if (!kept) return order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record});
-  const bool is_own = kept->lose(ran.lost->second);
-  if (!is_own && ran.status.code == Code::data_loss)
+  const bool was_lost_before = ran.lost->chunks && !kept->lose(ran.lost->part, ran.lost->chunks);
+  if (!ran.lost->is_own && ran.status.code == Code::data_loss)
     return order_.mail->to_coordinator(PartRan{ran.id, {Code::disk_error, ran.status.message}, {}});
-  order_.mail->to_coordinator(PartNotRun{
-      ran.id, ran.status, MissingPart{ran.lost->first, ran.lost->second, order_.mail->own()}});
+  // What has come in the place of a copy that was lost before is as good as any.
+  const int holder = was_lost_before ? StageTracker::nowhere : order_.mail->own();
+  order_.mail->to_coordinator(
+      PartNotRun{ran.id, ran.status, MissingPart{ran.lost->stage, ran.lost->part, holder}});
 }
 
 void JobAgent::on(AttemptMade& made) {
   const auto stage = stages_.find(made.id.stage);
-  if (made.status.ok() && stage != stages_.end() && stage->second.kept)
-    stage->second.kept->keep(made.id.part, std::move(made.product.chunks));
+  const auto kept = stage == stages_.end() ? nullptr : stage->second.kept.lock();
+  if (made.status.ok() && kept) kept->keep(made.id.part, std::move(made.product.chunks));
   say_progress();
   order_.mail->to_coordinator(
       PartMade{made.id, std::move(made.status), std::move(made.product.outcome)});

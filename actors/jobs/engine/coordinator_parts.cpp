@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "actors/jobs/engine/job_coordinator.h"
@@ -17,11 +18,11 @@ bool may_pass(Code code) {
 }
 
 constexpr std::size_t slots_per_backup = 10;
+constexpr double seconds_to_first_warning = 2, seconds_between_warnings = 10;
 
 Point made_again("a part of a job that was lost is made again"),
-    refused("an attempt that came too late is refused"),
-    not_there("slices that a task was asked for are not there"),
-    backed_up("a slow part of a job runs twice");
+    refused("an attempt that came too late is refused"), backed_up("a slow part of a job runs twice"),
+    not_there("slices that a task was asked for are not there");
 
 }  // namespace
 
@@ -116,6 +117,7 @@ void JobCoordinator::on(int from, const PartRan& ran) {
   const auto found = stages_.find(ran.id.stage);
   if (found == stages_.end() || found->second.tracker.parts() <= ran.id.part) return;
   Stage& stage = found->second;
+  stage.lacks.erase(static_cast<std::size_t>(ran.id.part));
   if (!ran.status.ok()) return on_failed(from, stage, ran);
   if (stage.spec && stage.tracker.grant(ran.id.in_stage(), from))
     return order_.mail->to_agent(from, AcceptPart{ran.id});
@@ -238,12 +240,43 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
   }
   Stage& stage = found->second;
-  if (part.missing || part.status.code == Code::aborted)
+  if (part.missing || part.status.code == Code::aborted) {
     stage.tracker.give_back(part.id.in_stage(), from);
-  else if (!tries_again(stage, part.id, from, part.status, true))
+    if (!waits(stage, part, from)) return;
+  } else if (!tries_again(stage, part.id, from, part.status, true)) {
     return;
+  }
   if (Stage* current = running_stage()) mend(*current);
   assign();
+}
+
+// False if it has waited too long: then the job has failed. A task that comes or is lost is a reason to
+// wait anew; without one, what was made again should be there after a few times.
+bool JobCoordinator::waits(Stage& stage, const PartNotRun& part, int from) {
+  const auto what = part.missing ? std::pair(part.missing->stage, part.missing->part)
+                                 : std::pair(StageNumber{0}, std::uint64_t{0});
+  Lack& lack = stage.lacks[static_cast<std::size_t>(part.id.part)][what];
+  if (lack.times == 0 || lack.changes != changes_) lack = {0, now(), now(), changes_};
+  const double waited = now() - lack.since;
+  const std::string why = fmt::format(
+      "{}: part {} of {} at {} has come back {} times in {:.0f} s without having run: {}{}",
+      stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from), ++lack.times,
+      waited,
+      part.missing ? fmt::format("part {} of stage run {} is missing, ", what.second, what.first) : "",
+      part.status.message);
+  if (lack.times >= order_.max_attempts) {
+    if (waited > std::chrono::duration<double>(order_.patience).count()) {
+      fail({part.status.code, why});
+      return false;
+    }
+    tasks_[static_cast<std::size_t>(from)].ready = 0;  // its next attempt is not at once
+  }
+  const bool said_before = lack.said > lack.since;
+  if (now() - lack.said < (said_before ? seconds_between_warnings : seconds_to_first_warning))
+    return true;
+  lack.said = now();
+  spdlog::warn("{}; it is tried again", why);
+  return true;
 }
 
 }  // namespace actorflow

@@ -47,7 +47,7 @@ void JobAgent::begin(BeginStage& stage) {
   waiting_ = stage.number;
   auto& ours = stages_[stage.number];
   ours.spec = std::move(stage.spec);
-  ours.kept = std::move(stage.kept);
+  ours.kept = stage.kept;
   ours.reply = std::move(stage.reply);
   if (job_end_) return on(JobEnded{*job_end_});
   say_ready();
@@ -189,11 +189,12 @@ void JobAgent::end_if_done(StageNumber number) {
   const auto attempt = attempts_.lower_bound(AttemptId{number, 0, 0});
   if (attempt != attempts_.end() && attempt->first.stage == number) return;
   Stage& stage = found->second;
-  if (stage.kept && stage.end->status.ok()) stage.kept->set_sizes(stage.end->outcomes);
+  const auto kept = stage.kept.lock();
+  if (kept && stage.end->status.ok()) kept->set_sizes(stage.end->outcomes);
   const auto reply = std::exchange(stage.reply, nullptr);
   StageEnd end = *std::exchange(stage.end, std::nullopt);
   const auto spec = stage.spec;
-  if (!stage.kept) stages_.erase(found);
+  if (!kept) stages_.erase(found);
   if (waiting_ == number) waiting_ = 0;
   reply(std::move(end));
 }
@@ -221,9 +222,13 @@ void JobAgent::say_progress() {
   const auto stage = stages_.find(waiting_);
   if (stage == stages_.end()) return;
   const auto& progress = *stage->second.progress;
-  order_.mail->to_coordinator(AgentProgress{
-      waiting_, progress.bytes_read, progress.records_read, static_cast<double>(progress.busy_ns) * 1e-9,
-      tools_.chunks->spilled_bytes(), tools_.chunks->memory_in_use()});
+  const auto& work = progress.work;
+  order_.mail->to_coordinator(AgentProgress{waiting_,
+                                            {work.bytes_read, work.records_read, work.bytes_shuffled,
+                                             work.bytes_put_aside, work.bytes_merged},
+                                            static_cast<double>(progress.busy_ns) * 1e-9,
+                                            tools_.chunks->spilled_bytes(),
+                                            tools_.chunks->memory_in_use()});
 }
 
 caf::behavior job_agent_actor(JobAgentActor* self, AgentOrder order) {

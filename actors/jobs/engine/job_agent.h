@@ -81,7 +81,7 @@ class JobAgent {
   using Progress = std::shared_ptr<StageProgress>;
   struct Stage {
     std::shared_ptr<const StageSpec> spec;
-    std::shared_ptr<KeptRecords> kept;
+    std::weak_ptr<KeptRecords> kept;  // the program's: they go when nothing there reads them any more
     Progress progress = std::make_shared<StageProgress>();
     std::function<void(StageEnd)> reply;  // until the stage has ended
     std::optional<StageEnd> end;          // while its last attempts are waited for

@@ -146,6 +146,7 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   if (task.incarnation == from.incarnation) return task;
   if (task.incarnation != 0) lose(static_cast<int>(from.task));
   task.incarnation = from.incarnation;
+  ++changes_;
   if (!end_) task.has_left = static_cast<int>(from.task) == order_.mail->own();
   return task;
 }
@@ -219,6 +220,7 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 }
 
 void JobCoordinator::lose(int from) {
+  ++changes_;
   Task gone;
   gone.has_left = true;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
@@ -288,8 +290,12 @@ void JobCoordinator::report(bool is_last) {
   for (const auto& task : tasks_) {
     report.tasks += task.incarnation != 0;
     if (const auto ours = task.progress.find(current_); ours != task.progress.end()) {
-      report.bytes_read += ours->second.bytes_read;
-      report.records_read += ours->second.records_read;
+      const auto& work = ours->second.work;
+      report.bytes_read += work.bytes_read;
+      report.records_read += work.records_read;
+      report.bytes_shuffled += work.bytes_shuffled;
+      report.bytes_put_aside += work.bytes_put_aside;
+      report.bytes_merged += work.bytes_merged;
       report.busy_seconds += ours->second.busy_seconds;
     }
     if (task.progress.empty()) continue;

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <caf/actor.hpp>
 #include <caf/stateful_actor.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/job_agent.h"
@@ -44,6 +46,8 @@ struct CoordinatorOrder {
   JobReporter* reporter = nullptr;
   std::uint64_t skip_bad_records = 0;
   unsigned max_attempts = 4;
+  // For so long an attempt is tried again that does not run, if no task comes or is lost meanwhile.
+  std::chrono::milliseconds patience{60'000};
 };
 
 class JobCoordinator {
@@ -53,6 +57,12 @@ class JobCoordinator {
   caf::behavior behavior();
 
  private:
+  // Since when and how often, while tasks were the same.
+  struct Lack {
+    unsigned times = 0;
+    double since = 0, said = 0;
+    std::uint64_t changes = 0;
+  };
   struct Stage {
     Stage(const CoordinateStage& order, std::span<const int> homes, double now);
 
@@ -66,6 +76,9 @@ class JobCoordinator {
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
     std::map<std::size_t, unsigned> changed;  // how often a part's records had changed on a disk
+    // Of parts whose attempts come back without having run: what of an earlier stage is not there, or
+    // {0, 0}: their tasks do not take them.
+    std::map<std::size_t, std::map<std::pair<StageNumber, std::uint64_t>, Lack>> lacks;
     // What is in files, by part: a part of it that is wanted is taken over instead of made.
     std::map<std::size_t, PartOutcome> on_disk;
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
@@ -124,6 +137,7 @@ class JobCoordinator {
   bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
   bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
   bool lose_part(const MissingPart& missing, const Status& why);
+  bool waits(Stage& stage, const PartNotRun& part, int from);
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
   void fail(Status why);
@@ -139,6 +153,7 @@ class JobCoordinator {
   std::map<StageNumber, Stage> stages_;
   StageNumber current_ = 0;  // the stage that runs
   std::uint64_t skipped_ = 0;
+  std::uint64_t changes_ = 0;  // how often a task has come or was lost
   std::size_t not_whole_ = 0;  // files that could not be taken over
   std::optional<EndJob> end_;
   double ended_ = 0;

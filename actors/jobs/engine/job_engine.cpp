@@ -123,7 +123,8 @@ void JobEngine::begin(std::vector<std::byte> contents) {
           .stopped = stopped_,
           .clock = runtime_->clock(),
           .reporter = options_.reporter,
-          .skip_bad_records = options_.skip_bad_records});
+          .skip_bad_records = options_.skip_bad_records,
+          .patience = options_.patience});
   register_actors();
 }
 

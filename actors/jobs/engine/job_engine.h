@@ -48,7 +48,8 @@ struct JobEngineOptions {
   bool resume = false, overwrite = false;
   // What an earlier run must agree with: lines for people.
   std::vector<std::string> terms;
-  // How long the task that coordinates is waited for, where it is another one.
+  // How long the task that coordinates is waited for, where it is another one; and how long it tries
+  // again a part for whose attempts there is no input, or no task that takes them.
   std::chrono::milliseconds patience{60'000};
 };
 

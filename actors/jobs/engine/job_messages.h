@@ -105,7 +105,7 @@ struct PartMade {
 // agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job.
 struct AgentProgress {
   StageNumber stage = 0;
-  std::uint64_t bytes_read = 0, records_read = 0;
+  WorkDone<std::uint64_t> work;
   double busy_seconds = 0;
   std::uint64_t bytes_spilled = 0, bytes_in_memory = 0;
 };

@@ -17,8 +17,13 @@ struct StageReport {
   // missing.
   std::size_t not_whole = 0;
   std::size_t tasks = 1;  // that take part
+  // By attempts that count or run; input_bytes: 0 if unknown.
   std::uint64_t records_read = 0, bytes_read = 0, input_bytes = 0;
-  std::uint64_t bytes_spilled = 0;  // of the job so far
+  std::uint64_t bytes_shuffled = 0;  // handed over to later stages
+  // In sorted runs, by parts for which their memory is too little; and of these what was read again to
+  // merge them: at least once each.
+  std::uint64_t bytes_put_aside = 0, bytes_merged = 0;
+  std::uint64_t bytes_spilled = 0;  // of the job so far, of all its stages
   std::size_t bytes_in_memory = 0;
   double seconds = 0, busy_seconds = 0;  // since it began; of all threads that have run parts
   // The part that has run longest, if it does so for more than 2 s: "part 3 at /job:worker/task:1 since

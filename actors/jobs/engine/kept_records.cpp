@@ -31,20 +31,20 @@ bool KeptRecords::has(std::size_t part, std::size_t partition) const {
   return own_[part] || fetched_.contains({part, partition});
 }
 
-bool KeptRecords::lose(std::size_t part) {
+bool KeptRecords::lose(std::size_t part, const std::shared_ptr<const StoredChunks>& chunks) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(fetched_, [&](const auto& slices) { return slices.first.first == part; });
-  return std::exchange(own_.at(part), nullptr) != nullptr;
+  if (own_.at(part) == chunks) return std::exchange(own_[part], nullptr) != nullptr;
+  return std::erase_if(fetched_, [&](const auto& slices) { return slices.second == chunks; }) > 0;
 }
 
 KeptRecords::Slices KeptRecords::slices(std::size_t part, std::size_t partition) const {
   const std::lock_guard lock(mutex_);
-  if (own_[part]) return {own_[part], partition};
+  if (own_[part]) return {own_[part], partition, true};
   if (const auto found = fetched_.find({part, partition}); found != fetched_.end())
-    return {found->second, 0};
+    return {found->second, 0, false};
   throw LostRecords(Code::aborted,
                     fmt::format("the records of part {} for partition {} are not here", part, partition),
-                    stage_, part);
+                    {stage_, part, nullptr, false});
 }
 
 void KeptRecords::set_sizes(std::span<const PartOutcome> outcomes) {
@@ -98,7 +98,7 @@ void SliceReader::read(const StoredChunk& chunk) {
     chunk.read(now_.partition, buffer_);
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
-    throw LostRecords(error.code(), error.what(), kept_->stage(), part_);
+    throw LostRecords(error.code(), error.what(), {kept_->stage(), part_, now_.chunks, now_.is_own});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,15 +21,22 @@ namespace actorflow {
 
 using StoredChunks = std::vector<StoredChunkRef>;
 
+// What a part has read in vain.
+struct LostSlices {
+  StageNumber stage = 0;
+  std::size_t part = 0;
+  std::shared_ptr<const StoredChunks> chunks;  // null: they are not here
+  bool is_own = false;                         // of a part of this task
+};
+
 // Records of an earlier stage that a part reads are not here (aborted), or not what was kept
 // (data_loss): whoever reads them can run again when they are.
 class LostRecords : public Error {
  public:
-  LostRecords(Code code, const std::string& message, StageNumber of_stage, std::size_t of_part)
-      : Error(code, message), stage(of_stage), part(of_part) {}
+  LostRecords(Code code, const std::string& message, LostSlices which)
+      : Error(code, message), slices(std::move(which)) {}
 
-  StageNumber stage;
-  std::size_t part;
+  LostSlices slices;
 };
 
 // Thread-safe.
@@ -46,14 +54,16 @@ class KeptRecords {
   void keep_fetched(std::size_t part, std::size_t partition, StoredChunks chunks);
   void drop_fetched(const SliceSet& set);
   bool has(std::size_t part, std::size_t partition) const;
-  // Nothing of the part is read here any more. Returns whether it was a part of this task.
-  bool lose(std::size_t part);
+  // These chunks of the part are not read any more; what has come in their place stays. Returns whether
+  // they were still here.
+  bool lose(std::size_t part, const std::shared_ptr<const StoredChunks>& chunks);
 
   // The chunks of a part, and which of their slices is the partition's. Throws LostRecords if they are
   // not here.
   struct Slices {
     std::shared_ptr<const StoredChunks> chunks;
     std::size_t partition = 0;
+    bool is_own = false;  // they are of a part of this task
   };
   Slices slices(std::size_t part, std::size_t partition) const;
 

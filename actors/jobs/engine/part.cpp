@@ -27,7 +27,10 @@ Part::Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> ski
       cancelled_(std::move(cancelled)),
       chunk_file_(std::move(chunk_file)) {}
 
-Part::~Part() { forget_put_aside(); }
+Part::~Part() {
+  forget_put_aside();
+  take_back_work();
+}
 
 Part* Part::current() { return running; }
 
@@ -46,9 +49,29 @@ void Part::forget_put_aside() {
 }
 
 void Part::has_read(std::uint64_t bytes, std::uint64_t records) {
-  progress_.bytes_read += bytes;
-  progress_.records_read += records;
+  count_work(&Count::bytes_read, &Progress::bytes_read, bytes);
+  count_work(&Count::records_read, &Progress::records_read, records);
   expect_wanted();
+}
+
+void Part::has_merged(std::uint64_t bytes) {
+  count_work(&Count::bytes_merged, &Progress::bytes_merged, bytes);
+}
+
+void Part::count_work(std::uint64_t Count::* own, std::atomic<std::uint64_t> Progress::* all,
+                      std::uint64_t bytes) {
+  work_.*own += bytes;
+  progress_.work.*all += bytes;
+}
+
+// What an attempt has done that came to nothing is done again by another one.
+void Part::take_back_work() {
+  auto& all = progress_.work;
+  all.bytes_read -= work_.bytes_read;
+  all.records_read -= work_.records_read;
+  all.bytes_shuffled -= work_.bytes_shuffled;
+  all.bytes_put_aside -= work_.bytes_put_aside;
+  all.bytes_merged -= work_.bytes_merged;
 }
 
 void Part::expect_room_for(std::size_t record_bytes) const {
@@ -65,6 +88,7 @@ void Part::expect_wanted() const {
 }
 
 void Part::hand_over(Chunk chunk) {
+  count_work(&Count::bytes_shuffled, &Progress::bytes_shuffled, chunk.offsets.back());
   if (chunk_file_.empty())
     return chunks_.push_back(tools_.chunks->keep(std::move(chunk), spilled_chunks_));
   if (!kept_chunks_)
@@ -132,12 +156,17 @@ ScratchFile& Part::scratch() {
 std::uint64_t Part::put_aside(std::span<const std::byte> bytes) {
   tools_.chunks->count_spill(bytes.size());
   put_aside_ += bytes.size();
+  count_work(&Count::bytes_put_aside, &Progress::bytes_put_aside, bytes.size());
   return scratch().append(bytes);
 }
 
 void Part::commit() {
   for (const auto& file : files_) file->commit();
-  if (!kept_chunks_) return;
+  if (kept_chunks_) commit_chunks();
+  work_ = {};
+}
+
+void Part::commit_chunks() {
   kept_chunks_->commit(chunks_);
   outcome_.chunk_file = chunk_file_;
 }

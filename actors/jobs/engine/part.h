@@ -111,6 +111,8 @@ class Part {
   }
   // Counts what the source has read. Now and then: it expects that the part is still wanted.
   void has_read(std::uint64_t bytes, std::uint64_t records);
+  // Counts what was read again of what was put aside.
+  void has_merged(std::uint64_t bytes);
 
   void hand_over(Chunk chunk);
   void set_result(std::vector<std::byte> result) { outcome_.result = std::move(result); }
@@ -124,7 +126,7 @@ class Part {
   NewFile& create(const std::string& path);
   void made(FileMade file) { outcome_.files.push_back(std::move(file)); }
 
-  // Where the part puts aside what does not fit into its memory.
+  // Where the part puts aside what does not fit into its memory, sorted.
   ScratchFile& scratch();
   // Appends to it.
   std::uint64_t put_aside(std::span<const std::byte> bytes);
@@ -165,14 +167,21 @@ class Part {
     } catch (const OperatorFailure&) {
     }
   }
+  using Count = WorkDone<std::uint64_t>;
+  using Progress = WorkDone<std::atomic<std::uint64_t>>;
+  void count_work(std::uint64_t Count::* own, std::atomic<std::uint64_t> Progress::* all,
+                  std::uint64_t bytes);
+  void take_back_work();
   void forget_put_aside();
   void expect_whole(const FileMade& file);
+  void commit_chunks();
   std::uint64_t checksum() const;
 
   const JobTools tools_;
   const std::size_t index_;
   const std::set<std::uint64_t> skips_;
   StageProgress& progress_;
+  Count work_;  // of what the progress says; none once it counts
   const std::shared_ptr<const std::atomic<bool>> cancelled_;
   std::uint64_t record_ = 0;
   std::uint64_t place_ = 0;

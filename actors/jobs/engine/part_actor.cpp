@@ -41,7 +41,7 @@ void PartRunner::run() {
     ran.bad_record = part_.bad_record();
   } catch (const LostRecords& lost) {
     ran.status = lost.status();
-    ran.lost.emplace(lost.stage, lost.part);
+    ran.lost = lost.slices;
   }
   assignment_.progress->busy_ns += std::chrono::nanoseconds(assignment_.clock->now() - began).count();
   const bool failed = !ran.status.ok();

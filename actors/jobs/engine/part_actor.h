@@ -39,7 +39,7 @@ struct AttemptRan {
   AttemptId id;
   Status status;
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
-  std::optional<std::pair<StageNumber, std::size_t>> lost;  // the part whose records it could not read
+  std::optional<LostSlices> lost;           // that it could not read
 };
 // agent -> part: this attempt counts.
 struct CommitAttempt {};

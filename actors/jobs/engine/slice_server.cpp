@@ -15,10 +15,21 @@ namespace actorflow {
 namespace {
 
 struct Found {
+  std::uint64_t part = 0;
   std::shared_ptr<const StoredChunks> chunks;  // keeps the next one alive
   const StoredChunk* chunk = nullptr;
   std::size_t partition = 0;
 };
+
+// A copy that has changed on the disk is not given to anybody again.
+void read(KeptRecords& kept, const Found& found, std::span<std::byte> into) {
+  try {
+    found.chunk->read(found.partition, into);
+  } catch (const Error& error) {
+    if (error.code() == Code::data_loss) kept.lose(found.part, found.chunks);
+    throw;
+  }
+}
 
 }  // namespace
 
@@ -52,7 +63,6 @@ void SliceServer::answer(int task, const FetchSlices& request) {
     answer = {};
     answer.status = current_exception_status();
     bytes = {};
-    answer.checksum = hash_bytes({});
   }
   answer.request = request.request;
   mail_->to_agent(task, std::move(answer), std::move(bytes));
@@ -71,7 +81,7 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
       const StoredChunk& chunk = *chunks[answer.next_chunk];
       const std::uint64_t size = chunk.slice_bytes(slices.partition);
       if (chunk.records(slices.partition) == 0) continue;
-      found.push_back({slices.chunks, &chunk, slices.partition});
+      found.push_back({part, slices.chunks, &chunk, slices.partition});
       answer.pieces.push_back({part, chunk.records(slices.partition), size});
       bytes += size;
     }
@@ -82,12 +92,12 @@ Tensor SliceServer::collect(const FetchSlices& request, SlicesAre& answer) const
   Tensor all = Tensor::allocate(DType::uint8, Shape{static_cast<std::int64_t>(bytes)},
                                 mail_->task()->sending_device->allocator());
   std::span<std::byte> into(static_cast<std::byte*>(all.mutable_data()), bytes);
-  for (const auto& [chunks, chunk, partition] : found) {
-    const std::size_t size = chunk->slice_bytes(partition);
-    if (chunk->in_memory())
-      std::memcpy(into.data(), chunk->slice(partition).data(), size);
+  for (const auto& each : found) {
+    const std::size_t size = each.chunk->slice_bytes(each.partition);
+    if (each.chunk->in_memory())
+      std::memcpy(into.data(), each.chunk->slice(each.partition).data(), size);
     else
-      chunk->read(partition, into.first(size));
+      read(*kept, each, into.first(size));
     into = into.subspan(size);
   }
   return all;

@@ -64,11 +64,18 @@ struct PartOutcome {
   std::string chunk_file;
 };
 
-// How far the parts that are running have come. Thread-safe.
+// What attempts have done: those that count, and those that run.
+template <class Number>
+struct WorkDone {
+  Number bytes_read{0}, records_read{0};
+  Number bytes_shuffled{0};                    // handed over to later stages
+  Number bytes_put_aside{0}, bytes_merged{0};  // in runs on disk, and of these what was read again
+};
+
+// How far the parts of a stage have come. Thread-safe.
 struct StageProgress {
-  std::atomic<std::uint64_t> bytes_read{0};
-  std::atomic<std::uint64_t> records_read{0};
-  std::atomic<std::int64_t> busy_ns{0};  // of all threads together
+  WorkDone<std::atomic<std::uint64_t>> work;
+  std::atomic<std::int64_t> busy_ns{0};  // of all threads together, with attempts that have failed
 };
 
 }  // namespace actorflow
