@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <exception>
 
 #include "apps/launch/keeper/leftovers.h"
 #include "apps/launch/keeper/machine_probe.h"
@@ -150,7 +151,7 @@ void Keeper::take_credentials(const Frame& frame) {
   try {
     keys_.emplace();
     for (std::size_t i = 1; i + 1 < frame.size(); i += 2) keys_->add(frame[i], frame[i + 1]);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     mistake = error.what();
   }
   send({"secured", mistake});

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <ctime>
+#include <exception>
 
 #include "actors/runtime/exit_status.h"
 #include "apps/launch/keeper/machine_probe.h"
@@ -72,7 +73,7 @@ bool is_final(int status) {
 ProgramEnd run_once(const SpawnRequest& request, const sigset_t& signals) {
   try {
     return wait_for(spawn(request), signals);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "supervise: {}\n", error.what());
     return {not_started};
   }
