@@ -12,6 +12,10 @@
 namespace actorflow {
 namespace {
 
+constexpr double interval_s = 2;
+constexpr double mib = 1 << 20;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
+
 double quotient(std::uint64_t a, std::uint64_t b) {
   return static_cast<double>(a) / static_cast<double>(b);
 }
@@ -34,10 +38,6 @@ double share_merged(const StageReport& report) {
                       merged = std::min(report.bytes_merged, report.bytes_put_aside);
   return quotient(read + merged, read + report.bytes_put_aside);
 }
-
-constexpr double interval_s = 2;
-constexpr double mib = 1 << 20;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
 std::string time_left(const StageReport& report) {
   const auto seconds = seconds_left(report);

@@ -16,6 +16,7 @@
 
 #include "schema/parquet/parquet_file.h"
 #include "schema/parquet/parquet_types.h"
+#include "schema/records/columns.h"
 #include "schema/records/record.h"
 
 namespace actorflow {
@@ -78,15 +79,8 @@ class ParquetRow {
   ParquetRow(std::span<const ParquetValues> values, std::size_t row) : values_(values), row_(row) {}
 
   template <class T>
-  T take() {
-    constexpr RecordKind kind = record_kind<T>();
-    if constexpr (kind == RecordKind::fields) {
-      return [this]<class... F>(Types<F...>) { return T{take<F>()...}; }(FieldTypes<T>());
-    } else if constexpr (kind == RecordKind::array) {
-      T elements{};
-      for (auto& element : elements) element = take<typename T::value_type>();
-      return elements;
-    } else if constexpr (kind == RecordKind::optional) {
+  T take_column() {
+    if constexpr (record_kind<T>() == RecordKind::optional) {
       if (!is_null()) return T(take_value<typename T::value_type>());
       ++column_;
       return T();
@@ -141,7 +135,8 @@ std::vector<ParquetField> parquet_fields() {
 // naming the column, from 1, that is null where T has no optional.
 template <Record T>
 T parse_parquet(std::span<const ParquetValues> values, std::size_t row) {
-  return detail::ParquetRow(values, row).take<T>();
+  detail::ParquetRow columns(values, row);
+  return detail::take_columns<T>(columns);
 }
 
 }  // namespace actorflow

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schema/records/columns.h"
 #include "schema/records/csv_field.h"
 #include "schema/records/record.h"
 
@@ -89,17 +90,8 @@ class CsvColumns {
   explicit CsvColumns(std::span<const std::string_view> fields) : fields_(fields) {}
 
   template <class T>
-  T take() {
-    constexpr RecordKind kind = record_kind<T>();
-    if constexpr (kind == RecordKind::fields) {
-      return [this]<class... F>(Types<F...>) { return T{take<F>()...}; }(FieldTypes<T>());
-    } else if constexpr (kind == RecordKind::array) {
-      T elements{};
-      for (auto& element : elements) element = take<typename T::value_type>();
-      return elements;
-    } else {
-      return parse_column<T>(fields_[column_++]);
-    }
+  T take_column() {
+    return parse_column<T>(fields_[column_++]);
   }
 
  private:
@@ -143,7 +135,8 @@ template <Record T>
 T parse_csv(std::span<const std::string_view> fields) {
   if (fields.size() != detail::csv_columns<T>())
     detail::throw_bad_row(detail::csv_columns<T>(), record_layout<T>(), fields.size());
-  return detail::CsvColumns(fields).take<T>();
+  detail::CsvColumns columns(fields);
+  return detail::take_columns<T>(columns);
 }
 
 }  // namespace actorflow

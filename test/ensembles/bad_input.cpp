@@ -4,6 +4,7 @@
 #include "actors/ensembles/ensemble.h"
 #include "actors/models/fit/callbacks.h"
 #include "test/ensembles/support/flowers.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

@@ -5,6 +5,7 @@
 #include "actors/ensembles/ensemble.h"
 #include "test/ensembles/support/flowers.h"
 #include "test/support/folder.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;

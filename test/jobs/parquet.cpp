@@ -9,9 +9,11 @@
 #include "test/apps/support/python.h"
 #include "test/jobs/support/test_job.h"
 #include "test/schema/support/memory_source.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::contains;
+using test::error_of;
 
 namespace {
 
@@ -76,15 +78,6 @@ std::string text_of(std::int64_t row) {
   std::string text;
   for (std::int64_t i = 0; i < row % 3; ++i) text += "text " + std::to_string(row % 13);
   return text;
-}
-
-std::string error_of(const auto& f) {
-  try {
-    f();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 }  // namespace

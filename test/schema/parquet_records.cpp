@@ -5,9 +5,11 @@
 #include "dataflow/values/error.h"
 #include "schema/parquet/parquet_record.h"
 #include "test/schema/support/memory_source.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using test::contains;
+using test::error_of;
 
 namespace {
 
@@ -35,15 +37,6 @@ std::string takers(const ParquetColumn& column) {
 std::string takers_of(const ParquetColumn& column) {
   return takers<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                 std::uint32_t, std::uint64_t, float, double, char, std::string>(column);
-}
-
-std::string error_of(const auto& f) {
-  try {
-    f();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 }  // namespace

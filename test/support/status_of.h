@@ -1,7 +1,8 @@
-// The status of an action that may throw.
+// The status of an action that may throw an Error.
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "dataflow/values/error.h"
 
@@ -15,5 +16,8 @@ inline Status status_of(const std::function<void()>& action) {
   }
   return {};
 }
+
+// Its message; "" if it throws none.
+inline std::string error_of(const std::function<void()>& action) { return status_of(action).message; }
 
 }  // namespace actorflow::test

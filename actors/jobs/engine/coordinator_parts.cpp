@@ -257,11 +257,11 @@ bool JobCoordinator::waits(Stage& stage, const PartNotRun& part, int from) {
                                  : std::pair(StageNumber{0}, std::uint64_t{0});
   Lack& lack = stage.lacks[static_cast<std::size_t>(part.id.part)][what];
   if (lack.times == 0 || lack.changes != changes_) lack = {0, now(), now(), changes_};
+  ++lack.times;
   const double waited = now() - lack.since;
   const std::string why = fmt::format(
       "{}: part {} of {} at {} has come back {} times in {:.0f} s without having run: {}{}",
-      stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from), ++lack.times,
-      waited,
+      stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from), lack.times, waited,
       part.missing ? fmt::format("part {} of stage run {} is missing, ", what.second, what.first) : "",
       part.status.message);
   if (lack.times >= order_.max_attempts) {

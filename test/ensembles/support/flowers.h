@@ -21,15 +21,4 @@ Model small_model(std::int64_t classes, std::int64_t hidden = 8, double rate = 0
 
 FitOptions quiet(int epochs, std::int64_t batch_size = 16);
 
-// The message of the error that a call throws; "" if it throws none.
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
 }  // namespace actorflow::test

@@ -2,12 +2,13 @@
 
 import duckdb
 
+import duckdb_queries
 import inputs
 import judging
 import table_jobs
 
 
-class DuckDb:
+class DuckDb(duckdb_queries.DuckDbQueries):
     def read(self, folder, columns):
         named = ", ".join(f"'c{i}': 'varchar'" for i in range(columns))
         filled = ", ".join(f"coalesce(c{i}, '')" for i in range(columns))
@@ -36,17 +37,6 @@ class DuckDb:
         word = {"inner": "join", "left": "left join", "outer": "full join"}[kind]
         return duckdb.sql(f"""select coalesce(l.k, r.k), coalesce(l.v, ''), coalesce(r.v, '')
                               from {table(left)} l {word} {table(right)} r on l.k = r.k""").fetchall()
-
-    def query(self, tables, sql):
-        for name, path in tables.items():
-            duckdb.sql(f"create or replace view {name} as select * from read_csv('{path}')")
-        return duckdb.sql(sql).fetchall()
-
-    def q1(self, tables):
-        return self.query(tables, inputs.q1)
-
-    def q3(self, tables):
-        return self.query(tables, inputs.q3)
 
 
 judging.in_own_folder(lambda: table_jobs.judge_by(DuckDb()))

@@ -15,24 +15,14 @@ import polars
 import pyarrow.csv
 import pyarrow.parquet
 
+import duckdb_queries
 import inputs
 import judging
 import table_jobs
 
 
-class DuckDb:
+class DuckDb(duckdb_queries.DuckDbQueries):
     read = staticmethod(judging.rows)
-
-    def query(self, tables, sql):
-        for name, path in tables.items():
-            duckdb.sql(f"create or replace view {name} as select * from read_csv('{path}')")
-        return duckdb.sql(sql).fetchall()
-
-    def q1(self, tables):
-        return self.query(tables, inputs.q1)
-
-    def q3(self, tables):
-        return self.query(tables, inputs.q3)
 
 
 numbers = "l_quantity", "l_extendedprice", "l_discount", "l_tax"
