@@ -92,12 +92,16 @@ class PinnedActor : public GuardedActor {
   std::atomic<bool> brief_{false};
 };
 
-// Runs on any thread that is free to compute.
+// Runs on any thread that is free to compute. So does its first activation, which CAF would leave to the
+// thread that spawns it: what is long would wait there behind what is longer.
 class PieceActor : public GuardedActor {
  public:
   using GuardedActor::enqueue;
   using GuardedActor::GuardedActor;
 
+  void launch(caf::execution_unit*, bool lazy, bool hide) override {
+    GuardedActor::launch(&TaskScheduler::of(home_system()).piece_unit(), lazy, hide);
+  }
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit*) override {
     GuardedActor::enqueue(std::move(what), &TaskScheduler::of(home_system()).piece_unit());
   }

@@ -1,10 +1,13 @@
 #include "actors/runtime/scheduler.h"
 
+#include <array>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
+#include <chrono>
+#include <semaphore>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -68,6 +71,30 @@ BOOST_AUTO_TEST_CASE(a_thread_with_light_duty_leaves_computing_to_the_workers) {
   BOOST_TEST(thread_of<LightActor>(runtime, Duty::light) == this_thread());
   BOOST_TEST(thread_of<ComputingActor>(runtime, Duty::light) != this_thread());
   BOOST_TEST(thread_of<PinnedActor>(runtime, Duty::light) != this_thread());
+}
+
+// Each of them waits for the other, in its first activation.
+BOOST_AUTO_TEST_CASE(pieces_that_one_actor_spawns_run_beside_each_other) {
+  ThreadedRuntime runtime({.num_threads = 2});
+  std::array<std::counting_semaphore<>, 2> begun{std::counting_semaphore<>(0),
+                                                 std::counting_semaphore<>(0)};
+  std::atomic<int> met = 0, ended = 0;
+  Attendance attendance(runtime.scheduler(), Duty::compute);
+  const auto piece = [&](PieceActor*, std::size_t number) -> caf::behavior {
+    begun[number].release();
+    met += begun[1 - number].try_acquire_for(std::chrono::seconds(30)) ? 1 : 0;
+    if (++ended == 2) attendance.unit().stop();
+    return {};
+  };
+  const auto parent = runtime.system().spawn<caf::lazy_init>([&](ComputingActor* self) -> caf::behavior {
+    return {[self, &piece](int) {
+      self->spawn(piece, 0U);
+      self->spawn(piece, 1U);
+    }};
+  });
+  caf::anon_send(parent, 1);
+  attendance.unit().run_until_stopped();
+  BOOST_TEST(met == 2);
 }
 
 BOOST_AUTO_TEST_CASE(messages_of_many_threads_all_arrive) {
