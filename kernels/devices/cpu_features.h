@@ -12,9 +12,11 @@ namespace actorflow {
 // The raw answers of the machine; zero where there is none.
 struct CpuReadings {
   std::uint32_t highest_leaf = 0;
+  std::uint32_t leaf_0_ebx = 0;  // the first letters of the maker's name
   std::uint32_t leaf_1_ecx = 0;
   std::uint32_t leaf_7_ebx = 0;
   std::uint32_t leaf_7_edx = 0;
+  std::uint32_t leaf_7_1_eax = 0;
   std::uint32_t tile_palettes = 0;  // leaf 0x1D
   std::uint64_t xcr0 = 0;           // the registers that the operating system saves
   bool tiles_granted = false;       // the kernel lets this process use AMX's tiles
@@ -23,6 +25,8 @@ struct CpuReadings {
 struct CpuFeatures {
   bool avx2 = false;
   bool avx512 = false;     // F, BW, DQ and VL
+  // AVX-512's products of bfloat16, where they are faster than those of float32: not on Intel's CPUs.
+  bool fast_avx512_bf16 = false;
   bool amx = false;        // for bfloat16 and int8
   bool shows_amx = false;  // reported in leaf 7, usable or not
 };

@@ -47,10 +47,10 @@ const dnnl::engine& onednn_engine() {
   return *engine;
 }
 
-bool onednn_uses_amx() {
+bool onednn_uses(dnnl::cpu_isa instructions) {
   onednn_engine();
-  constexpr auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & amx) == amx;
+  const auto bits = static_cast<unsigned>(instructions);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
 }
 
 dnnl::stream& onednn_stream() {

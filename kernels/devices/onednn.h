@@ -19,8 +19,8 @@ namespace actorflow {
 // The engine. Call this before any other use of oneDNN, which chooses its instructions at its first use:
 // the first call hides an AMX that does not work.
 const dnnl::engine& onednn_engine();
-// Whether oneDNN may use AMX; its own environment variables can forbid it.
-bool onednn_uses_amx();
+// Whether oneDNN may use these instructions; its own environment variables can forbid them.
+bool onednn_uses(dnnl::cpu_isa instructions);
 // The calling thread's stream. Limits OpenMP to one thread for calls from this thread. oneDNN also reads
 // that limit when it creates a primitive, so ask for the stream before you create one.
 dnnl::stream& onednn_stream();

@@ -40,8 +40,10 @@ void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to) {
 }
 
 bool multiplies_bf16_fast() {
-  static const bool has_amx = cpu_features().amx && onednn_uses_amx();
-  return has_amx;
+  static const bool fast =
+      (cpu_features().amx && onednn_uses(dnnl::cpu_isa::avx512_core_amx)) ||
+      (cpu_features().fast_avx512_bf16 && onednn_uses(dnnl::cpu_isa::avx512_core_bf16));
+  return fast;
 }
 
 bool rounds_to_bf16(Precision precision, std::int64_t m, std::int64_t k, std::int64_t n) {

@@ -1,4 +1,5 @@
-// bfloat16: the upper half of a float32, which CPUs with AMX multiply several times as fast.
+// bfloat16: the upper half of a float32, which CPUs with AMX, and AMD's with AVX-512 for it, multiply
+// faster.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);
 // The same numbers as float32.
 void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to);
 
-// Whether this CPU has AMX and oneDNN may use it. With AVX-512's instructions for bfloat16 alone,
-// products are slower than in float32.
+// Whether this CPU multiplies bfloat16 faster than float32, by AMX or by AMD's AVX-512, and oneDNN may
+// use that. On Intel's CPUs without AMX such products are slower than in float32.
 bool multiplies_bf16_fast();
 
 // Whether to round the factors of products [m,k] [k,n] of this precision: if the CPU gains more than

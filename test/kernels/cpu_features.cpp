@@ -22,6 +22,16 @@ CpuReadings sapphire_rapids() {
           .tiles_granted = true};
 }
 
+// An EPYC of the fifth generation.
+CpuReadings turin() {
+  return {.highest_leaf = 0x10,
+          .leaf_0_ebx = 0x68747541,
+          .leaf_1_ecx = 0x7FFEFBFF,
+          .leaf_7_ebx = 0xF1BF97AB,
+          .leaf_7_1_eax = 0x30,
+          .xcr0 = 0x2E7};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cpu_features)
@@ -66,6 +76,19 @@ BOOST_AUTO_TEST_CASE(amx_without_bfloat16_does_not_count) {
   BOOST_TEST(!features_of(readings).amx);
 }
 
+BOOST_AUTO_TEST_CASE(bfloat16_of_avx512_is_fast_on_amds_cpus_only) {
+  BOOST_TEST((features_of(turin()).avx512 && features_of(turin()).fast_avx512_bf16));
+  CpuReadings intel = turin();
+  intel.leaf_0_ebx = 0x756E6547;
+  BOOST_TEST(!features_of(intel).fast_avx512_bf16);
+  CpuReadings older = turin();
+  older.leaf_7_1_eax = 0;
+  BOOST_TEST(!features_of(older).fast_avx512_bf16);
+  CpuReadings hidden = turin();
+  hidden.xcr0 = 0x7;
+  BOOST_TEST(!features_of(hidden).fast_avx512_bf16);
+}
+
 BOOST_AUTO_TEST_CASE(vectors_that_the_operating_system_does_not_save_do_not_count) {
   CpuReadings only_avx = sapphire_rapids();
   only_avx.xcr0 = 0x7;
@@ -103,7 +126,8 @@ BOOST_AUTO_TEST_CASE(this_machine_is_used_for_what_it_has) {
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")));
 #endif
   BOOST_TEST(available_instruction_sets().size() == 1U + features.avx2 + features.avx512);
-  if (!features.amx) BOOST_TEST((!onednn_uses_amx() && !multiplies_bf16_fast()));
+  if (!features.amx) BOOST_TEST(!onednn_uses(dnnl::cpu_isa::avx512_core_amx));
+  if (!features.amx && !features.fast_avx512_bf16) BOOST_TEST(!multiplies_bf16_fast());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
