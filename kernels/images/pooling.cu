@@ -251,7 +251,7 @@ void compute_max_pool_grad(OpContext& c) {
   for (const int input : {1, 2}) expect_outputs(c, input, s);
   const bool on_cpu = c.device().type() == DeviceType::cpu;
   dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
-    Tensor& gradient = on_cpu && s.tiles() ? c.forward_or_allocate(0, 0, dtype_of<T>, s.images())
+    Tensor& gradient = on_cpu && s.apart() ? c.forward_or_allocate(0, 0, dtype_of<T>, s.images())
                                            : c.allocate_output(0, dtype_of<T>, s.images());
     const T *x = data_of<T>(c.input(0)), *y = data_of<T>(c.input(1)), *g = data_of<T>(c.input(2));
     T* dx = static_cast<T*>(gradient.mutable_data());
@@ -259,7 +259,10 @@ void compute_max_pool_grad(OpContext& c) {
     if (!on_cpu) return launch(c.device(), gradient.elements(), GradientOfMax<T>{s, x, y, g, dx});
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
-      if (s.tiles()) return max_pool_grad_on_cpu<true>(part, x + image, y + out, g + out, dx + image);
+      if (s.apart()) {
+        max_pool_grad_on_cpu<true>(part, x + image, y + out, g + out, dx + image);
+        return clear_between_windows(part, dx + image);
+      }
       std::fill_n(dx + image, part.batch * s.image_elements(), T(0));
       max_pool_grad_on_cpu<false>(part, x + image, y + out, g + out, dx + image);
     });

@@ -19,8 +19,8 @@ struct PoolShape {
   Shape outputs() const { return {batch, rows.output, columns.output, channels}; }
   std::int64_t image_elements() const { return rows.input * columns.input * channels; }
   std::int64_t output_elements() const { return rows.output * columns.output * channels; }
-  // True if every element of an image lies in exactly one window.
-  bool tiles() const { return rows.tiles() && columns.tiles(); }
+  // True if no element of an image lies in two windows.
+  bool apart() const { return rows.apart() && columns.apart(); }
 };
 
 // A window without its padding: elements [first_row, last_row) x [first_column, last_column) of an
@@ -90,10 +90,10 @@ void max_pool_on_cpu(const PoolShape& s, const T* x, T* y) {
   });
 }
 
-// Gives a window's gradient to the first element that is its maximum, or to the first NaN. With `tiles`
-// each element of dx is written once, after that of x has been read, so dx may be x. Otherwise dx must
-// be 0 before.
-template <bool tiles, class T>
+// Gives a window's gradient to the first element that is its maximum, or to the first NaN. With `apart`
+// each element of a window is written once, after that of x has been read, so dx may be x. Otherwise dx
+// must be 0 before.
+template <bool apart, class T>
 void max_pool_grad_on_cpu(const PoolShape& s, const T* x, const T* y, const T* g, T* dx) {
   vectorised([=] {
     for_each_pool_group(s, [&](const PoolWindow& w, std::int64_t image, std::int64_t out, auto lanes) {
@@ -107,10 +107,24 @@ void max_pool_grad_on_cpu(const PoolShape& s, const T* x, const T* y, const T* g
           passed[j] = hit != 0 ? g[out + j] : T(0);
           open[j] &= ~hit;
         }
-        for (std::int64_t j = 0; j < lanes; ++j) dx[at + j] = tiles ? passed[j] : dx[at + j] + passed[j];
+        for (std::int64_t j = 0; j < lanes; ++j) dx[at + j] = apart ? passed[j] : dx[at + j] + passed[j];
       });
     });
   });
+}
+
+// Sets to 0 what is in no window.
+template <class T>
+void clear_between_windows(const PoolShape& s, T* dx) {
+  const std::int64_t row_elements = s.columns.input * s.channels;
+  for (std::int64_t row = 0; row < s.batch * s.rows.input; ++row, dx += row_elements) {
+    if (s.rows.in_no_window(row % s.rows.input)) {
+      std::fill_n(dx, row_elements, T(0));
+      continue;
+    }
+    for (std::int64_t column = 0; column < s.columns.input; ++column)
+      if (s.columns.in_no_window(column)) std::fill_n(dx + column * s.channels, s.channels, T(0));
+  }
 }
 
 template <class T>

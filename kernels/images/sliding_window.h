@@ -43,8 +43,9 @@ struct SlidingAxis {
     const std::int64_t last = (element + before) / stride + 1;
     return last < output ? last : output;
   }
-  // True if every element of the input lies in exactly one window.
-  bool tiles() const { return stride == window && output * stride - before >= input; }
+  // True if no element of the input lies in two windows.
+  bool apart() const { return stride >= window; }
+  bool in_no_window(std::int64_t element) const { return first_place(element) >= last_place(element); }
 
   bool operator==(const SlidingAxis&) const = default;
 };

@@ -127,20 +127,24 @@ BOOST_AUTO_TEST_CASE(padding_is_in_no_mean) {
   BOOST_TEST(pixels_of(avg_pool(x, 2, 2)) == expected);
 }
 
-BOOST_AUTO_TEST_CASE(a_gradient_of_tiles_takes_the_memory_of_the_images) {
+// What is between the windows, and in none of them, is 0 there.
+BOOST_AUTO_TEST_CASE(a_gradient_of_separate_windows_takes_the_memory_of_the_images) {
   Graph graph;
-  const Output x = graph.placeholder(DType::float32, {1, 2, 2, 1});
-  const Output y = max_pool(x, 2, 2);
-  const Output loss = sum(y);
-  const Output gradient = gradients(loss, {x})[0];
+  const Output x = graph.placeholder(DType::float32, {1, 3, 4, 1});
+  const Output y = max_pool(x, 1, 2, Padding::valid);
+  const Output gradient = gradients(sum(y), {x})[0];
   std::vector<Tensor> inputs;  // the only handles
-  inputs.push_back(Tensor::of<float>({1, 2, 2, 1}, {1, 2, 4, 3}));
-  inputs.push_back(Tensor::of<float>({1, 1, 1, 1}, {4}));
-  inputs.push_back(Tensor::of<float>({1, 1, 1, 1}, {10}));
+  inputs.push_back(Tensor::of<float>({1, 3, 4, 1}, {1, 9, 2, 9,  //
+                                                    9, 9, 9, 9,  //
+                                                    3, 9, 4, 9}));
+  inputs.push_back(Tensor::of<float>({1, 2, 2, 1}, {1, 2, 3, 4}));
+  inputs.push_back(Tensor::of<float>({1, 2, 2, 1}, {10, 20, 30, 40}));
   const void* memory = inputs[0].data();
   const auto results = run_kernel(gradient.node(), std::move(inputs), cpu_device());
   BOOST_TEST(results[0].data() == memory);
-  BOOST_TEST(identical(results[0], Tensor::of<float>({1, 2, 2, 1}, {0, 0, 10, 0})));
+  BOOST_TEST(identical(results[0], Tensor::of<float>({1, 3, 4, 1}, {10, 0, 20, 0,  //
+                                                                    0, 0, 0, 0,    //
+                                                                    30, 0, 40, 0})));
 }
 
 BOOST_AUTO_TEST_CASE(windows_and_strides_may_be_of_any_size) {
