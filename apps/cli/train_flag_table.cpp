@@ -36,7 +36,8 @@ void add_model(Table& table) {
       .value(
           "precision", &TrainFlags::precision,
           "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "
-          "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX or AMD's AVX-512 for it)",
+          "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX or AMD's AVX-512 for it); without it as suits "
+          "the model",
           CLI::IsMember({"float32", "tf32", "bf16"}))
       .value(
           "not-finite", &TrainFlags::not_finite,

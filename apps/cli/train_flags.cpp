@@ -139,11 +139,11 @@ TrainOptions TrainFlags::options() const {
           choice_of(*optimizer, learning_rate.value_or(default_learning_rate(*optimizer)));
     options.augmentation = recipe.augmentation;
     options.batch_size = batch_size.value_or(recipe.batch_size);
+    options.precision = precision ? parse_precision(*precision) : recipe.precision;
     make_ps_strategy(ps_strategy, 1);
     options.ps_strategy = ps_strategy;
   });
   options.strategy = strategy();
-  options.precision = parse_precision(precision);
   if (not_finite == "skip") options.not_finite = NotFinite::skip;
   if (not_finite == "roll_back") {
     if (checkpoint_folder.empty())

@@ -24,7 +24,7 @@ struct TrainFlags {
   std::optional<std::int64_t> train_steps = std::nullopt;
   std::uint64_t seed = 1;
   std::string data{};
-  std::string precision = "float32";
+  std::optional<std::string> precision = std::nullopt;
   std::string not_finite = "fail";
 
   // Not a flag: whether training is synchronous where neither of the next two says so.

@@ -74,6 +74,13 @@ BOOST_AUTO_TEST_CASE(flags_as_arguments) {
   BOOST_TEST((parse(flags.arguments()) == flags));
 }
 
+BOOST_AUTO_TEST_CASE(a_model_has_its_precision_unless_a_flag_says_another) {
+  BOOST_TEST((TrainFlags{.model = "fast"}.options().precision == Precision::bf16));
+  BOOST_TEST((TrainFlags{.model = "fast", .precision = "float32"}.options().precision ==
+              Precision::float32));
+  BOOST_TEST((TrainFlags{.model = "lenet"}.options().precision == Precision::float32));
+}
+
 BOOST_AUTO_TEST_CASE(both_spellings_of_a_flag_and_its_other_names) {
   for (const char* flag : {"--batch-size=7", "--batch_size=7"})
     BOOST_TEST(parse({flag}).batch_size.value_or(0) == 7);

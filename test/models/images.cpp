@@ -247,6 +247,11 @@ BOOST_AUTO_TEST_CASE(recipes_count_their_steps) {
   BOOST_CHECK_EXCEPTION(ImageRecipe{.batch_size = 0}.steps(50), Error, says("batch size of 1"));
 }
 
+BOOST_AUTO_TEST_CASE(a_recipe_has_its_precision) {
+  BOOST_TEST((compile_options(fast_net_recipe(), 10).precision == Precision::bf16));
+  BOOST_TEST((compile_options(resnet20_recipe(), 10).precision == Precision::float32));
+}
+
 BOOST_AUTO_TEST_CASE(resnet20_pays_for_its_weights) {
   const Tensor x = Tensor::zeros(DType::float32, {2, 8, 8, 1}), y = Tensor::zeros(DType::int64, {2});
   const auto loss = [&](const Regularizer& regularizer, double* squares) {

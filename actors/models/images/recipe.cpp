@@ -46,6 +46,7 @@ ImageRecipe fast_net_recipe() {
           .course = {{0, 0.2}, {0.23, 1}, {1, 0.07}},
           .label_smoothing = 0.2,
           .weight_decay = 1.33e-3,
+          .precision = Precision::bf16,
           .augmentation = {.padding = 2, .border = Border::reflected, .mirroring = Mirroring::by_turns}};
 }
 
@@ -69,7 +70,8 @@ CompileOptions compile_options(const ImageRecipe& recipe, std::int64_t steps) {
                                   : Optimizer(Momentum{recipe.learning_rate, recipe.momentum});
   return {.loss = softmax_cross_entropy(recipe.label_smoothing),
           .optimizer = optimizer,
-          .learning_rate = schedule};
+          .learning_rate = schedule,
+          .precision = recipe.precision};
 }
 
 Output rate_of_course(double rate, const std::vector<RatePoint>& course, Output step,

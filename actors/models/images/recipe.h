@@ -23,6 +23,7 @@ struct ImageRecipe {
   std::vector<RatePoint> course = {{0, 1}, {1, 1}};
   double label_smoothing = 0;
   double weight_decay = 0;  // belongs to the architecture's options
+  Precision precision = Precision::float32;  // of products
   ImageAugmentation augmentation{};
 
   // Of a training set of that many images; batches are full, and reach into the next pass. Throws
@@ -35,7 +36,7 @@ ImageRecipe fast_net_recipe();
 // Of resnet20() on CIFAR-10: He et al. 2016, section 4.2.
 ImageRecipe resnet20_recipe();
 
-// Loss, optimizer and schedule of a training of that many steps; metrics, precision and seed are free.
+// Loss, optimizer and schedule of a training of that many steps; metrics and seed are free.
 // Throws invalid_argument unless the course's points ascend from 0 to 1.
 CompileOptions compile_options(const ImageRecipe& recipe, std::int64_t steps);
 

@@ -30,6 +30,7 @@ Recipe recipe_of_images(const ImageRecipe& from) {
   return {.learning_rate = from.learning_rate,
           .batch_size = from.batch_size,
           .epochs = from.epochs,
+          .precision = from.precision,
           .augmentation = from.augmentation,
           .compile = [from](double rate, std::int64_t steps) {
             ImageRecipe own = from;

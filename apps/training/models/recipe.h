@@ -16,6 +16,7 @@ struct Recipe {
   std::int64_t batch_size = 64;
   double epochs = 5;
   std::optional<std::int64_t> steps{};  // in place of epochs
+  Precision precision = Precision::float32;
   ImageAugmentation augmentation{};     // of training
   // Loss, optimizer, schedule and clipping of a training of that many steps.
   std::function<CompileOptions(double learning_rate, std::int64_t steps)> compile = [](double rate,
