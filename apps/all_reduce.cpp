@@ -32,6 +32,7 @@ struct Options {
   int rounds = 20;
   Algorithm algorithm = Algorithm::automatic;
   ReduceCompression compression = ReduceCompression::none;
+  std::int64_t spin_us = CommunicatorOptions().spin.count();
   std::string credentials;
   bool insecure = false;
 };
@@ -53,7 +54,8 @@ void check_sums(const std::vector<Tensor>& sums, int ranks) {
 
 void run_rank(Server& server, const Options& options) {
   using Seconds = std::chrono::duration<double>;
-  const Communicator world(server, {.algorithm = options.algorithm});
+  const Communicator world(
+      server, {.algorithm = options.algorithm, .spin = std::chrono::microseconds(options.spin_us)});
   const std::vector<Tensor> own(static_cast<std::size_t>(options.tensors),
                                 contribution(world, options.bytes / 4));
   const ReduceOptions how{.name = "x", .compression = options.compression};
@@ -142,6 +144,10 @@ int main(int argc, char** argv) {
          [&](const std::string& name) { options.compression = parse_compression(name); },
          "none, or bfloat16: half the bytes, rounded")
       ->check(CLI::IsMember({"none", "bfloat16"}));
+  app.add_option("--spin_us", options.spin_us,
+                 "How long a rank looks for small tensors of others before it sleeps")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   add_security(app, options.credentials, options.insecure);
   return run_program(app, argc, argv, [&] {
     const auto task = task_of(options);

@@ -116,7 +116,7 @@ struct Communicator::Impl {
     send(
         OpenGroup{options.group,
                   members,
-                  {.algorithm = options.algorithm},
+                  {.algorithm = options.algorithm, .spin = options.spin},
                   [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
     const auto there = runtime.lock();
     if (state->wait_until(there->clock().now() + options.timeout)) {
@@ -157,6 +157,7 @@ struct Communicator::Impl {
   GatheredRows run(CollectiveCall call, const std::string& name, RankInput own) const {
     const auto state = std::make_shared<State>(runtime);
     auto message = message_of(state, std::move(call), name, std::move(own));
+    message.call.waits = true;
     state->wait_until(Clock::never, [&] { send(std::move(message)); });
     return CollectiveHandle(state).wait_for_rows();
   }
@@ -299,18 +300,24 @@ std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& 
     group.parts.push_back(values[i]);
     group.shapes.push_back(values[i].shape());
   }
+  // This thread takes part in the last one.
   std::vector<CollectiveHandle> handles;
+  Tensor last;
   for (const auto& [dtype, group] : groups) {
     CollectiveCall call = reduction(Kind::all_reduce, options);
     for (const Tensor& part : group.parts) call.splits.push_back(part.elements());
     const std::string name = fmt::format(
         "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
-    handles.push_back(impl_->begin(std::move(call), name, {fused(group.parts, impl_->memory())}));
+    RankInput own{fused(group.parts, impl_->memory())};
+    if (handles.size() + 1 < groups.size())
+      handles.push_back(impl_->begin(std::move(call), name, std::move(own)));
+    else
+      last = impl_->run(std::move(call), name, std::move(own)).tensor;
   }
   std::vector<Tensor> results(values.size());
   auto handle = handles.begin();
   for (const auto& [dtype, group] : groups) {
-    auto parts = cut((handle++)->wait(), group.shapes);
+    auto parts = cut(handle == handles.end() ? last : (handle++)->wait(), group.shapes);
     for (std::size_t i = 0; i < parts.size(); ++i) results[group.places[i]] = std::move(parts[i]);
   }
   return results;

@@ -32,6 +32,9 @@ struct CommunicatorOptions {
   std::chrono::milliseconds timeout{60'000};
   // Rank 0's counts.
   Algorithm algorithm = Algorithm::automatic;
+  // How long a call that waits for a small all-reduce of ranks on one machine looks for what the others
+  // bring before it sleeps. 0: it sleeps at once. Useful where each rank has a core.
+  std::chrono::microseconds spin{50};
 };
 
 // The ranks find each other by the name, which is in use by one operation at a time. The ranks agree on

@@ -3,8 +3,23 @@
 #include <utility>
 
 #include "dataflow/values/borrowed_buffer.h"
+#include "schema/io/shared_place.h"
 
 namespace actorflow {
+namespace {
+
+// Bytes of another process that nobody has lent.
+class Seen final : public Buffer {
+ public:
+  Seen(std::shared_ptr<const SharedView> view, std::uint64_t place, std::size_t size_bytes)
+      : Buffer(view->at(place, size_bytes), size_bytes, borrower(), Access::read_only),
+        view_(std::move(view)) {}
+
+ private:
+  const std::shared_ptr<const SharedView> view_;
+};
+
+}  // namespace
 
 class Leases::Leased final : public Buffer {
  public:
@@ -19,6 +34,8 @@ class Leases::Leased final : public Buffer {
     storage_ = {};
     if (leases) leases->give_back(number_, size_bytes());
   }
+
+  const std::shared_ptr<const SharedView>& view() const { return view_; }
 
   std::shared_ptr<Leases> leases;
 
@@ -35,6 +52,11 @@ BufferRef Leases::lend(std::uint64_t number, std::size_t size_bytes, BufferRef s
 BufferRef Leases::lend(std::uint64_t number, std::size_t size_bytes,
                        std::shared_ptr<const SharedView> view, std::uint64_t place) {
   return add(std::make_unique<Leased>(number, size_bytes, std::move(view), place));
+}
+
+std::shared_ptr<const SharedView> Leases::view_of(const BufferRef& buffer) {
+  const auto* leased = dynamic_cast<const Leased*>(buffer.get());
+  return leased ? leased->view() : nullptr;
 }
 
 void Leases::decline(std::uint64_t number, std::size_t size_bytes) {
@@ -78,6 +100,18 @@ std::size_t Leases::bytes() const {
 void Leases::detach() {
   const std::lock_guard lock(mutex_);
   loop_ = nullptr;
+}
+
+std::optional<std::uint64_t> place_of(const BufferRef& bytes, const BufferRef& block) {
+  const auto* arena = block ? dynamic_cast<const SharedArena*>(&block->owner()) : nullptr;
+  if (!arena || !arena->holds(bytes)) return {};
+  return arena->place_of(bytes);
+}
+
+BufferRef bytes_at(std::uint64_t place, std::size_t size_bytes, const BufferRef& block) {
+  auto view = Leases::view_of(block);
+  if (!view) throw invalid_argument("a place beside what is no shared memory of another process");
+  return BufferRef(new Seen(std::move(view), place, size_bytes));
 }
 
 }  // namespace actorflow

@@ -26,6 +26,9 @@ class Leases : public std::enable_shared_from_this<Leases> {
   BufferRef lend(std::uint64_t number, std::size_t size_bytes, std::shared_ptr<const SharedView> view,
                  std::uint64_t place);
 
+  // The memory of a payload that anybody has lent; null if it is our own.
+  static std::shared_ptr<const SharedView> view_of(const BufferRef& buffer);
+
   // Counts a payload that was not accepted as destroyed.
   void decline(std::uint64_t number, std::size_t size_bytes);
 

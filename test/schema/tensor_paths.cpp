@@ -6,6 +6,7 @@
 
 #include "dataflow/values/borrowed_buffer.h"
 #include "schema/io/shared_memory.h"
+#include "schema/io/shared_place.h"
 #include "test/schema/support/tasks.h"
 
 using namespace actorflow;
@@ -121,6 +122,25 @@ BOOST_AUTO_TEST_CASE(an_aligned_part_of_such_a_tensor_is_not_copied_either) {
     tensor.mutable_values<float>()[begin / sizeof(float) + 12345] = 1;
     BOOST_TEST(received.values<float>()[12345] == (begin % buffer_alignment == 0 ? 1.0F : 0.0F));
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_lies_beside_a_tensor_that_has_travelled_is_read_where_it_is) {
+  Tasks tasks(64 * mebibyte);
+  const Tensor block = Tensor::zeros(DType::float32, {1 << 16}, tasks.ours->allocator());
+  const Tensor beside = counting(1 << 16).clone(tasks.ours->allocator());
+  const BufferRef received = tasks.round_trip(block).buffer();
+  const auto place = place_of(beside.buffer(), block.buffer());
+  BOOST_REQUIRE(place.has_value());
+  const Tensor seen(DType::float32, {1 << 16}, bytes_at(*place, beside.size_bytes(), received));
+  BOOST_TEST(identical(seen, beside));
+  BOOST_TEST(seen.data() != beside.data());
+  BOOST_TEST(!seen.exclusive());
+  const Tensor elsewhere = counting(100);
+  BOOST_TEST(!place_of(elsewhere.buffer(), block.buffer()).has_value());
+  BOOST_TEST(!place_of(beside.buffer(), elsewhere.buffer()).has_value());
+  BOOST_CHECK_THROW(bytes_at(64 * mebibyte, 64, received), Error);
+  BOOST_CHECK_THROW(bytes_at(0, 64, block.buffer()), Error);
+  BOOST_CHECK_THROW(bytes_at(0, 64, elsewhere.buffer()), Error);
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_from_the_stream_is_the_receivers_own) {

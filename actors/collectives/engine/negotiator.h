@@ -1,6 +1,7 @@
 // The leader's side of agreeing: what the ranks propose for each use of a name, and what becomes of it.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,9 @@ namespace actorflow {
 struct PlanOptions {
   Algorithm algorithm = Algorithm::automatic;
   CostModel cost{};
+  // How long this rank looks for what others show (board.h) before it sleeps; 0: it shows nothing, and
+  // nobody shows it anything.
+  std::chrono::microseconds spin{};
 };
 
 // Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a

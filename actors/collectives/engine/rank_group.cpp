@@ -49,7 +49,7 @@ void check(const GroupCall& call, int ranks) {
 }  // namespace
 
 RankGroup::RankGroup(RankMail mail, std::string name, const PlanOptions& options)
-    : mail_(std::move(mail)), name_(std::move(name)) {
+    : mail_(std::move(mail)), name_(std::move(name)), spin_(options.spin) {
   if (mail_.leads()) negotiator_.emplace(mail_, options);
 }
 
@@ -121,6 +121,7 @@ void RankGroup::begin(Entry& entry) {
       use.call.own.tensor = Tensor::zeros(agreed.call.dtype, Shape(std::span(agreed.call.dims)));
     use.operation =
         std::make_unique<Operation>(mail_.task(), plan, mail_.rank(), agreed.call, use.call.own);
+    enter_board(entry);
     for (const auto& [part, payload] : name.early)
       if (part.of.use == use.number && part.version == agreed.version)
         use.operation->receive(part.from, part.number, part.rows, payload);
@@ -132,19 +133,24 @@ void RankGroup::begin(Entry& entry) {
 }
 
 void RankGroup::advance(Entry& entry) {
-  Use& use = *entry.second.use;
+  Name& name = entry.second;
+  Use& use = *name.use;
   const auto send = [&](int rank, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload) {
-    mail_.to(rank,
-             Part{{entry.first, use.number},
-                  entry.second.agreed->version,
-                  mail_.rank(),
-                  number,
-                  std::move(rows)},
-             std::move(payload));
+    if (use.on_board && name.board->show(rank, payload)) return;
+    if (use.on_board) name.woken_in = use.number;
+    mail_.to(
+        rank,
+        Part{{entry.first, use.number}, name.agreed->version, mail_.rank(), number, std::move(rows)},
+        std::move(payload));
   };
   CollectiveResult result;
   try {
-    if (!use.operation->advance(send)) return;
+    bool done = use.operation->advance(send);
+    if (!done && std::exchange(use.on_board, false)) {
+      look_at_board(entry);
+      done = use.operation->advance(send);
+    }
+    if (!done) return;
     result = use.operation->take_result();
   } catch (...) {
     return fail(entry, current_exception_status());
@@ -164,7 +170,8 @@ void RankGroup::fail(Entry& entry, const Status& why) {
 void RankGroup::finish(Entry& entry, CollectiveResult result) {
   Name& name = entry.second;
   if (result.status.ok()) {
-    last_name_ = fmt::format("{} '{}'", to_string(name.use->call.call.kind), entry.first);
+    last_kind_ = name.use->call.call.kind;
+    last_name_ = entry.first;
     last_time_ = now();
   }
   const GroupCall call = std::move(name.use->call);
@@ -229,6 +236,7 @@ void RankGroup::take(const Sender& from, const ActorMessage& message) {
 
 void RankGroup::take_letter(const ActorMessage& letter) {
   if (take_if<Part>(letter, [&](const Part& part) { on_part(part, letter.payload); })) return;
+  if (take_if<Page>(letter, [&](const Page& page) { on_page(page, letter.payload); })) return;
   if (negotiator_ &&
       take_if<Propose>(letter, [&](const auto& propose) { negotiator_->propose(propose); }))
     return;

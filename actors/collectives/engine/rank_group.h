@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/collectives/engine/board.h"
 #include "actors/collectives/engine/negotiator.h"
 #include "actors/collectives/engine/operation.h"
 #include "actors/collectives/engine/rank_mail.h"
@@ -31,7 +32,8 @@ struct GroupCall {
   CollectiveCall call;
   RankInput own;
   std::function<void(CollectiveResult)> reply;
-  StepId step = 0;  // of a graph's node; 0: a program's call
+  StepId step = 0;     // of a graph's node; 0: a program's call
+  bool waits = false;  // a thread does nothing else meanwhile
 };
 
 // Belongs to the actor. Every function may call replies, which only pass results on.
@@ -76,6 +78,7 @@ class RankGroup {
     GroupCall call;
     bool of_zeros = false;                 // we have joined, and take part for the others' sake
     std::unique_ptr<Operation> operation;  // none: not agreed on
+    bool on_board = false;                 // we have still to look at the board
     Clock::time_point since{}, next_report{};
     std::optional<std::map<int, rank_messages::Standing>> asked;  // the other ranks have been
   };
@@ -90,6 +93,9 @@ class RankGroup {
     std::uint64_t propose_at = 0;            // this use, though the call is what was agreed on
     std::map<std::uint64_t, Status> failed;  // uses to come
     std::vector<EarlyPart> early;
+    std::optional<Board> board;
+    std::uint64_t woken_in = 0;  // the newest use in which a message was needed beside the board
+    std::vector<std::pair<rank_messages::Page, Tensor>> pages;  // for the board
     std::optional<rank_messages::Wake> wake;
     std::optional<GroupCall> next;  // a call behind a use of zeros
     Clock::time_point next_warning{};
@@ -108,6 +114,14 @@ class RankGroup {
   void on_revise(const rank_messages::Revise& message);
   void on_agreed(const rank_messages::Agreed& message);
   void on_failed(const rank_messages::Failed& message);
+
+  // rank_group_board.cpp
+  bool is_for_board(const rank_messages::Agreed& agreed) const;
+  std::size_t page_bytes() const;
+  void enter_board(Entry& entry);
+  void drop_board(Name& name);
+  void on_page(const rank_messages::Page& page, const Tensor& memory);
+  void look_at_board(Entry& entry);
 
   // rank_group_join.cpp
   bool takes_zeros(const CollectiveCall& call) const;
@@ -135,13 +149,15 @@ class RankGroup {
 
   RankMail mail_;
   const std::string name_;
+  const std::chrono::microseconds spin_;
   std::optional<Negotiator> negotiator_;  // the leader's
   std::vector<std::uint64_t> incarnations_;
   Status broken_;
   std::map<std::string, Name, std::less<>> names_;
   std::vector<GroupCall> waiting_;  // for the group to open
   std::size_t in_flight_ = 0;
-  std::string last_name_;  // the newest operation that is done
+  CollectiveKind last_kind_{};  // of the newest operation that is done
+  std::string last_name_;       // none: there is none
   Clock::time_point last_time_{};
   std::map<int, std::map<std::string, std::uint64_t>> left_;  // the uses after which ranks have left
   // Ranks whose connection has broken: lost, unless their word that they leave is still under way.

@@ -21,6 +21,7 @@ void RankGroup::end_with(const Status& why) {
   broken_ = why;
   in_flight_ = 0;
   suspects_.clear();
+  for (auto& [key, name] : names_) drop_board(name);
   for (auto& [key, name] : std::exchange(names_, {})) {
     if (name.use && name.use->call.reply) name.use->call.reply({why});
     if (name.next && name.next->reply) name.next->reply({why});

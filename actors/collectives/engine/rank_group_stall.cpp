@@ -39,8 +39,8 @@ void RankGroup::tick() {
 
 std::string RankGroup::last_done() const {
   if (last_name_.empty()) return "it has finished nothing in this group yet";
-  return fmt::format("it finished {} {:.1f} s ago, and nothing since", last_name_,
-                     seconds(now() - last_time_));
+  return fmt::format("it finished {} '{}' {:.1f} s ago, and nothing since", to_string(last_kind_),
+                     last_name_, seconds(now() - last_time_));
 }
 
 void RankGroup::on_inquire(const Inquire& message) {

@@ -22,6 +22,12 @@ int RankMail::rank_of(TaskId member) const {
   return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
 }
 
+// Within a process, tasks have no such memory.
+bool RankMail::shares_memory() const {
+  return !task_->hosts.empty() &&
+         std::ranges::all_of(members_, [this](TaskId member) { return task_->on_this_machine(member); });
+}
+
 std::string RankMail::name_of(int rank) const {
   return fmt::format("rank {} ({})", rank,
                      task_->name_of(members_[static_cast<std::size_t>(rank)]).to_string());

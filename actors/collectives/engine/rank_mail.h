@@ -27,6 +27,8 @@ class RankMail {
   const TaskRef& task() const { return task_; }
   // -1: no member.
   int rank_of(TaskId member) const;
+  // Whether all are on this machine, and may share memory.
+  bool shares_memory() const;
   // "rank 2 (/job:worker/task:2)".
   std::string name_of(int rank) const;
   std::vector<std::string> member_names() const;

@@ -82,6 +82,18 @@ struct Part {
   std::vector<std::int64_t> rows;  // of each piece
 };
 
+// A rank -> the others: my page of the board (board.h), the payload, for what we have agreed on as
+// `version`.
+struct Page {
+  UseOf of;
+  std::uint32_t version;
+  std::int32_t from;
+};
+
+// A rank -> the others: the payload, which you may be reading where it is, is no longer on my board.
+// They have done so when this is their turn.
+struct LetGo {};
+
 // A rank -> all: I have no more data in this round. -> all: everybody is in it, `last` came last.
 struct Joined {
   std::int32_t rank;

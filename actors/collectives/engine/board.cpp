@@ -1,0 +1,129 @@
+#include "actors/collectives/engine/board.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include "dataflow/values/borrowed_buffer.h"
+#include "schema/io/shared_place.h"
+#include "schema/link.h"
+
+namespace actorflow {
+
+// The words of a page, written by its rank.
+struct Board::Head {
+  std::uint64_t entered = 0;     // the newest use
+  std::uint64_t shown[2] = {};   // the uses whose contributions are there
+  std::uint64_t places[2] = {};  // each in the rank's shared memory, plus 1; 0: in the page
+  std::uint64_t asleep = 0;      // the newest use in which it has given up looking
+  std::uint64_t readers = 0;     // bit r: it has seen the page of rank r change
+};
+
+namespace {
+
+constexpr std::size_t head_bytes = 2 * buffer_alignment;
+
+std::size_t room_of(std::size_t bytes) {
+  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+}
+
+// A rank that writes a word and then reads another's, and that other rank, which does the same, never
+// both miss what the other has written: hence the strictest order. Others' pages cannot be written,
+// which std::atomic_ref does not know.
+std::uint64_t read(const std::uint64_t& word) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(word)).load();  // NOLINT
+}
+void write(std::uint64_t& word, std::uint64_t value) { std::atomic_ref(word).store(value); }
+
+}  // namespace
+
+Board::Board(int rank, int ranks, std::uint32_t version, std::size_t bytes)
+    : rank_(rank), version_(version), bytes_(bytes), others_(static_cast<std::size_t>(ranks)) {}
+
+// The network shares large tensors only.
+std::size_t Board::page_bytes(std::size_t bytes) {
+  return std::max(head_bytes + 2 * room_of(bytes), large_message_bytes);
+}
+
+Tensor Board::make_page(Allocator& allocator) {
+  Tensor page =
+      Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(page_bytes(bytes_))}, allocator);
+  own_.head = new (page.mutable_data()) Head;
+  own_.memory = page;
+  return page;
+}
+
+void Board::add_page(int rank, const Tensor& page) {
+  if (!page.valid() || page.dtype() != DType::uint8 || page.size_bytes() != page_bytes(bytes_)) return;
+  Page& other = others_[static_cast<std::size_t>(rank)];
+  other.memory = page;
+  other.head = static_cast<Head*>(other.memory.mutable_data());
+  other.entered_at_first = read(other.head->entered);
+}
+
+void Board::enter(std::uint64_t use) {
+  use_ = use;
+  has_shown_ = false;
+  may_show_ = has_page();
+  if (!has_page()) return;
+  std::uint64_t readers = 0;
+  for (std::size_t rank = 0; rank < others_.size(); ++rank) {
+    Page& other = others_[rank];
+    if (!other.head) continue;
+    const std::uint64_t entered = read(other.head->entered);
+    other.changes = other.changes || entered != other.entered_at_first;
+    if (!other.changes) continue;
+    readers |= std::uint64_t{1} << rank;
+    may_show_ = may_show_ && entered + 1 >= use;
+  }
+  if (own_.head->readers != readers) write(own_.head->readers, readers);
+  write(own_.head->entered, use);
+}
+
+std::size_t Board::place_of_contribution() const { return head_bytes + use_ % 2 * room_of(bytes_); }
+
+bool Board::show(int rank, const Tensor& contribution) {
+  if (!may_show_ || !contribution.valid() || contribution.size_bytes() != bytes_) return false;
+  if (!has_shown_) {
+    const auto place = place_of(contribution.buffer(), own_.memory.buffer());
+    auto* const to = static_cast<std::byte*>(own_.memory.mutable_data()) + place_of_contribution();
+    if (!place) std::memcpy(to, contribution.data(), bytes_);
+    in_place_[use_ % 2] = place ? contribution : Tensor();
+    const std::uint64_t word = place ? *place + 1 : 0;
+    if (own_.head->places[use_ % 2] != word) write(own_.head->places[use_ % 2], word);
+    write(own_.head->shown[use_ % 2], use_);
+    has_shown_ = true;
+  }
+  return in_touch(rank) && read(others_[static_cast<std::size_t>(rank)].head->asleep) != use_;
+}
+
+bool Board::in_touch(int rank) const {
+  const Page& other = others_[static_cast<std::size_t>(rank)];
+  return other.changes && (read(other.head->readers) >> rank_ & 1) != 0;
+}
+
+Tensor Board::shown_by(int rank) const {
+  const Page& other = others_[static_cast<std::size_t>(rank)];
+  if (!other.changes || read(other.head->shown[use_ % 2]) != use_ || !in_touch(rank)) return {};
+  const std::uint64_t place = read(other.head->places[use_ % 2]);
+  const BufferRef& page = other.memory.buffer();
+  return {
+      DType::uint8,
+      {static_cast<std::int64_t>(bytes_)},
+      place == 0 ? part_of(page, place_of_contribution(), bytes_) : bytes_at(place - 1, bytes_, page)};
+}
+
+void Board::sleep() {
+  if (has_page()) write(own_.head->asleep, use_);
+}
+
+std::vector<Tensor> Board::still_read() const {
+  std::vector<Tensor> tensors;
+  for (const Tensor& tensor : in_place_) {
+    if (tensor.valid()) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+}  // namespace actorflow

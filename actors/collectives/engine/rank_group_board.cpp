@@ -1,0 +1,132 @@
+// Contributions that the ranks of one machine show each other, in place of messages.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "actors/collectives/engine/rank_group.h"
+#include "actors/runtime/clock.h"
+
+namespace actorflow {
+
+using namespace rank_messages;
+
+namespace {
+
+// What is larger takes longer to copy than a message takes.
+constexpr std::size_t most_bytes = std::size_t{512} << 10;
+// Of a rank's pages in a group: those who read them hold them.
+constexpr std::size_t most_page_bytes = std::size_t{16} << 20;
+constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
+
+void wait_a_few_cycles() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+std::size_t contribution_bytes(const CollectiveCall& call) {
+  std::size_t bytes = call.element_bytes();
+  for (const auto dim : call.dims) bytes *= static_cast<std::size_t>(dim);
+  return bytes;
+}
+
+}  // namespace
+
+// Everybody sends all to everybody, once.
+bool RankGroup::is_for_board(const Agreed& agreed) const {
+  if (spin_.count() == 0 || agreed.call.kind != CollectiveKind::all_reduce) return false;
+  if (agreed.algorithm != Algorithm::direct || mail_.size() < 2 || mail_.size() > Board::most_ranks)
+    return false;
+  const std::size_t bytes = contribution_bytes(agreed.call);
+  return bytes > 0 && bytes <= most_bytes && mail_.shares_memory();
+}
+
+std::size_t RankGroup::page_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [key, name] : names_)
+    if (name.board && name.board->has_page())
+      bytes += Board::page_bytes(contribution_bytes(name.agreed->call));
+  return bytes;
+}
+
+// A name that is used once needs none.
+void RankGroup::enter_board(Entry& entry) {
+  Name& name = entry.second;
+  const Agreed& agreed = *name.agreed;
+  if (name.board && name.board->version() != agreed.version) drop_board(name);
+  if (name.use->number == agreed.of.use || !is_for_board(agreed)) return;
+  const std::size_t bytes = contribution_bytes(agreed.call);
+  if (!name.board) {
+    if (page_bytes() + Board::page_bytes(bytes) > most_page_bytes) return;
+    name.board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes);
+    const Tensor page = name.board->make_page(mail_.task()->sending_device->allocator());
+    for (int rank = 0; rank < mail_.size(); ++rank)
+      if (rank != mail_.rank())
+        mail_.to(rank, Page{{entry.first, name.use->number}, agreed.version, mail_.rank()}, page);
+  }
+  for (const auto& [page, memory] : std::exchange(name.pages, {}))
+    if (page.version == agreed.version) name.board->add_page(page.from, memory);
+  name.board->enter(name.use->number);
+  name.use->on_board = true;
+}
+
+// The network keeps what a message carries until all have got and dropped it.
+void RankGroup::drop_board(Name& name) {
+  if (!name.board) return;
+  for (const Tensor& tensor : name.board->still_read())
+    for (int rank = 0; rank < mail_.size(); ++rank)
+      if (rank != mail_.rank()) mail_.to(rank, LetGo{}, tensor);
+  name.board.reset();
+}
+
+void RankGroup::on_page(const Page& page, const Tensor& memory) {
+  if (spin_.count() == 0 || page.from < 0 || page.from >= mail_.size()) return;
+  Name& name = names_[page.of.name];
+  if (!name.agreed || name.agreed->version <= page.version) name.pages.emplace_back(page, memory);
+}
+
+// Looks for what the others show: again and again, for a while, if the caller waits anyway.
+void RankGroup::look_at_board(Entry& entry) {
+  Name& name = entry.second;
+  Use& use = *name.use;
+  std::vector<int> missing;
+  std::vector<std::pair<int, Tensor>> shown;
+  for (int rank = 0; rank < mail_.size(); ++rank)
+    if (rank != mail_.rank() && use.operation->needs(rank)) missing.push_back(rank);
+  const auto rows =
+      static_cast<std::int64_t>(contribution_bytes(use.call.call) / use.call.call.element_bytes());
+  const auto take_shown = [&] {
+    std::erase_if(missing, [&](int rank) {
+      Tensor theirs = name.board->shown_by(rank);
+      if (!theirs.valid()) return false;
+      shown.emplace_back(rank, std::move(theirs));
+      return true;
+    });
+    return missing.empty();
+  };
+  const bool worth_it = use.call.waits && std::ranges::all_of(missing, [&](int rank) {
+                          return name.board->in_touch(rank);
+                        });
+  // One that a message of ours wakes takes longer than one that is awake.
+  const bool has_woken = name.woken_in + 1 >= use.number;
+  const auto end =
+      steady_clock().now() + (worth_it ? spin_ * (has_woken ? 4 : 1) : std::chrono::microseconds(0));
+  bool all = false;
+  do {
+    for (int look = 0; look < looks_per_turn && !all; ++look) {
+      all = take_shown();
+      if (!all) wait_a_few_cycles();
+    }
+    if (!all) std::this_thread::yield();  // those for whom we look may need this core
+  } while (!all && steady_clock().now() < end);
+  if (!all) {
+    name.board->sleep();
+    all = take_shown();
+  }
+  // What is not added now may be gone when it is.
+  for (auto& [rank, theirs] : shown)
+    use.operation->receive(rank, 0, {rows}, all ? std::move(theirs) : theirs.clone());
+}
+
+}  // namespace actorflow

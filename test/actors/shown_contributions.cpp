@@ -1,0 +1,131 @@
+// Small all-reduces of ranks that share memory: each has a port of its own.
+#include <array>
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/collectives/communicator.h"
+#include "actors/task/server.h"
+#include "test/actors/support/foreign_task.h"
+#include "test/support/contributions.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using test::contribution, test::serial, test::status_of;
+
+namespace {
+
+constexpr int size = 3;
+
+// Calls body on a thread for each rank, which counts what is wrong.
+template <class Body>
+void on_ranks(Body body) {
+  ServerOptions options;
+  std::vector<std::string> addresses;
+  for (int rank = 0; rank < size; ++rank) addresses.push_back(test::free_address());
+  options.cluster = ClusterSpec{{"worker", addresses}};
+  options.job = "worker";
+  options.num_threads = 1;
+  std::atomic<int> wrong = 0;
+  std::array<Status, size> failures;
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank, options]() mutable {
+      failures[static_cast<std::size_t>(rank)] = status_of([&] {
+        options.task = rank;
+        Server server(options);
+        // Some look for longer than others.
+        const Communicator world(server, {.spin = std::chrono::microseconds(1 + 50 * rank)});
+        body(world, wrong);
+        world.barrier();
+      });
+    });
+  threads.clear();
+  for (const Status& failure : failures) BOOST_TEST(failure.ok(), failure.to_string());
+  BOOST_TEST(wrong == 0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shown_contributions)
+
+BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{1000};
+    for (int use = 0; use < 300; ++use) {
+      const Tensor own = contribution<float>(world.rank(), shape, use);
+      // Some wait, and others do not.
+      const Tensor sum = (use + world.rank()) % 7 == 0
+                             ? world.all_reduce_async(own, {.name = "x"}).wait()
+                             : world.all_reduce(own, {.name = "x"});
+      if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+    }
+  });
+}
+
+// Without a copy; each goes when its call is over.
+BOOST_AUTO_TEST_CASE(what_lies_in_shared_memory_is_read_where_it_is) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{25'000};
+    for (int use = 0; use < 200; ++use) {
+      Tensor own = world.allocate(DType::float32, shape);
+      const Tensor values = contribution<float>(world.rank(), shape, use);
+      std::memcpy(own.mutable_data(), values.data(), values.size_bytes());
+      const Tensor sum = (use + world.rank()) % 7 == 0
+                             ? world.all_reduce_async(own, {.name = "x"}).wait()
+                             : world.all_reduce(own, {.name = "x"});
+      if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_name_may_be_used_otherwise_than_before) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    for (int use = 0; use < 120; ++use) {
+      const Shape shape{use / 20 % 2 == 0 ? 1000 : 70};
+      const Tensor sum = world.all_reduce(contribution<float>(world.rank(), shape, use), {.name = "x"});
+      if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(it_goes_on_after_ranks_have_differed) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{1000};
+    for (int use = 0; use < 60; ++use) {
+      const bool differs = use % 20 == 15;
+      const Tensor own = contribution<float>(world.rank(), shape, use);
+      Tensor sum;
+      const Status status = status_of([&] {
+        sum = world.all_reduce(differs && world.rank() == 1 ? Tensor{1} : own, {.name = "x"});
+      });
+      const bool as_expected = differs ? status.code == Code::invalid_argument
+                                       : status.ok() && identical(sum, serial<float>(size, shape, use));
+      if (!as_expected) ++wrong;
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(many_names_are_in_flight_together) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{100};
+    for (int use = 0; use < 20; ++use) {
+      std::vector<CollectiveHandle> sums;
+      for (int name = 0; name < 30; ++name)
+        sums.push_back(world.all_reduce_async(contribution<float>(world.rank(), shape, use + name),
+                                              {.name = std::to_string(name)}));
+      for (int name = 0; name < 30; ++name)
+        if (!identical(sums[static_cast<std::size_t>(name)].wait(),
+                       serial<float>(size, shape, use + name)))
+          ++wrong;
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
