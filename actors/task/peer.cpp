@@ -117,6 +117,7 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
   if (incarnation_ != 0 && incarnation_ != identity.incarnation)
     spdlog::info("{}: {} has restarted", task_->self.name.to_string(), who());
   incarnation_ = identity.incarnation;
+  given_up_ = false;
   state_ = State::up;
   options_.signs->connected = true;
   for (auto& message : waiting_) link_->send(std::move(message));
@@ -185,10 +186,12 @@ void Peer::retry_or_give_up(const Status& reason) {
     state_ = State::idle;
     return;
   }
-  if (waited >= options_.connect_timeout && !nothing_to_say)
+  if (waited >= options_.connect_timeout && !nothing_to_say) {
+    given_up_ = true;
     return lose({Code::unavailable,
                  fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
                              seconds(waited), who(), reason.message)});
+  }
   if (now - last_report_ >= report_interval && !nothing_to_say) {
     last_report_ = now;
     spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(),
@@ -219,7 +222,7 @@ void Peer::lose(Status reason) {
 void Peer::report_left() { options_.left({task_->name_of(options_.task), incarnation_}); }
 
 void Peer::leave(const Leave& how) {
-  const bool nobody_hears = how.at_once || (how.job_is_over && incarnation_ != 0);
+  const bool nobody_hears = how.at_once || given_up_ || (how.job_is_over && incarnation_ != 0);
   if (nobody_hears || state_ != State::connecting || waiting_.empty()) return self_->quit();
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;

@@ -91,6 +91,7 @@ class Peer {
 
   State state_ = State::idle;
   bool leaving_ = false;
+  bool given_up_ = false;  // nobody has answered for the whole of connect_timeout, nor since
   bool attending_ = false;
   std::unique_ptr<Link> link_;
   std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one

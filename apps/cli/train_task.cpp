@@ -14,6 +14,7 @@
 #include "apps/training/evaluate.h"
 #include "apps/training/train_replica.h"
 #include "schema/environment/elastic_link.h"
+#include "schema/environment/launched_rank.h"
 
 namespace actorflow {
 namespace {
@@ -37,9 +38,16 @@ int serve(Server& server, const TrainOptions& options, const Interrupts& interru
   return interrupts.requested() ? interrupted_run : success;
 }
 
+// Where people see the progress. Ranks that a launcher such as mpirun starts share a terminal, on which
+// the chief speaks for all.
+std::FILE* progress_output(const TrainFlags& flags, bool is_chief) {
+  if (!is_chief && launched_rank()) return nullptr;
+  return flags.report == "-" ? stderr : stdout;
+}
+
 int work(Server& server, const LabelledData& data, const TrainOptions& options, const TrainFlags& flags,
-         const Interrupts& interrupts) {
-  Progress progress(flags.report == "-" ? stderr : stdout);
+         bool is_chief, const Interrupts& interrupts) {
+  Progress progress(progress_output(flags, is_chief));
   const auto report = train_replica(server, data, options, interrupts.requested(), &progress);
   if (report) publish(*report, flags);
   return interrupts.requested() && !report ? interrupted_run : success;
@@ -79,7 +87,7 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
   report_will_step();
   ElasticTask task(std::move(server));
   interrupts.on_overdue([&task] { task.stop("interrupted"); });
-  Progress progress(flags.train.report == "-" ? stderr : stdout);
+  Progress progress(progress_output(flags.train, true));
   const auto report = train_elastic(task, data, options, interrupts.requested(), &progress);
   interrupts.on_overdue(nullptr);
   if (report) publish(*report, flags.train);
@@ -116,8 +124,8 @@ int run_train_task(const TrainTaskFlags& flags) {
   if (!serves) report_will_step();
   Server server(server_options(flags, config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
-  const int status =
-      serves ? serve(server, options, interrupts) : work(server, data, options, flags.train, interrupts);
+  const int status = serves ? serve(server, options, interrupts)
+                            : work(server, data, options, flags.train, config.is_chief(), interrupts);
   interrupts.on_overdue(nullptr);
   return status;
 }

@@ -92,6 +92,14 @@ BOOST_AUTO_TEST_CASE(some_ranks_may_be_parameter_servers) {
   BOOST_TEST(contains(ranks[2]->output(), "/job:ps/task:0"), ranks[2]->output());
 }
 
+BOOST_AUTO_TEST_CASE(the_chief_shows_the_progress_of_all_ranks) {
+  const auto ranks = as_mpirun(
+      2, {program("actorflow"), "train", "digits", "--epochs", "2", "--strategy", "multi_worker"});
+  expect_success(ranks);
+  BOOST_TEST(contains(ranks[0]->output(), "examples/s"), ranks[0]->output());
+  BOOST_TEST(!contains(ranks[1]->output(), "examples/s"), ranks[1]->output());
+}
+
 BOOST_AUTO_TEST_CASE(a_model_of_ones_own_and_an_estimator_need_no_flag) {
   expect_success(as_mpirun(2, {program("iris")}));
   const Folder folder;

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <set>
+#include <string>
 
 #include "actors/client/session.h"
 #include "actors/simulation/sim_network.h"
@@ -143,6 +144,27 @@ BOOST_AUTO_TEST_CASE(a_task_may_be_killed_while_it_releases_a_callable) {
   sim.at(5s).kill("/job:worker/task:0");
   BOOST_CHECK_THROW(run.finish(), Error);
   BOOST_TEST(!released);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_ends_at_once_when_it_has_given_up_another_one) {
+  SimCluster sim({{"worker", 2}});
+  std::string error;
+  auto run = sim.start([&](SimTask& task) {
+    if (task.server().name().index == 1) return task.sleep(1h);
+    Graph g;
+    const Output x = g.placeholder(DType::int32, {}, "x");
+    const Output y = g.on("/job:worker/task:1", [&] { return x + x; });
+    try {
+      Session(task.server().target(), g, {}, 3000).run(y, {{x, Tensor::scalar(2)}});
+    } catch (const Error& e) {
+      error = e.what();
+    }
+  });
+  sim.at(0s).kill("/job:worker/task:1");
+  BOOST_CHECK_THROW(run.finish(), Error);  // of the killed task
+  BOOST_TEST(error.find("/job:worker/task:1") != error.npos, error);
+  BOOST_TEST((sim.statistics().simulated >= 3s));
+  BOOST_TEST((sim.statistics().simulated < 4s));
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_fails_fails_the_run) {

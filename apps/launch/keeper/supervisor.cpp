@@ -8,6 +8,9 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "actors/runtime/exit_status.h"
 #include "apps/launch/keeper/machine_probe.h"
@@ -18,6 +21,7 @@ namespace actorflow {
 namespace {
 
 constexpr int not_started = 127;
+constexpr std::chrono::seconds time_to_end{5};
 
 sigset_t watched_signals() {
   sigset_t signals;
@@ -34,24 +38,6 @@ struct ProgramEnd {
   bool is_last = false;
 };
 
-ProgramEnd wait_for(pid_t program, const sigset_t& signals) {
-  ProgramEnd end;
-  while (true) {
-    siginfo_t ended{};
-    waitid(P_PID, program, &ended, WEXITED | WNOHANG | WNOWAIT);
-    if (ended.si_pid == program) {
-      kill(-program, SIGKILL);  // what it has left; until it is reaped the number is its own
-      waitpid(program, nullptr, 0);
-      end.status = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
-      return end;
-    }
-    if (const int signal = sigwaitinfo(&signals, nullptr); signal != SIGINT && signal != SIGTERM)
-      continue;
-    kill(-program, end.is_last ? SIGKILL : SIGTERM);
-    end.is_last = true;
-  }
-}
-
 // The signal that has ended the pause, 0 for none.
 int rest(std::chrono::milliseconds pause, const sigset_t& signals) {
   const auto end = std::chrono::steady_clock::now() + pause;
@@ -62,6 +48,49 @@ int rest(std::chrono::milliseconds pause, const sigset_t& signals) {
     const timespec limit{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
     const int signal = sigtimedwait(&signals, nullptr, &limit);
     if (signal == SIGINT || signal == SIGTERM) return signal;
+  }
+}
+
+// Whether a process of the group runs. One that has ended and waits for its parent does not.
+bool runs(pid_t group) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::string text;
+    std::getline(std::ifstream(entry.path() / "stat"), text, '\0');
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos) continue;
+    std::istringstream numbers(text.substr(name_end + 1));
+    char state = 0;
+    pid_t parent = 0, of = 0;
+    numbers >> state >> parent >> of;
+    if (of == group && state != 'Z' && state != 'X') return true;
+  }
+  return false;
+}
+
+// A program that is told to end may be a script that does not wait for what it has started, which has
+// heard it, too, and may be saving.
+void let_others_end(pid_t group, const sigset_t& signals) {
+  const auto end = std::chrono::steady_clock::now() + time_to_end;
+  while (runs(group) && std::chrono::steady_clock::now() < end)
+    if (rest(std::chrono::milliseconds(20), signals) != 0) return;
+}
+
+ProgramEnd wait_for(pid_t program, const sigset_t& signals) {
+  ProgramEnd end;
+  while (true) {
+    siginfo_t ended{};
+    waitid(P_PID, program, &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid == program) {
+      if (end.is_last) let_others_end(program, signals);
+      kill(-program, SIGKILL);  // what it has left; until it is reaped the number is its own
+      waitpid(program, nullptr, 0);
+      end.status = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
+      return end;
+    }
+    if (const int signal = sigwaitinfo(&signals, nullptr); signal != SIGINT && signal != SIGTERM)
+      continue;
+    kill(-program, end.is_last ? SIGKILL : SIGTERM);
+    end.is_last = true;
   }
 }
 

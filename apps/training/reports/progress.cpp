@@ -7,17 +7,18 @@
 
 namespace actorflow {
 
-Progress::Progress(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
+Progress::Progress(std::FILE* out) : out_(out), live_(out && isatty(fileno(out)) == 1) {}
 
 void Progress::update(const Meter& meter) {
   report_step();  // the first one, to the launcher
   const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
+  if (!out_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(live_ ? 100 : 1000);
   show(meter);
 }
 
 void Progress::finish(const Meter& meter) {
+  if (!out_) return;
   show(meter);
   if (live_) std::fputc('\n', out_);
   std::fflush(out_);

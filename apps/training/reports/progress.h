@@ -12,7 +12,7 @@ namespace actorflow {
 // reported to the launcher, if there is one (apps/launch/step_report.h).
 class Progress {
  public:
-  // `out` must outlive this.
+  // `out` must outlive this; null: nobody looks.
   explicit Progress(std::FILE* out);
 
   // Shows the meter if it is time for it.

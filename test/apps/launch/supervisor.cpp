@@ -93,6 +93,22 @@ BOOST_AUTO_TEST_CASE(nor_does_what_the_program_has_started) {
   }
 }
 
+// As of a script that does not exec its program: the shell ends first.
+BOOST_AUTO_TEST_CASE(what_the_program_has_started_has_time_to_end) {
+  Process saving(marked(supervise(
+      "0",
+      "(trap 'sleep 0.5; echo saved; exit' TERM; echo began; while :; do sleep 0.01; done) & wait")));
+  BOOST_REQUIRE(saving.prints("began"));
+  saving.send_signal(SIGTERM);
+  BOOST_TEST(saving.wait() == 143);
+  expect(saving.output(), "saved");
+  Process stubborn(marked(supervise("0", "(trap '' TERM; echo began; sleep 1000) & wait")));
+  BOOST_REQUIRE(stubborn.prints("began"));
+  stubborn.send_signal(SIGTERM);
+  BOOST_TEST(stubborn.wait() == 143);
+  expect_marked(own_mark(), 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_leaves_nothing_to_the_next_one) {
   const Folder folder;
   Process process(marked(supervise("0", "test -e " + folder.file("second") +
