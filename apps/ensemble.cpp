@@ -51,7 +51,7 @@ struct Flags {
         save(job.param("save", "")),
         saved(job.param("load", "")),
         onnx(job.param("export", "")),
-        hidden(job.param<std::int64_t>("hidden", name == "iris" ? 10 : 64)),
+        hidden(job.param("hidden", name == "iris" ? "10" : "64")),
         epochs(job.param("epochs", name == "iris"     ? 40
                                    : name == "digits" ? 30
                                                       : 5)),
@@ -84,8 +84,7 @@ struct Flags {
     throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
   }
 
-  std::string name, data, model, method, vote, report, plots, save, saved, onnx;
-  std::int64_t hidden;
+  std::string name, data, model, method, vote, report, plots, save, saved, onnx, hidden;
   int epochs;
   std::int64_t batch_size;
   double rate;
@@ -95,7 +94,7 @@ struct Flags {
 
 ModelChoice choice_of(const Flags& flags) {
   ModelChoice choice{flags.model, {}};
-  if (flags.model == "mlp") choice.settings["hidden"] = std::to_string(flags.hidden);
+  if (flags.model == "mlp") choice.settings["hidden"] = flags.hidden;
   return choice;
 }
 
@@ -148,25 +147,35 @@ void make_members(Ensemble& members, const Flags& flags, const LabelledData& dat
     if (job.coordinates()) spdlog::warn("left out: {}", left_out);
 }
 
+LabelledData load_from(const std::string& path) {
+  try {
+    return load_data(path);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    throw Error(error.code(), fmt::format("{} with --data", error.what()));
+  }
+}
+
 LabelledData load(const Flags& flags) {
   const std::string path = data_path(flags.data.empty() ? flags.name : flags.data);
-  LabelledData data = load_data(path);
+  LabelledData data = load_from(path);
   if (!data.all_to_train_on)
     throw invalid_argument(path + " is a text; an ensemble learns images or a table");
   return data;
 }
 
 // Said before the training, not after it.
-void expect_folders(const Flags& flags) {
+void expect_outputs(const Flags& flags) {
   const std::pair<const char*, const std::string&> folders[] = {
       {"pictures", flags.plots}, {"members", flags.save}, {"the exported model", flags.onnx}};
   for (const auto& [what, folder] : folders)
     if (!folder.empty()) expect_folder_for(what, posix_storage(), folder);
+  if (!flags.report.empty()) expect_report_at(flags.report);
 }
 
 void learn(Job& job) {
   const Flags flags(job);
-  if (job.coordinates()) expect_folders(flags);
+  if (job.coordinates()) expect_outputs(flags);
   const LabelledData data = load(flags);
   const Model model = make_model(flags, data);
   Ensemble members = ensemble(model, options_of(flags));
@@ -189,7 +198,7 @@ constexpr const char* parameters =
     "  --members 8             how many; of snapshots, the cycles of one training\n"
     "  --method full_data      bagging, stacking or snapshot\n"
     "  --vote soft             or hard\n"
-    "  --model mlp             lenet, resnet20 or fast, of images; --hidden 64: of mlp\n"
+    "  --model mlp             lenet, resnet20 or fast, of images; --hidden 64,32: of mlp\n"
     "  --epochs --batch_size --learning_rate --seed   of each member's training\n"
     "  --max_samples 1         of bagging: the share of the examples that is drawn for a member\n"
     "  --folds 5 --passthrough false   of stacking\n"

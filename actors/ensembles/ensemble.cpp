@@ -33,8 +33,11 @@ Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
   };
 }
 
-Predictions predictions_of(const EnsembleState& state, const Tensor& x, Job& job) {
+Predictions predictions_of(const EnsembleState& state, const Tuple& x, Job& job) {
   state.expect_trained();
+  if (x.size() != state.inputs())
+    throw invalid_argument(fmt::format("expected a tensor for each of the models' {} inputs, got {}",
+                                       state.inputs(), x.size()));
   Predictions predictions;
   const auto members = state.members();
   for (const int member : members) predictions.weights.push_back(state.weight_of(member));
@@ -44,16 +47,26 @@ Predictions predictions_of(const EnsembleState& state, const Tensor& x, Job& job
   return predictions;
 }
 
-Tensor probabilities(const EnsembleState& state, const Predictions& predictions, const Tensor& x) {
-  if (!state.regression) return soft_vote(predictions);
-  std::vector<Tensor> of_members;
-  for (const Tensor& output : predictions.outputs) of_members.push_back(probabilities_of(output));
-  return state.regression->predict_proba(stacked_features(state.options, std::move(of_members), x));
+// [n, outputs], of stacking.
+Tensor scores_of(const EnsembleState& state, const Predictions& predictions, const Tuple& x) {
+  std::vector<Tensor> answers;
+  for (const Tensor& output : predictions.outputs)
+    answers.push_back(stacked_answers(state.vote, output));
+  return (*state.regression)(stacked_features(state.options, std::move(answers), x));
 }
 
-Tensor answer(const EnsembleState& state, const Predictions& predictions, const Tensor& x) {
-  if (!state.is_stacking() && state.vote == Vote::mean) return mean_of(predictions);
-  if (!state.is_stacking() && state.vote == Vote::hard) return hard_vote(predictions);
+Tensor probabilities(const EnsembleState& state, const Predictions& predictions, const Tuple& x) {
+  return state.regression ? probabilities_of(scores_of(state, predictions, x)) : soft_vote(predictions);
+}
+
+Tensor numbers_of(const EnsembleState& state, const Predictions& predictions, const Tuple& x) {
+  if (!state.regression) return mean_of(predictions);
+  return scores_of(state, predictions, x).reshaped(predictions.outputs[0].shape());
+}
+
+Tensor answer(const EnsembleState& state, const Predictions& predictions, const Tuple& x) {
+  if (state.has_numbers()) return numbers_of(state, predictions, x);
+  if (state.vote == Vote::hard) return hard_vote(predictions);
   return largest(probabilities(state, predictions, x));
 }
 
@@ -100,7 +113,7 @@ void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job
   EnsemblePlan checked = plan_ensemble(state_->networks, state_->options, state_->vote, data, options);
   checked.stopped = job.state()->engine().tools().stopped;
   const auto plan = std::make_shared<const EnsemblePlan>(std::move(checked));
-  const auto records = train_members(job, plan->work(), plan->record_bytes(), trainer_of(plan, job));
+  const auto records = train_members(job, plan->work(), trainer_of(plan, job));
   expect_same_data(*plan, records);
   state_->weights.clear();
   state_->histories.clear();
@@ -111,32 +124,39 @@ void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job
   }
   const bool bagging = plan->options.method == EnsembleMethod::bagging;
   state_->oob_score = bagging ? out_of_bag_score(*plan, records) : std::nullopt;
-  const TensorType input = row_type(plan->x());
-  state_->example = Tensor::zeros(input.dtype, input.shape);
+  state_->example.clear();
+  for (const TensorType& input : row_types(plan->x()))
+    state_->example.push_back(Tensor::zeros(input.dtype, input.shape));
   state_->regression.reset();
   if (state_->is_stacking()) state_->regression = fit_stacking(*plan, records);
 }
 
-Tensor Ensemble::predict(const Tensor& x) {
+Tensor Ensemble::predict(const Tensor& x) { return predict(Tuple{x}); }
+Tensor Ensemble::predict(const Tensor& x, Job& job) { return predict(Tuple{x}, job); }
+
+Tensor Ensemble::predict(const std::vector<Tensor>& inputs) {
   Job job = own_job();
-  return predict(x, job);
+  return predict(inputs, job);
 }
 
-Tensor Ensemble::predict(const Tensor& x, Job& job) {
-  return answer(*state_, predictions_of(*state_, x, job), x);
+Tensor Ensemble::predict(const std::vector<Tensor>& inputs, Job& job) {
+  return answer(*state_, predictions_of(*state_, inputs, job), inputs);
 }
 
-Tensor Ensemble::predict_proba(const Tensor& x) {
+Tensor Ensemble::predict_proba(const Tensor& x) { return predict_proba(Tuple{x}); }
+Tensor Ensemble::predict_proba(const Tensor& x, Job& job) { return predict_proba(Tuple{x}, job); }
+
+Tensor Ensemble::predict_proba(const std::vector<Tensor>& inputs) {
   Job job = own_job();
-  return predict_proba(x, job);
+  return predict_proba(inputs, job);
 }
 
-Tensor Ensemble::predict_proba(const Tensor& x, Job& job) {
-  if (!state_->is_stacking() && state_->vote != Vote::soft)
+Tensor Ensemble::predict_proba(const std::vector<Tensor>& inputs, Job& job) {
+  if (state_->vote != Vote::soft)
     throw invalid_argument(state_->vote == Vote::hard
                                ? "a hard vote has no probabilities: ask predict(), or vote softly"
-                               : "a mean of numbers has no probabilities: ask predict()");
-  return probabilities(*state_, predictions_of(*state_, x, job), x);
+                               : "numbers have no probabilities: ask predict()");
+  return probabilities(*state_, predictions_of(*state_, inputs, job), inputs);
 }
 
 EnsembleScore Ensemble::evaluate(const TrainingData& data) {
@@ -146,17 +166,22 @@ EnsembleScore Ensemble::evaluate(const TrainingData& data) {
 
 EnsembleScore Ensemble::evaluate(const TrainingData& data, Job& job) {
   const Tuple examples = read_all(data.elements(), {.storage = &posix_storage()});
-  if (examples.size() < 2) throw invalid_argument("evaluate: expected examples of an input and a label");
-  const bool numbers = state_->vote == Vote::mean && !state_->is_stacking();
-  const auto labels = numbers ? std::vector<std::int64_t>{} : class_numbers(examples[1]);
+  if (examples.size() <= state_->inputs())
+    throw invalid_argument(
+        fmt::format("evaluate: expected examples of {} for inputs and a label, got {} tensors",
+                    state_->inputs(), examples.size()));
+  const Tuple x = inputs_of(examples, state_->inputs());
+  const Tensor& y = examples[x.size()];
+  const bool numbers = state_->has_numbers();
+  const auto labels = numbers ? std::vector<std::int64_t>{} : class_numbers(y);
   const auto score = [&](const Tensor& said) {
-    return numbers ? mean_squared_error_of(said, examples[1]) : accuracy_of(said, labels);
+    return numbers ? mean_squared_error_of(said, y) : accuracy_of(said, labels);
   };
-  const Predictions predictions = predictions_of(*state_, examples[0], job);
+  const Predictions predictions = predictions_of(*state_, x, job);
   EnsembleScore scores{numbers ? "mean_squared_error" : "accuracy"};
   for (const Tensor& output : predictions.outputs)
     scores.members.push_back(score(numbers ? output : largest(probabilities_of(output))));
-  scores.predicted = answer(*state_, predictions, examples[0]);
+  scores.predicted = answer(*state_, predictions, x);
   scores.ensemble = score(scores.predicted);
   return scores;
 }

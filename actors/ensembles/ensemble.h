@@ -29,7 +29,7 @@ struct EnsembleState;
 
 // How well an ensemble answers.
 struct EnsembleScore {
-  std::string metric;             // "accuracy" of voting and stacking, "mean_squared_error" of means
+  std::string metric;             // "accuracy" of classes, "mean_squared_error" of numbers
   double ensemble = 0;            // of all together
   std::vector<double> members{};  // of each alone
   Tensor predicted{};             // what predict() gives for these examples
@@ -57,13 +57,17 @@ class Ensemble {
   void fit(const TrainingData& data, const FitOptions& options = {});
   void fit(const TrainingData& data, const FitOptions& options, Job& job);
 
-  // What the ensemble answers for examples in rows: int64 [n], the classes; of means what members
-  // predict, in the mean, float64.
+  // What the ensemble answers for examples in rows: int64 [n], the classes; where members predict
+  // numbers their mean, or what stacking makes of them, float64. Of the models' only input, or of all.
   Tensor predict(const Tensor& x);
   Tensor predict(const Tensor& x, Job& job);
-  // float64 [n, classes]. Not of hard votes and means.
+  Tensor predict(const std::vector<Tensor>& inputs);
+  Tensor predict(const std::vector<Tensor>& inputs, Job& job);
+  // float64 [n, classes]. Not of hard votes and numbers.
   Tensor predict_proba(const Tensor& x);
   Tensor predict_proba(const Tensor& x, Job& job);
+  Tensor predict_proba(const std::vector<Tensor>& inputs);
+  Tensor predict_proba(const std::vector<Tensor>& inputs, Job& job);
   EnsembleScore evaluate(const TrainingData& data);
   EnsembleScore evaluate(const TrainingData& data, Job& job);
 
@@ -84,8 +88,8 @@ class Ensemble {
   // missing members, or if no member is whole; failed_precondition for another ensemble's folder.
   std::vector<std::string> load(const std::string& folder,
                                 DamagedMembers damaged = DamagedMembers::refused);
-  // Writes folder/model.onnx, all members with their vote as one model: input "x", output "y" as
-  // predict() has it, and "probabilities" (float32) where predict_proba() is.
+  // Writes folder/model.onnx, all members with their vote as one model: input "x" (others "x_1",
+  // ...), output "y" as predict() has it, and "probabilities" (float32) where predict_proba() is.
   void export_onnx(const std::string& folder) const;
 
  private:

@@ -11,13 +11,18 @@ namespace {
 std::string member_name(int member) { return fmt::format("member-{}", member); }
 std::string path_of(const std::string& folder, const std::string& name) { return folder + "/" + name; }
 
+std::string example_name(std::size_t input) {
+  return input == 0 ? "example" : fmt::format("example_{}", input);
+}
+
 // What is saved beside the members.
 std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
   std::map<std::string, Tensor> tensors{
       {"members", Tensor::scalar<std::int64_t>(state.options.members)},
       {"method", Tensor::scalar<std::int64_t>(static_cast<int>(state.options.method))},
       {"vote", Tensor::scalar<std::int64_t>(static_cast<int>(state.vote))}};
-  if (state.example.valid()) tensors["example"] = state.example;
+  for (std::size_t input = 0; input < state.example.size(); ++input)
+    tensors[example_name(input)] = state.example[input];
   if (state.oob_score) tensors["oob_score"] = Tensor::scalar(*state.oob_score);
   if (state.regression) {
     tensors["regression/weights"] = state.regression->weights;
@@ -63,6 +68,13 @@ std::map<int, std::map<std::string, Tensor>> load_members(Storage& storage, cons
   return weights;
 }
 
+void expect_weight(const EnsembleState& state,
+                   const std::map<int, std::map<std::string, Tensor>>& members) {
+  for (const auto& [member, tensors] : members)
+    if (state.weight_of(member) > 0) return;
+  throw Error(Code::data_loss, "the members that are left have no weight in the vote");
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
@@ -90,14 +102,17 @@ std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMember
   if (!damaged.empty() && (needs_all || weights.empty()))
     throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}", damaged.size(),
                                              state_->options.members, folder, joined(damaged)));
+  expect_weight(*state_, weights);
   state_->weights = std::move(weights);
-  state_->example = saved.at("example");
+  state_->example.clear();
+  for (std::size_t input = 0; input < state_->inputs(); ++input)
+    state_->example.push_back(saved.at(example_name(input)));
   state_->histories.clear();
   state_->oob_score.reset();
   if (saved.contains("oob_score")) state_->oob_score = saved.at("oob_score").scalar<double>();
   state_->regression.reset();
   if (state_->is_stacking())
-    state_->regression = {saved.at("regression/weights"), saved.at("regression/bias")};
+    state_->regression = LinearScores{saved.at("regression/weights"), saved.at("regression/bias")};
   return damaged;
 }
 

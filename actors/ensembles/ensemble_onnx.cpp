@@ -15,19 +15,22 @@
 namespace actorflow {
 namespace {
 
-// All members side by side, of the same input.
+// All members side by side, of the same inputs.
 struct MembersGraph {
   Graph graph;
-  Output x;
+  std::vector<Output> x;
   std::vector<Output> outputs;
   std::vector<float> shares;             // of the vote
   std::map<std::string, Tensor> values;  // of the variables
 };
 
+std::string input_name(std::size_t input) { return input == 0 ? "x" : fmt::format("x_{}", input); }
+
 // A network within another one.
 Layer member_layer(const Architecture& network, const std::string& name) {
-  const auto build = [network](LayerScope& scope, Output x) {
-    std::vector<std::pair<SymbolicTensor, Output>> values{{network.inputs[0], x}};
+  const auto build = [network](LayerScope& scope, const std::vector<Output>& x) {
+    std::vector<std::pair<SymbolicTensor, Output>> values;
+    for (std::size_t i = 0; i < x.size(); ++i) values.emplace_back(network.inputs[i], x[i]);
     const auto value_of = [&values](const SymbolicTensor& tensor) {
       return std::ranges::find(values, tensor, [](const auto& entry) { return entry.first; })->second;
     };
@@ -38,7 +41,7 @@ Layer member_layer(const Architecture& network, const std::string& name) {
     }
     return value_of(network.outputs[0]);
   };
-  return Layer("member", Layer::Function(build)).named(name);
+  return Layer("member", Layer::FunctionOfSeveral(build)).named(name);
 }
 
 void add_member(MembersGraph& all, const MemberNetwork& network, int member,
@@ -52,8 +55,10 @@ void add_member(MembersGraph& all, const MemberNetwork& network, int member,
 }
 
 void add_members(MembersGraph& all, const EnsembleState& state) {
-  const TensorType batch = batched({state.example.dtype(), state.example.shape()});
-  all.x = all.graph.placeholder(batch.dtype, batch.shape, "x");
+  for (std::size_t i = 0; i < state.example.size(); ++i) {
+    const TensorType batch = batched({state.example[i].dtype(), state.example[i].shape()});
+    all.x.push_back(all.graph.placeholder(batch.dtype, batch.shape, input_name(i)));
+  }
   double sum = 0;
   for (const auto& [member, weights] : state.weights) sum += state.weight_of(member);
   for (const auto& [member, weights] : state.weights) {
@@ -94,26 +99,35 @@ Tensor as_float32(const Tensor& tensor) {
   return Tensor::of<float>(tensor.shape(), converted);
 }
 
-Output regression_node(MembersGraph& all, const EnsembleState& state,
-                       std::vector<Output> probabilities) {
-  if (state.options.passthrough)
-    probabilities.push_back(
-        cast(reshape(all.x, {Shape::unknown, state.example.elements()}), DType::float32));
+// The scores of stacking, of what members say: float32 [n, columns] each.
+Output regression_node(MembersGraph& all, const EnsembleState& state, std::vector<Output> said) {
+  for (std::size_t i = 0; state.options.passthrough && i < all.x.size(); ++i)
+    said.push_back(
+        cast(reshape(all.x[i], {Shape::unknown, state.example[i].elements()}), DType::float32));
   const Output weights = all.graph.constant(as_float32(state.regression->weights));
   const Output bias = all.graph.constant(as_float32(state.regression->bias));
-  return softmax(matmul(concat(probabilities, 1), weights) + bias);
+  return matmul(concat(said, 1), weights) + bias;
+}
+
+Output numbers_node(MembersGraph& all, const EnsembleState& state) {
+  if (!state.regression) return weighted_sum(all, all.outputs);
+  const Shape shape = all.outputs[0].shape();
+  std::vector<Output> tables;
+  for (const Output& output : all.outputs)
+    tables.push_back(reshape(output, {Shape::unknown, state.regression->bias.elements()}));
+  return reshape(regression_node(all, state, tables), shape);
 }
 
 std::map<std::string, Output> answers(MembersGraph& all, const EnsembleState& state) {
-  if (!state.regression && state.vote == Vote::mean) return {{"y", weighted_sum(all, all.outputs)}};
+  if (state.has_numbers()) return {{"y", numbers_node(all, state)}};
   std::vector<Output> probabilities, named;
   for (const Output& output : all.outputs) probabilities.push_back(probabilities_node(output));
-  if (!state.regression && state.vote == Vote::hard) {
+  if (state.vote == Vote::hard) {
     for (const Output& output : probabilities) named.push_back(named_class(output));
     return {{"y", argmax(weighted_sum(all, named), 1)}};
   }
-  const Output joined =
-      state.regression ? regression_node(all, state, probabilities) : weighted_sum(all, probabilities);
+  const Output joined = state.regression ? softmax(regression_node(all, state, probabilities))
+                                         : weighted_sum(all, probabilities);
   return {{"probabilities", joined}, {"y", argmax(joined, 1)}};
 }
 
@@ -123,7 +137,8 @@ void Ensemble::export_onnx(const std::string& folder) const {
   state_->expect_trained();
   MembersGraph all;
   add_members(all, *state_);
-  const Signature signature{{{"x", all.x}}, answers(all, *state_)};
+  Signature signature{{}, answers(all, *state_)};
+  for (std::size_t i = 0; i < all.x.size(); ++i) signature.inputs[input_name(i)] = all.x[i];
   actorflow::export_onnx(posix_storage(), folder, {{serving_default, signature}}, all.values);
 }
 

@@ -13,8 +13,8 @@ namespace actorflow {
 enum class EnsembleMethod : std::uint8_t {
   full_data,  // each member learns all examples, with a seed of its own
   bagging,    // each learns a sample drawn with replacement (Breiman 1996, Bagging Predictors)
-  // A logistic regression learns from what members say of examples that they have not learned (Wolpert
-  // 1992, Stacked Generalization).
+  // A regression learns from what members say of examples that they have not learned (Wolpert 1992,
+  // Stacked Generalization): a logistic one from probabilities, a linear one from numbers.
   stacking,
   // One training, whose learning rate goes in cycles along a cosine; a member at the end of each (Huang
   // et al. 2017, Snapshot Ensembles).
@@ -37,8 +37,8 @@ struct EnsembleOptions {
   // Bagging: how many examples are drawn for each member, as a share of all.
   double max_samples = 1;
   // Stacking: how many parts the examples are divided into, each with about the same share of each
-  // class; whether the regression sees the inputs, too; and its C, the inverse of the strength of its L2
-  // penalty.
+  // class, or, of numbers, neighbours; whether the regression sees the inputs, too; and its C, the
+  // inverse of the strength of its L2 penalty.
   int folds = 5;
   bool passthrough = false;
   double regularization = 1;

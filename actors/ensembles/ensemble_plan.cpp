@@ -39,52 +39,27 @@ std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<
     const Model& model = models[static_cast<std::size_t>(member) % models.size()];
     networks.push_back({model.architecture(), model.compile_options()});
     networks.back().options.seed += static_cast<std::uint64_t>(member);
-    check_network(networks.back(), options);
+    check_network(networks.back(), networks[0], options);
   }
   return networks;
 }
 
 Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options) {
-  if (options.vote != Vote::automatic) return options.vote;
+  const bool may_choose = options.method != EnsembleMethod::stacking;
+  if (may_choose && options.vote != Vote::automatic) return options.vote;
   return networks[0].options.loss.list()[0].name.ends_with("cross_entropy") ? Vote::soft : Vote::mean;
 }
 
-TensorType row_type(const Tensor& rows) { return {rows.dtype(), Shape(rows.shape().dims().subspan(1))}; }
-
-namespace {
-
-Output build(const MemberNetwork& network, const TensorType& example, Graph& graph,
-             ModelVariables& variables) {
+TensorType output_of(const MemberNetwork& network, const std::vector<TensorType>& example) {
+  Graph graph;
+  ModelVariables variables;
   ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
-  const TensorType batch = batched(example);
-  return network.architecture.build(pass, {graph.placeholder(batch.dtype, batch.shape, "x")})[0];
-}
-
-}  // namespace
-
-TensorType output_of(const MemberNetwork& network, const TensorType& example) {
-  Graph graph;
-  ModelVariables variables;
-  return build(network, example, graph, variables).type();
-}
-
-std::size_t weight_bytes(const MemberNetwork& network, const TensorType& example) {
-  Graph graph;
-  ModelVariables variables;
-  build(network, example, graph, variables);
-  std::size_t bytes = 0;
-  for (const Variable& variable : variables.all())
-    bytes += static_cast<std::size_t>(variable.type().shape.elements()) * sizeof(float);
-  return bytes;
-}
-
-std::size_t EnsemblePlan::record_bytes() const {
-  std::size_t weights = 0;
-  for (const MemberNetwork& network : networks)
-    weights = std::max(weights, weight_bytes(network, row_type(x())));
-  const auto of_row = static_cast<std::size_t>(std::max<std::int64_t>(classes, 1)) * sizeof(float) +
-                      sizeof(std::int64_t);
-  return weights + static_cast<std::size_t>(rows()) * of_row;
+  std::vector<Output> inputs;
+  for (const TensorType& type : example) {
+    const TensorType batch = batched(type);
+    inputs.push_back(graph.placeholder(batch.dtype, batch.shape));
+  }
+  return network.architecture.build(pass, inputs)[0].type();
 }
 
 std::vector<MemberWork> EnsemblePlan::work() const {
@@ -121,15 +96,16 @@ EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const Ens
   plan.fit.verbosity = Verbosity::silent;
   plan.examples = read_all(data.elements(), {.storage = &posix_storage()});
   check_examples(plan);
-  const TensorType output = common_output(networks, row_type(plan.x()));
+  const TensorType output = common_output(networks, row_types(plan.x()));
   if (vote != Vote::mean) {
     plan.classes = classes_of(output);
-    plan.labels = class_numbers(plan.examples[1]);
+    plan.labels = class_numbers(plan.y());
     check_labels(plan.labels, plan.classes);
   }
   if (options.method == EnsembleMethod::stacking) {
     check_folds(plan);
-    plan.folds = stratified_folds(plan.labels, options.folds);
+    plan.folds = vote == Vote::mean ? consecutive_folds(plan.rows(), options.folds)
+                                    : stratified_folds(plan.labels, options.folds);
   }
   for (const MemberWork& work : plan.work()) {
     const auto learned = static_cast<std::int64_t>(plan.learned_rows(work).size());

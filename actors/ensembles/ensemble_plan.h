@@ -33,7 +33,7 @@ struct EnsemblePlan {
   EnsembleOptions options;
   Vote vote = Vote::soft;
   FitOptions fit;
-  Tuple examples{};                    // inputs, labels and, if there are some, weights
+  Tuple examples{};                    // inputs, a label and, if there are some, weights
   std::vector<std::int64_t> labels{};  // numbers of classes; none for means
   std::int64_t classes = 0;
   std::vector<int> folds{};  // stacking: of each example
@@ -41,10 +41,10 @@ struct EnsemblePlan {
   std::shared_ptr<const std::atomic<bool>> stopped{};  // of the job: members end early then
 
   std::int64_t rows() const { return examples[0].shape()[0]; }
-  const Tensor& x() const { return examples[0]; }
+  std::size_t inputs() const { return networks[0].architecture.inputs.size(); }
+  Tuple x() const { return inputs_of(examples, inputs()); }
+  const Tensor& y() const { return examples[inputs()]; }
   std::vector<MemberWork> work() const;
-  // At most, but for a little: of what comes of a piece of work.
-  std::size_t record_bytes() const;
   // The rows that a piece of work learns; those that it does not learn, and predicts then.
   RowNumbers learned_rows(const MemberWork& work) const;
   RowNumbers held_out_rows(const MemberWork& work) const;
@@ -55,12 +55,8 @@ struct EnsemblePlan {
 EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options,
                            Vote vote, const TrainingData& data, const FitOptions& fit);
 
-// The bytes of a network's weights.
-std::size_t weight_bytes(const MemberNetwork& network, const TensorType& example);
-// The type of one input's batch of `example`, a row of x, after a network. Throws invalid_argument if
-// the network does not take it.
-TensorType output_of(const MemberNetwork& network, const TensorType& example);
-// The type of one row.
-TensorType row_type(const Tensor& rows);
+// The type of a batch of examples of these types, one for each input, after a network. Throws
+// invalid_argument if the network does not take it.
+TensorType output_of(const MemberNetwork& network, const std::vector<TensorType>& example);
 
 }  // namespace actorflow

@@ -2,10 +2,18 @@
 #include <algorithm>
 
 #include "actors/ensembles/ensemble_state.h"
+#include "actors/ensembles/logistic_regression.h"
+#include "actors/ensembles/ridge_regression.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
+
+// [n, all else].
+Tensor as_table(const Tensor& rows) {
+  const std::int64_t count = rows.shape()[0];
+  return rows.reshaped({count, rows.elements() / std::max<std::int64_t>(count, 1)});
+}
 
 // As a vote counts it: probabilities, 1 for the class that is named, or numbers.
 Tensor counted(Vote vote, const Tensor& output) {
@@ -52,17 +60,19 @@ Sums sums_of(const EnsemblePlan& plan, const std::vector<MemberRecord>& records)
   return sums;
 }
 
-// The probabilities of one member for all examples, each from the training that has not seen it.
+// What one member says of all examples, each from the training that has not seen it.
 Tensor out_of_fold(const EnsemblePlan& plan, const std::vector<MemberRecord>& records, int member) {
-  Tensor all = Tensor::zeros(DType::float64, {plan.rows(), plan.classes});
+  Tensor all;
   for (const MemberRecord& record : records) {
     if (record.work.member != member || record.predictions.empty()) continue;
-    const Tensor own = probabilities_of(tensor_of(record.predictions[0]));
+    const Tensor own = stacked_answers(plan.vote, tensor_of(record.predictions[0]));
+    const std::int64_t columns = own.shape()[1];
+    if (!all.valid()) all = Tensor::zeros(DType::float64, {plan.rows(), columns});
     const auto values = own.values<double>();
     for (std::size_t i = 0; i < record.held_out.size(); ++i)
-      std::ranges::copy(values.subspan(i * static_cast<std::size_t>(plan.classes),
-                                       static_cast<std::size_t>(plan.classes)),
-                        all.mutable_values<double>().begin() + record.held_out[i] * plan.classes);
+      std::ranges::copy(
+          values.subspan(i * static_cast<std::size_t>(columns), static_cast<std::size_t>(columns)),
+          all.mutable_values<double>().begin() + record.held_out[i] * columns);
   }
   return all;
 }
@@ -85,25 +95,30 @@ std::optional<double> out_of_bag_score(const EnsemblePlan& plan,
   if (rows.empty()) return std::nullopt;
   const Tensor answers =
       Tensor::of<double>({static_cast<std::int64_t>(rows.size()), sums.columns}, means);
-  const Tensor expected = rows_at({plan.examples[1]}, rows)[0];
+  const Tensor expected = rows_at({plan.y()}, rows)[0];
   return plan.vote == Vote::mean ? mean_squared_error_of(answers, expected)
                                  : accuracy_of(largest(answers), class_numbers(expected));
 }
 
-Tensor stacked_features(const EnsembleOptions& options, std::vector<Tensor> probabilities,
-                        const Tensor& x) {
-  if (options.passthrough)
-    probabilities.push_back(
-        x.reshaped({x.shape()[0], x.elements() / std::max<std::int64_t>(x.shape()[0], 1)}));
-  return side_by_side(probabilities);
+Tensor stacked_answers(Vote vote, const Tensor& output) {
+  return vote == Vote::mean ? as_table(mean_of({{output}, {1}})) : probabilities_of(output);
 }
 
-LogisticRegression fit_stacking(const EnsemblePlan& plan, const std::vector<MemberRecord>& records) {
-  std::vector<Tensor> probabilities;
+Tensor stacked_features(const EnsembleOptions& options, std::vector<Tensor> answers, const Tuple& x) {
+  if (options.passthrough)
+    for (const Tensor& input : x) answers.push_back(as_table(input));
+  return side_by_side(answers);
+}
+
+LinearScores fit_stacking(const EnsemblePlan& plan, const std::vector<MemberRecord>& records) {
+  std::vector<Tensor> answers;
   for (int member = 0; member < plan.options.members; ++member)
-    probabilities.push_back(out_of_fold(plan, records, member));
-  return fit_logistic_regression(stacked_features(plan.options, std::move(probabilities), plan.x()),
-                                 plan.labels, plan.classes, plan.options.regularization);
+    answers.push_back(out_of_fold(plan, records, member));
+  const Tensor features = stacked_features(plan.options, std::move(answers), plan.x());
+  const double c = plan.options.regularization;
+  if (plan.vote == Vote::mean)
+    return fit_ridge_regression(features, stacked_answers(plan.vote, plan.y()), c);
+  return fit_logistic_regression(features, plan.labels, plan.classes, c);
 }
 
 }  // namespace actorflow

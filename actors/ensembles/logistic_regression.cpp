@@ -150,22 +150,12 @@ LogisticRegression fit_logistic_regression(const Tensor& features,
   }
   const std::int64_t count = features.shape()[1];
   const auto biases = w.end() - static_cast<std::ptrdiff_t>(classes);
-  return {Tensor::of<double>({count, classes}, {w.begin(), biases}),
-          Tensor::of<double>({classes}, {biases, w.end()})};
+  return {{Tensor::of<double>({count, classes}, {w.begin(), biases}),
+           Tensor::of<double>({classes}, {biases, w.end()})}};
 }
 
 Tensor LogisticRegression::predict_proba(const Tensor& features) const {
-  const std::int64_t rows = features.shape()[0], count = weights.shape()[0],
-                     classes = weights.shape()[1];
-  const auto x = features.values<double>(), w = weights.values<double>(), b = bias.values<double>();
-  Vector logits;
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t k = 0; k < classes; ++k) {
-      double sum = b[k];
-      for (std::int64_t f = 0; f < count; ++f) sum += x[row * count + f] * w[f * classes + k];
-      logits.push_back(sum);
-    }
-  return probabilities_of(Tensor::of<double>({rows, classes}, logits));
+  return probabilities_of((*this)(features));
 }
 
 }  // namespace actorflow

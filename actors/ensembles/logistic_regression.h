@@ -1,20 +1,17 @@
-// The regression that joins the members of a stacking ensemble.
+// The regression that joins the members of a stacking ensemble that name classes.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "dataflow/values/tensor.h"
+#include "actors/ensembles/linear_scores.h"
 
 namespace actorflow {
 
 // Multinomial logistic regression with an L2 penalty, as scikit-learn's LogisticRegression has it: the
 // sum of the examples' cross-entropies plus |weights|^2 / (2 C) is made as small as it can be; biases
 // are free.
-struct LogisticRegression {
-  Tensor weights;  // float64 [features, classes]
-  Tensor bias;     // float64 [classes]
-
+struct LogisticRegression : LinearScores {
   // float64 [n, classes] of features, float64 [n, features].
   Tensor predict_proba(const Tensor& features) const;
 };

@@ -3,11 +3,29 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <span>
 
-#include "actors/jobs/job.h"
+#include "actors/ensembles/collect_bytes.h"
 #include "dataflow/values/error.h"
+#include "schema/records/record_codec.h"
 
 namespace actorflow {
+namespace {
+
+template <class T>
+std::string bytes_of(const T& record) {
+  std::string bytes(encoded_size(record), '\0');
+  encode(record, reinterpret_cast<std::byte*>(bytes.data()));
+  return bytes;
+}
+
+template <class T>
+T of_bytes(std::string_view bytes) {
+  RecordReader reader(std::as_bytes(std::span(bytes)));
+  return decode<T>(reader);
+}
+
+}  // namespace
 
 StoredTensor stored_tensor(std::string name, const Tensor& tensor) {
   const auto dims = tensor.shape().dims();
@@ -50,30 +68,22 @@ std::map<std::string, Tensor> weights_of(const MemberRecord& record) {
 }
 
 std::vector<MemberRecord> train_members(Job& job, const std::vector<MemberWork>& work,
-                                        std::size_t record_bytes, const Trainer& train) {
-  constexpr std::size_t bytes_of_a_stage = std::size_t{60} << 20;
-  const std::size_t at_once =
-      std::max<std::size_t>(1, bytes_of_a_stage / std::max<std::size_t>(1, record_bytes));
+                                        const Trainer& train) {
+  const auto made = collect_bytes(
+      job, work.size(), [work, train](std::size_t part) { return bytes_of(train(work[part])); });
   std::vector<MemberRecord> records;
-  for (std::size_t begin = 0; begin < work.size(); begin += at_once) {
-    const std::size_t end = std::min(begin + at_once, work.size());
-    const std::vector<MemberWork> pieces(work.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         work.begin() + static_cast<std::ptrdiff_t>(end));
-    auto made = job.from(pieces, pieces.size())
-                    .flat_map([train](MemberWork piece) { return train(piece); })
-                    .collect();
-    std::ranges::move(made, std::back_inserter(records));
-  }
+  for (const std::string& bytes : made)
+    std::ranges::move(of_bytes<std::vector<MemberRecord>>(bytes), std::back_inserter(records));
   return records;
 }
 
 std::vector<Tensor> predict_by_members(Job& job, const std::vector<int>& members,
                                        const std::function<Tensor(int)>& predict) {
-  const auto stored = job.from(members, members.size())
-                          .map([predict](int member) { return stored_tensor("", predict(member)); })
-                          .collect();
+  const auto made = collect_bytes(job, members.size(), [members, predict](std::size_t part) {
+    return bytes_of(stored_tensor("", predict(members[part])));
+  });
   std::vector<Tensor> predictions;
-  for (const StoredTensor& tensor : stored) predictions.push_back(tensor_of(tensor));
+  for (const std::string& bytes : made) predictions.push_back(tensor_of(of_bytes<StoredTensor>(bytes)));
   return predictions;
 }
 

@@ -47,11 +47,9 @@ std::map<std::string, Tensor> weights_of(const MemberRecord& record);
 // Does a piece of work: a pure function, on any thread, which may be one of several at once.
 using Trainer = std::function<std::vector<MemberRecord>(const MemberWork&)>;
 
-// Each piece is a part of the job. In the order of the work, on all tasks. Records of about so many
-// bytes each come in several stages, since a stage brings at most 64 MiB to the program: with more in
-// one record it throws resource_exhausted.
+// Each piece is a part of the job. In the order of the work, on all tasks.
 std::vector<MemberRecord> train_members(Job& job, const std::vector<MemberWork>& work,
-                                        std::size_t record_bytes, const Trainer& train);
+                                        const Trainer& train);
 
 // What each member predicts, in the order of `members`: each is a part of the job.
 std::vector<Tensor> predict_by_members(Job& job, const std::vector<int>& members,

@@ -58,12 +58,16 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
         fmt::format("regularization: expected a C above 0, got {}", options.regularization));
 }
 
-void check_network(const MemberNetwork& network, const EnsembleOptions& options) {
+void check_network(const MemberNetwork& network, const MemberNetwork& first,
+                   const EnsembleOptions& options) {
   const auto& [inputs, outputs] = network.architecture;
-  if (inputs.size() != 1 || outputs.size() != 1)
-    throw invalid_argument(
-        fmt::format("a member of an ensemble has one input and one output, got {} and {}", inputs.size(),
-                    outputs.size()));
+  if (outputs.size() != 1)
+    throw invalid_argument(fmt::format(
+        "a member of an ensemble has one output, got {}; make a model of each", outputs.size()));
+  if (inputs.size() != first.architecture.inputs.size())
+    throw invalid_argument(fmt::format(
+        "members of an ensemble learn the same examples, but their models' inputs are {} and {}",
+        first.architecture.inputs.size(), inputs.size()));
   if (options.method == EnsembleMethod::snapshot && network.options.learning_rate)
     throw invalid_argument("snapshots set the learning rate themselves: leave out its schedule");
 }
@@ -86,7 +90,7 @@ void check_fit_options(const FitOptions& fit, const EnsembleOptions& options) {
 
 void check_examples(const EnsemblePlan& plan) {
   if (plan.examples.empty()) throw invalid_argument("an ensemble: the data have no examples");
-  const std::size_t expected = plan.networks[0].options.sample_weights ? 3 : 2;
+  const std::size_t expected = plan.inputs() + (plan.networks[0].options.sample_weights ? 2 : 1);
   if (plan.examples.size() != expected)
     throw invalid_argument(fmt::format("an example of this ensemble is {} tensors, but the data have {}",
                                        expected, plan.examples.size()));
@@ -95,10 +99,6 @@ void check_examples(const EnsemblePlan& plan) {
         fmt::format("{} members cannot be sampled from {} examples: expected at most a "
                     "member for each example",
                     plan.options.members, plan.rows()));
-  if (plan.options.method == EnsembleMethod::stacking && plan.vote == Vote::mean)
-    throw invalid_argument(
-        "stacking joins probabilities of classes, but these members predict numbers: "
-        "use another method, whose answer is their mean");
 }
 
 void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes) {
@@ -108,6 +108,9 @@ void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes)
 }
 
 void check_folds(const EnsemblePlan& plan) {
+  if (plan.rows() < plan.options.folds)
+    throw invalid_argument(fmt::format("{} folds: there are only {} examples; use fewer folds",
+                                       plan.options.folds, plan.rows()));
   std::map<std::int64_t, std::int64_t> counts;
   for (const std::int64_t label : plan.labels) ++counts[label];
   for (const auto& [label, count] : counts)
@@ -123,7 +126,8 @@ void check_batch(std::int64_t batch_size, std::int64_t learned, int member) {
                     member, learned));
 }
 
-TensorType common_output(const std::vector<MemberNetwork>& networks, const TensorType& example) {
+TensorType common_output(const std::vector<MemberNetwork>& networks,
+                         const std::vector<TensorType>& example) {
   const TensorType first = output_of(networks[0], example);
   for (std::size_t i = 1; i < networks.size(); ++i) {
     const TensorType other = output_of(networks[i], example);

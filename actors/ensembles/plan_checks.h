@@ -15,13 +15,16 @@ struct EnsemblePlan;
 struct MemberNetwork;
 
 void check_options(const EnsembleOptions& options, std::size_t models);
-void check_network(const MemberNetwork& network, const EnsembleOptions& options);
+// Of a network beside the first one.
+void check_network(const MemberNetwork& network, const MemberNetwork& first,
+                   const EnsembleOptions& options);
 void check_fit_options(const FitOptions& fit, const EnsembleOptions& options);
 void check_examples(const EnsemblePlan& plan);
 void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes);
 void check_folds(const EnsemblePlan& plan);
 void check_batch(std::int64_t batch_size, std::int64_t learned, int member);
 // The type that all networks give; two that differ are named.
-TensorType common_output(const std::vector<MemberNetwork>& networks, const TensorType& example);
+TensorType common_output(const std::vector<MemberNetwork>& networks,
+                         const std::vector<TensorType>& example);
 
 }  // namespace actorflow

@@ -50,10 +50,29 @@ std::vector<int> stratified_folds(const std::vector<std::int64_t>& labels, int f
   return fold_of_row;
 }
 
+std::vector<int> consecutive_folds(std::int64_t rows, int folds) {
+  std::vector<int> fold_of_row;
+  for (int fold = 0; fold < folds; ++fold)
+    fold_of_row.insert(fold_of_row.end(),
+                       static_cast<std::size_t>(rows / folds + (fold < rows % folds ? 1 : 0)), fold);
+  return fold_of_row;
+}
+
 Tuple rows_at(const Tuple& columns, const RowNumbers& rows) {
   RowStacker stacker(static_cast<std::int64_t>(rows.size()));
   for (const std::int64_t row : rows) stacker.add_row(columns, row);
   return stacker.take();
+}
+
+Tuple inputs_of(const Tuple& columns, std::size_t inputs) {
+  return {columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(inputs)};
+}
+
+std::vector<TensorType> row_types(const Tuple& columns) {
+  std::vector<TensorType> types;
+  for (const Tensor& column : columns)
+    types.push_back({column.dtype(), Shape(column.shape().dims().subspan(1))});
+  return types;
 }
 
 std::vector<std::int64_t> class_numbers(const Tensor& labels) {

@@ -34,21 +34,17 @@ std::vector<StoredTensor> stored_weights(Model& model) {
   return stored;
 }
 
-TrainingData data_of(Tuple columns) {
-  const std::vector<Tensor> labels(columns.begin() + 1, columns.end());
-  columns.resize(1);
-  return {std::move(columns), labels};
-}
-
-TrainingData data_of(const EnsemblePlan& plan, const Model& model, Tuple examples) {
-  if (!plan.options.training_data) return data_of(std::move(examples));
-  return plan.options.training_data(examples, model.compile_options().seed);
+TrainingData data_of(const EnsemblePlan& plan, const Model& model, const Tuple& examples) {
+  if (plan.options.training_data)
+    return plan.options.training_data(examples, model.compile_options().seed);
+  const Tuple x = inputs_of(examples, plan.inputs());
+  return {x, {examples.begin() + std::ssize(x), examples.end()}};
 }
 
 // A member whose training was ended early is none.
-History fit(Model& model, const EnsemblePlan& plan, FitOptions options, Tuple examples) {
+History fit(Model& model, const EnsemblePlan& plan, FitOptions options, const Tuple& examples) {
   if (!options.interrupted) options.interrupted = plan.stopped.get();
-  History history = model.fit(data_of(plan, model, std::move(examples)), options);
+  History history = model.fit(data_of(plan, model, examples), options);
   if (options.interrupted && *options.interrupted)
     throw Error(Code::cancelled, "the training of a member was interrupted");
   return history;
@@ -75,7 +71,7 @@ std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& 
   if (work.fold < 0) record.weights = stored_weights(model);
   if (!record.held_out.empty())
     record.predictions = {
-        stored_tensor("", model.predict(rows_at({plan.x()}, record.held_out)[0], rows_at_a_time))};
+        stored_tensor("", model.predict(rows_at(plan.x(), record.held_out), rows_at_a_time)[0])};
   return {std::move(record)};
 }
 
@@ -142,12 +138,12 @@ std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWor
 }
 
 Tensor predict_by(const MemberNetwork& network, const std::map<std::string, Tensor>& weights,
-                  const Tensor& x) {
+                  const Tuple& x) {
   return on_own_thread([&] {
     Model model = make_model(network);
-    model.build({row_type(x)});
+    model.build(row_types(x));
     model.set_weights(weights);
-    return model.predict(x, rows_at_a_time);
+    return model.predict(x, rows_at_a_time)[0];
   });
 }
 

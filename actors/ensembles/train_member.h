@@ -13,8 +13,8 @@ namespace actorflow {
 // A record for each member that the work makes.
 std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWork& work);
 
-// The outputs of a network with these weights, for examples in rows.
+// The output of a network with these weights for examples in rows, a tensor for each input.
 Tensor predict_by(const MemberNetwork& network, const std::map<std::string, Tensor>& weights,
-                  const Tensor& x);
+                  const Tuple& x);
 
 }  // namespace actorflow

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include "actors/checkpoint/folder.h"
 #include "actors/monitored/training_end.h"
 #include "apps/cli/program.h"
@@ -43,16 +38,6 @@ void check_folder(std::string_view flag, std::string_view what, const std::strin
   }
 }
 
-// Leaves the file as it is.
-void check_report(const std::string& path) {
-  const bool was_there = std::filesystem::exists(path);
-  errno = 0;
-  if (std::ofstream file(path, std::ios::app); !file)
-    throw UsageError(
-        fmt::format("--report: the report cannot be written to '{}': {}", path, std::strerror(errno)));
-  if (!was_there) std::filesystem::remove(path);
-}
-
 }  // namespace
 
 void check_checkpoint_folder(const TrainOptions& options) {
@@ -64,7 +49,7 @@ void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const
   check_checkpoint_folder(options);
   check_folder("--summary_dir", "summaries", options.summary_folder);
   check_folder("--plots", "pictures", options.plots_folder);
-  if (!flags.report.empty() && flags.report != "-") check_report(flags.report);
+  if (!flags.report.empty()) check_usage([&] { expect_report_at(flags.report); });
   if (!options.checkpoint_folder.empty())
     write_model(options.checkpoint_folder, {options.model, data.types});
   if (is_synchronous(options.strategy) && workers > 1)

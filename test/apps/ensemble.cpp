@@ -16,6 +16,7 @@
 
 using namespace actorflow;
 using namespace actorflow::test;
+using namespace std::string_literals;
 using Json = nlohmann::json;
 
 namespace {
@@ -58,6 +59,49 @@ Model classifier() {
   Model model = sequential({dense(8, tanh), dense(3)});
   model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.02}});
   return model;
+}
+
+Model classifier_of_two_inputs() {
+  const SymbolicTensor a = input({1}), b = input({1});
+  Model model({a, b}, {dense(3)(concatenate()({dense(4, tanh)(a), dense(4, tanh)(b)}))});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.02}});
+  return model;
+}
+
+Model model_of_numbers() {
+  Model model = sequential({dense(8, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.02}});
+  return model;
+}
+
+template <class T>
+Json json_of(const Tensor& tensor, const char* dtype) {
+  const auto dims = tensor.shape().dims();
+  const auto values = tensor.values<T>();
+  return {{"dtype", dtype},
+          {"shape", std::vector(dims.begin(), dims.end())},
+          {"data", std::vector(values.begin(), values.end())}};
+}
+
+// Trains the ensemble, and lets the runtime answer by what it exports.
+void expect_same_by_onnx(Ensemble members, const std::vector<Tensor>& inputs, const Tensor& labels) {
+  FitOptions fit;
+  fit.epochs = 20;
+  fit.batch_size = 8;
+  members.fit({inputs, {labels}}, fit);
+  const Folder folder;
+  members.export_onnx(folder.path());
+  const Tensor y = members.predict(inputs);
+  const bool numbers = members.vote() == Vote::mean;
+  Json given,
+      expected{{"y", numbers ? json_of<double>(y, "float32") : json_of<std::int64_t>(y, "int64")}};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    given[i == 0 ? "x" : "x_" + std::to_string(i)] = json_of<float>(inputs[i], "float32");
+  if (members.vote() == Vote::soft)
+    expected["probabilities"] = json_of<double>(members.predict_proba(inputs), "float32");
+  const Json test{{"inputs", given}, {"outputs", expected}, {"tolerance", 1e-5}};
+  write_file(folder.file("cases.json"), Json{{"serving_default", test}}.dump());
+  check_with_python("run_onnx.py", {folder.path()});
 }
 
 const Command eight{"ensemble", "digits", "--members", "8", "--method", "bagging", "--epochs", "60"};
@@ -118,37 +162,20 @@ BOOST_AUTO_TEST_CASE(onnx_runtime_answers_as_the_ensemble_does,
   for (int i = 0; i < 80; ++i) x.push_back(static_cast<float>(i * 37 % 80) / 40 - 1);
   std::vector<std::int64_t> y;
   for (int i = 0; i < 40; ++i) y.push_back(i % 3);
-  const Tensor inputs = Tensor::of<float>({40, 2}, x), labels = Tensor::of<std::int64_t>({40}, y);
-  const auto data_of = [](const auto& values) { return std::vector(values.begin(), values.end()); };
-  const Model model = classifier();
+  const Tensor labels = Tensor::of<std::int64_t>({40}, y);
+  const EnsembleOptions stacking{.members = 2, .method = EnsembleMethod::stacking, .passthrough = true};
+  const Tensor whole = Tensor::of<float>({40, 2}, x);
+  const Model one = classifier(), two = classifier_of_two_inputs(), of_numbers = model_of_numbers();
   for (const EnsembleOptions& options :
-       {EnsembleOptions{.members = 3}, EnsembleOptions{.members = 3, .vote = Vote::hard},
-        EnsembleOptions{.members = 2, .method = EnsembleMethod::stacking, .passthrough = true}}) {
-    Ensemble members = actorflow::ensemble(model, options);
-    FitOptions fit;
-    fit.epochs = 20;
-    fit.batch_size = 8;
-    members.fit({inputs, labels}, fit);
-    const Folder folder;
-    members.export_onnx(folder.path());
-    Json outputs{{"y",
-                  {{"dtype", "int64"},
-                   {"shape", {40}},
-                   {"data", data_of(members.predict(inputs).values<std::int64_t>())}}}};
-    if (options.vote != Vote::hard) {
-      const Tensor answered = members.predict_proba(inputs);
-      const auto probabilities = answered.values<double>();
-      outputs["probabilities"] = {
-          {"dtype", "float32"},
-          {"shape", {40, 3}},
-          {"data", std::vector<float>(probabilities.begin(), probabilities.end())}};
-    }
-    const Json test{{"inputs", {{"x", {{"dtype", "float32"}, {"shape", {40, 2}}, {"data", x}}}}},
-                    {"outputs", outputs},
-                    {"tolerance", 1e-5}};
-    write_file(folder.file("cases.json"), Json{{"serving_default", test}}.dump());
-    check_with_python("run_onnx.py", {folder.path()});
-  }
+       {EnsembleOptions{.members = 3}, EnsembleOptions{.members = 3, .vote = Vote::hard}, stacking})
+    expect_same_by_onnx(actorflow::ensemble(one, options), {whole}, labels);
+  expect_same_by_onnx(actorflow::ensemble(two, stacking),
+                      {Tensor::of<float>({40, 1}, {x.begin(), x.begin() + 40}),
+                       Tensor::of<float>({40, 1}, {x.begin() + 40, x.end()})},
+                      labels);
+  for (const EnsembleOptions& options : {EnsembleOptions{.members = 3}, stacking})
+    expect_same_by_onnx(actorflow::ensemble(of_numbers, options), {whole},
+                        Tensor::of<float>({40, 1}, {y.begin(), y.end()}));
 }
 
 BOOST_AUTO_TEST_CASE(out_of_bag_is_near_the_test) {
@@ -214,6 +241,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
     Process process(with({"ensemble"}, flags));
     BOOST_TEST(process.wait() != 0);
     BOOST_TEST(process.output().find(part) != std::string::npos, process.output());
+    BOOST_TEST(process.output().find("stage 1") == std::string::npos, process.output());
   };
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
   expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
@@ -226,7 +254,10 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"iris", "--model", "lenet"}, "the model lenet does not take examples that are float32[4]");
   expect({"digits", "--data", "/no/such"}, "/no/such: expected a folder of images, a table *.csv");
   expect({"digits", "--data", "shakespeare"}, "is a text; an ensemble learns images");
-  expect({"cifar10"}, "tar xzf cifar-10-binary.tar.gz makes");
+  expect({"digits", "--report", folder.file("missing/report.json")},
+         "--report: the report cannot be written to '" + folder.file("missing/report.json"));
+  for (const std::string& data : {"cifar10"s, folder.path(), folder.file("cifar-10-batches-bin")})
+    expect({"cifar10", "--data", data}, "tar xzf cifar-10-binary.tar.gz makes cifar-10-batches-bin");
   expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
 }
 

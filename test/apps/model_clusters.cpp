@@ -75,6 +75,19 @@ BOOST_AUTO_TEST_CASE(tasks_with_and_without_parameter_servers_learn_the_same) {
   BOOST_TEST(undisturbed({{"worker", 2}}, "worker") == with_ps);
 }
 
+// It knows the built-in operations, and nothing of the model.
+BOOST_AUTO_TEST_CASE(a_parameter_server_may_be_the_command_server) {
+  ModelCluster cluster(three, epochs);
+  Process server(
+      {"actorflow", "server", "--cluster", cluster.description(), "--job", "ps", "--task", "0"});
+  cluster.start("chief", 0);
+  cluster.start("worker", 0);
+  for (const char* job : {"chief", "worker"})
+    BOOST_TEST(cluster.process(job, 0).wait() == 0, cluster.process(job, 0).output());
+  BOOST_TEST(server.wait() == 0, server.output());
+  BOOST_TEST(accuracy_of(cluster.process("chief", 0)) == undisturbed_three());
+}
+
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_and_comes_back_changes_nothing) {
   BOOST_TEST(with_loss_of("worker", 0) == undisturbed_three());
 }

@@ -83,14 +83,14 @@ void expect_kills_change_nothing(const std::vector<std::string>& flags) {
   BOOST_TEST(weights_in(train_despite_kills(flags)) == weights_in(train(alone)));
 }
 
-// By three workers that are processes, whose weights are those of one process. Returns what that prints.
-std::string train_as_tasks(const std::vector<std::string>& job) {
+// By workers that are processes, whose weights are those of one process. Returns what that prints.
+std::string train_as_tasks(const std::vector<std::string>& job, int workers = 3) {
   auto alone = job;
-  alone.emplace_back("--workers=3");
+  alone.push_back("--workers=" + std::to_string(workers));
   const std::string expected = train(alone);
   std::vector<std::string> command{ACTORFLOW_BIN_DIR "/actorflow", "train"};
   command.insert(command.end(), job.begin(), job.end());
-  TfConfigCluster cluster(command, {{"worker", 3}});
+  TfConfigCluster cluster(command, {{"worker", workers}});
   cluster.start_all();
   cluster.expect_all_end(0);
   BOOST_TEST(weights_in(cluster.process("worker", 0).output()) == weights_in(expected));
@@ -213,6 +213,15 @@ BOOST_AUTO_TEST_CASE(a_recipe_trains_images_wherever_the_variables_are) {
                              "--workers=2", std::string("--strategy=") + strategy}));
   };
   BOOST_TEST(run("mirrored") == run("parameter_server"));
+}
+
+BOOST_AUTO_TEST_CASE(four_processes_learn_images_as_four_replicas_do) {
+  const Folder folder;
+  write_file(folder.file("data_batch_1.bin"), images_as_cifar10(160));
+  write_file(folder.file("test_batch.bin"), images_as_cifar10(20));
+  train_as_tasks({"cifar10", "--data", folder.path(), "--model=resnet20", "--batch-size=32",
+                  "--train-steps=2", "--strategy=multi_worker"},
+                 4);
 }
 
 BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {

@@ -52,6 +52,24 @@ BOOST_AUTO_TEST_CASE(members_answer_alike) {
                "member 0 gives float32[?,3], and member 1 float32[?,4]");
 }
 
+BOOST_AUTO_TEST_CASE(members_learn_the_same_inputs_and_have_one_output) {
+  const Model one = small_model(3), two = model_of_two_inputs(3);
+  expect_error(error_of([&] { ensemble({one, two}); }), "their models' inputs are 1 and 2");
+  const SymbolicTensor x = input({2});
+  Model forked({x}, {dense(3)(x), dense(3)(x)});
+  forked.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.01}});
+  expect_error(error_of([&] { ensemble(forked); }), "has one output, got 2");
+  const Labelled ten = three_clouds(10, 1);
+  Ensemble members = ensemble(two, {.members = 2});
+  members.fit({columns_of(ten.x), {ten.y}}, quiet(1, 5));
+  expect_error(error_of([&] { members.predict(ten.x); }),
+               "expected a tensor for each of the models' 2 inputs, got 1");
+  expect_error(error_of([&] {
+                 members.fit({ten.x, ten.y}, quiet(1, 5));
+               }),
+               "an example of this ensemble is 3 tensors, but the data have 2");
+}
+
 BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
   const Labelled ten = three_clouds(10, 1);
   expect_error(refused_fit({.members = 11, .method = EnsembleMethod::bagging}, ten, quiet(1, 4)),

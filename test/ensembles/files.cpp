@@ -54,6 +54,30 @@ BOOST_AUTO_TEST_CASE(what_was_saved_answers_the_same) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_ensemble_of_several_inputs_is_saved_too) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Folder folder;
+  const Model model = model_of_two_inputs(3);
+  const EnsembleOptions options{.members = 2};
+  Ensemble first = ensemble(model, options), second = ensemble(model, options);
+  first.fit({columns_of(x), {y}}, quiet(1));
+  first.save(folder.path());
+  second.load(folder.path());
+  BOOST_TEST(identical(first.predict_proba(columns_of(x)), second.predict_proba(columns_of(x))));
+  second.export_onnx(folder.file("onnx"));
+  BOOST_TEST(fs::exists(folder.file("onnx/model.onnx")));
+}
+
+BOOST_AUTO_TEST_CASE(members_that_are_left_must_have_a_weight) {
+  EnsembleOptions options{.members = 2, .weights = {1, 0}};
+  const Folder folder;
+  trained(options).save(folder.path());
+  fs::remove_all(folder.file("member-0"));
+  Ensemble members = untrained(options);
+  const std::string error = error_of([&] { members.load(folder.path(), DamagedMembers::left_out); });
+  BOOST_TEST(error.find("the members that are left have no weight") != std::string::npos, error);
+}
+
 BOOST_AUTO_TEST_CASE(a_damaged_or_missing_member_is_named_and_the_others_answer_if_asked_to) {
   const EnsembleOptions options{.members = 4};
   const Folder folder;

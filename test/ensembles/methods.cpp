@@ -29,6 +29,22 @@ bool same_weights(const Ensemble& a, const Ensemble& b) {
                              [&](int member) { return same(a.weights(member), b.weights(member)); });
 }
 
+// 64 points, whose order says nothing.
+TrainingData parabola() {
+  std::vector<float> x, y;
+  for (int i = 0; i < 64; ++i) {
+    x.push_back(static_cast<float>(i * 37 % 64) / 32 - 1);
+    y.push_back(x.back() * x.back());
+  }
+  return {Tensor::of<float>({64, 1}, x), Tensor::of<float>({64, 1}, y)};
+}
+
+Model model_of_numbers() {
+  Model model = sequential({dense(8, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.02}});
+  return model;
+}
+
 double mean_of_members(const EnsembleScore& score) { return score.ensemble - score.gain(); }
 
 }  // namespace
@@ -153,6 +169,22 @@ BOOST_AUTO_TEST_CASE(stacking_learns_iris_from_probabilities_and_from_inputs_too
   }
 }
 
+BOOST_AUTO_TEST_CASE(models_may_have_several_inputs) {
+  const auto [x, y] = three_clouds(150, 1);
+  const auto [test_x, test_y] = three_clouds(300, 2);
+  const Model model = model_of_two_inputs(3);
+  for (const EnsembleOptions& options :
+       {EnsembleOptions{.members = 3, .method = EnsembleMethod::bagging},
+        EnsembleOptions{.members = 2, .method = EnsembleMethod::stacking, .passthrough = true}}) {
+    Ensemble members = ensemble(model, options);
+    members.fit({columns_of(x), {y}}, quiet(10));
+    const EnsembleScore score = members.evaluate({columns_of(test_x), {test_y}});
+    BOOST_TEST(score.ensemble > 0.7);
+    BOOST_TEST(identical(score.predicted, members.predict(columns_of(test_x))));
+    BOOST_TEST(members.predict_proba(columns_of(test_x)).describe() == "float64[300,3]");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(snapshots_are_of_the_ends_of_cycles) {
   const auto [x, y] = three_clouds(150, 1);
   const auto [test_x, test_y] = three_clouds(600, 2);
@@ -168,15 +200,9 @@ BOOST_AUTO_TEST_CASE(snapshots_are_of_the_ends_of_cycles) {
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_joined_by_their_mean) {
-  std::vector<float> x, y;
-  for (int i = 0; i < 64; ++i) {
-    x.push_back(static_cast<float>(i) / 32 - 1);
-    y.push_back(x.back() * x.back());
-  }
-  Model model = sequential({dense(8, tanh), dense(1)});
-  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.02}});
+  const Model model = model_of_numbers();
   Ensemble four = ensemble(model, {.members = 4, .method = EnsembleMethod::bagging});
-  const TrainingData data(Tensor::of<float>({64, 1}, x), Tensor::of<float>({64, 1}, y));
+  const TrainingData data = parabola();
   four.fit(data, quiet(40));
   BOOST_TEST((four.vote() == Vote::mean));
   const EnsembleScore score = four.evaluate(data);
@@ -184,6 +210,19 @@ BOOST_AUTO_TEST_CASE(numbers_are_joined_by_their_mean) {
   BOOST_TEST(score.gain() >= 0);  // the mean is never worse (Krogh and Vedelsby 1995)
   BOOST_TEST(score.ensemble < mean_of_members({"accuracy", score.ensemble, score.members}) + 1e-12);
   BOOST_TEST(four.oob_score().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_joined_by_a_regression) {
+  const Model model = model_of_numbers();
+  for (const bool passthrough : {false, true}) {
+    Ensemble stack =
+        ensemble(model, {.members = 2, .method = EnsembleMethod::stacking, .passthrough = passthrough});
+    stack.fit(parabola(), quiet(40, 8));
+    const EnsembleScore score = stack.evaluate(parabola());
+    BOOST_TEST(score.metric == "mean_squared_error");
+    BOOST_TEST(score.ensemble < 0.02);  // the variance is 0.09
+    BOOST_TEST(score.predicted.describe() == "float64[64,1]");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "actors/ensembles/ensemble_state.h"
+#include "actors/ensembles/logistic_regression.h"
+#include "actors/ensembles/ridge_regression.h"
 #include "actors/ensembles/samples.h"
 #include "test/ensembles/scikit_learn/votes.h"
 
@@ -45,9 +47,25 @@ void expect_stacking(bool passthrough, const std::vector<double>& expected) {
   std::vector<double> numbers;
   for (std::int64_t row = 0; row < sk::rows; ++row) numbers.push_back(static_cast<double>(row));
   const Tensor features = stacked_features({.passthrough = passthrough}, probabilities,
-                                           Tensor::of<double>({sk::rows, 1}, numbers));
+                                           {Tensor::of<double>({sk::rows, 1}, numbers)});
   const auto regression = fit_logistic_regression(features, sk::labels, sk::classes, 1);
   expect_near(regression.predict_proba(features), expected, 1e-5);
+}
+
+void expect_stacked_numbers(bool passthrough, const std::vector<double>& expected) {
+  const auto table = [](std::vector<double> column) {
+    return Tensor::of<double>({sk::rows, 1}, column);
+  };
+  std::vector<Tensor> answers;
+  for (std::int64_t member = 0; member < sk::members; ++member) {
+    const auto begin = sk::predicted_numbers.begin() + member * sk::rows;
+    answers.push_back(
+        stacked_answers(Vote::mean, Tensor::of<double>({sk::rows}, {begin, begin + sk::rows})));
+  }
+  std::vector<double> inputs;
+  for (std::int64_t row = 0; row < sk::rows; ++row) inputs.push_back(static_cast<double>(row));
+  const Tensor features = stacked_features({.passthrough = passthrough}, answers, {table(inputs)});
+  expect_near(fit_ridge_regression(features, table(sk::numbers), 1)(features), expected, 1e-9);
 }
 
 }  // namespace
@@ -70,6 +88,24 @@ BOOST_AUTO_TEST_CASE(stacking_is_that_of_scikit_learn) {
              boost::test_tools::per_element());
   expect_stacking(false, sk::stacked_probabilities);
   expect_stacking(true, sk::passthrough_probabilities);
+}
+
+BOOST_AUTO_TEST_CASE(stacking_of_numbers_is_that_of_scikit_learn) {
+  BOOST_TEST(consecutive_folds(sk::rows, 7) == sk::consecutive_fold_of_row,
+             boost::test_tools::per_element());
+  expect_stacked_numbers(false, sk::stacked_numbers);
+  expect_stacked_numbers(true, sk::passthrough_numbers);
+}
+
+BOOST_AUTO_TEST_CASE(stacking_sees_a_column_for_each_class_and_member_and_the_inputs_if_it_is_to) {
+  const Tensor of_member = Tensor::zeros(DType::float64, {5, 3});
+  const Tuple inputs{Tensor::zeros(DType::float32, {5, 4}), Tensor::zeros(DType::float32, {5, 2, 2})};
+  const auto columns = [&](bool passthrough, const Tuple& x) {
+    return stacked_features({.passthrough = passthrough}, {of_member, of_member}, x).shape()[1];
+  };
+  BOOST_TEST(columns(false, {inputs[0]}) == 6);
+  BOOST_TEST(columns(true, {inputs[0]}) == 10);
+  BOOST_TEST(columns(true, inputs) == 14);
 }
 
 BOOST_AUTO_TEST_CASE(a_tie_goes_to_the_smaller_class) {

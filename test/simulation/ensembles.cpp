@@ -35,14 +35,14 @@ std::vector<MemberRecord> train(const MemberWork& work) {
   return {record};
 }
 
-// Of all members in their order, which come in two stages: bits of their weights.
+// Of all members in their order: bits of their weights.
 using Learned = std::vector<std::string>;
 
 Learned learn_in(Job& job) {
   std::vector<MemberWork> work;
   for (std::int64_t member = 0; member < members; ++member) work.push_back({member});
   Learned learned;
-  for (const MemberRecord& record : train_members(job, work, std::size_t{12} << 20, train))
+  for (const MemberRecord& record : train_members(job, work, train))
     for (const StoredTensor& tensor : record.weights) learned.push_back(tensor.bytes);
   return learned;
 }

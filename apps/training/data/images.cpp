@@ -71,11 +71,9 @@ std::vector<std::string> cifar10_training_files(const std::string& folder) {
   if (paths.empty())
     throw Error(
         Code::not_found,
-        fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; name "
-                    "the folder of the whole binary version, cifar-10-batches-bin, which curl -LO "
-                    "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar xzf "
-                    "cifar-10-binary.tar.gz makes,",
-                    folder));
+        fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; {}; name "
+                    "the folder of the whole binary version",
+                    folder, how_to_get_cifar10()));
   return paths;
 }
 
@@ -92,14 +90,26 @@ Tuple scaled(const Tuple& examples) {
 
 // By the format of which the folder has files.
 ImageData load_parts(const std::string& folder) {
+  const std::string mnist_train = folder + "/train-images-idx3-ubyte";
   const std::string cifar10_test = folder + "/test_batch.bin";
   if (is_there(cifar10_test))
     return {load_cifar10(cifar10_training_files(folder)), load_cifar10({cifar10_test})};
   if (has_image_records(folder)) return load_image_records(folder);
+  if (!is_there(mnist_train) && !is_there(folder + "/t10k-images-idx3-ubyte"))
+    throw Error(
+        Code::not_found,
+        fmt::format("{} has no images: neither MNIST's ({}), nor CIFAR-10's (test_batch.bin; {}), "
+                    "nor record files (train.tfrecord-...); name a folder that has some",
+                    folder, mnist_train, how_to_get_cifar10()));
   return {load_mnist(folder, "train"), load_mnist(folder, "t10k")};
 }
 
 }  // namespace
+
+std::string how_to_get_cifar10() {
+  return "curl -LO https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar xzf "
+         "cifar-10-binary.tar.gz makes cifar-10-batches-bin";
+}
 
 ImageData load_images(const std::string& folder) {
   const ImageData data = load_parts(folder);

@@ -26,6 +26,9 @@ struct ImageData {
   LabelledImages test;
 };
 
+// The commands that make the folder of CIFAR-10's binary version, as a part of a sentence.
+std::string how_to_get_cifar10();
+
 // Reads a folder as MNIST's, {train,t10k}-{images-idx3,labels-idx1}-ubyte, or as the binary version of
 // CIFAR-10, data_batch_{1...5}.bin and test_batch.bin, each file plain or with .gz at the end of its
 // name; or as record files (image_records.h). Throws what reading them throws, not_found, naming what

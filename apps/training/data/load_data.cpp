@@ -18,10 +18,13 @@ LabelledData load_data(const std::string& path, std::int64_t block) {
   if (std::filesystem::is_directory(path)) return labelled(load_images(path));
   if (is_a(".csv")) return load_table(path);
   if (is_a(".txt")) return load_text_blocks(path, block);
-  const bool is_there = std::filesystem::exists(path);
-  throw Error(Code::not_found,
-              fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; name one",
-                          path, is_there ? "got another file" : "but nothing is there"));
+  const bool is_there = std::filesystem::exists(path),
+             is_cifar10 = path.find("cifar") != std::string::npos;
+  throw Error(
+      Code::not_found,
+      fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; {}name one", path,
+                  is_there ? "got another file" : "but nothing is there",
+                  is_cifar10 ? how_to_get_cifar10() + "; " : ""));
 }
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -73,6 +74,16 @@ TrainReport parse_report(const std::string& json) {
     }
   });
   return report;
+}
+
+void expect_report_at(const std::string& path) {
+  if (path == "-") return;
+  const bool was_there = std::filesystem::exists(path);
+  errno = 0;
+  if (std::ofstream file(path, std::ios::app); !file)
+    throw invalid_argument(
+        fmt::format("--report: the report cannot be written to '{}': {}", path, std::strerror(errno)));
+  if (!was_there) std::filesystem::remove(path);
 }
 
 void write_report(const std::string& path, const std::string& text) {

@@ -32,6 +32,9 @@ std::string to_json(const TrainReport& report);
 // The inverse. Throws data_loss that names the unexpected part.
 TrainReport parse_report(const std::string& json);
 
+// Throws invalid_argument, naming the file, if write_report() could not write there. Leaves a file that
+// is there as it is, and none where there was none. Before a training, which would have been in vain.
+void expect_report_at(const std::string& path);
 // Writes a report's text to a file, or to standard output for "-". Throws disk_error, naming the file.
 void write_report(const std::string& path, const std::string& text);
 

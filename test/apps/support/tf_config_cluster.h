@@ -21,6 +21,8 @@ class TfConfigCluster {
   // `flags` are for this task only.
   void start(const std::string& job, int task, const std::vector<std::string>& flags = {});
   void start_all();
+  // In JSON, as TF_CONFIG has it.
+  const std::string& description() const { return cluster_; }
   void send_all(int signal);
   Process& process(const std::string& job, int task) { return *processes_.at({job, task}); }
   // kill -9, and another process in the task's place.

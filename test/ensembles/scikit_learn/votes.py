@@ -4,9 +4,10 @@
 Run in an environment with scikit-learn 1.9.1 and NumPy: votes.py > votes.h
 """
 import numpy as np
-from sklearn.ensemble import StackingClassifier, VotingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 ROWS, MEMBERS, CLASSES, FOLDS = 60, 3, 3, 4
 random = np.random.default_rng(7)
@@ -14,6 +15,8 @@ y = np.arange(ROWS) * 7 % CLASSES
 # What member m says of row r: it tends to the label, with noise.
 logits = np.round(random.normal(size=(MEMBERS, ROWS, CLASSES)) + 1.2 * np.eye(CLASSES)[y], 3)
 x = np.arange(ROWS)[:, None].astype(float)
+numbers = np.round(np.sin(np.arange(ROWS)), 3)
+predicted = np.round(0.8 * numbers + 0.3 * random.normal(size=(MEMBERS, ROWS)), 3)
 
 
 class Member(ClassifierMixin, BaseEstimator):
@@ -32,6 +35,19 @@ class Member(ClassifierMixin, BaseEstimator):
 
     def predict(self, x):
         return self.predict_proba(x).argmax(axis=1)
+
+
+class MemberOfNumbers(RegressorMixin, BaseEstimator):
+    """Says of row r what `predicted` has."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def fit(self, x, y):
+        return self
+
+    def predict(self, x):
+        return predicted[self.number][x[:, 0].astype(int)]
 
 
 def stratified_folds():
@@ -74,4 +90,12 @@ for name, passthrough in (("stacked", False), ("passthrough", True)):
     final = LogisticRegression(C=1, tol=1e-10, max_iter=10000)
     stack = StackingClassifier(members(), final_estimator=final, cv=cv, passthrough=passthrough).fit(x, y)
     write(f"{name}_probabilities", stack.predict_proba(x))
+write("numbers", numbers)
+write("predicted_numbers", predicted)
+consecutive = np.concatenate([np.full(len(test), i) for i, (_, test) in enumerate(KFold(7).split(x))])
+write("consecutive_fold_of_row", consecutive, "int")
+of_numbers = [(f"m{i}", MemberOfNumbers(i)) for i in range(MEMBERS)]
+for name, passthrough in (("stacked", False), ("passthrough", True)):
+    stack = StackingRegressor(of_numbers, final_estimator=Ridge(), cv=KFold(7), passthrough=passthrough)
+    write(f"{name}_numbers", stack.fit(x, numbers).predict(x))
 print("\n}  // namespace actorflow::test::scikit_learn")

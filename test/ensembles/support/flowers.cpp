@@ -43,6 +43,21 @@ Model small_model(std::int64_t classes, std::int64_t hidden, double rate) {
   return model;
 }
 
+Model model_of_two_inputs(std::int64_t classes) {
+  const SymbolicTensor a = input({1}), b = input({1});
+  const SymbolicTensor both = concatenate()({dense(4, tanh)(a), dense(4, tanh)(b)});
+  Model model({a, b}, {dense(classes)(both)});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.05}});
+  return model;
+}
+
+std::vector<Tensor> columns_of(const Tensor& table) {
+  std::vector<float> columns[2];
+  for (std::int64_t i = 0; i < table.elements(); ++i) columns[i % 2].push_back(table.values<float>()[i]);
+  const std::int64_t rows = table.shape()[0];
+  return {Tensor::of<float>({rows, 1}, columns[0]), Tensor::of<float>({rows, 1}, columns[1])};
+}
+
 FitOptions quiet(int epochs, std::int64_t batch_size) {
   FitOptions options;
   options.epochs = epochs;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "actors/ensembles/ensemble.h"
 
@@ -18,6 +19,10 @@ Labelled flowers(int first, bool others);
 
 // A compiled perceptron.
 Model small_model(std::int64_t classes, std::int64_t hidden = 8, double rate = 0.02);
+
+// A compiled model of two inputs, float32 [1] each, and the columns of a table of two as these.
+Model model_of_two_inputs(std::int64_t classes);
+std::vector<Tensor> columns_of(const Tensor& table);
 
 FitOptions quiet(int epochs, std::int64_t batch_size = 16);
 

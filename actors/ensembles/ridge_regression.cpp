@@ -1,0 +1,87 @@
+#include "actors/ensembles/ridge_regression.h"
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace actorflow {
+namespace {
+
+// Row by row.
+struct Matrix {
+  std::size_t rows, columns;
+  std::vector<double> values = std::vector<double>(rows * columns);
+
+  double& operator()(std::size_t row, std::size_t column) { return values[row * columns + column]; }
+  double operator()(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+};
+
+Matrix matrix_of(const Tensor& table) {
+  const auto values = table.values<double>();
+  return {static_cast<std::size_t>(table.shape()[0]),
+          static_cast<std::size_t>(table.shape()[1]),
+          {values.begin(), values.end()}};
+}
+
+// Takes the mean of each column off it.
+std::vector<double> centre(Matrix& table) {
+  std::vector<double> means(table.columns);
+  for (std::size_t row = 0; row < table.rows; ++row)
+    for (std::size_t i = 0; i < table.columns; ++i)
+      means[i] += table(row, i) / static_cast<double>(table.rows);
+  for (std::size_t row = 0; row < table.rows; ++row)
+    for (std::size_t i = 0; i < table.columns; ++i) table(row, i) -= means[i];
+  return means;
+}
+
+// The transposed a by b.
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c{a.columns, b.columns};
+  for (std::size_t row = 0; row < a.rows; ++row)
+    for (std::size_t i = 0; i < a.columns; ++i)
+      for (std::size_t k = 0; k < b.columns; ++k) c(i, k) += a(row, i) * b(row, k);
+  return c;
+}
+
+// The lower triangle whose product with its transposed is `a`, in its place. REQUIRES: a is positive
+// definite.
+void decompose(Matrix& a) {
+  for (std::size_t i = 0; i < a.rows; ++i)
+    for (std::size_t k = 0; k <= i; ++k) {
+      double sum = a(i, k);
+      for (std::size_t j = 0; j < k; ++j) sum -= a(i, j) * a(k, j);
+      a(i, k) = i == k ? std::sqrt(sum) : sum / a(k, k);
+    }
+}
+
+// x of l l' x = b, in the place of b.
+void solve(const Matrix& l, Matrix& b) {
+  for (std::size_t k = 0; k < b.columns; ++k) {
+    for (std::size_t i = 0; i < l.rows; ++i) {
+      for (std::size_t j = 0; j < i; ++j) b(i, k) -= l(i, j) * b(j, k);
+      b(i, k) /= l(i, i);
+    }
+    for (std::size_t i = l.rows; i-- > 0;) {
+      for (std::size_t j = i + 1; j < l.rows; ++j) b(i, k) -= l(j, i) * b(j, k);
+      b(i, k) /= l(i, i);
+    }
+  }
+}
+
+}  // namespace
+
+LinearScores fit_ridge_regression(const Tensor& features, const Tensor& expected, double c) {
+  Matrix x = matrix_of(features), y = matrix_of(expected);
+  const std::vector<double> x_means = centre(x);
+  std::vector<double> bias = centre(y);
+  Matrix squares = product(x, x), weights = product(x, y);
+  for (std::size_t i = 0; i < squares.rows; ++i) squares(i, i) += 1 / c;
+  decompose(squares);
+  solve(squares, weights);
+  for (std::size_t i = 0; i < weights.rows; ++i)
+    for (std::size_t k = 0; k < weights.columns; ++k) bias[k] -= x_means[i] * weights(i, k);
+  return {Tensor::of<double>({features.shape()[1], expected.shape()[1]}, weights.values),
+          Tensor::of<double>({expected.shape()[1]}, bias)};
+}
+
+}  // namespace actorflow
