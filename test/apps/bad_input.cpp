@@ -74,6 +74,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"--batch-size is 5000", "1437 images"});
   expect_failure({"actorflow", "train", "mnist", "--model=lenet", "--hidden=9"}, bad_usage,
                  {"--hidden", "--model=mlp", "lenet"});
+  expect_failure({"actorflow", "train", "mnist", "--model=fast", "--set=channels=8,8"}, bad_usage,
+                 {"three numbers for channels", "got 2"});
   expect_failure({"actorflow", "train", "cifar10"}, failed_run, {"no data_batch_1.bin", "--data"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});

@@ -210,15 +210,43 @@ BOOST_AUTO_TEST_CASE(an_image_and_its_mirror_image_are_predicted_alike) {
     mirrored.mutable_values<float>()[static_cast<std::size_t>(i)] =
         x.values<float>()[static_cast<std::size_t>(i / 9 * 9 + 8 - i % 9)];
   for (const bool both : {true, false}) {
-    Model model(fast_net(
-        whitening_filters(x),
-        {.image = {9, 9, 1}, .classes = 2, .channels = {8, 8, 8}, .mirrored_predictions = both}));
+    Model model(
+        fast_net(whitening_filters(x),
+                 {.image = {9, 9, 1}, .classes = 2, .channels = {8, 8, 8}, .views = both ? 2 : 1}));
     const Tensor a = model.predict(x), b = model.predict(mirrored);
     float most = 0;
     for (std::size_t i = 0; i < 6; ++i)
       most = std::max(most, std::abs(a.values<float>()[i] - b.values<float>()[i]));
     BOOST_TEST((most < 1e-5F) == both);
   }
+}
+
+// Moved images are made here pixel by pixel, and each is predicted on its own.
+BOOST_AUTO_TEST_CASE(moved_images_count_half_in_a_prediction) {
+  const auto [x, y] = bright_sides(3);
+  const auto moved = [&images = x](std::int64_t by) {
+    Tensor result = Tensor::allocate(DType::float32, images.shape());
+    const auto from = [&](std::int64_t place) { return 8 - std::abs(8 - std::abs(place + by)); };
+    for (std::int64_t i = 0; i < images.elements(); ++i)
+      result.mutable_values<float>()[static_cast<std::size_t>(i)] =
+          images.values<float>()[static_cast<std::size_t>(i / 81 * 81 + from(i / 9 % 9) * 9 +
+                                                          from(i % 9))];
+    return result;
+  };
+  FastNetOptions options{.image = {9, 9, 1}, .classes = 2, .channels = {8, 8, 8}};
+  Model model(fast_net(whitening_filters(x), options));
+  options.views = 2;
+  Model mirrored(fast_net(whitening_filters(x), options));
+  const Tensor all = model.predict(x), still = mirrored.predict(x), up = mirrored.predict(moved(1)),
+               down = mirrored.predict(moved(-1));
+  BOOST_TEST(!identical(still, up));
+  for (std::size_t i = 0; i < 6; ++i) {
+    const float expected =
+        still.values<float>()[i] / 2 + (up.values<float>()[i] + down.values<float>()[i]) / 4;
+    BOOST_TEST(std::abs(all.values<float>()[i] - expected) < 1e-5F);
+  }
+  options.views = 3;
+  BOOST_CHECK_EXCEPTION(fast_net(whitening_filters(x), options), Error, says("1, 2 or 6 views"));
 }
 
 BOOST_AUTO_TEST_CASE(rates_follow_their_course) {

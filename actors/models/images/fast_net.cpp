@@ -1,31 +1,59 @@
 #include "actors/models/images/fast_net.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "actors/layers/layers.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-// The images, and behind them, for predictions, their mirror images.
-Layer with_mirror_images() {
-  return {"mirror_images", [](LayerScope& scope, Output images) {
-            if (scope.training()) return images;
-            const std::int64_t width = images.shape()[2];
-            std::vector<std::int64_t> columns;
-            for (std::int64_t column = width; column-- > 0;) columns.push_back(column);
-            const Output order = scope.graph().constant(Tensor::of<std::int64_t>({width}, columns));
-            return concat({images, gather(images, order, 2)}, 0);
+Output in_order(Output images, int axis, const std::vector<std::int64_t>& places) {
+  const auto count = static_cast<std::int64_t>(places.size());
+  return gather(images, images.graph->constant(Tensor::of<std::int64_t>({count}, places)), axis);
+}
+
+Output mirrored(Output images) {
+  std::vector<std::int64_t> columns;
+  for (std::int64_t column = images.shape()[2]; column-- > 0;) columns.push_back(column);
+  return in_order(images, 2, columns);
+}
+
+// Each place has what was `by` places behind it, reflected at the edges.
+Output moved(Output images, int axis, std::int64_t by) {
+  const std::int64_t last = images.shape()[axis] - 1;
+  std::vector<std::int64_t> places;
+  for (std::int64_t place = 0; place <= last; ++place) {
+    const std::int64_t from = std::abs(place + by);
+    places.push_back(from > last ? 2 * last - from : from);
+  }
+  return in_order(images, axis, places);
+}
+
+// Behind the images, for predictions, their other views: all that are not mirrored come first.
+Layer with_views(std::int64_t views) {
+  return {"views", [views](LayerScope& scope, Output images) {
+            if (scope.training() || views == 1) return images;
+            std::vector<Output> all{images};
+            if (views == 6)
+              for (const std::int64_t by : {1, -1}) all.push_back(moved(moved(images, 1, by), 2, by));
+            const Output straight = concat(all, 0);
+            return concat({straight, mirrored(straight)}, 0);
           }};
 }
 
-// The means over both halves of the batch.
-Layer mean_of_mirror_images() {
-  return {"mean_of_mirror_images", [](LayerScope& scope, Output logits) {
-            if (scope.training()) return logits;
-            return mean(reshape(logits, {2, -1, logits.shape()[1]}), {0});
+Layer mean_of_views(std::int64_t views) {
+  return {"mean_of_views", [views](LayerScope& scope, Output logits) {
+            if (scope.training() || views == 1) return logits;
+            const Output both = mean(reshape(logits, {2, -1, logits.shape()[1]}), {0});
+            if (views == 2) return both;
+            const Tensor shares = Tensor::of<float>({3, 1, 1}, {0.5F, 0.25F, 0.25F});
+            return sum(reshape(both, {3, -1, logits.shape()[1]}) * scope.graph().constant(shares), {0});
           }};
 }
 
@@ -89,17 +117,18 @@ Layer block(std::int64_t channels, const Regularizer& decay) {
 }  // namespace
 
 Architecture fast_net(const Tensor& whitening, const FastNetOptions& options) {
+  if (options.views != 1 && options.views != 2 && options.views != 6)
+    throw invalid_argument(
+        fmt::format("the fast net predicts by 1, 2 or 6 views of an image, not by {}", options.views));
   const Regularizer decay = options.weight_decay > 0 ? l2(options.weight_decay / 2) : Regularizer{};
-  std::vector<Layer> layers;
-  if (options.mirrored_predictions) layers.push_back(with_mirror_images());
+  std::vector<Layer> layers{with_views(options.views)};
   // As whitening_filters() counts pixels.
   layers.insert(layers.end(), {rescaling(4, -2), whitened(whitening), activation(gelu)});
   for (const std::int64_t channels : options.channels) layers.push_back(block(channels, decay));
   layers.insert(layers.end(), {global_max_pool(),
                                dense(options.classes, {},
                                      {.bias = false, .weights = lecun_normal(), .regularizer = decay}),
-                               rescaling(1.0 / 9)});
-  if (options.mirrored_predictions) layers.push_back(mean_of_mirror_images());
+                               rescaling(1.0 / 9), mean_of_views(options.views)});
   return chain(layers, input(options.image));
 }
 

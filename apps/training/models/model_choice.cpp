@@ -54,7 +54,8 @@ Recipe recipe_of_transformer() {
           }};
 }
 
-Architecture make_fast_net(const LabelledTypes& data, const Tensor& sample) {
+Architecture make_fast_net(const SettingsReader& settings, const LabelledTypes& data,
+                           const Tensor& sample) {
   constexpr std::int64_t least = 16;  // three times halved
   const Shape& image = data.example.shape;
   if (image[0] < least || image[1] < least)
@@ -64,9 +65,16 @@ Architecture make_fast_net(const LabelledTypes& data, const Tensor& sample) {
   const Tensor whitening = sample.valid()
                                ? whitening_filters(sample)
                                : Tensor::zeros(DType::float32, {2, 2, image[2], 8 * image[2]});
-  return fast_net(
-      whitening,
-      {.image = image, .classes = data.classes, .weight_decay = fast_net_recipe().weight_decay});
+  const auto channels = settings.numbers("channels");
+  if (channels.size() != 3)
+    throw invalid_argument(
+        fmt::format("the model fast has three blocks: expected three numbers for "
+                    "channels, such as 48,192,192; got {}",
+                    channels.size()));
+  return fast_net(whitening, {.image = image,
+                              .classes = data.classes,
+                              .channels = {channels[0], channels[1], channels[2]},
+                              .weight_decay = fast_net_recipe().weight_decay});
 }
 
 TransformerOptions transformer_options(const SettingsReader& settings) {
@@ -97,8 +105,8 @@ const std::vector<Kind>& kinds() {
        .recipe = recipe_of_images(resnet20_recipe())},
       {.name = "fast",
        .what = "a small convolutional net that learns fast, for images (after Jordan 2024)",
-       .make = [](const SettingsReader&, const LabelledTypes& data,
-                  const Tensor& sample) { return make_fast_net(data, sample); },
+       .defaults = {{"channels", "48,192,192"}},
+       .make = make_fast_net,
        .recipe = recipe_of_images(fast_net_recipe())},
       {.name = "transformer",
        .what = "foretells characters of a text (after nanoGPT)",
