@@ -29,19 +29,19 @@ Example parse(std::vector<std::int64_t> numbers) {
 
 void learn(Job& job) {
   const auto examples = job.read_csv<std::vector<std::int64_t>>(job.param("input")).map(parse);
+  const int epochs = job.param("epochs", 1), features = job.param("features", 784);
+  const double rate = job.param("rate", 0.1);
   Server server = Server::local();
-  server.serve_input("examples",
-                     examples.batch(64).dataset().repeat(job.param("epochs", 1)).prefetch(2));
+  server.serve_input("examples", examples.batch(64).dataset().repeat(epochs).prefetch(2));
 
   Graph g;
-  const Variable w =
-      g.variable("w", g.constant(Tensor::zeros(DType::float32, {job.param("features", 784) + 1, 1})));
+  const Variable w = g.variable("w", g.constant(Tensor::zeros(DType::float32, {features + 1, 1})));
   const auto batch =
       iterator_get_next(g, "examples", {{DType::int64, {-1}}, {DType::int64, {-1, most}}});
   const Output there = cast(not_equal(batch[1], zeros_like(batch[1])), DType::float32);
   const Output sums = sum(reshape(embedding_lookup(w, batch[1]), {-1, most}) * there, {1}, true);
   const Output loss = mean(softmax_cross_entropy(concat({zeros_like(sums), sums}, 1), batch[0]));
-  const TrainOp step = minimize(g, loss, {w}, global_step(g), Sgd{job.param("rate", 0.1)});
+  const TrainOp step = minimize(g, loss, {w}, global_step(g), Sgd{rate});
   Session session(server.target(), g);
   session.initialize_variables();
   run_to_end_of_input(session, step);

@@ -148,20 +148,28 @@ auto Collection<Pipe>::top(std::size_t n, Where where) const {
 
 // To files.
 
+// By a Sink(part, folder, parts, arguments...) for each part.
+template <class Pipe>
+template <class Sink, class... Arguments>
+void Collection<Pipe>::write_by(const std::string& folder, const char* action, Where where,
+                                Arguments... arguments) const {
+  const bool is_ours = !job_->options().explain && job_->engine().coordinates();
+  if (is_ours) prepare_output(*job_, folder);
+  const SourceFacts facts = pipe_.facts();
+  const auto outcomes =
+      run_to("files in '" + folder + "'", action, where, [=, pipe = pipe_](Part& part) {
+        Sink sink(part, folder, facts.parts(), arguments...);
+        run_into(sink, pipe, part);
+      });
+  if (is_ours) finish_output(job_->storage(), folder, outcomes, job_->counters());
+}
+
 template <class Pipe>
 template <class Format>
 void Collection<Pipe>::write(const std::string& folder, Format format, FileOutput options,
                              const char* action, Where where) const {
-  const bool is_ours = !job_->options().explain && job_->engine().coordinates();
-  if (is_ours) prepare_output(*job_, folder);
-  const SourceFacts facts = pipe_.facts();
   const Compression compression = options.compression.value_or(job_->options().compression);
-  const auto outcomes =
-      run_to("files in '" + folder + "'", action, where, [=, pipe = pipe_](Part& part) {
-        FileSink<Record, Format> sink(part, folder, facts.parts(), format, compression);
-        run_into(sink, pipe, part);
-      });
-  if (is_ours) finish_output(job_->storage(), folder, outcomes, job_->counters());
+  write_by<FileSink<Record, Format>>(folder, action, where, format, compression);
 }
 
 template <class Pipe>
@@ -177,6 +185,13 @@ void Collection<Pipe>::write_text(const std::string& folder, FileOutput options,
 template <class Pipe>
 void Collection<Pipe>::write_records(const std::string& folder, FileOutput options, Where where) const {
   write(folder, RecordBytes(), options, "write_records", where);
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_parquet(const std::string& folder, ParquetOutput options,
+                                     Where where) const {
+  auto names = parquet_names(std::move(options.columns), parquet_fields<Record>().size());
+  write_by<ParquetSink<Record>>(folder, "write_parquet", where, std::move(names), options.codec);
 }
 
 }  // namespace actorflow

@@ -16,6 +16,7 @@
 #include "actors/jobs/joined.h"
 #include "actors/jobs/keyed.h"
 #include "actors/jobs/outputs.h"
+#include "actors/jobs/parquet_sink.h"
 #include "actors/jobs/pipes.h"
 #include "actors/jobs/sinks.h"
 #include "actors/jobs/sorted.h"
@@ -159,6 +160,12 @@ class Collection {
   void write_records(const std::string& folder, FileOutput options = {},
                      Where where = Where::current()) const;
 
+  // Rows of Parquet files: the columns are the fields, numbers and texts, which are UTF-8, or optionals
+  // of them. A part that is larger than 8 MiB has several row groups. Throws unimplemented where the
+  // installation has no Parquet.
+  void write_parquet(const std::string& folder, ParquetOutput options = {},
+                     Where where = Where::current()) const;
+
   // So many records at a time as tensors: as a dataset for training, or for a graph that is applied to
   // them. Needs actors/jobs/tensors/batches.h.
   Batches<Pipe> batch(std::int64_t size) const;
@@ -197,6 +204,9 @@ class Collection {
   template <class Format>
   void write(const std::string& folder, Format format, FileOutput options, const char* action,
              Where where) const;
+  template <class Sink, class... Arguments>
+  void write_by(const std::string& folder, const char* action, Where where,
+                Arguments... arguments) const;
   template <class T>
   auto values(std::vector<T> records, const char* kind, Where where) const;
 

@@ -21,11 +21,14 @@ Job::Job(JobOptions options, std::unique_ptr<JobEngine> engine)
     : state_(std::make_shared<JobContext>(std::move(options), std::move(engine))) {}
 
 const std::string& Job::param(const std::string& name) const {
-  if (const std::string* text = state_->parameter(name)) return *text;
-  throw invalid_argument(fmt::format("the job wants --{}", name));
+  static const std::string nothing;
+  if (const std::string* text = state_->parameters().ask(name, std::nullopt)) return *text;
+  if (state_->lists_parameters()) return nothing;
+  state_->parameters().throw_wanted(name);
 }
 
 std::vector<std::string> Job::input_files(const std::string& pattern) const {
+  if (state_->lists_parameters()) throw PlanIsComplete();
   const auto input = find_input(state_->storage(), pattern, state_->options().split_bytes);
   std::vector<std::string> paths;
   for (const auto& file : input->files) paths.push_back(file.path);
@@ -33,6 +36,7 @@ std::vector<std::string> Job::input_files(const std::string& pattern) const {
 }
 
 std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) const {
+  if (state_->lists_parameters()) return std::make_shared<const InputFiles>();
   const std::uint64_t split_bytes = state_->options().split_bytes;
   auto input = find_input(state_->storage(), pattern, split_bytes);
   if (const std::string warning = input->warning(split_bytes); !warning.empty() && coordinates())
@@ -43,8 +47,9 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
 std::shared_ptr<const ParquetTable> Job::check_columns(std::span<const FileSize> files,
                                                        std::vector<std::string> names,
                                                        std::vector<ParquetField> fields) const {
+  if (state_->lists_parameters()) return std::make_shared<const ParquetTable>();
   auto table = check_parquet(state_->storage(), files, std::move(names), std::move(fields),
-                             state_->options().split_bytes);
+                             state_->options().split_bytes, state_->options().memory_bytes / 2);
   if (!table->warning.empty() && coordinates()) spdlog::warn("{}", table->warning);
   return table;
 }

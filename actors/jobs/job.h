@@ -62,7 +62,8 @@ class Job {
   // For run_job().
   Job(JobOptions options, std::unique_ptr<JobEngine> engine);
 
-  // Throws invalid_argument if the parameter was not given.
+  // Throws invalid_argument if the parameter was not given. All parameters but "output" are asked for
+  // before the job's first action (JobParameters).
   const std::string& param(const std::string& name) const;
   // The parameter as a number, a bool or a text, else what stands for it. Throws invalid_argument naming
   // it and its text if that is no T.
@@ -171,7 +172,9 @@ class Job {
 
 template <class T>
 T Job::param(const std::string& name, T otherwise) const {
-  const std::string* text = state_->parameter(name);
+  std::string instead;
+  detail::append_csv_value(otherwise, instead);
+  const std::string* text = state_->parameters().ask(name, std::move(instead));
   if (!text) return otherwise;
   T value{};
   if (!detail::parse_csv_value(*text, value)) throw_bad_parameter(name, record_layout<T>(), *text);

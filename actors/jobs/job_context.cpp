@@ -67,20 +67,11 @@ JobEngineOptions engine_options(const JobOptions& options) {
 }
 
 JobContext::JobContext(JobOptions options, std::unique_ptr<JobEngine> engine)
-    : options_(std::move(options)), engine_(std::move(engine)) {}
+    : options_(std::move(options)), engine_(std::move(engine)), parameters_(options_.parameters) {}
 
-const std::string* JobContext::parameter(const std::string& name) {
-  asked_.insert(name);
-  const auto found = options_.parameters.find(name);
-  return found == options_.parameters.end() ? nullptr : &found->second;
-}
-
-void JobContext::expect_known_parameters() const {
-  for (const auto& [name, value] : options_.parameters)
-    if (!asked_.contains(name))
-      throw invalid_argument(
-          fmt::format("--{} was given, but the job never asked for it; it has asked for --{}", name,
-                      fmt::join(asked_, ", --")));
+void JobContext::expect_known_parameters() {
+  if (lists_parameters_) throw PlanIsComplete();
+  parameters_.close();
 }
 
 std::size_t JobContext::counter(const std::string& name) {
@@ -134,6 +125,7 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
 }
 
 StageResult JobContext::run_uncounted(std::uint32_t stage, StageSpec spec) {
+  expect_known_parameters();
   if (options_.explain) throw PlanIsComplete();
   spec.fingerprint.push_back(fmt::format("{} partitions", spec.partitions));
   return engine_->run(std::move(spec), stage);
@@ -155,6 +147,14 @@ StageResult JobContext::keep(std::uint32_t stage, const SourceFacts& source, std
   StageSpec spec = spec_of(stage, source, std::move(body));
   spec.keeps = true;
   spec.partitions = partitions;
+  return run(stage, std::move(spec));
+}
+
+StageResult JobContext::keep_at(std::vector<int> owners, std::uint32_t stage, const SourceFacts& source,
+                                Body body) {
+  StageSpec spec = spec_of(stage, source, std::move(body));
+  spec.keeps = true;
+  spec.owners = std::move(owners);
   return run(stage, std::move(spec));
 }
 

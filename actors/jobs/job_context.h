@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "actors/jobs/engine/operator_failure.h"
 #include "actors/jobs/engine/part.h"
 #include "actors/jobs/job_options.h"
+#include "actors/jobs/job_parameters.h"
 #include "dataflow/jobs/plan.h"
 #include "schema/records/record.h"
 
@@ -55,11 +55,14 @@ class JobContext {
   JobEngine& engine() { return *engine_; }
   Storage& storage() { return engine_->storage(); }
 
-  // A parameter's text; none if it was not given. Remembers that it was asked for.
-  const std::string* parameter(const std::string& name);
-  // Throws invalid_argument for parameters that were given, but not asked for: at the end of a job,
-  // since it may ask for some after its first action.
-  void expect_known_parameters() const;
+  JobParameters& parameters() { return parameters_; }
+  // Before a result. Throws as JobParameters::close(), and PlanIsComplete where only parameters are
+  // listed.
+  void expect_known_parameters();
+  // The job was given nothing, reads nothing and has no result: who runs it wants to know what it asks
+  // for. REQUIRES: JobOptions::explain, before its function runs.
+  void only_list_parameters() { lists_parameters_ = true; }
+  bool lists_parameters() const { return lists_parameters_; }
 
   // The number of a counter, from 0 on.
   std::size_t counter(const std::string& name);
@@ -79,6 +82,9 @@ class JobContext {
   std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body);
   // The same for a stage whose records, divided into so many partitions, are kept.
   StageResult keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions, Body body);
+  // The same undivided, where each part runs at its owner alone, a task that has what it keeps.
+  StageResult keep_at(std::vector<int> owners, std::uint32_t stage, const SourceFacts& source,
+                      Body body);
   // Runs a stage that is none of the plan's. What is counted there is counted again when all records are
   // read, and only then counts.
   std::vector<PartOutcome> sample(const std::string& name, const SourceFacts& source, Body body);
@@ -90,7 +96,8 @@ class JobContext {
 
   const JobOptions options_;
   const std::unique_ptr<JobEngine> engine_;
-  std::set<std::string> asked_;
+  JobParameters parameters_;
+  bool lists_parameters_ = false;
   std::vector<std::string> counter_names_;
   std::vector<std::int64_t> counts_;
   std::vector<PlanStage> stages_;

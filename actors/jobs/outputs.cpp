@@ -70,6 +70,7 @@ void PartFile::finish() {
 }
 
 void prepare_output(JobContext& job, const std::string& folder) {
+  job.expect_known_parameters();
   if (folder.empty()) throw invalid_argument("the job writes files: give --output");
   Storage& storage = job.storage();
   const auto names = storage.list(folder);

@@ -49,7 +49,7 @@ JobOptions with(const SharedTerms& terms, JobOptions options) {
   return options;
 }
 
-void run_coordinating(Job& job, JobFunction function) {
+void run_coordinating(Job& job, const JobFunction& function) {
   JobEngine& engine = job.state()->engine();
   try {
     run_function(job, function);
@@ -97,12 +97,12 @@ JobFunction find_job(const JobTable& jobs, const std::string& name) {
                                       : "there is no job '" + name + "': expected one of " + names);
 }
 
-void run_function(Job& job, JobFunction function) {
+void run_function(Job& job, const JobFunction& function) {
   try {
     function(job);
   } catch (const PlanIsComplete&) {
   }
-  job.state()->expect_known_parameters();
+  job.state()->parameters().expect_all_asked();
 }
 
 std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs,

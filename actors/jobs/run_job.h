@@ -14,7 +14,7 @@ namespace actorflow {
 class Job;
 class Server;
 
-using JobFunction = void (*)(Job&);
+using JobFunction = std::function<void(Job&)>;
 // The jobs of a program, by name.
 using JobTable = std::map<std::string, JobFunction>;
 // Is called with the job before its function; what it returns lives as long as the function runs.
@@ -38,6 +38,6 @@ std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs
 // Throws invalid_argument, naming those that there are.
 JobFunction find_job(const JobTable& jobs, const std::string& name);
 // Calls the function, and checks that it has asked for all of its parameters.
-void run_function(Job& job, JobFunction function);
+void run_function(Job& job, const JobFunction& function);
 
 }  // namespace actorflow

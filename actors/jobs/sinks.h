@@ -109,10 +109,10 @@ class KeySink {
 template <class T>
 class DealSink {
  public:
-  DealSink(Part& part, std::size_t partitions)
-      : partitions_(partitions),
-        next_(part.index() % partitions),
-        chunks_(part, partitions, fixed_encoded_size<T>) {}
+  DealSink(Part& part, std::size_t partitions) : DealSink(part, partitions, part.index() % partitions) {}
+  // `first`: the partition of the first record.
+  DealSink(Part& part, std::size_t partitions, std::size_t first)
+      : partitions_(partitions), next_(first), chunks_(part, partitions, fixed_encoded_size<T>) {}
 
   void operator()(const T& record) {
     encode(record, chunks_.append(next_, encoded_size(record)));

@@ -41,10 +41,11 @@ inline std::size_t nearest_centre(const std::vector<ClusterPoint>& centres, cons
 inline void k_means(Job& job) {
   auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
   const auto k = job.param<std::size_t>("k", 16);
+  const int rounds = job.param("rounds", 10);
   const std::string start = job.param("start", "");
   std::vector<ClusterPoint> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<ClusterPoint>(start).collect();
-  for (int round = 0; round < job.param("rounds", 10); ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const ClusterMeans means = points.fold(
         ClusterMeans(centres.size()),
         [centres](ClusterMeans& sums, const ClusterPoint& p) {

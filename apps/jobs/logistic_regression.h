@@ -27,8 +27,9 @@ struct LogisticGradient {
 inline void logistic_regression(Job& job) {
   const auto examples = job.read_records<LabelledExample>(job.param("input")).cache();
   const double rate = job.param("rate", 0.5);
+  const int rounds = job.param("rounds", 50);
   std::array<double, 21> w{};
-  for (int round = 0; round < job.param("rounds", 50); ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const auto add = [w](LogisticGradient& g, const LabelledExample& e) {
       double z = w[20];
       for (std::size_t i = 0; i < 20; ++i) z += w[i] * e.x[i];

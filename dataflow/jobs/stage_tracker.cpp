@@ -12,8 +12,9 @@ constexpr double times_the_median = 3, least_seconds = 1;
 
 }  // namespace
 
-StageTracker::StageTracker(std::span<const int> homes, bool keeps)
+StageTracker::StageTracker(std::span<const int> homes, bool keeps, bool bound)
     : keeps_(keeps),
+      homes_(bound ? std::vector(homes.begin(), homes.end()) : std::vector<int>()),
       made_(homes.size()),
       holders_(homes.size(), nowhere),
       attempts_(homes.size()),
@@ -125,7 +126,7 @@ bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
 
 void StageTracker::put_back(std::size_t part) {
   if (made_[part] || !runs_of(part).empty()) return;
-  again_.push_back(part);
+  (homes_.empty() ? again_ : pending_[homes_[part]]).push_back(part);
   ++num_pending_;
 }
 
@@ -147,7 +148,7 @@ std::size_t StageTracker::lose_task(int task) {
     if (run.task == task) gone.push_back(run.attempt);
   for (const auto& attempt : gone) give_back(attempt, task);
   for (std::size_t part = 0; part < parts(); ++part) lose_part(part, task);
-  if (const auto home = pending_.find(task); home != pending_.end()) {
+  if (const auto home = pending_.find(task); home != pending_.end() && homes_.empty()) {
     auto& anywhere = pending_[nowhere];
     anywhere.insert(anywhere.end(), home->second.begin(), home->second.end());
     pending_.erase(task);

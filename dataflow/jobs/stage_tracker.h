@@ -27,8 +27,8 @@ class StageTracker {
   using CanRun = std::function<bool(std::size_t part)>;
 
   // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
-  // with its task, and is lost with it.
-  StageTracker(std::span<const int> homes, bool keeps);
+  // with its task, and is lost with it. `bound`: no part runs anywhere but at home.
+  StageTracker(std::span<const int> homes, bool keeps, bool bound = false);
 
   // The next part for the task, which runs there from now on. Parts that have failed come first, then
   // those at home there, then those at home nowhere; those of other tasks only where they have more than
@@ -87,6 +87,7 @@ class StageTracker {
   double long_time() const;
 
   const bool keeps_;
+  const std::vector<int> homes_;  // of parts that run nowhere else
   std::vector<bool> made_;
   std::vector<int> holders_;
   std::vector<unsigned> attempts_, failures_;

@@ -20,6 +20,8 @@ struct ParquetBytes {
   std::string name;  // for errors
   std::uint64_t size = 0;
   std::function<void(std::uint64_t offset, std::span<std::byte> into)> read;
+  // For the pages of all columns that are read at once, with their dictionaries.
+  std::uint64_t most_memory = std::uint64_t{512} << 20;
 };
 
 struct ParquetRowGroup {
@@ -73,5 +75,7 @@ class ParquetFile {
 std::unique_ptr<ParquetFile> open_parquet(ParquetBytes bytes);
 // False there.
 bool reads_parquet();
+// Throws there, as open_parquet().
+void expect_parquet();
 
 }  // namespace actorflow

@@ -23,7 +23,12 @@ constexpr const char* function_name = ACTORFLOW_TEXT(ACTORFLOW_OPEN_PARQUET);
 
 // Its names are its own: Arrow may come with an OpenSSL or a Protocol Buffers of another version, and
 // would call ours. Sanitizers, whose functions have to be called, refuse such a module.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ACTORFLOW_IS_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ACTORFLOW_IS_SANITIZED)
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL;
 #else
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
@@ -34,14 +39,14 @@ std::string why_not() {
   return text ? text : "no reason is known";
 }
 
-OpenParquet function_of(void* module, const std::string& path) {
+ParquetModule functions_of(void* module, const std::string& path) {
   void* const function = dlsym(module, function_name);
   if (!function)
     throw Error(Code::failed_precondition,
                 "the reader of Parquet files, '" + path +
                     "', was built of other sources than this program; build the target "
                     "actorflow_parquet, and install it with the program");
-  return reinterpret_cast<OpenParquet>(function);
+  return reinterpret_cast<GetParquetModule>(function)();
 }
 
 // Beside this library if it is a shared one, or in the folder of libraries beside the program's. For a
@@ -59,39 +64,45 @@ std::optional<std::string> module_path() {
   return std::nullopt;
 }
 
-OpenParquet load() {
+ParquetModule load() {
   const auto path = module_path();
   void* const module = dlopen(path ? path->c_str() : module_name, load_flags);
   if (!module && path)
     throw Error(Code::failed_precondition, "cannot load the reader of Parquet files: " + why_not() +
                                                "; install the Arrow that it was built with");
-  if (module) return function_of(module, path ? *path : module_name);
+  if (module) return functions_of(module, path ? *path : module_name);
   throw Error(
       Code::unimplemented,
-      "this installation reads no Parquet files: it was built without Apache Arrow (there is no " +
+      "this installation knows no Parquet files: it was built without Apache Arrow (there is no " +
           std::string(module_name) +
           "). Install Apache's package libparquet-dev, or pyarrow from PyPI, and build again, "
           "with cmake -DACTORFLOW_PYARROW=FOLDER for a Python environment that has pyarrow");
 }
 
-OpenParquet open_function() {
-  static const OpenParquet function = load();
-  return function;
+const ParquetModule& parquet_module() {
+  static const ParquetModule module = load();
+  return module;
 }
 
 }  // namespace
 
 bool reads_parquet() {
   try {
-    return open_function() != nullptr;
+    return parquet_module().open != nullptr;
   } catch (const Error& error) {
     if (error.code() == Code::unimplemented) return false;
     throw;
   }
 }
 
+void expect_parquet() { parquet_module(); }
+
 std::unique_ptr<ParquetFile> open_parquet(ParquetBytes bytes) {
-  return std::unique_ptr<ParquetFile>(open_function()(bytes));
+  return std::unique_ptr<ParquetFile>(parquet_module().open(bytes));
+}
+
+std::unique_ptr<ParquetWriter> create_parquet(const NewParquet& output) {
+  return std::unique_ptr<ParquetWriter>(parquet_module().create(output));
 }
 
 }  // namespace actorflow

@@ -2,10 +2,42 @@
 // that one process writes.
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "test/apps/support/job_cluster.h"
 
 using namespace actorflow::test;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// In the order of the words.
+std::vector<std::string> counts_of(const JobCluster& job) {
+  std::vector<std::string> counts;
+  for (const auto& [name, text] : files_of(job.file("out")))
+    for (const auto& line : lines_of(text)) counts.push_back(line.substr(line.find(',') + 1));
+  return counts;
+}
+
+// Every so manieth line of each task's file in turn.
+std::vector<std::string> dealt_back(const std::vector<std::vector<std::string>>& shares) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < shares[0].size(); ++i)
+    for (const auto& share : shares)
+      if (i < share.size()) all.push_back(share[i]);
+  return all;
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(job_clusters)
 
@@ -42,6 +74,22 @@ BOOST_AUTO_TEST_CASE(a_process_that_comes_back_takes_part) {
   job.start(1, {.slow_us = 1000});
   BOOST_TEST(job[1].prints("counting"));
   job.expect_success();
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_comes_back_gets_its_share_of_an_earlier_stage_again) {
+  JobCluster job(2);
+  const std::string folder = job.file("shares");
+  std::filesystem::create_directory(folder);
+  job.start_all(3000, {"--shares", folder});
+  BOOST_TEST(job[1].prints("counting"));
+  job[1].send_signal(SIGKILL);
+  BOOST_TEST(std::filesystem::remove(folder + "/share1"));
+  job.start(1, {.slow_us = 3000});
+  job.expect_success();
+  const auto dealt =
+      dealt_back({lines_of(read_file(folder + "/share0")), lines_of(read_file(folder + "/share1"))});
+  BOOST_TEST(dealt.size() == 700u);
+  BOOST_TEST(dealt == counts_of(job), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_is_stopped_is_not_waited_for) {

@@ -1,5 +1,5 @@
 // The command line of a program of jobs.
-#include "actors/jobs/job_flags.h"
+#include "actors/jobs/program/job_flags.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -22,6 +22,30 @@ std::string error_of(const std::vector<std::string>& arguments) {
     return error.what();
   }
   return "no error";
+}
+
+std::string help_of(const JobTable& jobs, const std::vector<std::string>& arguments) {
+  CLI::App app("jobs", "jobs");
+  try {
+    parse_job_flags(app, arguments, jobs);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  }
+  return "no help";
+}
+
+// What follows the first result is not called for help.
+void nearest_words(Job& job) {
+  const auto lines = job.read_text(job.param("input"));
+  const auto k = job.param<std::size_t>("k", 16);
+  const std::string start = job.param("start", ""), names = job.param("names");
+  const auto nearest = lines.top(k + start.size() + names.size()).collect();
+  throw Error(Code::internal, nearest.at(0) + job.param("after", "it"));
+}
+
+void two_columns(Job& job) {
+  const auto paths = job.input_files(job.param("tables"));
+  job.read_text(paths.at(1)).write_text(job.param("output"));
 }
 
 }  // namespace
@@ -47,6 +71,28 @@ BOOST_AUTO_TEST_CASE(a_shuffle_in_gzip_is_refused) {
   const Status status = test::status_of([&] { Job job(options); });
   BOOST_TEST((status.code == Code::invalid_argument));
   BOOST_TEST(status.message.find("expected none, lz4 or zstd, got gzip") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(help_says_what_a_job_asks_for) {
+  const std::string help = help_of({{"nearest_words", nearest_words}}, {"--help"});
+  const std::string asked =
+      "Parameters of nearest_words, given as --name value, with their defaults:\n"
+      "  --input (must be given)\n"
+      "  --k 16\n"
+      "  --start \"\"\n"
+      "  --names (must be given)\n";
+  BOOST_TEST(help.find(asked) != std::string::npos, help);
+  BOOST_TEST(help.find("--after") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(help_of_several_jobs_names_them_and_with_a_name_is_of_one) {
+  const JobTable jobs{{"nearest_words", nearest_words}, {"two_columns", two_columns}};
+  const std::string all = help_of(jobs, {"--help"});
+  BOOST_TEST(all.find("Jobs: nearest_words, two_columns.") != std::string::npos, all);
+  BOOST_TEST(all.find("--names") == std::string::npos);
+  const std::string one = help_of(jobs, {"two_columns", "--help"});
+  BOOST_TEST(one.find("Parameters of two_columns,") != std::string::npos, one);
+  BOOST_TEST(one.find("  --tables (must be given)\n") != std::string::npos, one);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

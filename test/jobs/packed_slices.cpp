@@ -3,7 +3,7 @@
 #include <cstring>
 #include <random>
 
-#include "actors/jobs/engine/input_fetcher.h"
+#include "actors/jobs/slices/input_fetcher.h"
 #include "actors/runtime/file_storage.h"
 #include "schema/formats/block_compression.h"
 #include "schema/records/key.h"

@@ -1,6 +1,9 @@
 // Parquet files, as pyarrow writes them, as inputs of jobs.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <filesystem>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -169,7 +172,8 @@ BOOST_AUTO_TEST_CASE(a_file_is_divided_by_its_row_groups) {
 BOOST_AUTO_TEST_CASE(a_row_group_that_is_much_larger_than_a_part_is_warned_of) {
   const auto warning = [](std::uint64_t split_bytes) {
     const auto input = find_input(posix_storage(), files()("*.parquet"), split_bytes);
-    return check_parquet(posix_storage(), input->files, {}, {}, split_bytes)->warning;
+    return check_parquet(posix_storage(), input->files, {}, {}, split_bytes, std::uint64_t{1} << 29)
+        ->warning;
   };
   BOOST_TEST(warning(100'000) == "");
   BOOST_TEST(
@@ -300,7 +304,7 @@ BOOST_AUTO_TEST_CASE(a_page_that_wants_too_much_memory_is_refused) {
     BOOST_TEST((error.code() == Code::resource_exhausted), text);
     BOOST_TEST(contains(text, "vast.parquet': row group 0: a page or its values want 600000000 bytes"),
                text);
-    BOOST_TEST(contains(text, "where 536870912 are the limit"), text);
+    BOOST_TEST(contains(text, "where 67108864 are the limit"), text);
   }
 }
 
@@ -356,6 +360,101 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_disk_stays_what_it_is) {
     }
   }
   BOOST_TEST(failures >= 2);
+}
+
+// What test/python/read_parquet.py expects, too.
+struct Written {
+  std::int64_t number;
+  std::optional<double> half;
+  std::string text;
+  bool is_even;
+  std::uint64_t large;
+  float third;
+  std::pair<std::int8_t, std::optional<std::string>> small;
+};
+
+BOOST_AUTO_TEST_CASE(what_a_job_writes_is_read_by_itself_and_by_others) {
+  constexpr std::int64_t count = 3000;
+  const test::Folder folder;
+  std::vector<std::int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<std::string> names{"number", "half", "text", "is_even", "large", "third", "a", "b"};
+  for (const auto& [name, codec] : std::map<std::string, ParquetCodec>{{"none", ParquetCodec::none},
+                                                                       {"snappy", ParquetCodec::snappy},
+                                                                       {"gzip", ParquetCodec::gzip},
+                                                                       {"lz4", ParquetCodec::lz4},
+                                                                       {"zstd", ParquetCodec::zstd}}) {
+    Job job(some_parts());
+    job.from(numbers, 3)
+        .map([](std::int64_t n) {
+          return Written{n,
+                         n % 3 == 0 ? std::nullopt : std::optional(0.5 * static_cast<double>(n)),
+                         "text " + std::to_string(n % 11) + " \u00fc",
+                         n % 2 == 0,
+                         ~std::uint64_t{0} - static_cast<std::uint64_t>(n),
+                         static_cast<float>(n) / 3,
+                         {static_cast<std::int8_t>(n % 100 - 50),
+                          n % 5 == 0 ? std::nullopt : std::optional(std::to_string(n))}};
+        })
+        .write_parquet(folder.file(name), {.columns = names, .codec = codec});
+    const auto files = test::files_of(folder.file(name));
+    BOOST_TEST(files.size() == 4u);  // with _SUCCESS
+    BOOST_TEST(files.contains("part-00001-of-00003.parquet"));
+    const auto all = all_of<Written>(folder.file(name));
+    BOOST_TEST_REQUIRE(all.size() == static_cast<std::size_t>(count));
+    std::size_t wrong = 0;
+    for (std::int64_t n = 0; n < count; ++n) {
+      const Written& row = all[static_cast<std::size_t>(n)];
+      const bool is_right = row.number == n && row.half.has_value() == (n % 3 != 0) &&
+                            row.is_even == (n % 2 == 0) &&
+                            row.large == ~std::uint64_t{0} - static_cast<std::uint64_t>(n) &&
+                            row.third == static_cast<float>(n) / 3 && row.small.first == n % 100 - 50 &&
+                            row.small.second.value_or("") == (n % 5 == 0 ? "" : std::to_string(n));
+      wrong += is_right ? 0 : 1;
+    }
+    BOOST_TEST(wrong == 0u);
+  }
+  test::check_with_python("read_parquet.py", {folder.path()});
+}
+
+BOOST_AUTO_TEST_CASE(a_large_part_has_several_row_groups_and_an_empty_one_none) {
+  const test::Folder folder;
+  Job job(some_parts());
+  std::vector<std::int64_t> numbers(20);
+  job.from(numbers, 1)
+      .map([](std::int64_t) { return std::string(1'000'000, 'x'); })
+      .write_parquet(folder.file("large"));
+  const auto file = [](const std::string& path) {
+    const std::string bytes = test::read_file(path);
+    return open_parquet({path, bytes.size(), [bytes](std::uint64_t offset, std::span<std::byte> into) {
+                           std::memcpy(into.data(), bytes.data() + offset, into.size());
+                         }});
+  };
+  const auto large = file(folder.file("large/part-00000-of-00001.parquet"));
+  BOOST_TEST(large->row_groups().size() == 2u);
+  BOOST_TEST(large->columns().at(0).name == "column_1");
+  job.from(numbers, 1).filter([](std::int64_t) { return false; }).write_parquet(folder.file("empty"));
+  const auto empty = file(folder.file("empty/part-00000-of-00001.parquet"));
+  BOOST_TEST(empty->row_groups().empty());
+  BOOST_TEST(empty->columns().at(0).type == "int64");
+}
+
+BOOST_AUTO_TEST_CASE(what_parquet_does_not_hold_is_refused_and_leaves_no_file) {
+  const test::Folder folder;
+  Job job(some_parts());
+  const auto texts = job.from(std::vector<std::string>{"good", "bad \xff"});
+  const auto error = [&](std::vector<std::string> columns) {
+    return error_of([&] { texts.write_parquet(folder.file("out"), {.columns = std::move(columns)}); });
+  };
+  BOOST_TEST(contains(error({"text"}), "a text of the column 'text' is not UTF-8"), error({"text"}));
+  BOOST_TEST(
+      (!std::filesystem::exists(folder.file("out")) || test::files_of(folder.file("out")).empty()));
+  BOOST_TEST(contains(error({"a", "b"}), "expected the names of 1 columns"), error({"a", "b"}));
+  const auto twins = job.from(std::vector<std::pair<int, int>>{{1, 2}});
+  const std::string same = error_of([&] {
+    twins.write_parquet(folder.file("out"), {.columns = {"a", "a"}});
+  });
+  BOOST_TEST(contains(same, "two columns have the name 'a'"), same);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

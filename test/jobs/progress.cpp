@@ -3,7 +3,7 @@
 #include <map>
 #include <ranges>
 
-#include "actors/jobs/console_reporter.h"
+#include "actors/jobs/program/console_reporter.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "test/jobs/support/bad_disk.h"
 #include "test/jobs/support/test_job.h"

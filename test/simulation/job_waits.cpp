@@ -1,4 +1,6 @@
 // Parts of a map/reduce job that do not run, since what they read is nowhere.
+#include <atomic>
+
 #include "actors/actorflow.h"
 #include "actors/jobs/engine/job_engine.h"
 #include "actors/simulation/simulation_test.h"
@@ -17,13 +19,17 @@ StageSpec stage_of(const std::string& name, bool keeps) {
   return stage;
 }
 
-// Reads what its tasks have forgotten, though their programs say that they have it.
-void read_what_is_forgotten(SimTask& task) {
+JobEngineOptions options_of_test() {
   JobEngineOptions options;
   options.memory_bytes = std::size_t{256} << 20;
   options.slots = 2;
   options.patience = 20s;
-  JobEngine engine(task.server().runtime(), options, task.server().context());
+  return options;
+}
+
+// Reads what its tasks have forgotten, though their programs say that they have it.
+void read_what_is_forgotten(SimTask& task) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
   if (engine.coordinates())
     engine.begin({});
   else
@@ -34,10 +40,48 @@ void read_what_is_forgotten(SimTask& task) {
   engine.run(std::move(sum), 2);
 }
 
+// Three tasks of which the first reaches the other two, which spoke with each other once, and do not
+// reach each other when what they have made is read.
+std::atomic<int> made{0};
+
+StageSpec sum_of(std::vector<SliceSet> inputs, const std::vector<int>& owners) {
+  StageSpec sum = stage_of("reduce_by_key", false);
+  sum.parts = 1;
+  sum.owners = owners;
+  sum.inputs = [inputs](std::size_t) { return inputs; };
+  return sum;
+}
+
+void read_what_two_have_made(SimTask& task, const std::vector<int>& owners) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+  if (engine.coordinates())
+    engine.begin({});
+  else
+    engine.join();
+  StageSpec read = stage_of("read_text", true);
+  read.parts = 3;
+  read.owners = {0, 1, 2};
+  read.body = [](Part&) { ++made; };
+  const auto kept = engine.run(std::move(read), 1).kept;
+  engine.run(sum_of({{1, true, 2}}, {1}), 2);
+  task.sleep(30s);
+  engine.run(sum_of({{1, true, 1}, {1, true, 2}}, owners), 3);
+  engine.end();
+}
+
+void read_anywhere(SimTask& task) { read_what_two_have_made(task, {}); }
+void read_at_one_of_them(SimTask& task) { read_what_two_have_made(task, {1}); }
+
+SimOptions five_minutes() {
+  SimOptions options = of_this_seed({});
+  options.time_limit = 5min;
+  return options;
+}
+
 // With the last that its tasks have said.
-std::string how_it_ends(SimCluster& sim) {
+std::string how_it_ends(SimCluster& sim, void (*program)(SimTask&)) {
   try {
-    sim.start(read_what_is_forgotten).finish();
+    sim.start(program).finish();
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -49,14 +93,30 @@ std::string how_it_ends(SimCluster& sim) {
 BOOST_AUTO_TEST_SUITE(job_waits)
 
 SIMULATION_TEST(a_part_whose_input_is_nowhere_ends_the_job_and_is_named, seeds(1, 20)) {
-  SimOptions options = of_this_seed({});
-  options.time_limit = 5min;
-  SimCluster sim({{"local", 2}}, options);
-  const std::string why = how_it_ends(sim);
+  SimCluster sim({{"local", 2}}, five_minutes());
+  const std::string why = how_it_ends(sim, read_what_is_forgotten);
   for (const char* expected :
        {" failed: reduce_by_key: part ", " of 2 at /job:local/task:", "without having run",
         "the records of stage run 1 are not kept here", "it is tried again"})
     BOOST_TEST(why.find(expected) != why.npos, why);
+}
+
+SIMULATION_TEST(a_part_at_one_of_two_tasks_that_are_apart_goes_to_a_third, seeds(1, 20)) {
+  made = 0;
+  SimCluster sim({{"local", 3}}, five_minutes());
+  sim.at(10s).partition("/job:local/task:1", "/job:local/task:2", 4min);
+  BOOST_TEST(how_it_ends(sim, read_anywhere) == "it has ended well");
+  BOOST_TEST(made == 3);  // nothing was lost
+}
+
+SIMULATION_TEST(two_tasks_that_are_apart_are_named_where_no_third_can_help, seeds(1, 20)) {
+  SimCluster sim({{"local", 3}}, five_minutes());
+  sim.at(10s).partition("/job:local/task:1", "/job:local/task:2", 4min);
+  const std::string why = how_it_ends(sim, read_at_one_of_them);
+  BOOST_TEST(
+      why.find("/job:local/task:1 cannot reach /job:local/task:2, which has part 2 of stage run 1, "
+               "though /job:local/task:0 reaches both") != why.npos,
+      why);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,12 +14,11 @@ constexpr auto first_complaint = 2s, complaint_interval = 10s;
 }  // namespace
 
 // A message that the link could not carry came without what it said: like the loss of who sent it. So
-// does the answer of a task that has no slices, since it has begun anew. Slices for which there is no
-// memory here are still where they were: it is this attempt that fails.
+// does the answer of a task that has no slices, since it has begun anew.
 void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
   if (letter.from == JobMail::slices_name && letter.request != order_.mail->run()) return;
   if (says<SlicesAre>(letter) || letter.from == JobMail::slices_name)
-    on_arrivals(fetcher_.lose_task(task, letter.status, letter.status.code != Code::resource_exhausted));
+    on_arrivals(fetcher_.lose_task(task, letter.status));
   else if (task == JobMail::coordinator_task && letter.request == order_.mail->run())
     give_up(letter.status, false);
 }
@@ -30,7 +29,7 @@ void JobAgent::on_lost(const PeerLost& lost) {
     lost_since_ = order_.clock.now();
     lost_why_ = lost.reason.message;
   }
-  on_arrivals(fetcher_.lose_task(task, {Code::unavailable, lost.reason.message}, true));
+  on_arrivals(fetcher_.lose_task(task, {Code::unavailable, lost.reason.message}));
 }
 
 bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || waiting_ != 0; }

@@ -63,13 +63,22 @@ void JobAgent::run_queued() {
   while (running_ < slots_ && !queue_.empty()) {
     const AttemptId id = queue_.front();
     queue_.pop_front();
-    if (const auto found = attempts_.find(id); found != attempts_.end()) spawn(id, found->second);
+    if (const auto found = attempts_.find(id); found != attempts_.end()) try_spawn(id, found->second);
+  }
+}
+
+// Want of memory fails the attempt, whatever has made room for it.
+void JobAgent::try_spawn(const AttemptId& id, Attempt& attempt) {
+  try {
+    spawn(id, attempt);
+  } catch (...) {
+    order_.mail->to_coordinator(PartNotRun{id, self_->failure_of("RunPart"), {}});
+    drop(id);
   }
 }
 
 void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   const Stage& stage = stages_.at(id.stage);
-  attempt.state = State::runs;
   const bool writes_chunks = stage.spec->keeps && !tools_.work_folder.empty();
   attempt.runner = self_->spawn(
       part_actor,
@@ -78,6 +87,7 @@ void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
           writes_chunks ? chunk_file_name(id.stage, id.part, order_.mail->run(), id.attempt) : "",
           attempt.made, order_.mail->task()},
       caf::actor_cast<caf::actor>(self_));
+  attempt.state = State::runs;
   ++running_;
 }
 
@@ -137,7 +147,7 @@ void JobAgent::on(AttemptMade& made) {
   if (made.status.ok() && kept) kept->keep(made.id.part, std::move(made.product.chunks));
   say_progress();
   order_.mail->to_coordinator(
-      PartMade{made.id, std::move(made.status), std::move(made.product.outcome)});
+      PartMade{made.id, std::move(made.status), std::move(made.product.outcome), made.product.work});
   drop(made.id);
 }
 

@@ -88,7 +88,7 @@ void JobCoordinator::on_not_whole(Stage& stage, const AttemptId& id, int from, c
   stage.on_disk.erase(part);
   ++not_whole_;
   stage.tracker.give_back(id.in_stage(), from);
-  if (Stage* current = running_stage()) mend(*current);
+  mend_wanted();
   assign();
 }
 

@@ -18,11 +18,9 @@ bool may_pass(Code code) {
 }
 
 constexpr std::size_t slots_per_backup = 10;
-constexpr double seconds_to_first_warning = 2, seconds_between_warnings = 10;
 
 Point made_again("a part of a job that was lost is made again"),
-    refused("an attempt that came too late is refused"), backed_up("a slow part of a job runs twice"),
-    not_there("slices that a task was asked for are not there");
+    refused("an attempt that came too late is refused"), backed_up("a slow part of a job runs twice");
 
 }  // namespace
 
@@ -34,7 +32,9 @@ bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
 
 bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) const {
   const auto bad = stage.failed_on.find(part);
-  const bool failed_here = bad != stage.failed_on.end() && bad->second.contains(task);
+  const bool is_owned = !stage.spec->owners.empty();
+  if (is_owned && stage.spec->owners[part] != task) return false;
+  const bool failed_here = !is_owned && bad != stage.failed_on.end() && bad->second.contains(task);
   const auto is_fresh = [&](const Task& other) {
     const auto position = static_cast<int>(&other - tasks_.data());
     return other.ready >= current_ && other.ready != 0 && !bad->second.contains(position);
@@ -49,7 +49,7 @@ bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) con
 
 // One part for each task in turn, as long as there are any. What was lost comes first.
 void JobCoordinator::assign() {
-  for (bool given = current_ != 0; given;) {
+  for (bool given = current_ != 0 || !catching_up_.empty(); given;) {
     given = false;
     for (std::size_t task = 0; task < tasks_.size(); ++task) given |= assign_one(static_cast<int>(task));
   }
@@ -72,7 +72,7 @@ bool JobCoordinator::assign_one(int position) {
 bool JobCoordinator::assign_backup(int position) {
   const Task& task = tasks_[static_cast<std::size_t>(position)];
   Stage& stage = stages_.at(current_);
-  if (task.ready < current_ || task.running >= task.slots) return false;
+  if (task.ready < current_ || task.running >= task.slots || !stage.spec->owners.empty()) return false;
   std::size_t slots = 0;
   for (const auto& other : tasks_) slots += other.slots;
   const auto attempt =
@@ -144,9 +144,14 @@ void JobCoordinator::on(int from, PartMade& made) {
                              "only",
                              stage.spec->name, part, stage.spec->parts)});
   checksum = made.outcome.checksum;
+  stage.work[part] = made.work;
   note(made.id, stage, made.outcome);
   if (made.id.stage == current_) stage.outcomes[part] = std::move(made.outcome);
   if (made.id.stage == current_ && is_complete(stage)) return end_stage({});
+  // It may have made what its share is made of.
+  if (const auto waits = catching_up_.find(from);
+      waits != catching_up_.end() && waits->second == made.id.stage)
+    say_done(from, made.id.stage, stage);
   assign();
 }
 
@@ -205,77 +210,6 @@ bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, co
     return false;
   }
   spdlog::warn("{}; it runs again", why.message);
-  return true;
-}
-
-// False if its records have changed again and again on their disks: then the job has failed.
-bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
-  const auto found = stages_.find(missing.stage);
-  if (found == stages_.end() || missing.part >= found->second.tracker.parts()) return true;
-  Stage& input = found->second;
-  const auto part = static_cast<std::size_t>(missing.part);
-  // Several attempts may find one loss.
-  if (!input.tracker.lose_part(part, missing.holder) || why.code != Code::data_loss) return true;
-  const std::string who =
-      fmt::format("{}: what part {} has kept at {}", input.spec ? input.spec->name : "an earlier stage",
-                  part, order_.mail->name_of(missing.holder));
-  if (++input.changed[part] >= order_.max_attempts) {
-    fail({why.code, fmt::format("{} was lost {} times: {}", who, input.changed[part], why.message)});
-    return false;
-  }
-  spdlog::warn("{} is made again: {}", who, why.message);
-  return true;
-}
-
-// No fault of the part's: what it reads was lost, its task has not come to the stage, or could not take
-// it.
-void JobCoordinator::on(int from, const PartNotRun& part) {
-  const auto found = stages_.find(part.id.stage);
-  if (found == stages_.end() || !runs(found->second, part.id, from)) return;
-  leave(from);
-  if (part.missing) {
-    not_there.hit();
-    if (!lose_part(*part.missing, part.status)) return;
-  } else {
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
-  }
-  Stage& stage = found->second;
-  if (part.missing || part.status.code == Code::aborted) {
-    stage.tracker.give_back(part.id.in_stage(), from);
-    if (!waits(stage, part, from)) return;
-  } else if (!tries_again(stage, part.id, from, part.status, true)) {
-    return;
-  }
-  if (Stage* current = running_stage()) mend(*current);
-  assign();
-}
-
-// False if it has waited too long: then the job has failed. A task that comes or is lost is a reason to
-// wait anew; without one, what was made again should be there after a few times.
-bool JobCoordinator::waits(Stage& stage, const PartNotRun& part, int from) {
-  const auto what = part.missing ? std::pair(part.missing->stage, part.missing->part)
-                                 : std::pair(StageNumber{0}, std::uint64_t{0});
-  Lack& lack = stage.lacks[static_cast<std::size_t>(part.id.part)][what];
-  if (lack.times == 0 || lack.changes != changes_) lack = {0, now(), now(), changes_};
-  ++lack.times;
-  const double waited = now() - lack.since;
-  const std::string why = fmt::format(
-      "{}: part {} of {} at {} has come back {} times in {:.0f} s without having run: {}{}",
-      stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from), lack.times, waited,
-      part.missing ? fmt::format("part {} of stage run {} is missing, ", what.second, what.first) : "",
-      part.status.message);
-  if (lack.times >= order_.max_attempts) {
-    if (waited > std::chrono::duration<double>(order_.patience).count()) {
-      fail({part.status.code, why});
-      return false;
-    }
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // its next attempt is not at once
-  }
-  const bool said_before = lack.said > lack.since;
-  if (now() - lack.said < (said_before ? seconds_between_warnings : seconds_to_first_warning))
-    return true;
-  lack.said = now();
-  spdlog::warn("{}; it is tried again", why);
   return true;
 }
 

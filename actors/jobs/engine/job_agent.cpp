@@ -222,13 +222,10 @@ void JobAgent::say_progress() {
   const auto stage = stages_.find(waiting_);
   if (stage == stages_.end()) return;
   const auto& progress = *stage->second.progress;
-  const auto& work = progress.work;
-  order_.mail->to_coordinator(AgentProgress{waiting_,
-                                            {work.bytes_read, work.records_read, work.bytes_shuffled,
-                                             work.bytes_put_aside, work.bytes_merged},
-                                            static_cast<double>(progress.busy_ns) * 1e-9,
-                                            tools_.chunks->spilled_bytes(),
-                                            tools_.chunks->memory_in_use()});
+  AgentProgress said{waiting_, {}, static_cast<double>(progress.busy_ns) * 1e-9,
+                     tools_.chunks->spilled_bytes(), tools_.chunks->memory_in_use()};
+  said.work += progress.work;
+  order_.mail->to_coordinator(std::move(said));
 }
 
 caf::behavior job_agent_actor(JobAgentActor* self, AgentOrder order) {

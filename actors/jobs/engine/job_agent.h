@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/engine/input_fetcher.h"
-#include "actors/jobs/engine/job_mail.h"
-#include "actors/jobs/engine/kept_records.h"
 #include "actors/jobs/engine/part_actor.h"
+#include "actors/jobs/messages/job_mail.h"
+#include "actors/jobs/slices/input_fetcher.h"
+#include "actors/jobs/slices/kept_records.h"
 #include "actors/runtime/clock.h"
 
 namespace actorflow {
@@ -123,6 +123,7 @@ class JobAgent {
   void on_tick();
   void say_ran(const AttemptRan& ran);
   void run_queued();
+  void try_spawn(const AttemptId& id, Attempt& attempt);
   void spawn(const AttemptId& id, Attempt& attempt);
   void cancel(const AttemptId& id);
   void cancel_all(StageNumber number);

@@ -15,6 +15,7 @@ constexpr double seconds_to_leave = 5;
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
+  if (!spec.owners.empty()) return spec.owners;
   std::vector<int> homes(spec.parts, StageTracker::nowhere);
   for (std::size_t part = 0; spec.inputs && part < spec.parts; ++part)
     for (const auto& set : spec.inputs(part))
@@ -67,9 +68,10 @@ JobCoordinator::Stage* JobCoordinator::running_stage() {
 JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> homes, double now)
     : spec(order.spec),
       in_plan(order.in_plan),
-      tracker(homes, order.spec->keeps),
+      tracker(homes, order.spec->keeps, !order.spec->owners.empty()),
       began(now),
       outcomes(order.spec->parts),
+      work(order.spec->parts),
       checksums(order.spec->parts) {
   for (std::size_t part = 0; spec->inputs && part < spec->parts; ++part)
     for (const auto& set : spec->inputs(part)) reads.insert(set.stage);
@@ -77,6 +79,7 @@ JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> 
 
 void JobCoordinator::begin(const CoordinateStage& order) {
   current_ = order.number;
+  undelivered_ = 0;
   const auto homes = homes_of(*order.spec, stages_);
   Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
   if (!recall(order.number, stage)) return;
@@ -132,11 +135,16 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
       letter, [&](auto message) { on(task, message); });
 }
 
-// What a task could not say is unknown, and made again elsewhere; the task itself may go on.
+// What a task could not say is unknown, and made again elsewhere; the task itself may go on. What is too
+// large for a link is so each time.
 void JobCoordinator::on_undelivered(int task, const Status& why) {
   spdlog::warn("{}: a message of {} did not come: {}", order_.mail->name_of(order_.mail->own()),
                order_.mail->name_of(task), why.message);
   lose(task);
+  if (++undelivered_ >= order_.max_attempts)
+    return fail(
+        {why.code, fmt::format("{} messages of the job's tasks did not come; the last one, of {}: {}",
+                               undelivered_, order_.mail->name_of(task), why.message)});
   assign();
 }
 
@@ -175,8 +183,7 @@ void JobCoordinator::on(int from, StageReady& ready) {
   task.fingerprint = std::move(ready.fingerprint);
   if (end_) return order_.mail->to_agent(from, JobEnded{end_->status});
   const auto stage = stages_.find(ready.stage);
-  if (stage != stages_.end() && stage->second.done)
-    return order_.mail->to_agent(from, *stage->second.done);
+  if (stage != stages_.end() && stage->second.done) return say_done(from, ready.stage, stage->second);
   if (from != order_.mail->own()) order_.mail->to_agent(from, JobIs{order_.terms});  // a sign of life
   check_fingerprint(from);
   assign();
@@ -221,14 +228,32 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 
 void JobCoordinator::lose(int from) {
   ++changes_;
+  keep_progress(tasks_[static_cast<std::size_t>(from)]);
   Task gone;
   gone.has_left = true;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
+  catching_up_.erase(from);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (Stage* stage = running_stage()) {
-    stage->tracker.remake_lost([stage](std::size_t part) { return !stage->on_disk.contains(part); });
-    mend(*stage);
+    const auto wanted = [stage](std::size_t part) { return !stage->on_disk.contains(part); };
+    for (std::size_t part = 0; part < stage->work.size(); ++part)
+      if (!stage->tracker.is_made(part) && wanted(part)) stage->work[part] = {};
+    stage->tracker.remake_lost(wanted);
   }
+  mend_wanted();
+}
+
+// What its parts have done counts with them, and is lost with them.
+void JobCoordinator::keep_progress(const Task& lost) {
+  for (const auto& [number, progress] : lost.progress)
+    if (const auto found = stages_.find(number); found != stages_.end())
+      found->second.busy_seconds += progress.busy_seconds;
+  if (!lost.progress.empty()) spilled_by_lost_ += lost.progress.rbegin()->second.bytes_spilled;
+}
+
+void JobCoordinator::mend_wanted() {
+  if (Stage* current = running_stage()) mend(*current);
+  for (const auto& [task, number] : catching_up_) mend(stages_.at(number));
 }
 
 // What the stage reads, and what that was made of, is made again as far as it is lost.
@@ -247,6 +272,7 @@ void JobCoordinator::on_tick() {
   if (current_ != 0) {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
+    look_after_owners();
   }
   reply_if_all_have_left();
   self_->delayed_send(self_, job_tick_interval, Tick{});
@@ -255,6 +281,8 @@ void JobCoordinator::on_tick() {
 // The end of a stage.
 
 void JobCoordinator::fail(Status why) {
+  for (const auto& [task, number] : std::exchange(catching_up_, {}))
+    order_.mail->to_agent(task, StageDone{number, why, {}, skipped_});
   if (current_ != 0) end_stage(std::move(why));
 }
 
@@ -269,7 +297,8 @@ void JobCoordinator::end_stage(Status status) {
   }
   const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
   for (std::size_t task = 0; task < tasks_.size(); ++task)
-    if (tasks_[task].ready == number) order_.mail->to_agent(static_cast<int>(task), done);
+    if (tasks_[task].ready == number && !lacks_own(stage, static_cast<int>(task)))
+      order_.mail->to_agent(static_cast<int>(task), done);
   if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
 }
 
@@ -287,15 +316,13 @@ void JobCoordinator::report(bool is_last) {
   report.resumed = stage.resumed;
   report.not_whole = not_whole_;
   report.tasks = 0;
+  for (const auto& part : stage.work) report += part;
+  report.busy_seconds = stage.busy_seconds;
+  report.bytes_spilled = spilled_by_lost_;
   for (const auto& task : tasks_) {
     report.tasks += task.incarnation != 0;
     if (const auto ours = task.progress.find(current_); ours != task.progress.end()) {
-      const auto& work = ours->second.work;
-      report.bytes_read += work.bytes_read;
-      report.records_read += work.records_read;
-      report.bytes_shuffled += work.bytes_shuffled;
-      report.bytes_put_aside += work.bytes_put_aside;
-      report.bytes_merged += work.bytes_merged;
+      report += ours->second.work;
       report.busy_seconds += ours->second.busy_seconds;
     }
     if (task.progress.empty()) continue;

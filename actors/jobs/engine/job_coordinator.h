@@ -17,8 +17,8 @@
 
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_journal.h"
-#include "actors/jobs/engine/job_mail.h"
 #include "actors/jobs/engine/job_report.h"
+#include "actors/jobs/messages/job_mail.h"
 #include "actors/runtime/clock.h"
 #include "dataflow/jobs/stage_tracker.h"
 
@@ -72,6 +72,8 @@ class JobCoordinator {
     std::set<StageNumber> reads;
     double began;
     std::vector<PartOutcome> outcomes;                    // until it has ended
+    std::vector<WorkDone<std::uint64_t>> work;            // of attempts that count, by part
+    double busy_seconds = 0;                              // of tasks that are lost
     std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
@@ -110,12 +112,19 @@ class JobCoordinator {
 
   void on_letter(const Sender& from, const ActorMessage& letter);
   void on_undelivered(int task, const Status& why);
+  void keep_progress(const Task& lost);
   void on_lost(const PeerLost& lost);
   void on_tick();
   void reply_if_all_have_left();
   Task& meet(const Sender& from);
   void lose(int task);
   void mend(Stage& stage);
+  void mend_wanted();
+
+  // Of parts that one task alone runs: coordinator_owners.cpp.
+  static bool lacks_own(const Stage& stage, int task);
+  void say_done(int task, StageNumber number, Stage& stage);
+  void look_after_owners();
 
   // Of the journal.
   bool recall(StageNumber number, Stage& stage);
@@ -138,6 +147,8 @@ class JobCoordinator {
   bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
   bool lose_part(const MissingPart& missing, const Status& why);
   bool waits(Stage& stage, const PartNotRun& part, int from);
+  bool are_apart(const PartNotRun& part, int from) const;
+  std::string reason_of(const PartNotRun& part, int from) const;
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
   void fail(Status why);
@@ -152,9 +163,13 @@ class JobCoordinator {
   std::vector<Task> tasks_;
   std::map<StageNumber, Stage> stages_;
   StageNumber current_ = 0;  // the stage that runs
+  // Tasks that have come to a stage that is over, and lack what they alone keep of it.
+  std::map<int, StageNumber> catching_up_;
   std::uint64_t skipped_ = 0;
-  std::uint64_t changes_ = 0;  // how often a task has come or was lost
-  std::size_t not_whole_ = 0;  // files that could not be taken over
+  std::uint64_t changes_ = 0;          // how often a task has come or was lost
+  std::size_t not_whole_ = 0;          // files that could not be taken over
+  unsigned undelivered_ = 0;           // messages, while this stage runs
+  std::uint64_t spilled_by_lost_ = 0;  // bytes, of tasks
   std::optional<EndJob> end_;
   double ended_ = 0;
 };

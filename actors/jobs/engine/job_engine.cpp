@@ -16,7 +16,7 @@
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/engine/journal_actor.h"
 #include "actors/jobs/engine/program_build.h"
-#include "actors/jobs/engine/slice_server.h"
+#include "actors/jobs/slices/slice_server.h"
 #include "actors/named/switchboard.h"
 #include "actors/runtime/random.h"
 #include "actors/runtime/runtime.h"
@@ -73,6 +73,18 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
 bool JobEngine::coordinates() const { return mail_->coordinates(); }
 
 bool JobEngine::has_others() const { return mail_->tasks() > 1; }
+
+JobEngine::Trainers JobEngine::trainers() const {
+  Trainers trainers;
+  for (int task = 0; task < mail_->tasks(); ++task) {
+    const std::string job =
+        mail_->task() ? mail_->task()->name_of(static_cast<TaskId>(task)).job : std::string();
+    if (job == "ps" || job == "evaluator") continue;
+    if (task == mail_->own()) trainers.own = static_cast<int>(trainers.tasks.size());
+    trainers.tasks.push_back(task);
+  }
+  return trainers;
+}
 
 // A job that goes on has the sizes with which it has begun: its chunks depend on them.
 JobEngine::Sizes JobEngine::sizes() const {

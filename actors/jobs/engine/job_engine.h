@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/engine/chunk_store.h"
 #include "actors/jobs/engine/job_report.h"
-#include "actors/jobs/engine/kept_records.h"
 #include "actors/jobs/engine/part.h"
-#include "actors/jobs/engine/stage.h"
+#include "actors/jobs/messages/stage.h"
+#include "actors/jobs/slices/chunk_store.h"
+#include "actors/jobs/slices/kept_records.h"
 #include "dataflow/values/error.h"
 #include "schema/formats/compression.h"
 
@@ -82,6 +82,13 @@ class JobEngine {
   bool coordinates() const;
   // Whether other tasks take part.
   bool has_others() const;
+  // The tasks that train, which are all but parameter servers and evaluators, in the order of the
+  // cluster, which is that of TaskConfig::replicas; and this task's place among them, -1: none.
+  struct Trainers {
+    std::vector<int> tasks;
+    int own = -1;
+  };
+  Trainers trainers() const;
   // For a part that is computed outside of a stage.
   JobTools tools() const;
   // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "actors/jobs/engine/job_messages.h"
 #include "actors/jobs/engine/program_build.h"
+#include "actors/jobs/messages/job_messages.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/engine/stage.h"
+#include "actors/jobs/messages/stage.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {

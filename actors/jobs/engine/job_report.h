@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <string>
 
+#include "actors/jobs/messages/work_done.h"
+
 namespace actorflow {
 
-struct StageReport {
+// What it has done is that of attempts that count or run.
+struct StageReport : WorkDone<std::uint64_t> {
   std::uint32_t stage = 0;  // of the plan; 0: of none, a sample
   std::string name;
   std::size_t parts = 0, done = 0, running = 0, failed = 0;
@@ -16,13 +19,8 @@ struct StageReport {
   // Parts of the job so far that are made again since what they had left in files was damaged or
   // missing.
   std::size_t not_whole = 0;
-  std::size_t tasks = 1;  // that take part
-  // By attempts that count or run; input_bytes: 0 if unknown.
-  std::uint64_t records_read = 0, bytes_read = 0, input_bytes = 0;
-  std::uint64_t bytes_shuffled = 0;  // handed over to later stages
-  // In sorted runs, by parts for which their memory is too little; and of these what was read again to
-  // merge them: at least once each.
-  std::uint64_t bytes_put_aside = 0, bytes_merged = 0;
+  std::size_t tasks = 1;            // that take part
+  std::uint64_t input_bytes = 0;    // 0 if unknown
   std::uint64_t bytes_spilled = 0;  // of the job so far, of all its stages
   std::size_t bytes_in_memory = 0;
   double seconds = 0, busy_seconds = 0;  // since it began; of all threads that have run parts

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/jobs/engine/chunk_file.h"
+#include "actors/jobs/slices/chunk_file.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 #include "schema/records/key.h"
@@ -64,14 +64,11 @@ void Part::count_work(std::uint64_t Count::* own, std::atomic<std::uint64_t> Pro
   progress_.work.*all += bytes;
 }
 
-// What an attempt has done that came to nothing is done again by another one.
-void Part::take_back_work() {
-  auto& all = progress_.work;
-  all.bytes_read -= work_.bytes_read;
-  all.records_read -= work_.records_read;
-  all.bytes_shuffled -= work_.bytes_shuffled;
-  all.bytes_put_aside -= work_.bytes_put_aside;
-  all.bytes_merged -= work_.bytes_merged;
+// What an attempt has done counts with it from then on; where that came to nothing, another one does it
+// again.
+WorkDone<std::uint64_t> Part::take_back_work() {
+  progress_.work -= work_;
+  return std::exchange(work_, {});
 }
 
 void Part::expect_room_for(std::size_t record_bytes) const {
@@ -140,7 +137,7 @@ PartProduct Part::take_product() {
       outcome_.kept_bytes += chunk->slice_bytes(p);
     }
   outcome_.checksum = checksum();
-  return {std::move(chunks_), std::move(outcome_)};
+  return {std::move(chunks_), std::move(outcome_), take_back_work()};
 }
 
 NewFile& Part::create(const std::string& path) {
@@ -163,7 +160,6 @@ std::uint64_t Part::put_aside(std::span<const std::byte> bytes) {
 void Part::commit() {
   for (const auto& file : files_) file->commit();
   if (kept_chunks_) commit_chunks();
-  work_ = {};
 }
 
 void Part::commit_chunks() {

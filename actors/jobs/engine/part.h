@@ -14,30 +14,21 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/jobs/engine/kept_records.h"
 #include "actors/jobs/engine/operator_failure.h"
-#include "actors/jobs/engine/stage.h"
+#include "actors/jobs/messages/stage.h"
+#include "actors/jobs/slices/job_tools.h"
+#include "actors/jobs/slices/kept_records.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {
 
 class ChunkFile;
 
-// What all parts of a job share.
-struct JobTools {
-  Storage& storage;
-  std::shared_ptr<ChunkStore> chunks;
-  std::size_t part_bytes = 0;   // what a part may hold while it runs
-  std::size_t chunk_bytes = 0;  // of the chunks that it hands over
-  std::shared_ptr<const std::atomic<bool>> stopped;
-  // Where chunks lie in files that outlive the job's processes; empty: nowhere.
-  std::string work_folder = {};
-};
-
 // What an attempt has made: chunks for its task to keep, and the rest.
 struct PartProduct {
   StoredChunks chunks;
   PartOutcome outcome;
+  WorkDone<std::uint64_t> work;
 };
 
 // For the thread that runs the attempt.
@@ -171,7 +162,7 @@ class Part {
   using Progress = WorkDone<std::atomic<std::uint64_t>>;
   void count_work(std::uint64_t Count::* own, std::atomic<std::uint64_t> Progress::* all,
                   std::uint64_t bytes);
-  void take_back_work();
+  Count take_back_work();
   void forget_put_aside();
   void expect_whole(const FileMade& file);
   void commit_chunks();
@@ -181,7 +172,7 @@ class Part {
   const std::size_t index_;
   const std::set<std::uint64_t> skips_;
   StageProgress& progress_;
-  Count work_;  // of what the progress says; none once it counts
+  Count work_;  // of what the progress says
   const std::shared_ptr<const std::atomic<bool>> cancelled_;
   std::uint64_t record_ = 0;
   std::uint64_t place_ = 0;

@@ -12,8 +12,8 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/jobs/engine/job_messages.h"
 #include "actors/jobs/engine/part.h"
+#include "actors/jobs/messages/job_messages.h"
 #include "actors/runtime/clock.h"
 #include "actors/runtime/thread_affinity.h"
 #include "dataflow/values/error.h"

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/job_mail.h"
+#include "actors/jobs/messages/job_mail.h"
 
 #include "actors/named/switchboard.h"
 

@@ -13,7 +13,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/jobs/engine/job_messages.h"
+#include "actors/jobs/messages/job_messages.h"
 #include "actors/named/message_type.h"
 
 namespace actorflow {

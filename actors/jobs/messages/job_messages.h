@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/stage.h"
+#include "actors/jobs/messages/stage.h"
 #include "dataflow/jobs/stage_tracker.h"
 #include "dataflow/values/error.h"
 #include "schema/formats/compression.h"
@@ -101,11 +101,12 @@ struct PartMade {
   AttemptId id;
   Status status;
   PartOutcome outcome;
+  WorkDone<std::uint64_t> work;
 };
 // agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job.
 struct AgentProgress {
   StageNumber stage = 0;
-  WorkDone<std::uint64_t> work;
+  WorkDone<std::uint64_t> work;  // of attempts that do not count yet
   double busy_seconds = 0;
   std::uint64_t bytes_spilled = 0, bytes_in_memory = 0;
 };

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/jobs/messages/work_done.h"
+
 namespace actorflow {
 
 class Part;
@@ -39,6 +41,8 @@ struct StageSpec {
   std::vector<std::string> history;
   // Of earlier stages; none if it reads nothing of them.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs;
+  // For each part the one task that runs it, and has what it keeps; none: any task may.
+  std::vector<int> owners = {};
   // Called for each part, on any thread, for several parts at once; perhaps again, if a task is lost, as
   // long as what the stage has made is kept.
   std::function<void(Part&)> body;
@@ -64,18 +68,10 @@ struct PartOutcome {
   std::string chunk_file;
 };
 
-// What attempts have done: those that count, and those that run.
-template <class Number>
-struct WorkDone {
-  Number bytes_read{0}, records_read{0};
-  Number bytes_shuffled{0};                    // handed over to later stages
-  Number bytes_put_aside{0}, bytes_merged{0};  // in runs on disk, and of these what was read again
-};
-
-// How far the parts of a stage have come. Thread-safe.
+// How far the parts of a stage have come on one task. Thread-safe.
 struct StageProgress {
-  WorkDone<std::atomic<std::uint64_t>> work;
-  std::atomic<std::int64_t> busy_ns{0};  // of all threads together, with attempts that have failed
+  WorkDone<std::atomic<std::uint64_t>> work;  // of attempts that do not count yet
+  std::atomic<std::int64_t> busy_ns{0};       // of all threads together, with attempts that have failed
 };
 
 }  // namespace actorflow

@@ -21,7 +21,8 @@ struct ParquetFormat {
   // `from`: an OpenSplit of sources.h, which includes this header.
   template <class OpenSplit, class Next>
   void read(const OpenSplit& from, Next& next) const {
-    ParquetSplit split(from.part.storage(), from.path, from.split, *table, sample);
+    ParquetSplit split(from.part.storage(), from.path, from.split, *table, from.part.memory_bytes(),
+                       sample);
     while (const std::size_t rows = split.next()) {
       from.passed(split.offset(), 0, 0);
       pass_on(from, split, rows, next);

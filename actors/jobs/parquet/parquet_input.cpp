@@ -17,12 +17,13 @@ constexpr std::uint64_t pieces = 16, piece_rows = 128;
 // So many splits in one row group are warned of.
 constexpr std::uint64_t many_splits = 4;
 
-std::unique_ptr<ParquetFile> open(Storage& storage, const std::string& path) {
+std::unique_ptr<ParquetFile> open(Storage& storage, const std::string& path, std::uint64_t most_memory) {
   std::shared_ptr<OpenFile> file = storage.open(path);
   const std::uint64_t size = file->size_bytes();
-  return open_parquet({path, size, [file](std::uint64_t offset, std::span<std::byte> into) {
-                         file->read(offset, into);
-                       }});
+  const auto read = [file](std::uint64_t offset, std::span<std::byte> into) {
+    file->read(offset, into);
+  };
+  return open_parquet({path, size, read, most_memory});
 }
 
 std::vector<std::string> first_names(const std::string& path, const std::vector<ParquetColumn>& columns,
@@ -82,7 +83,7 @@ std::uint64_t largest_group(const ParquetFile& file) {
 std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<const FileSize> files,
                                                   std::vector<std::string> names,
                                                   std::vector<ParquetField> fields,
-                                                  std::uint64_t split_bytes) {
+                                                  std::uint64_t split_bytes, std::uint64_t most_memory) {
   if (!names.empty() && names.size() != fields.size())
     throw invalid_argument(
         fmt::format("read_parquet: expected the names of {} columns, one for each "
@@ -92,7 +93,7 @@ std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<co
   Units units;
   std::uint64_t largest = many_splits * split_bytes;
   for (const auto& [path, unused] : files) {
-    const auto file = open(storage, path);
+    const auto file = open(storage, path, most_memory);
     const auto& columns = file->columns();
     if (table->names.empty()) table->names = first_names(path, columns, table->fields.size());
     const auto numbers = match_columns(path, columns, table->names, table->fields);
@@ -109,8 +110,8 @@ std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<co
 }
 
 ParquetSplit::ParquetSplit(Storage& storage, const std::string& path, const Split& split,
-                           const ParquetTable& table, ParquetSample* sample)
-    : split_(split), sample_(sample), file_(open(storage, path)) {
+                           const ParquetTable& table, std::uint64_t most_memory, ParquetSample* sample)
+    : split_(split), sample_(sample), file_(open(storage, path, most_memory)) {
   const auto numbers = match_columns(path, file_->columns(), table.names, table.fields);
   for (std::size_t i = 0; i < numbers.size(); ++i) wanted_.push_back({numbers[i], table.fields[i].form});
 }

@@ -26,11 +26,11 @@ struct ParquetTable {
 
 // Opens all files and holds that they have these columns, in types that the fields take. Without names
 // they are the first columns of the first file. Throws as open_parquet() and match_columns();
-// invalid_argument unless there is a name for each field.
+// invalid_argument unless there is a name for each field. `most_memory`: of one file at a time.
 std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<const FileSize> files,
                                                   std::vector<std::string> names,
                                                   std::vector<ParquetField> fields,
-                                                  std::uint64_t split_bytes);
+                                                  std::uint64_t split_bytes, std::uint64_t most_memory);
 
 // How many rows there were, and how many of them were read.
 struct ParquetSample {
@@ -41,8 +41,9 @@ struct ParquetSample {
 // short runs of rows from all over each group.
 class ParquetSplit {
  public:
+  // `most_memory`: for pages and their dictionaries.
   ParquetSplit(Storage& storage, const std::string& path, const Split& split, const ParquetTable& table,
-               ParquetSample* sample);
+               std::uint64_t most_memory, ParquetSample* sample);
 
   // Goes on to the next rows; returns their number, 0 at the end.
   std::size_t next();

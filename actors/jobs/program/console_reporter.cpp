@@ -1,4 +1,4 @@
-#include "actors/jobs/console_reporter.h"
+#include "actors/jobs/program/console_reporter.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/jobs/job_flags.h"
+#include "actors/jobs/program/job_flags.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "actors/jobs/program/parameter_help.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/cluster/task_config.h"
 #include "schema/cluster_json.h"
@@ -179,10 +180,10 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
   add_cluster_flags(app, texts, server);
   app.set_version_flag("--version", app.get_name() + " " + ACTORFLOW_VERSION);
   app.allow_extras();
-  app.footer(
-      "Before the flags stands the job's name, where a program has several. What else a job asks for is "
-      "given as\n"
-      "--name value.");
+  app.footer([&jobs, job = flags.job] {
+    return "Before the flags stands the job's name, where a program has several.\n" +
+           parameter_help(jobs, job);
+  });
   app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 begins at the end
   take_parameters(app.remaining(), flags.options.parameters);
   if (flags.options.resume && flags.options.work_folder.empty())

@@ -21,7 +21,7 @@ struct JobFlags {
 };
 
 // Throws CLI::ParseError (which includes --help and --version), and invalid_argument for mistakes that
-// CLI11 does not see.
+// CLI11 does not see. `jobs` outlives the help.
 JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, const JobTable& jobs);
 
 }  // namespace actorflow

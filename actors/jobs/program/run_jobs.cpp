@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "actors/jobs/console_reporter.h"
 #include "actors/jobs/job.h"
-#include "actors/jobs/job_flags.h"
+#include "actors/jobs/program/console_reporter.h"
+#include "actors/jobs/program/job_flags.h"
 #include "actors/runtime/exit_status.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/chunk_file.h"
+#include "actors/jobs/slices/chunk_file.h"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/kept_records.h"
+#include "actors/jobs/slices/kept_records.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/chunk_store.h"
+#include "actors/jobs/slices/chunk_store.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/input_fetcher.h"
+#include "actors/jobs/slices/input_fetcher.h"
 
 #include <fmt/format.h>
 
@@ -38,6 +38,10 @@ std::uint64_t announced_bytes(const SlicesAre& answer, std::uint64_t most_bytes,
   }
   return bytes;
 }
+
+// Slices for which a task has no memory now, whether it is to give or to take them, are still where they
+// were: the attempt fails that wants them.
+bool are_gone(const Status& why) { return why.code != Code::resource_exhausted; }
 
 const char* name_of(Compression kind) {
   return kind == Compression::lz4 ? "LZ4" : kind == Compression::zstd ? "zstd" : "an unknown kind";
@@ -120,7 +124,7 @@ std::vector<InputFetcher::Arrival> InputFetcher::take(SlicesAre& answer,
     if (answer.status.ok())
       take_into(found->second, id, answer, bytes, arrivals);
     else
-      arrivals.push_back(give_up(id, answer.status, true));
+      arrivals.push_back(give_up(id, answer.status, are_gone(answer.status)));
   }
   ask();
   return arrivals;
@@ -187,7 +191,7 @@ void InputFetcher::forget(const SliceSet& set) {
   std::erase_if(to_ask_, [&](const StreamId& id) { return id.first == set; });
 }
 
-std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why, bool is_lost) {
+std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Status& why) {
   std::vector<StreamId> lost;
   for (const auto& [set, fetch] : fetches_)
     for (std::size_t i = 0; i < fetch.streams.size(); ++i)
@@ -196,7 +200,7 @@ std::vector<InputFetcher::Arrival> InputFetcher::lose_task(int task, const Statu
         break;
       }
   std::vector<Arrival> arrivals;
-  for (const auto& id : lost) arrivals.push_back(give_up(id, why, is_lost));
+  for (const auto& id : lost) arrivals.push_back(give_up(id, why, are_gone(why)));
   ask();
   return arrivals;
 }

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/job_mail.h"
-#include "actors/jobs/engine/kept_records.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/messages/job_mail.h"
+#include "actors/jobs/slices/job_tools.h"
+#include "actors/jobs/slices/kept_records.h"
 
 namespace actorflow {
 
@@ -43,8 +43,8 @@ class InputFetcher {
   };
   // Takes an answer.
   std::vector<Arrival> take(SlicesAre& answer, std::span<const std::byte> bytes);
-  // What was asked of the task does not come; `is_lost`: since the task, or what it had, is gone.
-  std::vector<Arrival> lose_task(int task, const Status& why, bool is_lost);
+  // What was asked of the task does not come.
+  std::vector<Arrival> lose_task(int task, const Status& why);
   // Nobody waits for the set any more, or reads it: what came from other tasks is dropped.
   void release(const SliceSet& set);
 

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/kept_records.h"
+#include "actors/jobs/slices/kept_records.h"
 
 #include <fmt/format.h>
 

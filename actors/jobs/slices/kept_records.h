@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/chunk_store.h"
-#include "actors/jobs/engine/stage.h"
+#include "actors/jobs/messages/stage.h"
+#include "actors/jobs/slices/chunk_store.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/slice_server.h"
+#include "actors/jobs/slices/slice_server.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "actors/core/messages.h"
-#include "actors/jobs/engine/job_mail.h"
-#include "actors/jobs/engine/kept_records.h"
+#include "actors/jobs/messages/job_mail.h"
+#include "actors/jobs/slices/kept_records.h"
 #include "actors/runtime/thread_affinity.h"
 #include "schema/formats/block_compression.h"
 

@@ -92,9 +92,16 @@ class Batches {
   // costs much. So shuffles of the job come once, and those of the dataset in each pass. Keeps the job's
   // threads and its records as long as it lives, so the job has a runtime of its own. Its functions
   // count nothing, and bad records are not left out.
+  //
+  // On several tasks (run_job.h) each has the batches of its share: of all records, in their order,
+  // every so manieth. All of them are computed now, and kept where they belong, so the dataset may be
+  // used when the job has ended, as long as the server lives; records are counted and left out as in
+  // other stages.
   Dataset dataset(const DatasetOptions& options = {}) const {
-    return dataset_of(records_, std::max(options.parallel, 1))
-        .batch(size_, {.drop_remainder = options.drop_remainder});
+    const Dataset elements = records_.job()->engine().has_others()
+                                 ? own_dataset(share_of(records_))
+                                 : dataset_of(records_, std::max(options.parallel, 1));
+    return elements.batch(size_, {.drop_remainder = options.drop_remainder});
   }
 
   // Pairs of each record and the Result that the graph makes of `features(record)`: the columns of these

@@ -7,14 +7,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "actors/input/dataset.h"
 #include "actors/jobs/collection.h"
-#include "actors/jobs/tensors/record_tensors.h"
+#include "actors/jobs/tensors/job_share.h"
+#include "actors/jobs/tensors/kept_rows.h"
 
 namespace actorflow {
 
@@ -43,53 +42,32 @@ class JobStage final : public Stage {
   void restart(std::int64_t) override {
     next_part_ = 0;
     computed_.clear();
-    slices_.reset();
-    left_ = 0;
-    row_ = rows_ = 0;
+    rows_.clear();
   }
   bool next(Tuple& element) override {
     if (!fill()) return false;
-    element = row_of(columns_, row_++);
+    element = rows_.take();
     return true;
   }
   std::int64_t append(std::int64_t count, RowStacker& rows) override {
     std::int64_t added = 0;
-    for (; added < count && fill(); ++added) rows.add_row(columns_, row_++);
+    for (; added < count && fill(); ++added) rows_.take_into(rows);
     return added;
   }
   std::int64_t skip(std::int64_t count) override {
     std::int64_t passed = 0;
-    while (passed < count && fill()) {
-      const std::int64_t here = std::min(count - passed, rows_ - row_);
-      row_ += here;
-      passed += here;
-    }
+    while (passed < count && fill()) passed += rows_.pass(count - passed);
     return passed;
   }
 
  private:
-  static constexpr std::uint64_t block_records = 256;
-
-  // The next records as rows; false at the end.
+  // Whether there is a next record.
   bool fill() {
-    if (row_ < rows_) return true;
-    if (left_ == 0 && !next_slice()) return false;
-    std::vector<Record> block;
-    for (; left_ > 0 && block.size() < block_records; --left_) block.push_back(decode<Record>(*reader_));
-    columns_ = tensors_of(std::span<const Record>(block));
-    row_ = 0;
-    rows_ = std::ssize(block);
-    return true;
-  }
-  bool next_slice() {
-    SliceReader::Slice slice;
-    while (!slices_ || !slices_->next(slice)) {
+    while (!rows_.fill()) {
       if (computed_.empty() && !compute_parts()) return false;
-      slices_.emplace(SliceReader::of_part(std::move(computed_.front()), 0));
+      rows_.begin(SliceReader::of_part(std::move(computed_.front()), 0));
       computed_.pop_front();
     }
-    reader_.emplace(slice.bytes);
-    left_ = slice.records;
     return true;
   }
   // The next ones; false at the end.
@@ -110,27 +88,21 @@ class JobStage final : public Stage {
   Team* const team_;
   std::size_t next_part_ = 0;
   std::deque<std::shared_ptr<const KeptRecords>> computed_;  // and not read yet
-  std::optional<SliceReader> slices_;
-  std::optional<RecordReader> reader_;  // of the present slice
-  std::uint64_t left_ = 0;              // records in it
-  Tuple columns_;                       // some records as rows
-  std::int64_t row_ = 0, rows_ = 0;
+  KeptRows<Record> rows_;
 };
 
-// See Batches::dataset().
+// The records of a collection as elements, for Model::fit() and the like; Batches::dataset() says when
+// they are computed. On several tasks each has a share, and a Dataset of all records that gives those of
+// the share only (job_share.h): shard() takes these, as fit() does.
 template <class Pipe>
-Dataset dataset_of(const Collection<Pipe>& records, int parallel) {
+Dataset dataset_of(const Collection<Pipe>& records, int parallel = 1) {
   const JobRef job = records.job();
+  if (job->engine().has_others()) return shared_dataset(share_of(records));
   PlanStage plan;
   records.pipe().describe(plan);
   plan.gives = "a dataset";
   job->add_stage(std::move(plan));
   if (job->options().explain) throw PlanIsComplete();
-  if (job->engine().has_others())
-    throw Error(
-        Code::unimplemented,
-        "a job on several tasks cannot be a dataset, since its records lie on all of them: write "
-        "them to files, and read these");
   records.pipe().facts().prepare();
   return Dataset([job, pipe = records.pipe(), parallel](const InputContext& context) -> StageRef {
     return std::make_unique<JobStage<Pipe>>(job, pipe, parallel, context.team);

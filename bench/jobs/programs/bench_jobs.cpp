@@ -19,9 +19,10 @@ void count_keys(Job& job) {
 void top_numbers(Job& job) {
   const auto numbers = job.read_records<double>(job.param("input")).cache();
   const auto k = job.param<std::size_t>("k", 100);
+  const int rounds = job.param("rounds", 10);
   std::vector<double> all;
   double bound = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < job.param("rounds", 10); ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const auto best = numbers.filter([bound](double x) { return x < bound; }).top(k).collect();
     all.insert(all.end(), best.begin(), best.end());
     bound = all.back();

@@ -12,6 +12,7 @@
 #include "dataflow/values/error.h"
 #include "schema/parquet/arrow/arrow_bytes.h"
 #include "schema/parquet/arrow/arrow_columns.h"
+#include "schema/parquet/arrow/arrow_writer.h"
 #include "schema/parquet/arrow/guarded.h"
 #include "schema/parquet/arrow/limited_pool.h"
 #include "schema/parquet/parquet_module.h"
@@ -20,9 +21,6 @@ namespace actorflow {
 namespace {
 
 constexpr std::int64_t buffer_bytes = std::int64_t{256} << 10;
-// For all columns of a file that are read at once. Half of what a job has by default, and 5 MiB for each
-// of a hundred columns, where pages and dictionaries have 1 MiB mostly.
-constexpr std::int64_t most_memory = std::int64_t{512} << 20;
 // The end of a file whose footer is encrypted.
 constexpr std::string_view encrypted_magic = "PARE";
 
@@ -96,7 +94,9 @@ class ArrowRows final : public ParquetRows {
 
 class ArrowFile final : public ParquetFile {
  public:
-  explicit ArrowFile(const ParquetBytes& bytes) : bytes_(std::make_shared<ArrowBytes>(bytes)) {
+  explicit ArrowFile(const ParquetBytes& bytes)
+      : bytes_(std::make_shared<ArrowBytes>(bytes)),
+        pool_(static_cast<std::int64_t>(bytes.most_memory)) {
     const bool is_encrypted = guarded(*bytes_, "", [&] { return has_encrypted_footer() || !open(); });
     if (is_encrypted) throw encrypted(bytes.name);
   }
@@ -152,7 +152,7 @@ class ArrowFile final : public ParquetFile {
   }
 
   const std::shared_ptr<ArrowBytes> bytes_;
-  LimitedPool pool_{most_memory};
+  LimitedPool pool_;
   std::unique_ptr<parquet::ParquetFileReader> reader_;
   std::vector<ParquetColumn> columns_;
   std::vector<ParquetRowGroup> groups_;
@@ -161,7 +161,8 @@ class ArrowFile final : public ParquetFile {
 }  // namespace
 }  // namespace actorflow
 
-extern "C" [[gnu::visibility("default")]] actorflow::ParquetFile* ACTORFLOW_OPEN_PARQUET(
-    const actorflow::ParquetBytes& bytes) {
-  return new actorflow::ArrowFile(bytes);
+extern "C" [[gnu::visibility("default")]] actorflow::ParquetModule ACTORFLOW_OPEN_PARQUET() {
+  using namespace actorflow;
+  return {[](const ParquetBytes& bytes) -> ParquetFile* { return new ArrowFile(bytes); },
+          create_arrow_writer};
 }

@@ -10,7 +10,8 @@ Error damaged(const std::string& file, const std::string& what) {
 Error too_large(const std::string& file, const std::string& what) {
   return Error(
       Code::resource_exhausted,
-      "'" + file + "': " + what + "; write it with smaller pages, or replace it if it is damaged");
+      "'" + file + "': " + what +
+          "; write it with smaller pages, give a job more --memory, or replace it if it is damaged");
 }
 
 Error encrypted(const std::string& file) {

@@ -1,10 +1,13 @@
 // Counts words in no hurry: each line takes as many microseconds as SLOW_WORDS_US says, in this process.
-// Says "counting" when it begins.
+// Says "counting" when it begins. With --shares each task first writes its share of all counts into that
+// folder.
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "actors/jobs/job.h"
+#include "actors/jobs/tensors/batches.h"
 
 using namespace actorflow;
 
@@ -22,16 +25,32 @@ std::string_view slowly(std::string_view line) {
   return line;
 }
 
-void slow_words(Job& job) {
-  job.read_text(job.param("input"))
-      .map(slowly)
+// By word.
+template <class ReadLine>
+auto counts(Job& job, ReadLine line) {
+  return job.read_text(job.param("input"))
+      .map(line)
       .flat_map(words)
       .map([](auto word) {
         return std::pair{word, std::int64_t{1}};
       })
       .reduce_by_key(std::plus<>{})
-      .sort_by([](const auto& pair) { return pair.first; })
-      .write_csv(job.param("output"));
+      .sort_by([](const auto& pair) { return pair.first; });
+}
+
+void write_share(Job& job, const std::string& folder) {
+  const auto at_once = [](std::string_view line) { return line; };
+  const auto share = share_of(counts(job, at_once).map([](const auto& pair) { return pair.second; }));
+  const StageRef stage = own_dataset(share).open({&job.state()->storage(), nullptr});
+  stage->restart(0);
+  std::ofstream file(folder + "/share" + std::to_string(share.own));
+  for (Tuple count; stage->next(count);) file << count[0].values<std::int64_t>()[0] << "\n";
+}
+
+void slow_words(Job& job) {
+  const std::string shares = job.param("shares", "");
+  if (!shares.empty()) write_share(job, shares);
+  counts(job, slowly).write_csv(job.param("output"));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ void name_library() {
   keep(&af::read_all);
   // actors/input/rows.h
   keep(&af::rows_of, &af::row_of, &af::stack_padded);
-  // actors/jobs/engine/chunk_store.h
+  // actors/jobs/slices/chunk_store.h
   keep(&af::bytes_of);
   // actors/layers/functional.h
   keep(&af::input, &af::chain);
@@ -297,8 +297,9 @@ void name_library() {
   keep(&af::compression_of, &af::extension_of);
   // schema/formats/element_reader.h
   keep(&af::read_idx, &af::read_cifar10, &af::read_tfrecords, &af::read_lines, &af::read_csv);
-  // schema/parquet/parquet_file.h, parquet_types.h
+  // schema/parquet/parquet_file.h, parquet_types.h, parquet_writer.h
   keep(&af::open_parquet, &af::reads_parquet, &af::takes_column, &af::match_columns);
+  keep(&af::expect_parquet, &af::create_parquet);
   // schema/formats/split.h
   keep(&af::is_splittable, &af::plan_splits);
   // schema/records/key.h
@@ -365,8 +366,10 @@ void name_jobs() {
   keep(&af::part_name, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h
   keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
-  // actors/jobs/tensors/job_dataset.h
-  keep(&af::run_parts_here);
+  // actors/jobs/parquet_sink.h
+  keep(&af::parquet_names);
+  // actors/jobs/tensors/job_dataset.h, job_share.h
+  keep(&af::run_parts_here, &af::throw_elsewhere, &af::throw_share_lost);
   // actors/jobs/top.h
   keep(&af::scrambled);
   // dataflow/jobs/plan.h

@@ -1,8 +1,12 @@
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "schema/event.h"
 #include "schema/onnx/onnx.h"
+#include "schema/parquet/parquet_rows.h"
+#include "schema/parquet/parquet_writer.h"
 #include "schema/records/record_codec.h"
 #include "schema/tfrecord.h"
 #include "test/fuzz/support/seeds.h"
@@ -93,6 +97,31 @@ Bytes onnx_seed(const std::string& weights_file) {
   return encode_onnx(model, weights_file).model;
 }
 
+// Where there is no Arrow, the first bytes of such a file.
+void add_parquet_seeds(const AddSeed& add) {
+  add("parquet", to_bytes("\1PAR1"));
+  if (!reads_parquet()) return;
+  using Row = std::tuple<std::int64_t, std::optional<double>, std::string, bool, std::uint8_t>;
+  for (const ParquetCodec codec : {ParquetCodec::none, ParquetCodec::zstd}) {
+    std::string file(1, '\3');
+    const auto writer =
+        create_parquet({"seed",
+                        {"a", "b", "c", "d", "e"},
+                        parquet_fields<Row>(),
+                        codec,
+                        [&file](std::span<const std::byte> bytes) {
+                          file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+                        }});
+    ParquetRowBuffer<Row> rows;
+    for (int i = 0; i < 50; ++i)
+      rows.append({i * i, i % 3 == 0 ? std::nullopt : std::optional(0.5 * i),
+                   "text " + std::to_string(i % 7), i % 2 == 0, static_cast<std::uint8_t>(i)});
+    for (int group = 0; group < 2; ++group) writer->write(rows.values(), rows.rows());
+    writer->finish();
+    add("parquet", to_bytes(file));
+  }
+}
+
 }  // namespace
 
 void add_data_seeds(const AddSeed& add) {
@@ -105,6 +134,8 @@ void add_data_seeds(const AddSeed& add) {
   add_plain_and_packed(add, "npy", std::string("\x20\x05", 2),
                        std::string("\x93NUMPY\1\0", 8) + static_cast<char>(npy.size()) + '\0' + npy +
                            std::string(24, 'x'));
+
+  add_parquet_seeds(add);
 
   // Header, ','; then two floats from column 0, an int32 in column 4.
   const std::string flowers = lines(data_file("iris.csv"), 6);

@@ -28,7 +28,7 @@ using AddSeed = std::function<void(const std::string& target, const Bytes& bytes
 // A model and everything that trains it, with most ops.
 const GraphDef& training_graph();
 
-void add_data_seeds(const AddSeed& add);  // idx, npy, csv, cifar10, png, onnx, tfrecord, record
+void add_data_seeds(const AddSeed& add);  // idx, npy, parquet, csv, cifar10, png, onnx, tfrecord, record
 void add_cluster_seeds(const AddSeed& add);  // cluster_flags, cluster_json
 void add_message_seeds(const AddSeed& add);  // message, tensor, graph
 void add_wire_seeds(const AddSeed& add);     // frame, port, bulk

@@ -1,0 +1,28 @@
+#include "actors/jobs/parquet_sink.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+
+std::vector<std::string> parquet_names(std::vector<std::string> names, std::size_t fields) {
+  if (names.empty())
+    for (std::size_t i = 1; i <= fields; ++i) names.push_back(fmt::format("column_{}", i));
+  if (names.size() != fields)
+    throw invalid_argument(fmt::format(
+        "write_parquet: expected the names of {} columns, one for each field of the records, "
+        "got {}",
+        fields, names.size()));
+  std::set<std::string> seen;
+  for (const auto& name : names)
+    if (!seen.insert(name).second)
+      throw invalid_argument(
+          fmt::format("write_parquet: two columns have the name '{}': give each its own", name));
+  expect_parquet();
+  return names;
+}
+
+}  // namespace actorflow

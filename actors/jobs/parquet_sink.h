@@ -1,0 +1,69 @@
+// Records as a Parquet file of a part.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/jobs/outputs.h"
+#include "schema/parquet/parquet_rows.h"
+#include "schema/parquet/parquet_writer.h"
+
+namespace actorflow {
+
+struct ParquetOutput {
+  std::vector<std::string> columns = {};  // their names; none: "column_1", "column_2", ...
+  ParquetCodec codec = ParquetCodec::zstd;
+};
+
+// The columns' names for so many fields. Throws invalid_argument for another number of names, and for a
+// name that is there twice. Throws unimplemented, saying how to get it, where there is no Arrow.
+std::vector<std::string> parquet_names(std::vector<std::string> names, std::size_t fields);
+
+template <class T>
+class ParquetSink {
+ public:
+  ParquetSink(Part& part, const std::string& folder, std::size_t parts,
+              const std::vector<std::string>& names, ParquetCodec codec)
+      : part_(part),
+        file_(part, folder, part_name(part.index(), parts, ".parquet"), Compression::none),
+        writer_(create_parquet(
+            {part_name(part.index(), parts, ".parquet"), names, parquet_fields<T>(), codec,
+             [this](std::span<const std::byte> bytes) {
+               file_.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0);
+             }})) {}
+
+  void operator()(const T& record) {
+    rows_.append(record);
+    if (rows_.rows() == most_rows || (rows_.rows() % rows_per_look == 0 && rows_.bytes() >= most_bytes))
+      flush();
+  }
+  void finish() {
+    if (rows_.rows() > 0) flush();
+    writer_->finish();
+    file_.finish();
+  }
+
+ private:
+  // Of a row group: it lies in memory until it is written, and depends on the records alone.
+  static constexpr std::size_t most_rows = std::size_t{1} << 20, most_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t rows_per_look = 16;
+
+  void flush() {
+    part_.expect_wanted();
+    writer_->write(rows_.values(), rows_.rows());
+    file_.write({}, rows_.rows());
+    part_.count_records(rows_.rows());
+    rows_.clear();
+  }
+
+  Part& part_;
+  PartFile file_;
+  ParquetRowBuffer<T> rows_;
+  std::unique_ptr<ParquetWriter> writer_;
+};
+
+}  // namespace actorflow

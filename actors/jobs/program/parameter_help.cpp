@@ -1,0 +1,45 @@
+#include "actors/jobs/program/parameter_help.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "actors/jobs/job.h"
+
+namespace actorflow {
+namespace {
+
+// A function that fails has been given nothing: what it has asked for so far is what is known.
+std::vector<AskedParameter> parameters_of(const JobFunction& function) {
+  JobOptions options;
+  options.threads = 1;
+  options.explain = true;
+  Job job(options);
+  job.state()->only_list_parameters();
+  try {
+    function(job);
+  } catch (...) {
+  }
+  return job.state()->parameters().asked();
+}
+
+std::string line_of(const AskedParameter& parameter) {
+  if (!parameter.otherwise) return fmt::format("  --{} (must be given)\n", parameter.name);
+  return fmt::format("  --{} {}\n", parameter.name,
+                     parameter.otherwise->empty() ? "\"\"" : *parameter.otherwise);
+}
+
+}  // namespace
+
+std::string parameter_help(const JobTable& jobs, const std::string& name) {
+  std::string lines;
+  const auto job = jobs.find(name);
+  if (job == jobs.end()) {
+    for (const auto& [each, function] : jobs) lines += (lines.empty() ? "Jobs: " : ", ") + each;
+    return lines + ". With a job's name, --help says its parameters, too.\n";
+  }
+  for (const auto& parameter : parameters_of(job->second)) lines += line_of(parameter);
+  return fmt::format("Parameters of {}, given as --name value, with their defaults:\n{}", name, lines);
+}
+
+}  // namespace actorflow

@@ -1,0 +1,183 @@
+// What a coordinator makes of what tasks say, or cannot say.
+#include <boost/test/unit_test.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+#include <memory>
+#include <vector>
+
+#include "actors/core/await_end.h"
+#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "test/schema/support/tasks.h"
+
+using namespace actorflow;
+using FromTask = actorflow::Sender;
+
+namespace {
+
+struct Inbox {
+  test::Mailbox<RunPart> run;
+  test::Mailbox<AcceptPart> accepted;
+  test::Mailbox<StageDone> done;
+};
+
+// The agent of the job's only task.
+struct AnAgent {
+  GuardedActor* self;
+};
+using AnAgentActor = caf::stateful_actor<std::unique_ptr<AnAgent>, ComputingActor>;
+
+caf::behavior agent_actor(AnAgentActor* self, Inbox* inbox) {
+  self->state = std::make_unique<AnAgent>(self);
+  return guarded(
+      self, self->state.get(),
+      [inbox](const FromTask&, RunPart& run) { inbox->run.put(std::move(run)); },
+      [inbox](const FromTask&, AcceptPart& part) { inbox->accepted.put(std::move(part)); },
+      [](const FromTask&, const CancelPart&) {},
+      [inbox](const FromTask&, StageDone& done) { inbox->done.put(std::move(done)); });
+}
+
+class Reports final : public JobReporter {
+ public:
+  void report(const StageReport& report) override {
+    if (report.is_last) last.put(report);
+  }
+  test::Mailbox<StageReport> last;
+};
+
+// A stage of two parts, the last of its job: what they make stays if their task is lost.
+StageSpec last_stage() {
+  StageSpec spec;
+  spec.name = "write";
+  spec.parts = 2;
+  return spec;
+}
+
+struct Coordinator {
+  explicit Coordinator(StageSpec first = last_stage()) {
+    mail->agent = runtime->system().spawn(agent_actor, &inbox);
+    mail->coordinator =
+        runtime->system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
+                                                                        .history = {},
+                                                                        .terms = {},
+                                                                        .build = {},
+                                                                        .stopped = stopped,
+                                                                        .clock = steady_clock(),
+                                                                        .reporter = &reports});
+    begin(1, std::move(first));
+  }
+  ~Coordinator() {
+    const std::vector actors{mail->agent, mail->coordinator};
+    await_end(*runtime, actors, [&] {
+      for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
+    });
+    mail->agent = mail->coordinator = nullptr;
+  }
+  void begin(StageNumber number, StageSpec spec) const {
+    caf::anon_send(mail->coordinator,
+                   CoordinateStage{number, 1, std::make_shared<const StageSpec>(std::move(spec))});
+  }
+  // From the task in its first life, or in a later one.
+  template <class M>
+  void say(M message, std::uint64_t life = 1) const {
+    caf::anon_send(mail->coordinator, FromTask{TaskId{0}, life}, std::move(message));
+  }
+  // The task runs a part, which reads so many bytes. Returns which one.
+  std::uint64_t make_part(std::uint64_t bytes_read, std::uint64_t life) {
+    const auto run = inbox.run.take();
+    BOOST_REQUIRE(run);
+    say(PartRan{run->id, {}, {}}, life);
+    BOOST_REQUIRE(inbox.accepted.take());
+    WorkDone<std::uint64_t> work;
+    work.bytes_read = bytes_read;
+    say(PartMade{run->id, {}, {}, work}, life);
+    return run->id.part;
+  }
+
+  Inbox inbox;
+  Reports reports;
+  const std::shared_ptr<ThreadedRuntime> runtime =
+      std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1});
+  const std::shared_ptr<JobMail> mail = std::make_shared<JobMail>(nullptr);
+  const std::shared_ptr<const std::atomic<bool>> stopped =
+      std::make_shared<const std::atomic<bool>>(false);
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(coordinators)
+
+// What a task says is too large for its link, whenever it has run the part again.
+BOOST_AUTO_TEST_CASE(messages_that_never_come_end_the_job_and_say_why) {
+  Coordinator coordinator;
+  ActorMessage emptied;
+  emptied.type = message_type<PartMade>();
+  emptied.status = {Code::resource_exhausted, "a message of 300 bytes is over its limit of 200 bytes"};
+  for (int i = 0; i < 4; ++i) {
+    coordinator.say(StageReady{1, {}, 1}, 1);
+    BOOST_TEST(coordinator.inbox.done.size() == 0u);
+    BOOST_REQUIRE(coordinator.inbox.run.take());
+    coordinator.say(emptied, 1);
+  }
+  const auto last = coordinator.reports.last.take();
+  BOOST_REQUIRE(last);
+  BOOST_TEST(last->done == 0u);
+  coordinator.say(StageReady{1, {}, 1}, 1);
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST((done->status.code == Code::resource_exhausted));
+  for (const char* expected :
+       {"4 messages", "this process", "of 300 bytes is over its limit of 200 bytes"})
+    BOOST_TEST(done->status.message.find(expected) != std::string::npos, done->status.message);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_lost_task_has_done_of_a_last_stage_counts_with_its_parts) {
+  Coordinator coordinator;
+  coordinator.say(StageReady{1, {}, 1});
+  const auto first = coordinator.make_part(100, 1);
+  AgentProgress progress;  // of an attempt that comes to nothing
+  progress.stage = 1;
+  progress.work.bytes_read = 7;
+  progress.busy_seconds = 3;
+  progress.bytes_spilled = 50;
+  BOOST_REQUIRE(coordinator.inbox.run.take());
+  coordinator.say(progress);
+  caf::anon_send(coordinator.mail->coordinator,
+                 PeerLost{TaskId{0}, 1, {Code::unavailable, "it has been killed"}});
+  coordinator.say(StageReady{1, {}, 1}, 2);
+  BOOST_TEST(coordinator.make_part(20, 2) == 1 - first);
+  const auto last = coordinator.reports.last.take();
+  BOOST_REQUIRE(last);
+  BOOST_TEST(last->done == 2u);
+  BOOST_TEST(last->bytes_read == 120u);
+  BOOST_TEST(last->busy_seconds == 3);
+  BOOST_TEST(last->bytes_spilled == 50u);
+}
+
+// The stage that deals out the records has two parts, of which the share is made.
+BOOST_AUTO_TEST_CASE(a_task_that_comes_back_hears_of_its_share_when_that_is_made) {
+  StageSpec dealt = last_stage(), share = last_stage();
+  dealt.keeps = share.keeps = true;
+  share.parts = 1;
+  share.owners = {0};
+  share.inputs = [](std::size_t) { return std::vector{SliceSet{1, false, 0}}; };
+  Coordinator coordinator(dealt);
+  coordinator.say(StageReady{3, {}, 1});  // so that it hears of no end, which is kept for later lives
+  coordinator.make_part(0, 1);
+  coordinator.make_part(0, 1);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+  coordinator.begin(2, share);
+  coordinator.make_part(0, 1);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+  coordinator.say(StageReady{2, {}, 1}, 2);
+  for (int part = 0; part < 3; ++part) {
+    BOOST_TEST(coordinator.inbox.done.size() == 0u);
+    coordinator.make_part(0, 2);
+  }
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST(done->stage == 2u);
+  BOOST_TEST(done->status.ok(), done->status.to_string());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
