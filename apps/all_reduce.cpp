@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"none", "bfloat16"}));
   app.add_option("--spin_us", options.spin_us,
                  "How long a rank looks for small tensors of others before it sleeps")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
   add_security(app, options.credentials, options.insecure);
   return run_program(app, argc, argv, [&] {

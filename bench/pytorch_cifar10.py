@@ -135,7 +135,7 @@ def accuracy(model, images, labels):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
-    parser.add_argument("--epochs", type=int, default=16)
+    parser.add_argument("--epochs", type=int, default=17)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--compile", action="store_true")

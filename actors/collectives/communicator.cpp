@@ -16,6 +16,12 @@
 #include "actors/task/server.h"
 
 namespace actorflow {
+namespace {
+
+// It keeps the actor from all else.
+constexpr std::chrono::microseconds most_spin{10'000};
+
+}  // namespace
 
 struct CollectiveHandle::State {
   explicit State(std::weak_ptr<Runtime> r) : runtime(std::move(r)) {}
@@ -112,6 +118,9 @@ struct Communicator::Impl {
   }
 
   void open() {
+    if (options.spin < std::chrono::microseconds(0) || options.spin > most_spin)
+      throw invalid_argument(fmt::format("CommunicatorOptions::spin: expected 0 to {} us, got {}",
+                                         most_spin.count(), options.spin.count()));
     const auto state = std::make_shared<State>(runtime);
     send(
         OpenGroup{options.group,

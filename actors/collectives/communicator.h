@@ -33,7 +33,7 @@ struct CommunicatorOptions {
   // Rank 0's counts.
   Algorithm algorithm = Algorithm::automatic;
   // How long a call that waits for a small all-reduce of ranks on one machine looks for what the others
-  // bring before it sleeps. 0: it sleeps at once. Useful where each rank has a core.
+  // bring before it sleeps, at most 10 ms. 0: it sleeps at once. Useful where each rank has a core.
   std::chrono::microseconds spin{50};
 };
 

@@ -21,6 +21,8 @@ std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
       {"members", Tensor::scalar<std::int64_t>(state.options.members)},
       {"method", Tensor::scalar<std::int64_t>(static_cast<int>(state.options.method))},
       {"vote", Tensor::scalar<std::int64_t>(static_cast<int>(state.vote))}};
+  if (state.is_stacking())
+    tensors["passthrough"] = Tensor::scalar<std::int64_t>(state.options.passthrough ? 1 : 0);
   for (std::size_t input = 0; input < state.example.size(); ++input)
     tensors[example_name(input)] = state.example[input];
   if (state.oob_score) tensors["oob_score"] = Tensor::scalar(*state.oob_score);
@@ -68,6 +70,28 @@ std::map<int, std::map<std::string, Tensor>> load_members(Storage& storage, cons
   return weights;
 }
 
+const Tensor& tensor_in(const std::string& folder, const std::map<std::string, Tensor>& saved,
+                        const std::string& name) {
+  const auto found = saved.find(name);
+  if (found == saved.end())
+    throw Error(Code::failed_precondition,
+                fmt::format("{} is of another ensemble: its '{}' is missing", folder, name));
+  return found->second;
+}
+
+// Of as many inputs as the models have.
+Tuple examples_in(const std::string& folder, const std::map<std::string, Tensor>& saved,
+                  std::size_t inputs) {
+  Tuple example;
+  for (std::size_t input = 0; input < inputs; ++input)
+    example.push_back(tensor_in(folder, saved, example_name(input)));
+  if (saved.contains(example_name(inputs)))
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("{} is of another ensemble: its models have more than {} inputs", folder, inputs));
+  return example;
+}
+
 void expect_weight(const EnsembleState& state,
                    const std::map<int, std::map<std::string, Tensor>>& members) {
   for (const auto& [member, tensors] : members)
@@ -103,16 +127,17 @@ std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMember
     throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}", damaged.size(),
                                              state_->options.members, folder, joined(damaged)));
   expect_weight(*state_, weights);
+  Tuple example = examples_in(folder, saved, state_->inputs());
+  std::optional<LinearScores> regression;
+  if (state_->is_stacking())
+    regression = LinearScores{tensor_in(folder, saved, "regression/weights"),
+                              tensor_in(folder, saved, "regression/bias")};
   state_->weights = std::move(weights);
-  state_->example.clear();
-  for (std::size_t input = 0; input < state_->inputs(); ++input)
-    state_->example.push_back(saved.at(example_name(input)));
+  state_->example = std::move(example);
+  state_->regression = std::move(regression);
   state_->histories.clear();
   state_->oob_score.reset();
   if (saved.contains("oob_score")) state_->oob_score = saved.at("oob_score").scalar<double>();
-  state_->regression.reset();
-  if (state_->is_stacking())
-    state_->regression = LinearScores{saved.at("regression/weights"), saved.at("regression/bias")};
   return damaged;
 }
 

@@ -45,8 +45,10 @@ std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<
 }
 
 Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options) {
-  const bool may_choose = options.method != EnsembleMethod::stacking;
-  if (may_choose && options.vote != Vote::automatic) return options.vote;
+  // What stacking learns from are probabilities, or numbers: nobody votes.
+  const bool is_stacking = options.method == EnsembleMethod::stacking;
+  if (options.vote != Vote::automatic)
+    return is_stacking && options.vote == Vote::hard ? Vote::soft : options.vote;
   return networks[0].options.loss.list()[0].name.ends_with("cross_entropy") ? Vote::soft : Vote::mean;
 }
 
@@ -101,6 +103,8 @@ EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const Ens
     plan.classes = classes_of(output);
     plan.labels = class_numbers(plan.y());
     check_labels(plan.labels, plan.classes);
+  } else {
+    check_numbers(plan.y(), output);
   }
   if (options.method == EnsembleMethod::stacking) {
     check_folds(plan);

@@ -53,9 +53,9 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
         fmt::format("max_samples: expected a share above 0, at most 1, got {}", options.max_samples));
   if (options.folds < 2)
     throw invalid_argument(fmt::format("folds: expected 2 or more, got {}", options.folds));
-  if (!(options.regularization > 0))
+  if (!(options.regularization > 0) || !std::isfinite(options.regularization))
     throw invalid_argument(
-        fmt::format("regularization: expected a C above 0, got {}", options.regularization));
+        fmt::format("regularization: expected a finite C above 0, got {}", options.regularization));
 }
 
 void check_network(const MemberNetwork& network, const MemberNetwork& first,
@@ -105,6 +105,19 @@ void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes)
   for (const std::int64_t label : labels)
     if (label < 0 || label >= classes)
       throw invalid_argument(fmt::format("expected labels from 0 to {}, got {}", classes - 1, label));
+}
+
+void check_numbers(const Tensor& expected, const TensorType& predicted) {
+  const bool floating = expected.dtype() == DType::float32 || expected.dtype() == DType::float64;
+  const std::int64_t rows = expected.shape()[0];
+  std::int64_t columns = 1;
+  for (int axis = 1; axis < predicted.shape.rank(); ++axis) columns *= predicted.shape[axis];
+  if (floating && expected.elements() == rows * columns) return;
+  throw invalid_argument(
+      fmt::format("members of this ensemble predict {}, of which means are taken, but what they learn "
+                  "is {}: expected "
+                  "as many floating numbers for each example; for classes choose Vote::soft",
+                  predicted.to_string(), expected.describe()));
 }
 
 void check_folds(const EnsemblePlan& plan) {

@@ -20,6 +20,8 @@ void check_network(const MemberNetwork& network, const MemberNetwork& first,
                    const EnsembleOptions& options);
 void check_fit_options(const FitOptions& fit, const EnsembleOptions& options);
 void check_examples(const EnsemblePlan& plan);
+// Of an ensemble of which means are taken: what its members learn, beside what they predict for a batch.
+void check_numbers(const Tensor& expected, const TensorType& predicted);
 void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes);
 void check_folds(const EnsemblePlan& plan);
 void check_batch(std::int64_t batch_size, std::int64_t learned, int member);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "dataflow/values/error.h"
+
 namespace actorflow {
 namespace {
 
@@ -43,13 +45,18 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-// The lower triangle whose product with its transposed is `a`, in its place. REQUIRES: a is positive
-// definite.
+// The lower triangle whose product with its transposed is `a`, in its place. Throws invalid_argument if
+// `a` is not positive definite, as it is but for rounding, and for numbers that are not finite.
 void decompose(Matrix& a) {
   for (std::size_t i = 0; i < a.rows; ++i)
     for (std::size_t k = 0; k <= i; ++k) {
       double sum = a(i, k);
       for (std::size_t j = 0; j < k; ++j) sum -= a(i, j) * a(k, j);
+      if (i == k && !(sum > 0 && std::isfinite(sum)))
+        throw invalid_argument(
+            "stacking: the regression of what the members predict has no single answer: they predict "
+            "the "
+            "same, or what is no number; expected a smaller regularization C, or other members");
       a(i, k) = i == k ? std::sqrt(sum) : sum / a(k, k);
     }
 }

@@ -182,8 +182,9 @@ T Job::param(const std::string& name, T otherwise) const {
 }
 
 // The main() of a program of jobs. Without a name on the command line the only job runs; --help says the
-// flags, among them those for several machines. Returns 0; or, with one line on standard error, 1 for a
-// failed job, 138 if a task is lost, 2 for bad arguments; 130 after Ctrl-C.
+// flags, among them those for several machines, and the job's own parameters, for which it calls its
+// function as far as the first result: nothing of the inputs is read. Returns 0; or, with one line on
+// standard error, 1 for a failed job, 138 if a task is lost, 2 for bad arguments; 130 after Ctrl-C.
 int run_jobs(int argc, const char* const* argv, const JobTable& jobs);
 
 }  // namespace actorflow

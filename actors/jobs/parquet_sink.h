@@ -38,8 +38,7 @@ class ParquetSink {
 
   void operator()(const T& record) {
     rows_.append(record);
-    if (rows_.rows() == most_rows || (rows_.rows() % rows_per_look == 0 && rows_.bytes() >= most_bytes))
-      flush();
+    if (rows_.rows() == most_rows || rows_.bytes() >= most_bytes) flush();
   }
   void finish() {
     if (rows_.rows() > 0) flush();
@@ -50,7 +49,6 @@ class ParquetSink {
  private:
   // Of a row group: it lies in memory until it is written, and depends on the records alone.
   static constexpr std::size_t most_rows = std::size_t{1} << 20, most_bytes = std::size_t{8} << 20;
-  static constexpr std::size_t rows_per_look = 16;
 
   void flush() {
     part_.expect_wanted();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/collectives/communicator.h"
+#include "actors/probes/point.h"
 #include "actors/task/server.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/contributions.h"
@@ -56,6 +57,7 @@ void on_ranks(Body body) {
 BOOST_AUTO_TEST_SUITE(shown_contributions)
 
 BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
+  Point::take_all();
   on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
     const Shape shape{1000};
     for (int use = 0; use < 300; ++use) {
@@ -67,6 +69,7 @@ BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
       if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
     }
   });
+  BOOST_TEST(Point::take_all().at("what another rank shows is read in place of a message") > 0u);
 }
 
 // Without a copy; each goes when its call is over.

@@ -23,8 +23,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 // In the order of the words.
 std::vector<std::string> counts_of(const JobCluster& job) {
   std::vector<std::string> counts;
-  for (const auto& [name, text] : files_of(job.file("out")))
+  for (const auto& [name, text] : files_of(job.file("out"))) {
+    if (name == "_SUCCESS") continue;
     for (const auto& line : lines_of(text)) counts.push_back(line.substr(line.find(',') + 1));
+  }
   return counts;
 }
 

@@ -55,21 +55,20 @@ BOOST_AUTO_TEST_CASE(parts_go_home_first_then_where_others_have_more_than_they_n
 
 BOOST_AUTO_TEST_CASE(a_part_that_runs_at_home_only_waits_for_no_other_task) {
   StageTracker tracker(std::vector<int>{0, 1, 2}, true, true);
-  const auto next = [&tracker](int task) {
-    return tracker.next(
-        task, 0, [task](std::size_t part) { return static_cast<int>(part) == task; }, no_spare);
+  const auto start_own = [&tracker](std::size_t task) {
+    const auto attempt = tracker.next(
+        static_cast<int>(task), 0, [task](std::size_t part) { return part == task; }, no_spare);
+    BOOST_REQUIRE(attempt);
+    return *attempt;
   };
-  BOOST_TEST(next(1)->part == 1u);
+  start_own(1);
   tracker.lose_task(1);  // while its part runs
   tracker.lose_task(0);  // before
-  const auto own = next(2);
-  BOOST_REQUIRE(own);
-  BOOST_TEST(tracker.accept(*own, 2, 0));
+  BOOST_TEST(tracker.accept(start_own(2), 2, 0));
   tracker.lose_task(2);  // when it is made
   tracker.remake_lost();
-  BOOST_TEST(next(2)->part == 2u);
-  BOOST_TEST(next(1)->part == 1u);
-  BOOST_TEST(next(0)->part == 0u);
+  for (const std::size_t task : {2, 1, 0}) start_own(task);
+  BOOST_TEST(!tracker.has_pending());
 }
 
 BOOST_AUTO_TEST_CASE(what_a_part_reads_must_be_there) {

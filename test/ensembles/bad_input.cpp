@@ -1,7 +1,9 @@
 // What ensembles refuse, and what they say.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "actors/ensembles/ensemble.h"
+#include "actors/ensembles/ridge_regression.h"
 #include "actors/models/fit/callbacks.h"
 #include "test/ensembles/support/flowers.h"
 #include "test/support/status_of.h"
@@ -100,6 +102,27 @@ BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
                         .method = EnsembleMethod::snapshot,
                         .callbacks = [](int) { return Callbacks{terminate_on_nan()}; }}),
                "leave out the callbacks");
+}
+
+BOOST_AUTO_TEST_CASE(classes_are_no_numbers) {
+  const auto [x, y] = three_clouds(30, 1);
+  const Model model = small_model(3);
+  for (const EnsembleMethod method : {EnsembleMethod::full_data, EnsembleMethod::stacking}) {
+    Ensemble means = ensemble(model, {.members = 2, .method = method, .vote = Vote::mean});
+    expect_error(error_of([&, &x = x, &y = y] {
+                   means.fit({x, y}, quiet(1));
+                 }),
+                 "for classes choose Vote::soft");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_regression_of_what_is_no_number_is_refused) {
+  const Tensor same = Tensor::of<double>({3, 2}, {1, 1, 2, 2, 4, 4}),
+               numbers = Tensor::of<double>({3, 1}, {1, 2, 3});
+  const Tensor nothing = Tensor::of<double>({2, 1}, {0, std::nan("")});
+  expect_error(error_of([&] { fit_ridge_regression(nothing, nothing, 1); }), "no single answer");
+  const LinearScores scores = fit_ridge_regression(same, numbers, 1);
+  expect_error(error_of([&] { scores(numbers); }), "asked with 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_hard_vote_has_no_probabilities) {

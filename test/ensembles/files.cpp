@@ -5,6 +5,7 @@
 #include "actors/ensembles/ensemble.h"
 #include "test/ensembles/support/flowers.h"
 #include "test/support/folder.h"
+#include "test/support/says.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -66,6 +67,25 @@ BOOST_AUTO_TEST_CASE(an_ensemble_of_several_inputs_is_saved_too) {
   BOOST_TEST(identical(first.predict_proba(columns_of(x)), second.predict_proba(columns_of(x))));
   second.export_onnx(folder.file("onnx"));
   BOOST_TEST(fs::exists(folder.file("onnx/model.onnx")));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused_and_changes_nothing) {
+  const auto [x, y] = three_clouds(60, 1);
+  const Folder seeing, other, two;
+  EnsembleOptions options{.members = 2, .method = EnsembleMethod::stacking, .passthrough = true};
+  trained(options).save(seeing.path());
+  options.passthrough = false;
+  Ensemble blind = trained(options);
+  const Tensor before = blind.predict_proba(x);
+  BOOST_CHECK_EXCEPTION(blind.load(seeing.path()), Error, says("its passthrough is 1"));
+  BOOST_TEST(identical(blind.predict_proba(x), before));
+  const Model of_two = model_of_two_inputs(3);
+  Ensemble pair = ensemble(of_two, {.members = 2}), single = untrained({.members = 2});
+  trained({.members = 2}).save(other.path());
+  BOOST_CHECK_EXCEPTION(pair.load(other.path()), Error, says("'example_1' is missing"));
+  pair.fit({columns_of(x), {y}}, quiet(1));
+  pair.save(two.path());
+  BOOST_CHECK_EXCEPTION(single.load(two.path()), Error, says("more than 1 inputs"));
 }
 
 BOOST_AUTO_TEST_CASE(members_that_are_left_must_have_a_weight) {

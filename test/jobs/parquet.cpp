@@ -225,8 +225,10 @@ BOOST_AUTO_TEST_CASE(columns_are_chosen_by_name_or_are_the_first) {
 }
 
 BOOST_AUTO_TEST_CASE(a_null_where_no_optional_is_names_its_place) {
-  const std::string error = error_of([] {
-    all_of<std::pair<std::int64_t, std::int32_t>>(files()("types.parquet"), {"row", "int32"});
+  JobOptions options = some_parts();
+  options.threads = 1;  // the first of the parts fails, which all have such a null
+  const std::string error = error_of([&] {
+    all_of<std::pair<std::int64_t, std::int32_t>>(files()("types.parquet"), {"row", "int32"}, options);
   });
   BOOST_TEST(contains(error, "column 2: expected int32, got no value (null)"), error);
   BOOST_TEST(contains(error, "types.parquet', row 3 of row group 0: \"3, null\""), error);
@@ -431,7 +433,7 @@ BOOST_AUTO_TEST_CASE(a_large_part_has_several_row_groups_and_an_empty_one_none) 
                          }});
   };
   const auto large = file(folder.file("large/part-00000-of-00001.parquet"));
-  BOOST_TEST(large->row_groups().size() == 2u);
+  BOOST_TEST(large->row_groups().size() == 3u);
   BOOST_TEST(large->columns().at(0).name == "column_1");
   job.from(numbers, 1).filter([](std::int64_t) { return false; }).write_parquet(folder.file("empty"));
   const auto empty = file(folder.file("empty/part-00000-of-00001.parquet"));
@@ -442,7 +444,7 @@ BOOST_AUTO_TEST_CASE(a_large_part_has_several_row_groups_and_an_empty_one_none) 
 BOOST_AUTO_TEST_CASE(what_parquet_does_not_hold_is_refused_and_leaves_no_file) {
   const test::Folder folder;
   Job job(some_parts());
-  const auto texts = job.from(std::vector<std::string>{"good", "bad \xff"});
+  const auto texts = job.from(std::vector<std::string>{"good", "bad \xff"}, 1);
   const auto error = [&](std::vector<std::string> columns) {
     return error_of([&] { texts.write_parquet(folder.file("out"), {.columns = std::move(columns)}); });
   };

@@ -1,5 +1,6 @@
 // Jobs on several tasks as datasets: each task that trains has its share of the records.
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <mutex>
@@ -104,6 +105,20 @@ BOOST_AUTO_TEST_CASE(each_task_has_every_so_manieth_record_when_the_job_has_ende
   }
 }
 
+// Which is emptied when the job has ended.
+BOOST_AUTO_TEST_CASE(shares_outlive_the_work_folder_of_their_job) {
+  const test::Folder folder;
+  JobOptions options = test::small_parts();
+  options.work_folder = folder.file("work");
+  options.records_on_disk = true;
+  LocalCluster cluster({{"worker", 2}}, 2);
+  const auto datasets = datasets_of(
+      cluster, [](Job& job) { return job.from(numbers(1000), 7).batch(10).dataset(); }, options);
+  BOOST_TEST(std::filesystem::is_empty(options.work_folder));
+  BOOST_TEST(values_of(datasets.at("/job:worker/task:1")) == every(numbers(1000), 2, 1),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(fewer_records_than_tasks_leave_some_without_any) {
   LocalCluster cluster({{"worker", 3}}, 3);
   const auto two =
@@ -124,6 +139,10 @@ BOOST_AUTO_TEST_CASE(parameter_servers_have_no_share) {
   // Nobody waits for one that has no share: it may come when the job has ended.
   if (const auto ps = datasets.find("/job:ps/task:0"); ps != datasets.end())
     BOOST_TEST(values_of(ps->second).empty());
+  const auto records =
+      datasets_of(cluster, [](Job& job) { return dataset_of(job.from(numbers(5), 3)); });
+  if (const auto ps = records.find("/job:ps/task:0"); ps != records.end())
+    BOOST_TEST(values_of(ps->second.batch(2)).empty());
 }
 
 BOOST_AUTO_TEST_CASE(elements_of_other_tasks_are_passed_over_and_else_refused) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "dataflow/values/borrowed_buffer.h"
 #include "schema/io/shared_place.h"
@@ -86,7 +87,10 @@ std::size_t Board::place_of_contribution() const { return head_bytes + use_ % 2 
 bool Board::show(int rank, const Tensor& contribution) {
   if (!may_show_ || !contribution.valid() || contribution.size_bytes() != bytes_) return false;
   if (!has_shown_) {
-    const auto place = place_of(contribution.buffer(), own_.memory.buffer());
+    // A smaller one would be copied by the message that lets it go, and not be held for who reads it.
+    const auto place = bytes_ < large_message_bytes
+                           ? std::nullopt
+                           : place_of(contribution.buffer(), own_.memory.buffer());
     auto* const to = static_cast<std::byte*>(own_.memory.mutable_data()) + place_of_contribution();
     if (!place) std::memcpy(to, contribution.data(), bytes_);
     in_place_[use_ % 2] = place ? contribution : Tensor();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
+#include "actors/probes/point.h"
 #include "actors/runtime/clock.h"
 
 namespace actorflow {
@@ -18,6 +19,8 @@ constexpr std::size_t most_bytes = std::size_t{512} << 10;
 // Of a rank's pages in a group: those who read them hold them.
 constexpr std::size_t most_page_bytes = std::size_t{16} << 20;
 constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
+
+Point read_from_board("what another rank shows is read in place of a message");
 
 void wait_a_few_cycles() {
 #if defined(__x86_64__)
@@ -55,10 +58,11 @@ void RankGroup::enter_board(Entry& entry) {
   Name& name = entry.second;
   const Agreed& agreed = *name.agreed;
   if (name.board && name.board->version() != agreed.version) drop_board(name);
-  if (name.use->number == agreed.of.use || !is_for_board(agreed)) return;
+  if (name.use->number == agreed.of.use) return;
+  if (!is_for_board(agreed)) return name.pages.clear();
   const std::size_t bytes = contribution_bytes(agreed.call);
   if (!name.board) {
-    if (page_bytes() + Board::page_bytes(bytes) > most_page_bytes) return;
+    if (page_bytes() + Board::page_bytes(bytes) > most_page_bytes) return name.pages.clear();
     name.board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes);
     const Tensor page = name.board->make_page(mail_.task()->sending_device->allocator());
     for (int rank = 0; rank < mail_.size(); ++rank)
@@ -83,7 +87,9 @@ void RankGroup::drop_board(Name& name) {
 void RankGroup::on_page(const Page& page, const Tensor& memory) {
   if (spin_.count() == 0 || page.from < 0 || page.from >= mail_.size()) return;
   Name& name = names_[page.of.name];
-  if (!name.agreed || name.agreed->version <= page.version) name.pages.emplace_back(page, memory);
+  if (name.agreed && name.agreed->version > page.version) return;
+  std::erase_if(name.pages, [&](const auto& older) { return older.first.from == page.from; });
+  name.pages.emplace_back(page, memory);
 }
 
 // Looks for what the others show: again and again, for a while, if the caller waits anyway.
@@ -125,6 +131,7 @@ void RankGroup::look_at_board(Entry& entry) {
     all = take_shown();
   }
   // What is not added now may be gone when it is.
+  if (!shown.empty()) read_from_board.hit();
   for (auto& [rank, theirs] : shown)
     use.operation->receive(rank, 0, {rows}, all ? std::move(theirs) : theirs.clone());
 }

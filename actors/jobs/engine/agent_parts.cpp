@@ -79,7 +79,9 @@ void JobAgent::try_spawn(const AttemptId& id, Attempt& attempt) {
 
 void JobAgent::spawn(const AttemptId& id, Attempt& attempt) {
   const Stage& stage = stages_.at(id.stage);
-  const bool writes_chunks = stage.spec->keeps && !tools_.work_folder.empty();
+  // What a task alone keeps outlives the job, and so its folder, and no other process may have it.
+  const bool writes_chunks =
+      stage.spec->keeps && stage.spec->owners.empty() && !tools_.work_folder.empty();
   attempt.runner = self_->spawn(
       part_actor,
       PartAssignment{

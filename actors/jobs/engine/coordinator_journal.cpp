@@ -73,7 +73,7 @@ void JobCoordinator::recall_part(Stage& stage, const JournaledPart& made) {
 void JobCoordinator::note(const AttemptId& id, Stage& stage, const PartOutcome& outcome) {
   const auto part = static_cast<std::size_t>(id.part);
   if (stage.takes_over.contains({part, id.attempt})) return taken_over.hit();
-  if (!order_.mail->journal) return;
+  if (!order_.mail->journal || !stage.spec->owners.empty()) return;
   const auto& skips = stage.skips[part];
   caf::anon_send(order_.mail->journal,
                  JournaledPart{id.stage, id.part, {skips.begin(), skips.end()}, outcome});

@@ -132,6 +132,7 @@ void JobCoordinator::on(int from, PartMade& made) {
   const auto part = static_cast<std::size_t>(made.id.part);
   if (!made.status.ok()) return on_failed(from, stage, {made.id, std::move(made.status), {}});
   if (!stage.tracker.accept(made.id.in_stage(), from, now())) return;
+  undelivered_.erase(from);
   leave(from);
   drop_others(made.id.stage, stage, part);
   if (!stage.spec) return;  // nobody wants it any more

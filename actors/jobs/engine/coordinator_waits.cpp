@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "actors/jobs/engine/job_coordinator.h"
@@ -69,7 +70,7 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
 bool JobCoordinator::are_apart(const PartNotRun& part, int from) const {
   if (!part.missing || part.status.code != Code::unavailable) return false;
   const int holder = part.missing->holder, own = order_.mail->own();
-  return holder >= 0 && holder != from && holder != own && from != own &&
+  return holder >= 0 && holder < std::ssize(tasks_) && holder != from && holder != own && from != own &&
          tasks_[static_cast<std::size_t>(holder)].incarnation != 0;
 }
 

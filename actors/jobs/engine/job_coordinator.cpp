@@ -79,7 +79,7 @@ JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> 
 
 void JobCoordinator::begin(const CoordinateStage& order) {
   current_ = order.number;
-  undelivered_ = 0;
+  undelivered_.clear();
   const auto homes = homes_of(*order.spec, stages_);
   Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
   if (!recall(order.number, stage)) return;
@@ -141,10 +141,9 @@ void JobCoordinator::on_undelivered(int task, const Status& why) {
   spdlog::warn("{}: a message of {} did not come: {}", order_.mail->name_of(order_.mail->own()),
                order_.mail->name_of(task), why.message);
   lose(task);
-  if (++undelivered_ >= order_.max_attempts)
-    return fail(
-        {why.code, fmt::format("{} messages of the job's tasks did not come; the last one, of {}: {}",
-                               undelivered_, order_.mail->name_of(task), why.message)});
+  if (const unsigned lost = ++undelivered_[task]; lost >= order_.max_attempts)
+    return fail({why.code, fmt::format("{} messages of {} did not come; the last one: {}", lost,
+                                       order_.mail->name_of(task), why.message)});
   assign();
 }
 
@@ -297,7 +296,7 @@ void JobCoordinator::end_stage(Status status) {
   }
   const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
   for (std::size_t task = 0; task < tasks_.size(); ++task)
-    if (tasks_[task].ready == number && !lacks_own(stage, static_cast<int>(task)))
+    if (tasks_[task].ready == number && (!done.status.ok() || !lacks_own(stage, static_cast<int>(task))))
       order_.mail->to_agent(static_cast<int>(task), done);
   if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
 }

@@ -166,10 +166,10 @@ class JobCoordinator {
   // Tasks that have come to a stage that is over, and lack what they alone keep of it.
   std::map<int, StageNumber> catching_up_;
   std::uint64_t skipped_ = 0;
-  std::uint64_t changes_ = 0;          // how often a task has come or was lost
-  std::size_t not_whole_ = 0;          // files that could not be taken over
-  unsigned undelivered_ = 0;           // messages, while this stage runs
-  std::uint64_t spilled_by_lost_ = 0;  // bytes, of tasks
+  std::uint64_t changes_ = 0;            // how often a task has come or was lost
+  std::size_t not_whole_ = 0;            // files that could not be taken over
+  std::map<int, unsigned> undelivered_;  // messages of each task since it last made a part of this stage
+  std::uint64_t spilled_by_lost_ = 0;    // bytes, of tasks
   std::optional<EndJob> end_;
   double ended_ = 0;
 };

@@ -1,6 +1,7 @@
 // Rows of Parquet files as records.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
@@ -10,6 +11,9 @@
 #include "schema/parquet/parquet_record.h"
 
 namespace actorflow {
+
+// A page, packed and not, and a dictionary, of the sizes that are usual.
+inline constexpr std::size_t least_column_bytes = std::size_t{4} << 20;
 
 template <class T>
 struct ParquetFormat {
@@ -21,8 +25,10 @@ struct ParquetFormat {
   // `from`: an OpenSplit of sources.h, which includes this header.
   template <class OpenSplit, class Next>
   void read(const OpenSplit& from, Next& next) const {
-    ParquetSplit split(from.part.storage(), from.path, from.split, *table, from.part.memory_bytes(),
-                       sample);
+    // Pages of all columns are there at once, however many parts run here.
+    const std::size_t memory =
+        std::max(from.part.memory_bytes(), least_column_bytes * table->fields.size());
+    ParquetSplit split(from.part.storage(), from.path, from.split, *table, memory, sample);
     while (const std::size_t rows = split.next()) {
       from.passed(split.offset(), 0, 0);
       pass_on(from, split, rows, next);

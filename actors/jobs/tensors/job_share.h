@@ -136,6 +136,7 @@ auto share_of(const Collection<Pipe>& records,
 
 template <class T>
 Dataset shared_dataset(RecordShare<T> share) {
+  if (share.own < 0) share.all = 0;
   return Dataset([share = std::move(share)](const InputContext&) -> StageRef {
     return std::make_unique<ShareStage<T>>(share);
   });
@@ -146,7 +147,7 @@ template <class T>
 Dataset own_dataset(RecordShare<T> share) {
   const int shares = share.shares, own = share.own;
   const Dataset all = shared_dataset(std::move(share));
-  return own < 0 ? all.take(0) : all.shard(shares, own);
+  return own < 0 ? all : all.shard(shares, own);
 }
 
 }  // namespace actorflow

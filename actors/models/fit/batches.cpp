@@ -66,7 +66,7 @@ std::optional<std::int64_t> FitBatches::steps() const {
 // Without looking at them: those of a job's dataset may lie on other tasks.
 std::int64_t FitBatches::count_examples() const {
   constexpr std::int64_t some = std::int64_t{1} << 20;
-  const StageRef elements = elements_.open({&server_.runtime()->storage(), nullptr});
+  const StageRef elements = elements_.open({&server_.runtime()->storage(), &server_.runtime()->team()});
   elements->restart(0);
   std::int64_t count = 0;
   for (std::int64_t passed = some; passed == some; count += passed) passed = elements->skip(some);

@@ -199,6 +199,8 @@ class ArrowWriter final : public ParquetWriter {
       throw;
     } catch (const std::exception& error) {
       sink_->rethrow();
+      const auto* refused = dynamic_cast<const parquet::ParquetStatusException*>(&error);
+      if (refused && refused->status().IsOutOfMemory()) throw std::bad_alloc();
       throw Error(Code::internal, "'" + name_ + "' cannot be written: " + error.what());
     }
   }

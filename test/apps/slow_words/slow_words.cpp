@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "actors/jobs/job.h"
@@ -38,10 +40,8 @@ auto counts(Job& job, ReadLine line) {
       .sort_by([](const auto& pair) { return pair.first; });
 }
 
-void write_share(Job& job, const std::string& folder) {
-  const auto at_once = [](std::string_view line) { return line; };
-  const auto share = share_of(counts(job, at_once).map([](const auto& pair) { return pair.second; }));
-  const StageRef stage = own_dataset(share).open({&job.state()->storage(), nullptr});
+void write(const RecordShare<std::int64_t>& share, Storage& storage, const std::string& folder) {
+  const StageRef stage = own_dataset(share).open({&storage, nullptr});
   stage->restart(0);
   std::ofstream file(folder + "/share" + std::to_string(share.own));
   for (Tuple count; stage->next(count);) file << count[0].values<std::int64_t>()[0] << "\n";
@@ -49,7 +49,12 @@ void write_share(Job& job, const std::string& folder) {
 
 void slow_words(Job& job) {
   const std::string shares = job.param("shares", "");
-  if (!shares.empty()) write_share(job, shares);
+  std::optional<RecordShare<std::int64_t>> share;  // kept, so that a task that comes back gets its own
+  if (!shares.empty()) {
+    const auto at_once = [](std::string_view line) { return line; };
+    share = share_of(counts(job, at_once).map([](const auto& pair) { return pair.second; }));
+    write(*share, job.state()->storage(), shares);
+  }
   counts(job, slowly).write_csv(job.param("output"));
 }
 
