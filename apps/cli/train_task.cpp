@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -38,10 +39,11 @@ int serve(Server& server, const TrainOptions& options, const Interrupts& interru
   return interrupts.requested() ? interrupted_run : success;
 }
 
-// Where people see the progress. Ranks that a launcher such as mpirun starts share a terminal, on which
-// the chief speaks for all.
+// Where people see the progress. Ranks that mpirun or srun starts share a terminal, on which the chief
+// speaks for all; `actorflow launch` says of each line whose it is.
 std::FILE* progress_output(const TrainFlags& flags, bool is_chief) {
-  if (!is_chief && launched_rank()) return nullptr;
+  const bool has_our_launcher = std::getenv(step_report_variable) != nullptr;
+  if (!is_chief && !has_our_launcher && launched_rank()) return nullptr;
   return flags.report == "-" ? stderr : stdout;
 }
 
