@@ -147,18 +147,9 @@ void make_members(Ensemble& members, const Flags& flags, const LabelledData& dat
     if (job.coordinates()) spdlog::warn("left out: {}", left_out);
 }
 
-LabelledData load_from(const std::string& path) {
-  try {
-    return load_data(path);
-  } catch (const Error& error) {
-    if (error.code() != Code::not_found) throw;
-    throw Error(error.code(), fmt::format("{} with --data", error.what()));
-  }
-}
-
 LabelledData load(const Flags& flags) {
   const std::string path = data_path(flags.data.empty() ? flags.name : flags.data);
-  LabelledData data = load_from(path);
+  LabelledData data = load_data_of_flags(path, "--data");
   if (!data.all_to_train_on)
     throw invalid_argument(path + " is a text; an ensemble learns images or a table");
   return data;

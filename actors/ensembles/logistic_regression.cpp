@@ -5,8 +5,6 @@
 #include <deque>
 #include <numeric>
 
-#include "actors/ensembles/votes.h"
-
 namespace actorflow {
 namespace {
 
@@ -130,9 +128,8 @@ bool take_step(const Objective& objective, Vector& w, double& value, Vector& gra
 
 }  // namespace
 
-LogisticRegression fit_logistic_regression(const Tensor& features,
-                                           const std::vector<std::int64_t>& labels, std::int64_t classes,
-                                           double c) {
+LinearScores fit_logistic_regression(const Tensor& features, const std::vector<std::int64_t>& labels,
+                                     std::int64_t classes, double c) {
   const Objective objective(features, labels, classes, c);
   Vector w(objective.size()), gradient;
   double value = objective(w, gradient);
@@ -150,12 +147,8 @@ LogisticRegression fit_logistic_regression(const Tensor& features,
   }
   const std::int64_t count = features.shape()[1];
   const auto biases = w.end() - static_cast<std::ptrdiff_t>(classes);
-  return {{Tensor::of<double>({count, classes}, {w.begin(), biases}),
-           Tensor::of<double>({classes}, {biases, w.end()})}};
-}
-
-Tensor LogisticRegression::predict_proba(const Tensor& features) const {
-  return probabilities_of((*this)(features));
+  return {Tensor::of<double>({count, classes}, {w.begin(), biases}),
+          Tensor::of<double>({classes}, {biases, w.end()})};
 }
 
 }  // namespace actorflow

@@ -108,11 +108,10 @@ void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes)
 }
 
 void check_numbers(const Tensor& expected, const TensorType& predicted) {
-  const bool floating = expected.dtype() == DType::float32 || expected.dtype() == DType::float64;
   const std::int64_t rows = expected.shape()[0];
   std::int64_t columns = 1;
   for (int axis = 1; axis < predicted.shape.rank(); ++axis) columns *= predicted.shape[axis];
-  if (floating && expected.elements() == rows * columns) return;
+  if (is_floating(expected.dtype()) && expected.elements() == rows * columns) return;
   throw invalid_argument(
       fmt::format("members of this ensemble predict {}, of which means are taken, but what they learn "
                   "is {}: expected "

@@ -32,15 +32,6 @@ double default_learning_rate(const std::string& optimizer) {
   return 0.001;
 }
 
-LabelledData load_from(const std::string& path, std::int64_t block) {
-  try {
-    return load_data(path, block);
-  } catch (const Error& error) {
-    if (error.code() != Code::not_found) throw;
-    throw Error(error.code(), fmt::format("{} with --data or --data_dir", error.what()));
-  }
-}
-
 // "" as it is.
 std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
@@ -170,7 +161,7 @@ LabelledData TrainFlags::load(TrainOptions& options, int workers) const {
     throw UsageError("the project's data are not beside the program; name a folder with --data");
   std::int64_t block = 0;
   check_usage([&] { block = block_of(options.model); });
-  LabelledData loaded = load_from(path, block);
+  LabelledData loaded = load_data_of_flags(path, "--data or --data_dir", block);
   if (options.batch_size > loaded.train_count)
     throw UsageError(fmt::format("--batch-size is {}, but there are {} {} to train on",
                                  options.batch_size, loaded.train_count, loaded.noun));

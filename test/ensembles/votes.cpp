@@ -49,7 +49,7 @@ void expect_stacking(bool passthrough, const std::vector<double>& expected) {
   const Tensor features = stacked_features({.passthrough = passthrough}, probabilities,
                                            {Tensor::of<double>({sk::rows, 1}, numbers)});
   const auto regression = fit_logistic_regression(features, sk::labels, sk::classes, 1);
-  expect_near(regression.predict_proba(features), expected, 1e-5);
+  expect_near(probabilities_of(regression(features)), expected, 1e-5);
 }
 
 void expect_stacked_numbers(bool passthrough, const std::vector<double>& expected) {

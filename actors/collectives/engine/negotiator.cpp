@@ -12,12 +12,6 @@ using namespace rank_messages;
 constexpr std::int64_t ring_chunk_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t most_ring_chunks = 64;
 
-std::int64_t bytes_of(const CollectiveCall& call) {
-  std::int64_t elements = 1;
-  for (const auto dim : call.dims) elements *= dim;
-  return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
-}
-
 // A ring's sums travel before they are whole: compressed, each rank would round them again. And a rank
 // alone adds nothing in a ring, so that nothing would be scaled.
 bool has_no_ring(const CollectiveCall& call, int ranks) {
@@ -27,7 +21,8 @@ bool has_no_ring(const CollectiveCall& call, int ranks) {
 Algorithm algorithm_of(const CollectiveCall& call, int ranks, const PlanOptions& options) {
   const bool is_sum = call.kind == CollectiveKind::all_reduce;
   if (options.algorithm == Algorithm::automatic)
-    return is_sum ? choose_all_reduce(ranks, bytes_of(call), options.cost) : Algorithm::doubling;
+    return is_sum ? choose_all_reduce(ranks, contribution_bytes(call), options.cost)
+                  : Algorithm::doubling;
   if (is_sum && options.algorithm == Algorithm::ring && has_no_ring(call, ranks))
     return Algorithm::rabenseifner;
   return !is_sum && options.algorithm == Algorithm::rabenseifner ? Algorithm::doubling
@@ -35,6 +30,12 @@ Algorithm algorithm_of(const CollectiveCall& call, int ranks, const PlanOptions&
 }
 
 }  // namespace
+
+std::int64_t contribution_bytes(const CollectiveCall& call) {
+  std::int64_t elements = 1;
+  for (const auto dim : call.dims) elements *= dim;
+  return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
+}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
@@ -77,7 +78,7 @@ std::optional<std::string> Negotiator::objection(const Name& entry) const {
 void Negotiator::agree(const std::string& name, Name& entry) {
   entry.decided = entry.use;
   entry.agreed = entry.calls.begin()->second;
-  const std::int64_t bytes = bytes_of(*entry.agreed);
+  const std::int64_t bytes = contribution_bytes(*entry.agreed);
   mail_.to_all(Agreed{{name, entry.use},
                       ++entry.version,
                       *entry.agreed,

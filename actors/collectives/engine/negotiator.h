@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +20,9 @@ struct PlanOptions {
   // nobody shows it anything.
   std::chrono::microseconds spin{};
 };
+
+// Of what a rank brings; 0 for a call without a dtype.
+std::int64_t contribution_bytes(const CollectiveCall& call);
 
 // Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a
 // use of a name that they have agreed on, all propose.

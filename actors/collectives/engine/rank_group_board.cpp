@@ -28,12 +28,6 @@ void wait_a_few_cycles() {
 #endif
 }
 
-std::size_t contribution_bytes(const CollectiveCall& call) {
-  std::size_t bytes = call.element_bytes();
-  for (const auto dim : call.dims) bytes *= static_cast<std::size_t>(dim);
-  return bytes;
-}
-
 }  // namespace
 
 // Everybody sends all to everybody, once.

@@ -27,4 +27,13 @@ LabelledData load_data(const std::string& path, std::int64_t block) {
                   is_cifar10 ? how_to_get_cifar10() + "; " : ""));
 }
 
+LabelledData load_data_of_flags(const std::string& path, const std::string& flags, std::int64_t block) {
+  try {
+    return load_data(path, block);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    throw Error(error.code(), fmt::format("{} with {}", error.what(), flags));
+  }
+}
+
 }  // namespace actorflow

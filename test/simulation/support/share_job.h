@@ -100,13 +100,9 @@ inline void expect_share(SimCluster& sim, const std::vector<std::string>& all, i
 // them, and all of them if nothing was disturbed.
 inline void deal_out_through(const std::vector<FaultKind>& kinds, int tasks) {
   const auto& all = undisturbed_counts();
-  SimOptions options = of_this_seed({});
-  options.restart_failed = 1s;
-  options.longest_kernel = 4ms;
+  const SimOptions options = options_of_a_short_job();
   SimCluster sim({{"local", tasks}}, options);
-  sim.apply(random_fault_plan(
-      options.seed, sim.cluster().all_tasks(),
-      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+  disturb_a_short_job(sim, options.seed, kinds);
   sim.start(share_until_the_first_has_its_own).finish();
   expect_no_task_has_ended_itself(sim);
   sim.storage().files().set_failures(0);

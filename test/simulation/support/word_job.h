@@ -108,19 +108,30 @@ inline void expect_no_task_has_ended_itself(const SimCluster& sim) {
   if (!ends.empty()) throw std::runtime_error("a task has ended itself, because " + ends.front());
 }
 
+// Of a job that takes some 100 ms.
+inline SimOptions options_of_a_short_job() {
+  SimOptions options = of_this_seed({});
+  options.restart_failed = 1s;
+  options.longest_kernel = 4ms;
+  return options;
+}
+// Its tasks fail in these ways while it runs; in none if there are no ways.
+inline void disturb_a_short_job(SimCluster& sim, std::uint64_t seed,
+                                const std::vector<FaultKind>& kinds) {
+  sim.apply(random_fault_plan(
+      seed, sim.cluster().all_tasks(),
+      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+}
+
 // Throws unless the files are those of a run that nothing disturbs. `shuffled`: how records travel
 // between the tasks.
 inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1,
                                 Compression shuffled = Compression::lz4) {
   const WordFiles expected = undisturbed_words();
   if (expected.size() != 5) throw std::logic_error("four parts and _SUCCESS were expected");
-  SimOptions options = of_this_seed({});
-  options.restart_failed = 1s;
-  options.longest_kernel = 4ms;
+  const SimOptions options = options_of_a_short_job();
   SimCluster sim({{"local", tasks}}, options);
-  sim.apply(random_fault_plan(
-      options.seed, sim.cluster().all_tasks(),
-      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+  disturb_a_short_job(sim, options.seed, kinds);
   auto run = sim.start(
       [tasks, shuffled](SimTask& task) { tasks == 1 ? run_alone(task) : run_task(task, shuffled); });
   run.finish("/job:local/task:0");
