@@ -7,6 +7,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -14,6 +17,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/jobs/words.h"
+#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 
 using namespace actorflow;
@@ -66,7 +70,9 @@ struct Options {
 
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Code::not_found, "cannot read " + path);
+  if (!file || std::filesystem::is_directory(path))
+    throw Error(Code::not_found, fmt::format("cannot read '{}': expected a text, but {}", path,
+                                             file ? "it is a folder" : std::strerror(errno)));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -130,7 +136,7 @@ int main(int argc, char** argv) {
   app.add_option("text", options.text, "The file");
   app.add_option("--hosts", options.hosts, "Addresses of the two tasks; none: both in this process");
   app.add_option("--task", options.task, "The number of this task")->check(CLI::Range(0, 1));
-  app.add_option("--rounds", options.rounds, "How often the text is counted");
+  app.add_option("--rounds", options.rounds, "How often the text is counted")->check(positive_number());
   app.add_option("--top", options.top, "How many words are printed");
   return run_program(app, argc, argv, [&] {
     if (options.hosts.empty() && options.text.empty()) throw UsageError("which TEXT is to be counted?");

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string_view>
@@ -65,6 +66,12 @@ struct Flags {
         damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
     if (options.members == 0) throw invalid_argument("--members: expected 2 or more, got 0");
+    if (epochs < 1) throw invalid_argument(fmt::format("--epochs: expected 1 or more, got {}", epochs));
+    if (batch_size < 1)
+      throw invalid_argument(fmt::format("--batch_size: expected 1 or more, got {}", batch_size));
+    if (!(rate >= 0) || !std::isfinite(rate))
+      throw invalid_argument(fmt::format(
+          "--learning_rate: expected a number above 0, or 0 for the model's own, got {}", rate));
     options.method = chosen("method", methods, method);
     options.vote = chosen("vote", votes, vote);
   }
@@ -184,19 +191,23 @@ void learn(Job& job) {
   if (!flags.onnx.empty()) members.export_onnx(flags.onnx);
 }
 
-constexpr const char* parameters =
-    "What an ensemble is:\n"
-    "  --members 8             how many; of snapshots, the cycles of one training\n"
-    "  --method full_data      bagging, stacking or snapshot\n"
-    "  --vote soft             or hard\n"
-    "  --model mlp             lenet, resnet20 or fast, of images; --hidden 64,32: of mlp\n"
-    "  --epochs --batch_size --learning_rate --seed   of each member's training\n"
-    "  --max_samples 1         of bagging: the share of the examples that is drawn for a member\n"
-    "  --folds 5 --passthrough false   of stacking\n"
+// Beside their defaults, which the help of run_jobs() has.
+constexpr const char* meanings =
+    "What the parameters mean:\n"
+    "  --members               how many, 2 or more; of snapshots, the cycles of one training\n"
+    "  --method                full_data, bagging, stacking or snapshot\n"
+    "  --vote                  soft or hard\n"
+    "  --model                 mlp, or of images lenet, resnet20 or fast; --hidden 64,32: of mlp\n"
+    "  --epochs --batch_size --learning_rate --seed   of each member's training; a rate of 0 is the "
+    "model's own\n"
+    "  --max_samples           of bagging: the share of the examples that is drawn for a member\n"
+    "  --folds --passthrough   of stacking\n"
     "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"
     "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
     "  --load DIR              takes the members that --save has written, and trains none; with\n"
     "                          --damaged left_out without those whose files are damaged";
+
+bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h"; }
 
 }  // namespace
 
@@ -204,7 +215,6 @@ int main(int argc, char** argv) {
   const int status =
       run_jobs(argc, argv, {{"cifar10", learn}, {"digits", learn}, {"iris", learn}, {"mnist", learn}});
   const std::span arguments(argv, static_cast<std::size_t>(argc));
-  if (std::ranges::find(arguments, std::string_view("--help")) != arguments.end())
-    fmt::print("\n{}\n", parameters);
+  if (std::ranges::any_of(arguments, asks_for_help)) fmt::print("{}\n", meanings);
   return status;
 }

@@ -73,6 +73,8 @@ MakeRow rows_with(const std::string& keys) {
 
 void gensort(Job& job) {
   const auto records = job.param<std::int64_t>("records", 1'000'000);
+  if (records < 0)
+    throw invalid_argument("--records: expected 0 or more, got " + std::to_string(records));
   const MakeRow make = rows_with(job.param("keys", "uniform"));
   std::vector<std::int64_t> begins;
   for (std::int64_t begin = 0; begin < records; begin += block) begins.push_back(begin);

@@ -8,6 +8,7 @@
 #include "actors/jobs/job.h"
 #include "actors/jobs/tensors/batches.h"
 #include "apps/training/end_of_input.h"
+#include "dataflow/values/error.h"
 
 using namespace actorflow;
 
@@ -27,9 +28,17 @@ Example parse(std::vector<std::int64_t> numbers) {
   return example;
 }
 
+// One parameter that is a number of things.
+int count_of(Job& job, const std::string& name, int otherwise) {
+  const int count = job.param(name, otherwise);
+  if (count < 1)
+    throw invalid_argument("--" + name + ": expected 1 or more, got " + std::to_string(count));
+  return count;
+}
+
 void learn(Job& job) {
   const auto examples = job.read_csv<std::vector<std::int64_t>>(job.param("input")).map(parse);
-  const int epochs = job.param("epochs", 1), features = job.param("features", 784);
+  const int epochs = count_of(job, "epochs", 1), features = count_of(job, "features", 784);
   const double rate = job.param("rate", 0.1);
   Server server = Server::local();
   server.serve_input("examples", examples.batch(64).dataset().repeat(epochs).prefetch(2));

@@ -11,18 +11,19 @@ namespace {
 
 // Of what a part has made.
 struct Piece {
-  std::int64_t part = 0, number = 0, pieces = 0;
+  std::int64_t part = 0, begin = 0, whole_bytes = 0;
   std::string bytes;
 };
 
 // One piece at least.
 std::vector<Piece> cut(std::int64_t part, const std::string& bytes, std::size_t piece_bytes) {
-  const auto pieces = static_cast<std::int64_t>(
-      std::max<std::size_t>(1, (bytes.size() + piece_bytes - 1) / piece_bytes));
   std::vector<Piece> all;
-  for (std::int64_t number = 0; number < pieces; ++number)
-    all.push_back({part, number, pieces,
-                   bytes.substr(static_cast<std::size_t>(number) * piece_bytes, piece_bytes)});
+  std::size_t begin = 0;
+  do {
+    all.push_back({part, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(bytes.size()),
+                   bytes.substr(begin, piece_bytes)});
+    begin += piece_bytes;
+  } while (begin < bytes.size());
   return all;
 }
 
@@ -32,27 +33,76 @@ std::size_t piece_bytes_of(std::size_t parts) {
   return std::clamp<std::size_t>(at_once / std::max<std::size_t>(parts, 1), 1, most);
 }
 
+// A partition alone, as the only part.
+template <class Pipe>
+struct OnePartition {
+  using Record = typename Pipe::Record;
+  static constexpr bool is_cheap = false;
+
+  Pipe all;
+  std::size_t number;
+
+  template <class Next>
+  void run(Part& part, std::size_t, Next&& next) const {
+    all.run(part, number, next);
+  }
+  SourceFacts facts() const {
+    SourceFacts facts = all.facts();
+    facts.parts = [] { return std::size_t{1}; };
+    facts.inputs = [inputs = facts.inputs, number = number](std::size_t) { return inputs(number); };
+    return facts;
+  }
+  void describe(PlanStage& plan) const { all.describe(plan); }
+};
+
+template <class Pipe>
+Collection<OnePartition<Pipe>> one_partition(const Collection<Pipe>& all, std::size_t number) {
+  return all.with(OnePartition<Pipe>{all.pipe(), number});
+}
+
+// Pieces that have come, where they belong.
+class Wholes {
+ public:
+  explicit Wholes(std::size_t parts) : parts_(parts) {}
+
+  void add(const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      std::string& whole = parts_[static_cast<std::size_t>(piece.part)];
+      whole.resize(static_cast<std::size_t>(piece.whole_bytes));
+      std::ranges::copy(piece.bytes, whole.begin() + piece.begin);
+    }
+  }
+  std::size_t largest() const {
+    std::size_t bytes = 0;
+    for (const std::string& whole : parts_) bytes = std::max(bytes, whole.size());
+    return bytes;
+  }
+  std::vector<std::string> take() { return std::move(parts_); }
+
+ private:
+  std::vector<std::string> parts_;
+};
+
 }  // namespace
 
 std::vector<std::string> collect_bytes(Job& job, std::size_t parts,
                                        const std::function<std::string(std::size_t)>& make) {
+  const std::size_t piece_bytes = piece_bytes_of(parts);
   std::vector<std::int64_t> numbers(parts);
   std::iota(numbers.begin(), numbers.end(), 0);
   const auto kept = job.from(numbers, parts)
-                        .flat_map([make, piece_bytes = piece_bytes_of(parts)](std::int64_t part) {
+                        .flat_map([make, piece_bytes](std::int64_t part) {
                           return cut(part, make(static_cast<std::size_t>(part)), piece_bytes);
                         })
                         .cache();
-  std::vector<std::string> whole(parts);
-  std::int64_t pieces = 1;
-  for (std::int64_t number = 0; number < pieces; ++number) {
-    const auto is_next = [number](const auto& piece) { return piece.number == number; };
-    for (const Piece& piece : kept.filter(is_next).collect()) {
-      whole[static_cast<std::size_t>(piece.part)] += piece.bytes;
-      pieces = std::max(pieces, piece.pieces);
-    }
-  }
-  return whole;
+  Wholes wholes(parts);
+  wholes.add(kept.filter([](const auto& piece) { return piece.begin == 0; }).collect());
+  if (wholes.largest() <= piece_bytes) return wholes.take();
+  // Each round reads its own pieces alone: of each part one, as they are dealt out in turn.
+  const std::size_t rounds = (wholes.largest() - 1) / piece_bytes;
+  const auto later = kept.filter([](const auto& piece) { return piece.begin > 0; }).partition_by(rounds);
+  for (std::size_t round = 0; round < rounds; ++round) wholes.add(one_partition(later, round).collect());
+  return wholes.take();
 }
 
 }  // namespace actorflow

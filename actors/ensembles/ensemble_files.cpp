@@ -1,6 +1,8 @@
 // Ensembles as folders of checkpoints.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/ensemble_state.h"
 #include "dataflow/values/error.h"
@@ -33,24 +35,37 @@ std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
   return tensors;
 }
 
+// As programs know what is saved as a number.
+std::string text_of(const std::string& name, const Tensor& number) {
+  static constexpr std::array methods{"full_data", "bagging", "stacking", "snapshot"};
+  static constexpr std::array votes{"automatic", "soft", "hard", "mean"};
+  const auto value = number.scalar<std::int64_t>();
+  const auto named = [value](const auto& names) {
+    const auto at = static_cast<std::size_t>(value);
+    return at < names.size() ? names[at] : std::to_string(value);
+  };
+  return name == "method" ? named(methods) : name == "vote" ? named(votes) : std::to_string(value);
+}
+
 void expect_same(const std::string& folder, const std::map<std::string, Tensor>& saved,
                  const EnsembleState& state) {
   for (const auto& [name, own] :
        vote_tensors(EnsembleState{.options = state.options, .networks = {}, .vote = state.vote})) {
     const auto found = saved.find(name);
     if (found == saved.end() || !identical(found->second, own))
-      throw Error(
-          Code::failed_precondition,
-          fmt::format(
-              "{} is of another ensemble: its {} is {}, and this one's {}", folder, name,
-              found == saved.end() ? "missing" : std::to_string(found->second.scalar<std::int64_t>()),
-              own.scalar<std::int64_t>()));
+      throw Error(Code::failed_precondition,
+                  fmt::format("{} is of another ensemble: its {} is {}, and this one's {}", folder, name,
+                              found == saved.end() ? "missing" : text_of(name, found->second),
+                              text_of(name, own)));
   }
 }
 
 std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
   auto checkpoint = load_latest_checkpoint(storage, folder);
-  if (!checkpoint) throw Error(Code::not_found, fmt::format("no checkpoint in {}", folder));
+  if (!checkpoint)
+    throw Error(
+        Code::not_found,
+        fmt::format("there is no checkpoint in '{}': expected what an ensemble has saved", folder));
   return std::move(checkpoint->tensors);
 }
 

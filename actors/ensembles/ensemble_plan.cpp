@@ -108,6 +108,7 @@ EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const Ens
   }
   if (options.method == EnsembleMethod::stacking) {
     check_folds(plan);
+    if (vote == Vote::mean) check_regression(plan, output);
     plan.folds = vote == Vote::mean ? consecutive_folds(plan.rows(), options.folds)
                                     : stratified_folds(plan.labels, options.folds);
   }

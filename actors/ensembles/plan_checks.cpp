@@ -29,6 +29,13 @@ void check_weights(const EnsembleOptions& options) {
   if (sum <= 0) throw invalid_argument("weights: one at least must be above 0");
 }
 
+// Of one row.
+std::int64_t columns_of(const Shape& rows) {
+  std::int64_t columns = 1;
+  for (int axis = 1; axis < rows.rank(); ++axis) columns *= rows[axis];
+  return columns;
+}
+
 }  // namespace
 
 void check_options(const EnsembleOptions& options, std::size_t models) {
@@ -109,9 +116,7 @@ void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes)
 
 void check_numbers(const Tensor& expected, const TensorType& predicted) {
   const std::int64_t rows = expected.shape()[0];
-  std::int64_t columns = 1;
-  for (int axis = 1; axis < predicted.shape.rank(); ++axis) columns *= predicted.shape[axis];
-  if (is_floating(expected.dtype()) && expected.elements() == rows * columns) return;
+  if (is_floating(expected.dtype()) && expected.elements() == rows * columns_of(predicted.shape)) return;
   throw invalid_argument(
       fmt::format("members of this ensemble predict {}, of which means are taken, but what they learn "
                   "is {}: expected "
@@ -129,6 +134,19 @@ void check_folds(const EnsemblePlan& plan) {
     if (count < plan.options.folds)
       throw invalid_argument(fmt::format("{} folds: class {} has only {} examples; use fewer folds",
                                          plan.options.folds, label, count));
+}
+
+void check_regression(const EnsemblePlan& plan, const TensorType& predicted) {
+  constexpr std::int64_t most = 16'384;  // 2 GiB
+  std::int64_t features = plan.options.members * columns_of(predicted.shape);
+  if (plan.options.passthrough)
+    for (const Tensor& input : plan.x()) features += columns_of(input.shape());
+  if (std::min(features, plan.rows()) <= most) return;
+  throw invalid_argument(fmt::format(
+      "stacking: the regression has {} features of {} examples, and its matrix {} rows and columns: "
+      "expected at most {} features, or examples; {}",
+      features, plan.rows(), std::min(features, plan.rows()), most,
+      plan.options.passthrough ? "leave out passthrough" : "use fewer members, or fewer examples"));
 }
 
 void check_batch(std::int64_t batch_size, std::int64_t learned, int member) {

@@ -24,6 +24,9 @@ void check_examples(const EnsemblePlan& plan);
 void check_numbers(const Tensor& expected, const TensorType& predicted);
 void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes);
 void check_folds(const EnsemblePlan& plan);
+// Of stacking that takes means: the regression's matrix, whose size is that of the features or of the
+// examples, has to fit into memory. `predicted` is of one member.
+void check_regression(const EnsemblePlan& plan, const TensorType& predicted);
 void check_batch(std::int64_t batch_size, std::int64_t learned, int member);
 // The type that all networks give; two that differ are named.
 TensorType common_output(const std::vector<MemberNetwork>& networks,

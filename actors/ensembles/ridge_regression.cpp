@@ -1,7 +1,9 @@
 #include "actors/ensembles/ridge_regression.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "dataflow/values/error.h"
@@ -37,11 +39,23 @@ std::vector<double> centre(Matrix& table) {
 }
 
 // The transposed a by b.
-Matrix product(const Matrix& a, const Matrix& b) {
+Matrix transposed_by(const Matrix& a, const Matrix& b) {
   Matrix c{a.columns, b.columns};
   for (std::size_t row = 0; row < a.rows; ++row)
     for (std::size_t i = 0; i < a.columns; ++i)
       for (std::size_t k = 0; k < b.columns; ++k) c(i, k) += a(row, i) * b(row, k);
+  return c;
+}
+
+// a by the transposed a.
+Matrix by_transposed(const Matrix& a) {
+  Matrix c{a.rows, a.rows};
+  for (std::size_t i = 0; i < a.rows; ++i)
+    for (std::size_t k = 0; k <= i; ++k) {
+      double sum = 0;
+      for (std::size_t column = 0; column < a.columns; ++column) sum += a(i, column) * a(k, column);
+      c(i, k) = c(k, i) = sum;
+    }
   return c;
 }
 
@@ -55,8 +69,7 @@ void decompose(Matrix& a) {
       if (i == k && !(sum > 0 && std::isfinite(sum)))
         throw invalid_argument(
             "stacking: the regression of what the members predict has no single answer: they predict "
-            "the "
-            "same, or what is no number; expected a smaller regularization C, or other members");
+            "the same, or what is no number; expected a smaller regularization C, or other members");
       a(i, k) = i == k ? std::sqrt(sum) : sum / a(k, k);
     }
 }
@@ -75,16 +88,31 @@ void solve(const Matrix& l, Matrix& b) {
   }
 }
 
+// x of (a + penalty) x = b, in the place of b.
+void solve_penalized(Matrix a, double penalty, Matrix& b) {
+  for (std::size_t i = 0; i < a.rows; ++i) a(i, i) += penalty;
+  decompose(a);
+  solve(a, b);
+}
+
+// (x'x + penalty)^-1 x'y = x'(xx' + penalty)^-1 y: by the smaller of the two squares.
+Matrix ridge_weights(const Matrix& x, Matrix y, double penalty) {
+  if (x.columns > x.rows) {
+    solve_penalized(by_transposed(x), penalty, y);
+    return transposed_by(x, y);
+  }
+  Matrix weights = transposed_by(x, y);
+  solve_penalized(transposed_by(x, x), penalty, weights);
+  return weights;
+}
+
 }  // namespace
 
 LinearScores fit_ridge_regression(const Tensor& features, const Tensor& expected, double c) {
   Matrix x = matrix_of(features), y = matrix_of(expected);
   const std::vector<double> x_means = centre(x);
   std::vector<double> bias = centre(y);
-  Matrix squares = product(x, x), weights = product(x, y);
-  for (std::size_t i = 0; i < squares.rows; ++i) squares(i, i) += 1 / c;
-  decompose(squares);
-  solve(squares, weights);
+  const Matrix weights = ridge_weights(x, std::move(y), 1 / c);
   for (std::size_t i = 0; i < weights.rows; ++i)
     for (std::size_t k = 0; k < weights.columns; ++k) bias[k] -= x_means[i] * weights(i, k);
   return {Tensor::of<double>({features.shape()[1], expected.shape()[1]}, weights.values),

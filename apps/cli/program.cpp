@@ -45,6 +45,13 @@ std::vector<std::string_view> commands_of(const CLI::App& app) {
   return names;
 }
 
+std::vector<std::string> flag_names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 // CLI11 names what is left over from behind, and not what could have been there.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto& [command, names] = named_command(app);
@@ -54,9 +61,15 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (!known.empty() && !rest.empty() && !rest[0].starts_with("-"))
     return fmt::format("expected one of {}, got '{}'{}{}", fmt::join(known, ", "), rest[0],
                        did_you_mean(rest[0], known), help);
+  if (!known.empty() && command != &app)
+    return fmt::format("expected one of {}{}{}", fmt::join(known, ", "),
+                       rest.empty() ? "" : fmt::format(" before '{}'", rest[0]), help);
   const bool is_rest = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   if (!is_rest || rest.empty()) return error.what() + help;
-  return fmt::format("did not expect '{}'{}", fmt::join(rest, " "), help);
+  const std::vector<std::string> flags = flag_names_of(*command);
+  const std::vector<std::string_view> views(flags.begin(), flags.end());
+  return fmt::format("did not expect '{}'{}{}", fmt::join(rest, " "),
+                     did_you_mean(rest[0].substr(0, rest[0].find('=')), views), help);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "apps/cli/data_folder.h"
@@ -17,7 +18,10 @@ struct RecordsCommand {
 };
 
 int run(const RecordsCommand& command) {
-  const ImageData images = load_images(data_folder(command.data));
+  const std::string folder = data_folder(command.data);
+  if (std::filesystem::is_regular_file(folder))
+    throw UsageError(fmt::format("--data: expected a folder of images, but '{}' is a file", folder));
+  const ImageData images = load_images(folder);
   write_image_records(images, command.output, command.shards);
   fmt::print("{}: {} images to train on and {} to test on, {}, in {} record files each\n",
              command.output, images.train.count(), images.test.count(), images.train.image().to_string(),

@@ -56,6 +56,13 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "checkpoint", "lst", "x"}, bad_usage, {"list", "got 'lst'"});
   expect_failure({"actorflow", "train", "mnist", "--lr", "0.1"}, bad_usage,
                  {"did not expect '--lr 0.1'", "see actorflow train mnist --help"});
+  expect_failure({"actorflow", "train", "mnist", "--batch_sise=9"}, bad_usage,
+                 {"did not expect '--batch_sise=9'", "did you mean '--batch_size'?"});
+  expect_failure({"actorflow", "train", "--data=x"}, bad_usage,
+                 {"expected one of mnist, digits", "before '--data=x'"});
+  expect_failure({"actorflow", "checkpoint"}, bad_usage, {"expected one of list, show, verify;"});
+  expect_failure({"actorflow", "records", "--data", ACTORFLOW_SOURCE_DIR "/README.md", "--output", "x"},
+                 bad_usage, {"expected a folder of images", "README.md' is a file"});
   for (const char* rate : {"fast", "0", "nan"})
     expect_failure({"actorflow", "train", "mnist", "--learning_rate", rate}, bad_usage,
                    {"--learning-rate: expected a number above 0, got '" + std::string(rate)});

@@ -246,7 +246,11 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
   expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
   expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
+  expect({"digits", "--epochs", "0"}, "--epochs: expected 1 or more, got 0");
+  expect({"digits", "--batch_size", "0"}, "--batch_size: expected 1 or more, got 0");
+  expect({"digits", "--learning_rate", "-1"}, "--learning_rate: expected a number above 0, or 0");
   const Folder folder;
+  expect({"digits", "--load", folder.path()}, "expected what an ensemble has saved");
   write_file(folder.file("taken"), "");
   expect({"digits", "--save", folder.file("taken")}, "/taken' is a file, not a folder");
   expect({"digits", "--batch_size", "5000"}, "a batch of 5000 is larger than all that member 0 learns");

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "actors/ensembles/ensemble.h"
+#include "actors/ensembles/ensemble_plan.h"
+#include "actors/ensembles/plan_checks.h"
 #include "actors/ensembles/ridge_regression.h"
 #include "actors/models/fit/callbacks.h"
 #include "test/ensembles/support/flowers.h"
@@ -123,6 +125,22 @@ BOOST_AUTO_TEST_CASE(a_regression_of_what_is_no_number_is_refused) {
   expect_error(error_of([&] { fit_ridge_regression(nothing, nothing, 1); }), "no single answer");
   const LinearScores scores = fit_ridge_regression(same, numbers, 1);
   expect_error(error_of([&] { scores(numbers); }), "asked with 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_regression_that_takes_too_much_memory_is_refused) {
+  const std::int64_t most = 16'384;
+  const auto error = [](std::int64_t rows, std::int64_t columns, bool passthrough) {
+    const EnsemblePlan plan{
+        .networks = {MemberNetwork{{.inputs = {input({columns})}, .outputs = {}}, {}}},
+        .options = {.members = 2, .passthrough = passthrough},
+        .fit = {},
+        .examples = {Tensor::zeros(DType::uint8, {rows, columns}), Tensor::zeros(DType::uint8, {rows})}};
+    return error_of([&] { check_regression(plan, {DType::float32, Shape{-1, 1}}); });
+  };
+  BOOST_TEST(error(most, most, true) == "");
+  BOOST_TEST(error(most + 1, most - 2, true) == "");
+  BOOST_TEST(error(most + 1, most, false) == "");
+  expect_error(error(most + 1, most, true), "has 16386 features of 16385 examples");
 }
 
 BOOST_AUTO_TEST_CASE(a_hard_vote_has_no_probabilities) {

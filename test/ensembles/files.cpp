@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_or_missing_member_is_named_and_the_others_answer_
   fs::remove_all(folder.file("member-0"));
   const auto left_out = members.load(folder.path(), DamagedMembers::left_out);
   BOOST_TEST_REQUIRE(left_out.size() == 2u);
-  BOOST_TEST(left_out[0].starts_with("member-0: no checkpoint in "), left_out[0]);
+  BOOST_TEST(left_out[0].starts_with("member-0: there is no checkpoint in '"), left_out[0]);
   BOOST_TEST(left_out[1].starts_with("member-2: "), left_out[1]);
   BOOST_TEST((members.members() == std::vector<int>{1, 3}));
   BOOST_TEST(members.predict(three_clouds(9, 3).x).elements() == 9);

@@ -97,6 +97,27 @@ BOOST_AUTO_TEST_CASE(stacking_of_numbers_is_that_of_scikit_learn) {
   expect_stacked_numbers(true, sk::passthrough_numbers);
 }
 
+// The weights are those of copies of the same examples with a penalty that is as much larger.
+BOOST_AUTO_TEST_CASE(a_regression_of_more_features_than_examples_is_that_of_many_copies_of_them) {
+  const std::int64_t rows = 5, features = 9, copies = 3;
+  std::vector<double> x, y;
+  for (std::int64_t i = 0; i < rows * features; ++i) x.push_back(static_cast<double>(i * i % 17) - 8);
+  for (std::int64_t i = 0; i < rows * 2; ++i) y.push_back(static_cast<double>(i * i % 7));
+  std::vector<double> all_x, all_y;
+  for (std::int64_t i = 0; i < copies; ++i) {
+    all_x.insert(all_x.end(), x.begin(), x.end());
+    all_y.insert(all_y.end(), y.begin(), y.end());
+  }
+  const LinearScores few =
+      fit_ridge_regression(Tensor::of<double>({rows, features}, x), Tensor::of<double>({rows, 2}, y), 1);
+  const LinearScores many = fit_ridge_regression(Tensor::of<double>({copies * rows, features}, all_x),
+                                                 Tensor::of<double>({copies * rows, 2}, all_y),
+                                                 1 / static_cast<double>(copies));
+  const auto weights = many.weights.values<double>(), bias = many.bias.values<double>();
+  expect_near(few.weights, {weights.begin(), weights.end()}, 1e-9);
+  expect_near(few.bias, {bias.begin(), bias.end()}, 1e-9);
+}
+
 BOOST_AUTO_TEST_CASE(stacking_sees_a_column_for_each_class_and_member_and_the_inputs_if_it_is_to) {
   const Tensor of_member = Tensor::zeros(DType::float64, {5, 3});
   const Tuple inputs{Tensor::zeros(DType::float32, {5, 4}), Tensor::zeros(DType::float32, {5, 2, 2})};

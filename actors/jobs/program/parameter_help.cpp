@@ -10,8 +10,9 @@ namespace actorflow {
 namespace {
 
 // A function that fails has been given nothing: what it has asked for so far is what is known.
-std::vector<AskedParameter> parameters_of(const JobFunction& function) {
+std::vector<AskedParameter> parameters_of(const std::string& name, const JobFunction& function) {
   JobOptions options;
+  options.name = name;  // its defaults may depend on it
   options.threads = 1;
   options.explain = true;
   Job job(options);
@@ -38,7 +39,7 @@ std::string parameter_help(const JobTable& jobs, const std::string& name) {
     for (const auto& [each, function] : jobs) lines += (lines.empty() ? "Jobs: " : ", ") + each;
     return lines + ". With a job's name, --help says its parameters, too.\n";
   }
-  for (const auto& parameter : parameters_of(job->second)) lines += line_of(parameter);
+  for (const auto& parameter : parameters_of(name, job->second)) lines += line_of(parameter);
   return fmt::format("Parameters of {}, given as --name value, with their defaults:\n{}", name, lines);
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "apps/launch/step_report.h"
 
 namespace actorflow {
@@ -24,11 +26,13 @@ void Progress::finish(const Meter& meter) {
   std::fflush(out_);
 }
 
+// Asynchronous workers may go some steps past the end.
 void Progress::show(const Meter& meter) {
   const auto left = static_cast<int>(meter.seconds_left() + 0.5);
-  const std::string line = fmt::format(
-      "step {}/{}  loss {:.4f}  accuracy {:.4f}  {:.0f} examples/s  {}:{:02} left", meter.step(),
-      meter.end(), meter.loss(), meter.accuracy(), meter.examples_per_second(), left / 60, left % 60);
+  const std::string line =
+      fmt::format("step {}/{}  loss {:.4f}  accuracy {:.4f}  {:.0f} examples/s  {}:{:02} left",
+                  meter.step(), std::max(meter.end(), meter.step()), meter.loss(), meter.accuracy(),
+                  meter.examples_per_second(), left / 60, left % 60);
   fmt::print(out_, "{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
   std::fflush(out_);
 }
