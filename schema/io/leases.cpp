@@ -32,12 +32,15 @@ class Leases::Leased final : public Buffer {
         view_(std::move(view)) {}
   ~Leased() override {
     storage_ = {};
-    if (leases) leases->give_back(number_, size_bytes());
+    if (leases) leases->give_back(number_, counts ? size_bytes() : 0);
   }
 
   const std::shared_ptr<const SharedView>& view() const { return view_; }
 
+  std::uint64_t number() const { return number_; }
+
   std::shared_ptr<Leases> leases;
+  bool counts = true;  // guarded by their mutex
 
  private:
   const std::uint64_t number_;
@@ -59,10 +62,21 @@ std::shared_ptr<const SharedView> Leases::view_of(const BufferRef& buffer) {
   return leased ? leased->view() : nullptr;
 }
 
+bool Leases::stop_counting(const BufferRef& buffer) {
+  auto* leased = dynamic_cast<Leased*>(buffer.get());
+  if (!leased || !leased->view()) return false;
+  Leases& all = *leased->leases;
+  const std::lock_guard lock(all.mutex_);
+  if (std::exchange(leased->counts, false))
+    all.tell_sender(leased->number() | lives_on, leased->size_bytes());
+  return true;
+}
+
 void Leases::decline(std::uint64_t number, std::size_t size_bytes) {
   {
     const std::lock_guard lock(mutex_);
     bytes_ += size_bytes;
+    ++payloads_;
   }
   give_back(number, size_bytes);
 }
@@ -72,29 +86,49 @@ BufferRef Leases::add(std::unique_ptr<Leased> leased) {
   {
     const std::lock_guard lock(mutex_);
     bytes_ += leased->size_bytes();
+    ++payloads_;
   }
   return BufferRef(leased.release());
 }
 
 void Leases::give_back(std::uint64_t number, std::size_t size_bytes) {
   const std::lock_guard lock(mutex_);
+  ++returned_payloads_;
+  tell_sender(number, size_bytes);
+}
+
+// REQUIRES: the mutex is held.
+void Leases::tell_sender(std::uint64_t number, std::size_t size_bytes) {
   numbers_.push_back(number);
   returned_bytes_ += size_bytes;
   if (numbers_.size() > 1 || !loop_) return;
   loop_->post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->returned_();
+    const auto self = weak.lock();
+    if (!self) return;
+    {
+      // Whom returned_ calls may have left; payloads elsewhere keep us. He detaches on the loop.
+      const std::lock_guard still_attached(self->mutex_);
+      if (!self->loop_) return;
+    }
+    self->returned_();
   });
 }
 
 std::vector<std::uint64_t> Leases::take_returned() {
   const std::lock_guard lock(mutex_);
   bytes_ -= std::exchange(returned_bytes_, 0);
+  payloads_ -= std::exchange(returned_payloads_, 0);
   return std::exchange(numbers_, {});
 }
 
 std::size_t Leases::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
+}
+
+bool Leases::empty() const {
+  const std::lock_guard lock(mutex_);
+  return payloads_ == 0;
 }
 
 void Leases::detach() {
@@ -113,5 +147,7 @@ BufferRef bytes_at(std::uint64_t place, std::size_t size_bytes, const BufferRef&
   if (!view) throw invalid_argument("a place beside what is no shared memory of another process");
   return BufferRef(new Seen(std::move(view), place, size_bytes));
 }
+
+bool stop_counting(const BufferRef& block) { return Leases::stop_counting(block); }
 
 }  // namespace actorflow

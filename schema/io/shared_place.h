@@ -15,5 +15,9 @@ std::optional<std::uint64_t> place_of(const BufferRef& bytes, const BufferRef& b
 // The bytes at that place, where `block` has come from their process. They keep the memory mapped, and
 // its owner may change them at any time. Throws invalid_argument if there is no such place.
 BufferRef bytes_at(std::uint64_t place, std::size_t size_bytes, const BufferRef& block);
+// For a block that is kept for long: its owner, who leaves it as it is while it is here, no longer
+// counts it as a tensor on its way (RpcOptions::max_incoming_bytes). False if it is no memory of another
+// process.
+bool stop_counting(const BufferRef& block);
 
 }  // namespace actorflow

@@ -12,6 +12,7 @@
 
 #include "schema/codec/message_codec.h"
 #include "schema/codec/text.h"
+#include "schema/io/leases.h"
 
 namespace actorflow {
 namespace {
@@ -238,12 +239,16 @@ Status BulkSender::report_full_window(std::size_t bytes) {
 // "9000 bytes of 3 tensors (6000 of step 8, 3000 of step 9)": the steps with most come first.
 std::string BulkSender::holders() const {
   std::map<StepId, std::size_t> by_step;
-  for (const auto& [number, lease] : leases_) by_step[lease.step] += lease.size_bytes;
+  std::size_t count = 0;
+  for (const auto& [number, lease] : leases_) {
+    if (lease.size_bytes == 0) continue;
+    by_step[lease.step] += lease.size_bytes;
+    ++count;
+  }
   std::vector<std::pair<std::size_t, StepId>> sorted;
   for (const auto& [step, bytes] : by_step) sorted.emplace_back(bytes, step);
   std::ranges::sort(sorted, std::greater());
-  std::string text =
-      std::to_string(leased_bytes_) + " bytes of " + std::to_string(leases_.size()) + " tensors (";
+  std::string text = std::to_string(leased_bytes_) + " bytes of " + std::to_string(count) + " tensors (";
   for (std::size_t i = 0; i < std::min(sorted.size(), max_named_steps); ++i)
     text += (i > 0 ? ", " : "") + std::to_string(sorted[i].first) + " of " +
             (sorted[i].second == 0 ? "no step" : "step " + std::to_string(sorted[i].second));
@@ -301,10 +306,10 @@ kj::Promise<void> BulkSender::read_returned() {
 }
 
 void BulkSender::take_back(std::uint64_t number) {
-  const auto found = leases_.find(number);
+  const auto found = leases_.find(number & ~lives_on);
   KJ_REQUIRE(found != leases_.end(), "the peer returns a tensor that it does not have", number);
-  leased_bytes_ -= found->second.size_bytes;
-  leases_.erase(found);
+  leased_bytes_ -= std::exchange(found->second.size_bytes, 0);
+  if ((number & lives_on) == 0) leases_.erase(found);
   stalled_since_ = core_.loop.timer().now();
   if (window_opened_.get() != nullptr) window_opened_->fulfill();
   if (given_back_.get() != nullptr && leases_.empty()) given_back_->fulfill();

@@ -64,8 +64,8 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   void all_returned();
   bool fits(std::size_t bytes) const;
 
-  // A payload that the receiver still holds: its size, its block if that lies in shared memory, and its
-  // step (0: a graph).
+  // A payload that the receiver still holds: its size (0: it counts no longer), its block if that lies
+  // in shared memory, and its step (0: a graph).
   struct Lease {
     std::size_t size_bytes = 0;
     BufferRef block;

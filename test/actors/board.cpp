@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t bytes = 200;
 
+Tensor page_of(Board& board, std::size_t contribution = bytes) {
+  return board.make_page(heap().allocate(Board::page_bytes(contribution)));
+}
+
 Tensor filled(std::uint64_t with) {
   Tensor tensor = Tensor::allocate(DType::uint8, {bytes});
   std::memset(tensor.mutable_data(), static_cast<int>(with % 251), bytes);
@@ -24,7 +28,7 @@ Tensor filled(std::uint64_t with) {
 struct Pair {
   explicit Pair(bool with_copies = false) {
     for (int rank = 0; rank < 2; ++rank) {
-      const Tensor page = boards[rank].make_page(heap());
+      const Tensor page = page_of(boards[rank]);
       boards[1 - rank].add_page(rank, with_copies ? page.clone() : page);
     }
   }
@@ -73,8 +77,8 @@ BOOST_AUTO_TEST_CASE(a_copy_of_a_page_is_found_out) {
 
 BOOST_AUTO_TEST_CASE(one_rank_that_has_a_copy_is_enough_for_messages) {
   Board a(0, 2, 1, bytes), b(1, 2, 1, bytes);
-  a.add_page(1, b.make_page(heap()));
-  b.add_page(0, a.make_page(heap()).clone());
+  a.add_page(1, page_of(b));
+  b.add_page(0, page_of(a).clone());
   for (std::uint64_t use = 1; use < 6; ++use) {
     a.enter(use);
     b.enter(use);
@@ -118,8 +122,8 @@ BOOST_AUTO_TEST_CASE(what_somebody_may_be_reading_is_not_overwritten) {
 
 BOOST_AUTO_TEST_CASE(pages_and_contributions_of_another_size_are_none) {
   Board a(0, 2, 1, bytes), larger(1, 2, 1, 100'000);
-  a.make_page(heap());
-  a.add_page(1, larger.make_page(heap()));
+  page_of(a);
+  a.add_page(1, page_of(larger, 100'000));
   a.add_page(1, {});
   for (std::uint64_t use = 1; use < 4; ++use) {
     a.enter(use);
@@ -129,6 +133,15 @@ BOOST_AUTO_TEST_CASE(pages_and_contributions_of_another_size_are_none) {
   Pair pair;
   pair.get_in_touch();
   BOOST_TEST(!pair.boards[0].show(1, Tensor::allocate(DType::uint8, {bytes + 1})));
+}
+
+BOOST_AUTO_TEST_CASE(a_page_is_counted_as_large_as_it_is) {
+  Board small(0, 2, 1, bytes), large(0, 2, 1, 100'000);
+  BOOST_TEST(small.page_bytes() == 0u);
+  page_of(small);
+  page_of(large, 100'000);
+  BOOST_TEST(small.page_bytes() == 65'536u);
+  BOOST_TEST(large.page_bytes() == 128u + 2 * 100'032u);
 }
 
 // Whoever sleeps gets a message, or has found what is there when it looked once more.

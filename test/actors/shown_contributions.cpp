@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "actors/collectives/communicator.h"
+#include "actors/collectives/engine/rank_group.h"
 #include "actors/probes/point.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "actors/task/server.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/actors/support/ranks.h"
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
@@ -24,9 +27,12 @@ namespace {
 
 constexpr int size = 3;
 
-// Calls body on a thread for each rank, which counts what is wrong.
-template <class Body>
-void on_ranks(Body body) {
+void prepare_nothing(int, ServerOptions&, CommunicatorOptions&) {}
+
+// Calls body on a thread for each rank, which counts what is wrong. `prepare` may change a rank's
+// options.
+template <class Body, class Prepare>
+void on_ranks(Body body, Prepare prepare) {
   ServerOptions options;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < size; ++rank) addresses.push_back(test::free_address());
@@ -40,9 +46,11 @@ void on_ranks(Body body) {
     threads.emplace_back([&, rank, options]() mutable {
       failures[static_cast<std::size_t>(rank)] = status_of([&] {
         options.task = rank;
-        Server server(options);
         // Some look for longer than others.
-        const Communicator world(server, {.spin = std::chrono::microseconds(1 + 50 * rank)});
+        CommunicatorOptions of_group{.spin = std::chrono::microseconds(1 + 50 * rank)};
+        prepare(rank, options, of_group);
+        Server server(options);
+        const Communicator world(server, of_group);
         body(world, wrong);
         world.barrier();
       });
@@ -50,6 +58,24 @@ void on_ranks(Body body) {
   threads.clear();
   for (const Status& failure : failures) BOOST_TEST(failure.ok(), failure.to_string());
   BOOST_TEST(wrong == 0);
+}
+template <class Body>
+void on_ranks(Body body) {
+  on_ranks(body, prepare_nothing);
+}
+
+// Uses of several names, whose sums are right whichever way they take.
+void sum_small_tensors(const Communicator& world, std::atomic<int>& wrong) {
+  const Shape shape{1000};
+  for (int use = 0; use < 40; ++use)
+    for (const char* name : {"a", "b", "c", "d"}) {
+      const Tensor sum = world.all_reduce(contribution<float>(world.rank(), shape, use), {.name = name});
+      if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+    }
+}
+
+std::uint64_t times_read() {
+  return Point::take_all().at("what another rank shows is read in place of a message");
 }
 
 }  // namespace
@@ -69,7 +95,7 @@ BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
       if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
     }
   });
-  BOOST_TEST(Point::take_all().at("what another rank shows is read in place of a message") > 0u);
+  BOOST_TEST(times_read() > 0u);
 }
 
 // Without a copy; each goes when its call is over.
@@ -113,6 +139,76 @@ BOOST_AUTO_TEST_CASE(it_goes_on_after_ranks_have_differed) {
       if (!as_expected) ++wrong;
     }
   });
+}
+
+// The pages of four names are more than the limit.
+BOOST_AUTO_TEST_CASE(pages_take_nothing_of_what_a_rank_may_receive) {
+  times_read();
+  on_ranks(
+      [](const Communicator& world, std::atomic<int>& wrong) {
+        sum_small_tensors(world, wrong);
+        const Tensor large = contribution<float>(0, {23'000}, 1);
+        if (!identical(world.broadcast(large, 0), large)) ++wrong;
+      },
+      [](int, ServerOptions& server, CommunicatorOptions&) {
+        server.max_incoming_bytes = 100'000;
+        server.full_window_timeout_ms = 1000;
+      });
+  BOOST_TEST(times_read() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_may_receive_no_page_gets_messages) {
+  times_read();
+  on_ranks(sum_small_tensors, [](int rank, ServerOptions& server, CommunicatorOptions&) {
+    if (rank == 1) server.max_incoming_bytes = 20'000;
+  });
+  BOOST_TEST(times_read() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_does_not_look_gets_messages) {
+  times_read();
+  on_ranks(sum_small_tensors, [](int rank, ServerOptions&, CommunicatorOptions& of_group) {
+    if (rank == 1) of_group.spin = std::chrono::microseconds(0);
+  });
+  BOOST_TEST(times_read() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_without_shared_memory_gets_messages) {
+  times_read();
+  on_ranks(sum_small_tensors, [](int rank, ServerOptions& server, CommunicatorOptions&) {
+    if (rank != 1) return;
+    server.runtime =
+        std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .shared_memory = false});
+  });
+  BOOST_TEST(times_read() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_in_the_name_of_another_rank_is_refused) {
+  using rank_messages::Page;
+  test::Ranks ranks(3);
+  const TaskRef task = ranks.server(0).context();
+  std::vector<TaskId> members;
+  for (int rank = 0; rank < 3; ++rank) members.push_back(task->id_of({"worker", rank}));
+  RankGroup group(RankMail(task, members), "g", {.spin = std::chrono::microseconds(50)});
+  group.open(7, {1, 1, 1});
+  const auto refusal = [&](const Page& page) {
+    return test::error_of([&] {
+      group.take({members[1], 1}, {.to = collectives_name,
+                                   .from = collectives_name,
+                                   .type = message_type<Page>(),
+                                   .request = 7,
+                                   .content = to_payload(page),
+                                   .payload = {},
+                                   .status = {}});
+    });
+  };
+  BOOST_TEST(refusal({{"x", 2}, 1, 1}) == "");
+  BOOST_TEST(refusal({{"x", 2}, 1, 2}) ==
+             "rank 1 (/job:worker/task:1) has sent a page as rank 2 (/job:worker/task:2), expected its "
+             "own rank");
+  BOOST_TEST(refusal({{"x", 2}, 1, 77}) ==
+             "rank 1 (/job:worker/task:1) has sent a page as rank 77, which there is not, expected its "
+             "own rank");
 }
 
 BOOST_AUTO_TEST_CASE(many_names_are_in_flight_together) {

@@ -12,12 +12,16 @@ using namespace actorflow::test;
 
 namespace {
 
-std::vector<std::unique_ptr<Process>> start_ranks(int count, const std::vector<std::string>& more) {
+// `first`: the beginning of rank 0's command; nothing: the program.
+std::vector<std::unique_ptr<Process>> start_ranks(int count, const std::vector<std::string>& more,
+                                                  const std::vector<std::string>& first = {}) {
   std::string hosts;
   for (const auto& address : free_addresses(count)) hosts += (hosts.empty() ? "" : ",") + address;
   std::vector<std::unique_ptr<Process>> ranks;
   for (int rank = 0; rank < count; ++rank) {
-    std::vector<std::string> command{"all_reduce", "--hosts", hosts, "--rank", std::to_string(rank)};
+    std::vector<std::string> command{"all_reduce"};
+    if (rank == 0 && !first.empty()) command = first;
+    command.insert(command.end(), {"--hosts", hosts, "--rank", std::to_string(rank)});
     command.insert(command.end(), more.begin(), more.end());
     ranks.push_back(std::make_unique<Process>(command));
   }
@@ -51,5 +55,44 @@ BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_is_an_error_of_all_others_that_names_it) {
                rank.output());
   }
 }
+
+// They look for what the others show almost all of the time.
+BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_whose_page_others_look_at_is_an_error_that_names_it) {
+  for (const int killed : {0, 1}) {
+    const auto ranks = start_ranks(3, {"--rounds=100000000", "--bytes=8", "--spin_us=10000"});
+    for (const auto& rank : ranks) BOOST_TEST(rank->prints("adds"), rank->output());
+    ranks[static_cast<std::size_t>(killed)]->send_signal(SIGKILL);
+    const std::string name = std::to_string(killed);
+    for (int other = 0; other < 3; ++other) {
+      if (other == killed) continue;
+      Process& rank = *ranks[static_cast<std::size_t>(other)];
+      BOOST_TEST(rank.wait() == 138);
+      BOOST_TEST(rank.output().find("rank " + name + " (/job:rank/task:" + name + ") is lost") !=
+                     std::string::npos,
+                 rank.output());
+    }
+  }
+}
+
+// The file cannot be made as large as it must be.
+BOOST_AUTO_TEST_CASE(a_rank_whose_shared_memory_is_refused_takes_part) {
+  const std::vector<std::string> limited{"/bin/sh", "-c",
+                                         "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"",
+                                         ACTORFLOW_BIN_DIR "/all_reduce"};
+  for (const auto* bytes : {"--bytes=8", "--bytes=200000"})
+    for (const auto& rank : start_ranks(3, {bytes}, limited))
+      BOOST_TEST(rank->wait() == 0, rank->output());
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more
+// It can map neither its own nor the others' shared memory.
+BOOST_AUTO_TEST_CASE(a_rank_that_cannot_map_shared_memory_takes_part) {
+  const std::vector<std::string> limited{"/bin/sh", "-c", "ulimit -v 1000000; exec \"$0\" \"$@\"",
+                                         ACTORFLOW_BIN_DIR "/all_reduce"};
+  for (const auto* bytes : {"--bytes=8", "--bytes=200000"})
+    for (const auto& rank : start_ranks(3, {bytes}, limited))
+      BOOST_TEST(rank->wait() == 0, rank->output());
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -155,6 +155,27 @@ BOOST_AUTO_TEST_CASE(shared_memory_that_the_receiver_has_let_go_is_used_again) {
   for (int i = 0; i < 50; ++i) BOOST_REQUIRE(in_shared_memory(tasks.round_trip(counting(3 << 18))));
 }
 
+// Four of them are more than the window, which would not grow.
+BOOST_AUTO_TEST_CASE(what_is_kept_need_not_count_and_stays_as_it_is) {
+  const RpcOptions options{
+      .window_bytes = mebibyte, .window_patience_ms = 600'000, .shared_memory_bytes = 16 * mebibyte};
+  Tasks tasks(options, options);
+  std::vector<Tensor> kept;
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    kept.push_back(tasks.round_trip(Tensor::of<std::uint8_t>({600'000}, std::vector(600'000, i))));
+    BOOST_TEST(stop_counting(kept.back().buffer()));
+    BOOST_TEST(stop_counting(kept.back().buffer()));
+  }
+  tasks.sender.link.reset();
+  BOOST_REQUIRE(tasks.receiver.gone.take());
+  Sender again(*tasks.ours, tasks.receiver.address(), task("worker", 1), {"ps", 0});
+  again.link->send(TensorDelivery{1, 2, counting(150'000)});
+  tasks.take();
+  for (std::uint8_t i = 0; i < 4; ++i)
+    BOOST_TEST(identical(kept[i], Tensor::of<std::uint8_t>({600'000}, std::vector(600'000, i))));
+  BOOST_TEST(!stop_counting(counting(150'000).buffer()));
+}
+
 BOOST_AUTO_TEST_CASE(where_shared_memory_is_full_the_stream_is_taken) {
   Tasks tasks(4 * mebibyte);
   const Tensor tensor = counting(3 << 18);

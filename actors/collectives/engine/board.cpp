@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "dataflow/values/borrowed_buffer.h"
 #include "schema/io/shared_place.h"
@@ -47,9 +48,8 @@ std::size_t Board::page_bytes(std::size_t bytes) {
   return std::max(head_bytes + 2 * room_of(bytes), large_message_bytes);
 }
 
-Tensor Board::make_page(Allocator& allocator) {
-  Tensor page =
-      Tensor::allocate(DType::uint8, {static_cast<std::int64_t>(page_bytes(bytes_))}, allocator);
+Tensor Board::make_page(BufferRef memory) {
+  Tensor page(DType::uint8, {static_cast<std::int64_t>(page_bytes(bytes_))}, std::move(memory));
   own_.head = new (page.mutable_data()) Head;
   own_.memory = page;
   return page;

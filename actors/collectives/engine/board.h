@@ -30,8 +30,10 @@ class Board {
 
   std::uint32_t version() const { return version_; }
   static std::size_t page_bytes(std::size_t bytes);
-  // Makes our page, which is for all others. Throws what Tensor::allocate() throws.
-  Tensor make_page(Allocator& allocator);
+  // What our own page takes.
+  std::size_t page_bytes() const { return has_page() ? page_bytes(bytes_) : 0; }
+  // Makes our page, which is for all others, of memory of page_bytes(bytes).
+  Tensor make_page(BufferRef memory);
   bool has_page() const { return own_.head != nullptr; }
   // The page of another rank. One of another size is none.
   void add_page(int rank, const Tensor& page);

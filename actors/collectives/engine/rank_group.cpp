@@ -226,17 +226,19 @@ void RankGroup::on_failed(const Failed& message) {
 void RankGroup::take(const Sender& from, const ActorMessage& message) {
   const int rank = mail_.rank_of(from.task);
   if (rank < 0 || !broken_.ok()) return;
+  // Without another's page, what it brings travels.
+  if (!message.status.ok() && message.type == message_type<Page>()) return;
   // The link could not carry it: nobody can say which operation would wait for it.
   if (!message.status.ok())
     return break_up(
         {message.status.code, fmt::format("a message of {} to {} was lost: {}", mail_.name_of(rank),
                                           who(), message.status.message)});
-  take_letter(message);
+  take_letter(rank, message);
 }
 
-void RankGroup::take_letter(const ActorMessage& letter) {
+void RankGroup::take_letter(int sender, const ActorMessage& letter) {
   if (take_if<Part>(letter, [&](const Part& part) { on_part(part, letter.payload); })) return;
-  if (take_if<Page>(letter, [&](const Page& page) { on_page(page, letter.payload); })) return;
+  if (take_if<Page>(letter, [&](const Page& page) { on_page(sender, page, letter.payload); })) return;
   if (negotiator_ &&
       take_if<Propose>(letter, [&](const auto& propose) { negotiator_->propose(propose); }))
     return;

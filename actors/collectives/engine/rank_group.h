@@ -109,7 +109,7 @@ class RankGroup {
   void advance(Entry& entry);
   void finish(Entry& entry, CollectiveResult result);
   void fail(Entry& entry, const Status& why);
-  void take_letter(const ActorMessage& message);
+  void take_letter(int sender, const ActorMessage& message);
   void on_part(const rank_messages::Part& part, const Tensor& payload);
   void on_revise(const rank_messages::Revise& message);
   void on_agreed(const rank_messages::Agreed& message);
@@ -119,8 +119,9 @@ class RankGroup {
   bool is_for_board(const rank_messages::Agreed& agreed) const;
   std::size_t page_bytes() const;
   void enter_board(Entry& entry);
+  void make_page(const Entry& entry, Board& board) const;
   void drop_board(Name& name);
-  void on_page(const rank_messages::Page& page, const Tensor& memory);
+  void on_page(int sender, const rank_messages::Page& page, const Tensor& memory);
   void look_at_board(Entry& entry);
 
   // rank_group_join.cpp

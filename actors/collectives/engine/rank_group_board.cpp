@@ -1,4 +1,6 @@
 // Contributions that the ranks of one machine show each other, in place of messages.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -7,6 +9,7 @@
 #include "actors/collectives/engine/rank_group.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/clock.h"
+#include "schema/io/shared_place.h"
 
 namespace actorflow {
 
@@ -16,7 +19,7 @@ namespace {
 
 // What is larger takes longer to copy than a message takes.
 constexpr std::size_t most_bytes = std::size_t{512} << 10;
-// Of a rank's pages in a group: those who read them hold them.
+// Of a rank's pages in a group, which last as long as their names.
 constexpr std::size_t most_page_bytes = std::size_t{16} << 20;
 constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
 
@@ -42,9 +45,19 @@ bool RankGroup::is_for_board(const Agreed& agreed) const {
 std::size_t RankGroup::page_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [key, name] : names_)
-    if (name.board && name.board->has_page())
-      bytes += Board::page_bytes(contribution_bytes(name.agreed->call));
+    if (name.board) bytes += name.board->page_bytes();
   return bytes;
+}
+
+// Where a rank has no shared memory, or no room in it, it has no page, and its contributions travel.
+void RankGroup::make_page(const Entry& entry, Board& board) const {
+  const std::size_t size = Board::page_bytes(contribution_bytes(entry.second.agreed->call));
+  BufferRef memory = mail_.task()->sending_device->allocator().allocate(size);
+  if (!place_of(memory, memory)) return;
+  const Tensor page = board.make_page(std::move(memory));
+  for (int rank = 0; rank < mail_.size(); ++rank)
+    if (rank != mail_.rank())
+      mail_.to(rank, Page{{entry.first, entry.second.use->number}, board.version(), mail_.rank()}, page);
 }
 
 // A name that is used once needs none.
@@ -57,11 +70,7 @@ void RankGroup::enter_board(Entry& entry) {
   const std::size_t bytes = contribution_bytes(agreed.call);
   if (!name.board) {
     if (page_bytes() + Board::page_bytes(bytes) > most_page_bytes) return name.pages.clear();
-    name.board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes);
-    const Tensor page = name.board->make_page(mail_.task()->sending_device->allocator());
-    for (int rank = 0; rank < mail_.size(); ++rank)
-      if (rank != mail_.rank())
-        mail_.to(rank, Page{{entry.first, name.use->number}, agreed.version, mail_.rank()}, page);
+    make_page(entry, name.board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes));
   }
   for (const auto& [page, memory] : std::exchange(name.pages, {}))
     if (page.version == agreed.version) name.board->add_page(page.from, memory);
@@ -78,8 +87,16 @@ void RankGroup::drop_board(Name& name) {
   name.board.reset();
 }
 
-void RankGroup::on_page(const Page& page, const Tensor& memory) {
-  if (spin_.count() == 0 || page.from < 0 || page.from >= mail_.size()) return;
+// It lies in its sender's memory, and stays as long as its board: it takes nothing of what may be on its
+// way to us (ServerOptions::max_incoming_bytes). A copy would never change.
+void RankGroup::on_page(int sender, const Page& page, const Tensor& memory) {
+  if (sender != page.from) {
+    const bool is_rank = page.from >= 0 && page.from < mail_.size();
+    throw invalid_argument(fmt::format(
+        "{} has sent a page as {}, expected its own rank", mail_.name_of(sender),
+        is_rank ? mail_.name_of(page.from) : fmt::format("rank {}, which there is not", page.from)));
+  }
+  if (spin_.count() == 0 || !stop_counting(memory.buffer())) return;
   Name& name = names_[page.of.name];
   if (name.agreed && name.agreed->version > page.version) return;
   std::erase_if(name.pages, [&](const auto& older) { return older.first.from == page.from; });
