@@ -17,13 +17,14 @@ namespace actorflow {
 
 template <class Pipe>
 std::vector<PartOutcome> Collection<Pipe>::run_to(std::string gives, const char* action, Where where,
-                                                  std::function<void(Part&)> body) const {
+                                                  std::function<void(Part&)> body,
+                                                  std::optional<ResultLimit> limit) const {
   PlanStage stage = plan(std::move(gives));
   stage.operators.push_back(*make_operator<Record>(action, where));
   const std::uint32_t id = job_->add_stage(std::move(stage));
   const SourceFacts facts = pipe_.facts();
   facts.prepare();
-  return job_->run(id, facts, std::move(body));
+  return job_->run(id, facts, std::move(body), std::move(limit));
 }
 
 // To the program.
@@ -31,18 +32,17 @@ std::vector<PartOutcome> Collection<Pipe>::run_to(std::string gives, const char*
 template <class Pipe>
 auto Collection<Pipe>::collect(Where where) const {
   using Stored = StoredRecord<Record>;
-  const auto outcomes = run_to("the program", "collect", where, [pipe = pipe_](Part& part) {
-    CollectSink<Record> sink(part);
-    run_into(sink, pipe, part);
-  });
+  const auto outcomes = run_to(
+      "the program", "collect", where,
+      [pipe = pipe_](Part& part) {
+        CollectSink<Record> sink(part);
+        run_into(sink, pipe, part);
+      },
+      CollectSink<Record>::limit());
   std::vector<Stored> records;
-  std::size_t bytes = 0;
-  for (const auto& outcome : outcomes) {
-    if ((bytes += outcome.result.size()) > CollectSink<Record>::most_bytes)
-      CollectSink<Record>::throw_too_much();
+  for (const auto& outcome : outcomes)
     for (RecordReader reader(outcome.result); !reader.empty();)
       records.push_back(decode<Stored>(reader));
-  }
   return records;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -200,7 +201,8 @@ class Collection {
 
   // For actions: actions.h.
   std::vector<PartOutcome> run_to(std::string gives, const char* action, Where where,
-                                  std::function<void(Part&)> body) const;
+                                  std::function<void(Part&)> body,
+                                  std::optional<ResultLimit> limit = {}) const;
   template <class Format>
   void write(const std::string& folder, Format format, FileOutput options, const char* action,
              Where where) const;

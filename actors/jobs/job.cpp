@@ -10,10 +10,11 @@
 namespace actorflow {
 
 Job::Job(JobOptions options, std::shared_ptr<Runtime> runtime) {
+  const JobEngineOptions of_engine = engine_options(options);
   if (!runtime)
     runtime = std::make_shared<ThreadedRuntime>(
         RuntimeOptions{.num_threads = static_cast<int>(options.threads)});
-  auto engine = std::make_unique<JobEngine>(std::move(runtime), engine_options(options));
+  auto engine = std::make_unique<JobEngine>(std::move(runtime), of_engine);
   state_ = std::make_shared<JobContext>(std::move(options), std::move(engine));
 }
 

@@ -7,11 +7,44 @@
 #include <cstdlib>
 #include <utility>
 
+#include "schema/json_tree.h"
+
 namespace actorflow {
 namespace {
 
 constexpr std::uint64_t most_partitions = 4096;
 constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
+
+void expect_at_least_1(const char* option, std::uint64_t value) {
+  if (value == 0)
+    throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got 0", option));
+}
+
+void expect_at_most(const char* option, std::size_t most, std::size_t value) {
+  if (value > most)
+    throw invalid_argument(
+        fmt::format("JobOptions::{}: expected at most {}, got {}", option, most, value));
+}
+
+// What no job can run with.
+void expect_valid(const JobOptions& options) {
+  expect_at_least_1("split_bytes", options.split_bytes);
+  expect_at_least_1("partition_bytes", options.partition_bytes);
+  expect_at_most("threads", most_job_threads, options.threads);
+  expect_at_most("partitions", most_job_partitions, options.partitions);
+  if (options.shuffle_compression == Compression::gzip)
+    throw invalid_argument("JobOptions::shuffle_compression: expected none, lz4 or zstd, got gzip");
+}
+
+// As _SUCCESS must have it, which is written when all else is done.
+void expect_utf8(const std::string& counter) {
+  try {
+    static_cast<void>(JsonTree(counter).to_string());
+  } catch (const Error&) {
+    throw invalid_argument(
+        fmt::format("Job::counter: expected a name in UTF-8, got {:?}: use another one", counter));
+  }
+}
 
 std::string name_of(const PlanStage& plan) {
   std::vector<std::string> kinds;
@@ -45,8 +78,7 @@ PlanStage with_partitions(const JobContext& job, PlanStage plan, std::size_t wan
 }  // namespace
 
 JobEngineOptions engine_options(const JobOptions& options) {
-  if (options.shuffle_compression == Compression::gzip)
-    throw invalid_argument("JobOptions::shuffle_compression: expected none, lz4 or zstd, got gzip");
+  expect_valid(options);
   const char* temporary = std::getenv("TMPDIR");
   JobEngineOptions engine;
   engine.memory_bytes = options.memory_bytes;
@@ -77,6 +109,7 @@ void JobContext::expect_known_parameters() {
 std::size_t JobContext::counter(const std::string& name) {
   const auto found = std::ranges::find(counter_names_, name);
   if (found != counter_names_.end()) return static_cast<std::size_t>(found - counter_names_.begin());
+  expect_utf8(name);
   counter_names_.push_back(name);
   counts_.push_back(0);
   return counts_.size() - 1;
@@ -138,8 +171,11 @@ StageResult JobContext::run(std::uint32_t stage, StageSpec spec) {
   return result;
 }
 
-std::vector<PartOutcome> JobContext::run(std::uint32_t stage, const SourceFacts& source, Body body) {
-  return run(stage, spec_of(stage, source, std::move(body))).outcomes;
+std::vector<PartOutcome> JobContext::run(std::uint32_t stage, const SourceFacts& source, Body body,
+                                         std::optional<ResultLimit> limit) {
+  StageSpec spec = spec_of(stage, source, std::move(body));
+  spec.limit = std::move(limit);
+  return run(stage, std::move(spec)).outcomes;
 }
 
 StageResult JobContext::keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions,

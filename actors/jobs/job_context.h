@@ -79,7 +79,8 @@ class JobContext {
   using Body = std::function<void(Part&)>;
   // Runs a stage of the plan. What its parts have counted is added to the counters. Where plans are only
   // explained throws PlanIsComplete.
-  std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body);
+  std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body,
+                               std::optional<ResultLimit> limit = {});
   // The same for a stage whose records, divided into so many partitions, are kept.
   StageResult keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions, Body body);
   // The same undivided, where each part runs at its owner alone, a task that has what it keeps.

@@ -12,19 +12,21 @@ namespace actorflow {
 
 class JobReporter;
 
+constexpr std::size_t most_job_threads = 1024, most_job_partitions = std::size_t{1} << 16;
+
 struct JobOptions {
   std::string name = {};  // of the job, among those of its program
   // What the job asks for with Job::param: "input", "output" and its own.
   std::map<std::string, std::string> parameters;
   // What tables, buffers and records between stages may take together; the rest goes to disk.
   std::size_t memory_bytes = std::size_t{1} << 30;
-  // Parts at a time; 0 = one per thread.
+  // Parts at a time, up to most_job_threads; 0 = one per thread.
   std::size_t threads = 0;
   // Of which files are cut into parts, and shuffled records into partitions. The output depends on them,
   // and on no other setting.
   std::uint64_t split_bytes = std::uint64_t{64} << 20;
   std::uint64_t partition_bytes = std::uint64_t{128} << 20;
-  std::size_t partitions = 0;  // 0 = by bytes
+  std::size_t partitions = 0;  // up to most_job_partitions; 0 = by bytes
   // Where goes to disk what does not fit into memory, and how much may lie there. "" = TMPDIR or /tmp.
   std::string spill_folder = {};
   std::uint64_t spill_bytes = ~std::uint64_t{0};

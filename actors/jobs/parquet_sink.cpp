@@ -25,4 +25,15 @@ std::vector<std::string> parquet_names(std::vector<std::string> names, std::size
   return names;
 }
 
+void expect_parquet_texts(std::span<const ParquetValues> values, std::size_t rows,
+                          std::span<const std::string> names) {
+  for (std::size_t column = 0; column < values.size(); ++column)
+    for (std::size_t row = 0; values[column].texts && row < rows; ++row)
+      if (const std::size_t bytes = values[column].texts[row].size(); bytes > most_parquet_text)
+        throw invalid_argument(fmt::format(
+            "write_parquet: a text of the column '{}' has {} bytes, and in a Parquet file it may have "
+            "{}: cut it, or use write_csv()",
+            names[column], bytes, most_parquet_text));
+}
+
 }  // namespace actorflow

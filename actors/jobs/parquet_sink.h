@@ -23,12 +23,20 @@ struct ParquetOutput {
 // name that is there twice. Throws unimplemented, saying how to get it, where there is no Arrow.
 std::vector<std::string> parquet_names(std::vector<std::string> names, std::size_t fields);
 
+// A page of a Parquet file has 2 GiB at most, and a text lies in one page.
+inline constexpr std::size_t most_parquet_text = std::size_t{1} << 30;
+// Throws invalid_argument for a longer one, naming the column, before Arrow would count its bytes in 32
+// bits.
+void expect_parquet_texts(std::span<const ParquetValues> values, std::size_t rows,
+                          std::span<const std::string> names);
+
 template <class T>
 class ParquetSink {
  public:
   ParquetSink(Part& part, const std::string& folder, std::size_t parts,
               const std::vector<std::string>& names, ParquetCodec codec)
       : part_(part),
+        names_(names),
         file_(part, folder, part_name(part.index(), parts, ".parquet"), Compression::none),
         writer_(create_parquet(
             {part_name(part.index(), parts, ".parquet"), names, parquet_fields<T>(), codec,
@@ -52,13 +60,16 @@ class ParquetSink {
 
   void flush() {
     part_.expect_wanted();
-    writer_->write(rows_.values(), rows_.rows());
+    const auto values = rows_.values();
+    expect_parquet_texts(values, rows_.rows(), names_);
+    writer_->write(values, rows_.rows());
     file_.write({}, rows_.rows());
     part_.count_records(rows_.rows());
     rows_.clear();
   }
 
   Part& part_;
+  const std::vector<std::string> names_;
   PartFile file_;
   ParquetRowBuffer<T> rows_;
   std::unique_ptr<ParquetWriter> writer_;

@@ -29,7 +29,9 @@ using JobWatch = std::function<std::shared_ptr<void>(Job&)>;
 // Returns the counters. Throws the error of the job, on each task; unavailable if the first task is not
 // there for the time that the server's messages are kept (ServerOptions::connect_timeout_ms). A task
 // that is lost does not fail the job: its parts run elsewhere. One that comes later, or again, takes
-// part from then on; at the end the first task waits until all others know it, 5 s at most. If
+// part from then on. At the end of a job that ends well the first task waits until those that are there
+// have their shares of its datasets (job_share.h), as long as these come on; then until all others know
+// that it has ended, 5 s at most. One that comes later than that and had a share throws unavailable. If
 // the first task is lost, the others wait for the one in its place, and begin anew.
 std::map<std::string, std::int64_t> run_job(Server& server, const JobTable& jobs,
                                             const std::string& name, const JobOptions& options,

@@ -185,7 +185,7 @@ class CollectSink {
 
   void operator()(const T& record) {
     const std::size_t begin = bytes_.size(), size = encoded_size(record);
-    if (begin + size > most_bytes) throw_too_much();
+    if (begin + size > most_bytes) throw Error(limit().more);
     bytes_.resize(begin + size);
     encode(record, bytes_.data() + begin);
     ++records_;
@@ -195,11 +195,12 @@ class CollectSink {
     part_.set_result(std::move(bytes_));
   }
 
-  [[noreturn]] static void throw_too_much() {
-    throw Error(
-        Code::resource_exhausted,
-        "collect() brings at most 64 MiB to the program, and there is more: write the records to files, "
-        "or take fewer with top(), sample() or filter()");
+  // Of all parts together.
+  static ResultLimit limit() {
+    return {most_bytes,
+            {Code::resource_exhausted,
+             "collect() brings at most 64 MiB to the program, and there is more: write the records to "
+             "files, or take fewer with top(), sample() or filter()"}};
   }
 
  private:

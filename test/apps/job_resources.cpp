@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "apps/rehearsal/memory_disk.h"
+#include "schema/parquet/parquet_file.h"
 #include "test/apps/support/job_cluster.h"
 #include "test/support/sanitized.h"
 
@@ -36,6 +37,32 @@ boost::test_tools::assertion_result has_memory_disk(boost::unit_test::test_unit_
   boost::test_tools::assertion_result result(why.empty());
   result.message() << why;
   return result;
+}
+
+boost::test_tools::assertion_result has_parquet(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result = actorflow::reads_parquet();
+  result.message() << "built without Arrow";
+  return result;
+}
+
+boost::test_tools::assertion_result has_scarce_parquet(boost::unit_test::test_unit_id id) {
+  const auto result = can_be_scarce(id);
+  return result ? has_parquet(id) : result;
+}
+
+const std::vector<std::string> as_parquet{"--format", "parquet"};
+
+// Of the first task, so that what comes between the stages is in files, too.
+std::vector<std::string> with_shares(const JobCluster& job) {
+  std::filesystem::create_directory(job.file("shares"));
+  return {"--shares", job.file("shares"), "--work_folder", job.file("work")};
+}
+
+std::size_t lines_of_shares(const JobCluster& job) {
+  std::size_t lines = 0;
+  for (const auto& [name, text] : files_of(job.file("shares")))
+    lines += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  return lines;
 }
 
 }  // namespace
@@ -137,6 +164,76 @@ BOOST_AUTO_TEST_CASE(a_spill_folder_that_cannot_be_written_is_named) {
   job.start(0, {.flags = {"--work_folder", job.file("no_folder")}});
   BOOST_TEST(job.coordinator().wait() == 1);
   BOOST_TEST(says(job.coordinator(), job.file("no_folder")), job.coordinator().output());
+}
+
+BOOST_AUTO_TEST_CASE(parquet_files_on_disks_that_fail_now_and_then_have_the_same_bytes,
+                     *boost::unit_test::precondition(has_parquet)) {
+  JobCluster job(2, as_parquet);
+  job.start(0, {.slow_us = 100, .environment = broken_disk(job, rule("fsync /part-", EIO, "2 1"))});
+  job.start(
+      1, {.slow_us = 100, .environment = broken_disk(job, rule("open /part-", EIO, "1 1"), "rules1")});
+  job.expect_success();
+}
+
+BOOST_AUTO_TEST_CASE(parquet_files_for_which_there_is_no_room_end_the_job_and_leave_none,
+                     *boost::unit_test::precondition(has_parquet)) {
+  for (const char* call : {"open /part-", "fsync /part-"}) {
+    JobCluster job(2, as_parquet);
+    const auto environment = broken_disk(job, rule(call, ENOSPC));
+    for (std::size_t task = 0; task < 2; ++task) job.start(task, {.environment = environment});
+    for (std::size_t task = 0; task < 2; ++task) {
+      BOOST_TEST(job[task].wait() == 1);
+      BOOST_TEST(says(job[task], "No space left on device"), job[task].output());
+      BOOST_TEST(says(job[task], job.file("out") + "/part-"), job[task].output());
+    }
+    for (const auto& [name, bytes] : files_of(job.file("out"))) BOOST_TEST(!name.ends_with(".parquet"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scarce_memory_where_parquet_files_are_written_changes_no_byte,
+                     *boost::unit_test::precondition(has_scarce_parquet)) {
+  JobCluster job(3, as_parquet);
+  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
+                                             "SCARCE_MEMORY=/part-"};
+  job.start(0, {});
+  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
+  BOOST_TEST(job.coordinator().wait() == 0, job.coordinator().output());
+  job.expect_result();
+}
+
+BOOST_AUTO_TEST_CASE(shares_of_records_on_disks_that_fail_now_and_then_are_whole) {
+  JobCluster job(2);
+  job.start(0, {.slow_us = 100,
+                .flags = with_shares(job),
+                .environment = broken_disk(job, rule("fsync /stage-", EIO, "2 1"))});
+  job.start(1, {.slow_us = 100,
+                .environment = broken_disk(job, rule("open /stage-", ENOSPC, "1 1"), "rules1")});
+  job.expect_success();
+  BOOST_TEST(lines_of_shares(job) == 700u);
+}
+
+BOOST_AUTO_TEST_CASE(shares_of_records_for_which_no_disk_has_room_end_the_job) {
+  JobCluster job(2);
+  const auto environment = broken_disk(job, rule("open /stage-", ENOSPC));
+  job.start(0, {.flags = with_shares(job), .environment = environment});
+  job.start(1, {.environment = environment});
+  for (std::size_t task = 0; task < 2; ++task) {
+    BOOST_TEST(job[task].wait() == 1);
+    BOOST_TEST(says(job[task], "No space left on device"), job[task].output());
+    BOOST_TEST(says(job[task], job.file("work") + "/stage-"), job[task].output());
+  }
+  BOOST_TEST(files_of(job.file("shares")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(shares_that_are_made_where_memory_is_scarce_are_whole,
+                     *boost::unit_test::precondition(can_be_scarce)) {
+  JobCluster job(3);
+  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
+                                             "SCARCE_MEMORY=/stage-"};
+  job.start(0, {.flags = with_shares(job)});
+  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
+  job.expect_success();
+  BOOST_TEST(lines_of_shares(job) == 700u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -57,4 +57,29 @@ BOOST_AUTO_TEST_CASE(an_attempt_that_cannot_begin_is_given_back_and_comes_again)
   BOOST_TEST(probe.left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(an_attempt_of_what_there_is_not_is_refused) {
+  test::LoneAgent agent([](Part&) {});
+  const auto refusal = [&](const RunPart& order) {
+    agent.mail->to_agent(0, order);
+    const auto refused = agent.not_run();
+    BOOST_TEST((refused.status.code == Code::invalid_argument), refused.status.to_string());
+    return refused.status.message;
+  };
+  const auto reads = [](SliceSet set, std::vector<std::int32_t> holders) {
+    RunPart order{{2, 0, 0}, {}, {}, {}};
+    order.inputs.emplace_back(set, std::move(holders));
+    return order;
+  };
+  BOOST_TEST(refusal(RunPart{{2, 2, 0}, {}, {}, {}}) ==
+             "expected a part of sum, which has 2, got part 2");
+  BOOST_TEST(refusal(reads({1, true, 7}, {0})) ==
+             "stage run 1: expected one of its 1 parts and 1 partitions, got part 7 and partition 0");
+  BOOST_TEST(refusal(reads({1, false, 7}, {0})) ==
+             "stage run 1: expected one of its 1 parts and 1 partitions, got part 0 and partition 7");
+  BOOST_TEST(refusal(reads({1, false, 0}, {0, 0})) ==
+             "stage run 1: expected who holds 1 parts, got 2 tasks");
+  BOOST_TEST(refusal(reads({1, true, 0}, {1})) ==
+             "stage run 1: expected one of 1 tasks that holds part 0, got task 1");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -131,6 +131,27 @@ BOOST_AUTO_TEST_CASE(messages_that_never_come_end_the_job_and_say_why) {
     BOOST_TEST(done->status.message.find(expected) != std::string::npos, done->status.message);
 }
 
+// The other part is not made: there would be ever more for the program, which takes none of it.
+BOOST_AUTO_TEST_CASE(a_stage_with_more_results_than_it_may_have_ends_at_once) {
+  StageSpec stage = last_stage();
+  stage.limit = ResultLimit{9, {Code::resource_exhausted, "too much"}};
+  Coordinator coordinator(stage);
+  coordinator.say(StageReady{1, {}, 1});
+  const auto run = coordinator.inbox.run.take();
+  BOOST_REQUIRE(run);
+  coordinator.say(PartRan{run->id, {}, {}});
+  BOOST_REQUIRE(coordinator.inbox.accepted.take());
+  PartMade made;
+  made.id = run->id;
+  made.outcome.result.resize(10);
+  coordinator.say(made);
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST((done->status.code == Code::resource_exhausted));
+  BOOST_TEST(done->status.message == "too much");
+  BOOST_TEST(done->outcomes.empty());
+}
+
 BOOST_AUTO_TEST_CASE(what_a_lost_task_has_done_of_a_last_stage_counts_with_its_parts) {
   Coordinator coordinator;
   coordinator.say(StageReady{1, {}, 1});
@@ -152,6 +173,35 @@ BOOST_AUTO_TEST_CASE(what_a_lost_task_has_done_of_a_last_stage_counts_with_its_p
   BOOST_TEST(last->bytes_read == 120u);
   BOOST_TEST(last->busy_seconds == 3);
   BOOST_TEST(last->bytes_spilled == 50u);
+}
+
+// The agent says how long it was busy, and how much it has put aside, since it began.
+BOOST_AUTO_TEST_CASE(what_is_said_again_after_a_message_did_not_come_counts_once) {
+  Coordinator coordinator;
+  coordinator.say(StageReady{1, {}, 1});
+  AgentProgress progress;
+  progress.by = 9;
+  progress.stage = 1;
+  progress.busy_seconds = 3;
+  progress.bytes_spilled = 50;
+  BOOST_REQUIRE(coordinator.inbox.run.take());
+  coordinator.say(progress);
+  ActorMessage emptied;
+  emptied.type = message_type<PartMade>();
+  emptied.status = {Code::resource_exhausted, "a message of 300 bytes is over its limit of 200 bytes"};
+  coordinator.say(emptied);
+  coordinator.say(StageReady{1, {}, 1});
+  progress.busy_seconds = 4;
+  coordinator.say(progress);
+  progress.by = 10;  // in the same process the program has begun anew
+  progress.bytes_spilled = 7;
+  coordinator.say(progress);
+  coordinator.make_part(0, 1);
+  coordinator.make_part(0, 1);
+  const auto last = coordinator.reports.last.take();
+  BOOST_REQUIRE(last);
+  BOOST_TEST(last->busy_seconds == 8);
+  BOOST_TEST(last->bytes_spilled == 57u);
 }
 
 // The stage that deals out the records has two parts, of which the share is made.

@@ -46,6 +46,21 @@ BOOST_AUTO_TEST_CASE(slices_for_which_their_task_has_no_memory_now_are_not_lost)
   BOOST_TEST(agent.inbox.not_run.size() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_that_brings_nothing_is_not_asked_for_again) {
+  test::LoneAgent agent([](Part&) {});
+  agent.run(0, {1});
+  const auto request = agent.inbox.asked.take();
+  BOOST_REQUIRE(request);
+  SlicesAre nothing;
+  nothing.request = request->request;
+  nothing.checksum = hash_bytes({});
+  agent.answer(nothing);
+  const auto failed = agent.inbox.ran.take();
+  BOOST_REQUIRE(failed);
+  BOOST_TEST((failed->status.code == Code::unavailable), failed->status.to_string());
+  BOOST_TEST(agent.inbox.asked.size() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_copy_is_lost_and_what_came_in_its_place_stays) {
   KeptRecords records(1, 1, 2);
   records.keep(0, no_chunks());

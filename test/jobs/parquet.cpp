@@ -459,4 +459,24 @@ BOOST_AUTO_TEST_CASE(what_parquet_does_not_hold_is_refused_and_leaves_no_file) {
   BOOST_TEST(contains(same, "two columns have the name 'a'"), same);
 }
 
+// Sizes that Arrow counts in 32 bits: these texts are not there, and nobody reads them.
+BOOST_AUTO_TEST_CASE(a_text_for_which_no_page_is_large_enough_is_refused_and_its_column_named) {
+  const char nothing = 0;
+  const std::vector<std::string> names{"number", "text"};
+  const auto error = [&](std::size_t bytes) {
+    const std::string_view texts[] = {{&nothing, 0}, {&nothing, bytes}};
+    const std::int64_t numbers[] = {1, 2};
+    ParquetValues values[2];
+    values[0].integers = numbers;
+    values[1].texts = texts;
+    return error_of([&] { expect_parquet_texts(values, 2, names); });
+  };
+  BOOST_TEST(error(most_parquet_text) == "");
+  for (const std::size_t bytes : {most_parquet_text + 1, std::size_t{1} << 32}) {
+    const std::string why = error(bytes);
+    BOOST_TEST(contains(why, "the column 'text' has " + std::to_string(bytes) + " bytes"), why);
+    BOOST_TEST(contains(why, "it may have 1073741824"), why);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

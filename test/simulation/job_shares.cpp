@@ -33,4 +33,22 @@ BOOST_AUTO_TEST_CASE(a_share_that_is_lost_in_a_later_stage_is_made_again) {
   BOOST_TEST(reached == runs);  // or the runs say nothing
 }
 
+// Its program is at any stage of the job, or begins only, when that of the first task ends.
+BOOST_AUTO_TEST_CASE(a_job_does_not_end_over_a_task_that_catches_up) {
+  static int runs = 0, reached = 0, have_it = 0;
+  run_simulation_test(seeds(1, 40), [] {
+    Point::take_all();
+    have_it += test::end_while_one_catches_up(3);
+    ++runs;
+    reached +=
+        Point::take_all().at("a job that has ended waits for a task that gets what it alone keeps") > 0;
+  });
+  BOOST_TEST(reached > runs / 4);
+  BOOST_TEST(have_it > runs / 2);
+}
+
+SIMULATION_TEST(a_share_whose_dataset_the_first_task_has_dropped_is_not_made_again, seeds(1, 20)) {
+  BOOST_TEST(!test::end_while_one_catches_up(2, false));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

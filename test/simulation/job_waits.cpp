@@ -72,6 +72,28 @@ void read_what_two_have_made(SimTask& task, const std::vector<int>& owners) {
 void read_anywhere(SimTask& task) { read_what_two_have_made(task, {}); }
 void read_at_one_of_them(SimTask& task) { read_what_two_have_made(task, {1}); }
 
+// The part of the third task is waited for.
+void keep_at_each(SimTask& task) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+  if (engine.coordinates())
+    engine.begin({});
+  else
+    engine.join();
+  StageSpec keep = stage_of("share", true);
+  keep.parts = 3;
+  keep.owners = {0, 1, 2};
+  if (task.server().name().index == 2) task.sleep(1h);  // it is there, but does not come to the stage
+  engine.run(std::move(keep), 1);
+  engine.end();
+}
+
+void come_and_go(SimCluster& sim, const std::string& task) {
+  for (auto at = 4s; at < 280s; at += 4s) {
+    sim.at(at).kill(task);
+    sim.at(at + 2s).restart(task);
+  }
+}
+
 SimOptions five_minutes() {
   SimOptions options = of_this_seed({});
   options.time_limit = 5min;
@@ -117,6 +139,25 @@ SIMULATION_TEST(two_tasks_that_are_apart_are_named_where_no_third_can_help, seed
       why.find("/job:local/task:1 cannot reach /job:local/task:2, which has part 2 of stage run 1, "
                "though /job:local/task:0 reaches both") != why.npos,
       why);
+}
+
+SIMULATION_TEST(an_owner_is_not_waited_for_any_longer_since_others_come_and_go, seeds(1, 20)) {
+  SimCluster sim({{"local", 3}}, five_minutes());
+  sim.at(0ms).kill("/job:local/task:2");
+  come_and_go(sim, "/job:local/task:1");
+  const std::string why = how_it_ends(sim, keep_at_each);
+  for (const char* expected :
+       {"share: waited 2", " s for /job:local/task:2, for which part 2 of 3 is: start that task"})
+    BOOST_TEST(why.find(expected) != why.npos, why);
+}
+
+// It would be there often enough for a wait that has no other bound.
+SIMULATION_TEST(an_owner_that_comes_and_goes_is_not_waited_for_without_end, seeds(1, 20)) {
+  SimCluster sim({{"local", 3}}, five_minutes());
+  come_and_go(sim, "/job:local/task:2");
+  const std::string why = how_it_ends(sim, keep_at_each);
+  BOOST_TEST(why.find(" s for /job:local/task:2, for which part 2 of 3 is: start that task") != why.npos,
+             why);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,6 @@
 // The attempts that an agent is given: their input comes, they run, count or are dropped.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,10 @@ void JobAgent::on(const RunPart& run) {
   const auto stage = stages_.find(run.id.stage);
   if (stage == stages_.end() || !stage->second.spec)
     throw Error(Code::aborted, "this task does not run the stage");
+  if (run.id.part >= stage->second.spec->parts)
+    throw invalid_argument(fmt::format("expected a part of {}, which has {}, got part {}",
+                                       stage->second.spec->name, stage->second.spec->parts,
+                                       run.id.part));
   Attempt& attempt = attempts_[run.id];  // refuse() drops it
   attempt.skips = {run.skips.begin(), run.skips.end()};
   attempt.made = run.made;

@@ -65,6 +65,7 @@ void JobCoordinator::recall_part(Stage& stage, const JournaledPart& made) {
   stage.skips[part] = {made.skips.begin(), made.skips.end()};
   stage.checksums[part] = made.outcome.checksum;
   stage.outcomes[part] = made.outcome;
+  stage.result_bytes += made.outcome.result.size();
   if (stage.spec->keeps || !made.outcome.files.empty()) stage.on_disk[part] = made.outcome;
   if (made.outcome.files.empty()) stage.tracker.skip(part);
 }

@@ -1,9 +1,9 @@
 // Parts that one task alone runs, since what they keep is for that task: it is waited for, and one that
 // comes in its place has them made again.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <chrono>
+#include <string>
 #include <utility>
 
 #include "actors/jobs/engine/job_coordinator.h"
@@ -36,24 +36,34 @@ void JobCoordinator::say_done(int task, StageNumber number, Stage& stage) {
   assign();
 }
 
-// Fails the job when a task has been gone for too long; one that comes or is lost begins the wait anew.
-void JobCoordinator::look_after_owners() {
-  Stage* const stage = running_stage();
-  if (!stage) return;
-  const auto& owners = stage->spec->owners;
-  for (std::size_t part = 0; part < owners.size(); ++part) {
-    const int task = owners[part];
-    if (stage->tracker.is_made(part) || tasks_[static_cast<std::size_t>(task)].incarnation != 0)
-      continue;
-    Lack& lack = stage->lacks[part][{current_, part}];
-    if (lack.times++ == 0 || lack.changes != changes_) lack = {1, now(), now(), changes_};
-    const double waited = now() - lack.since;
-    if (waited > std::chrono::duration<double>(order_.patience).count())
-      return fail({Code::unavailable,
-                   fmt::format("{}: waited {:.0f} s for {}, for which part {} of {} is: start that task",
-                               stage->spec->name, waited, order_.mail->name_of(task), part,
-                               stage->spec->parts)});
+// False if an owner has been gone for too long: then the job has failed. Also of what the stage reads,
+// as far as that is made again.
+bool JobCoordinator::look_after_owners(StageNumber number, Stage& stage) {
+  for (std::size_t part = 0; part < stage.spec->owners.size(); ++part)
+    if (!wait_for_owner(number, stage, part)) return false;
+  if (!makes_parts(stage)) return true;
+  for (const StageNumber read : stage.reads) {
+    Stage& input = stages_.at(read);
+    if (input.spec && !input.tracker.finished() && !look_after_owners(read, input)) return false;
   }
+  return true;
+}
+
+bool JobCoordinator::wait_for_owner(StageNumber number, Stage& stage, std::size_t part) {
+  const int owner = stage.spec->owners[part];
+  if (stage.tracker.is_made(part) || tasks_[static_cast<std::size_t>(owner)].incarnation != 0)
+    return true;
+  Lack& lack = lack_of(stage, part, {number, part}, now());
+  lack.of.insert(owner);
+  const std::string why =
+      fmt::format("{}: waited {:.0f} s for {}, for which part {} of {} is", stage.spec->name,
+                  lack.wait.seconds(now()), order_.mail->name_of(owner), part, stage.spec->parts);
+  if (is_over(lack.wait)) {
+    fail({Code::unavailable, why + ": start that task, and see why it ends if it has been there"});
+    return false;
+  }
+  if (lack.wait.is_to_be_said(now())) spdlog::warn("{}", why);
+  return true;
 }
 
 }  // namespace actorflow

@@ -146,6 +146,7 @@ void JobCoordinator::on(int from, PartMade& made) {
                              stage.spec->name, part, stage.spec->parts)});
   checksum = made.outcome.checksum;
   stage.work[part] = made.work;
+  if (made.id.stage == current_ && !has_room_for_result(stage, made.outcome)) return;
   note(made.id, stage, made.outcome);
   if (made.id.stage == current_) stage.outcomes[part] = std::move(made.outcome);
   if (made.id.stage == current_ && is_complete(stage)) return end_stage({});
@@ -154,6 +155,16 @@ void JobCoordinator::on(int from, PartMade& made) {
       waits != catching_up_.end() && waits->second == made.id.stage)
     say_done(from, made.id.stage, stage);
   assign();
+}
+
+// False if the results of the stage's parts have become too much for the program: then the job has
+// failed, before there is more of them.
+bool JobCoordinator::has_room_for_result(Stage& stage, const PartOutcome& outcome) {
+  stage.result_bytes += outcome.result.size();
+  const auto& limit = stage.spec->limit;
+  if (!limit || stage.result_bytes <= limit->bytes) return true;
+  fail(limit->more);
+  return false;
 }
 
 // Attempts of a part that has been made.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "actors/jobs/engine/job_coordinator.h"
@@ -12,8 +13,6 @@
 
 namespace actorflow {
 namespace {
-
-constexpr double seconds_to_first_warning = 2, seconds_between_warnings = 10;
 
 Point not_there("slices that a task was asked for are not there"),
     apart("a task of a job cannot reach another one that the coordinator reaches");
@@ -86,31 +85,48 @@ std::string JobCoordinator::reason_of(const PartNotRun& part, int from) const {
                      part.status.message);
 }
 
-// False if it has waited too long: then the job has failed. A task that comes or is lost is a reason to
-// wait anew; without one, what was made again should be there after a few times.
+JobCoordinator::Lack& JobCoordinator::lack_of(Stage& stage, std::size_t part,
+                                              std::pair<StageNumber, std::uint64_t> what, double now) {
+  return stage.lacks[part].try_emplace(what, now).first->second;
+}
+
+bool JobCoordinator::is_over(const BoundedWait& wait) const {
+  return wait.is_over(now(), std::chrono::duration<double>(order_.patience).count());
+}
+
+// The task has come or is lost. What others do is no reason to wait for it, or for what it has, any
+// longer.
+void JobCoordinator::renew_waits_of(int task) {
+  for (auto& [number, stage] : stages_)
+    for (auto& [part, lacks] : stage.lacks)
+      for (auto& [what, lack] : lacks)
+        if (lack.of.contains(task)) lack.wait.renew(now());
+  if (ending_) end_wait_->renew(now());
+}
+
+// False if it has waited too long: then the job has failed. What is missing should be there after a few
+// times, unless the task that reads it or the one that has it comes or is lost.
 bool JobCoordinator::waits(Stage& stage, const PartNotRun& part, int from) {
   const auto what = part.missing ? std::pair(part.missing->stage, part.missing->part)
                                  : std::pair(StageNumber{0}, std::uint64_t{0});
-  Lack& lack = stage.lacks[static_cast<std::size_t>(part.id.part)][what];
-  if (lack.times == 0 || lack.changes != changes_) lack = {0, now(), now(), changes_};
+  Lack& lack = lack_of(stage, static_cast<std::size_t>(part.id.part), what, now());
   ++lack.times;
-  const double waited = now() - lack.since;
+  lack.of.insert(from);
+  // Where it is held now, it was made again in the meantime.
+  if (part.missing && lack.of.insert(part.missing->holder).second && lack.times > 1)
+    lack.wait.renew(now());
   const std::string why =
       fmt::format("{}: part {} of {} at {} has come back {} times in {:.0f} s without having run: {}",
                   stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from),
-                  lack.times, waited, reason_of(part, from));
+                  lack.times, lack.wait.seconds(now()), reason_of(part, from));
   if (lack.times >= order_.max_attempts) {
-    if (waited > std::chrono::duration<double>(order_.patience).count()) {
+    if (is_over(lack.wait)) {
       fail({part.status.code, why});
       return false;
     }
     tasks_[static_cast<std::size_t>(from)].ready = 0;  // its next attempt is not at once
   }
-  const bool said_before = lack.said > lack.since;
-  if (now() - lack.said < (said_before ? seconds_between_warnings : seconds_to_first_warning))
-    return true;
-  lack.said = now();
-  spdlog::warn("{}; it is tried again", why);
+  if (lack.wait.is_to_be_said(now())) spdlog::warn("{}; it is tried again", why);
   return true;
 }
 

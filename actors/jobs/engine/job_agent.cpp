@@ -10,7 +10,18 @@
 namespace actorflow {
 namespace {
 
-Point begun_anew("a task begins a job anew after its coordinator");
+Point begun_anew("a task begins a job anew after its coordinator"),
+    too_late("a job ends before a task has what it alone keeps");
+
+Status not_its_own(StageNumber stage) {
+  too_late.hit();
+  return {
+      Code::unavailable,
+      fmt::format("the job has ended before this task had again what it alone keeps of stage run {}, "
+                  "its share of the job's records, which was lost with the process before it: run "
+                  "the job again on all tasks",
+                  stage)};
+}
 
 }  // namespace
 
@@ -49,7 +60,7 @@ void JobAgent::begin(BeginStage& stage) {
   ours.spec = std::move(stage.spec);
   ours.kept = stage.kept;
   ours.reply = std::move(stage.reply);
-  if (job_end_) return on(JobEnded{*job_end_});
+  if (job_end_) return on(JobEnded(*job_end_));
   say_ready();
 }
 
@@ -70,11 +81,12 @@ void JobAgent::await(AwaitJob& question) {
 
 void JobAgent::await(AwaitJobEnd& question) {
   leaving_ = std::move(question);
-  if (job_end_) on(JobEnded{*job_end_});
+  if (job_end_) on(JobEnded(*job_end_));
 }
 
 void JobAgent::abandon(AbandonParts& order) {
   abandoned_ = std::move(order);
+  end_wait_.emplace(now());
   std::vector<AttemptId> all;
   for (const auto& [id, attempt] : attempts_) all.push_back(id);
   for (const auto& id : all) cancel(id);
@@ -147,6 +159,13 @@ bool JobAgent::answers_us(const ActorMessage& letter) const {
 
 void JobAgent::on(const JobIs& job) {
   if (!joining_) return;
+  if (job.terms.part_bytes == 0)
+    return std::exchange(joining_, std::nullopt)
+        ->reply({Code::internal,
+                 fmt::format("{} says that parts of the job may hold 0 bytes: it is no task of this "
+                             "program, or has a defect",
+                             order_.mail->name_of(JobMail::coordinator_task))},
+                {});
   tools_.part_bytes = job.terms.part_bytes;
   tools_.chunk_bytes = job.terms.chunk_bytes;
   tools_.work_folder = job.terms.work_folder;
@@ -171,6 +190,7 @@ void JobAgent::end(StageNumber number, StageEnd how) {
   const auto found = stages_.find(number);
   if (found == stages_.end() || !found->second.reply || found->second.end) return;
   found->second.end = std::move(how);
+  end_wait_.emplace(now());
   cancel_all(number);
   end_if_done(number);
 }
@@ -199,14 +219,19 @@ void JobAgent::end_if_done(StageNumber number) {
   reply(std::move(end));
 }
 
+// A program that joins now, or is at a stage as far as the last one that left it something, has that no
+// more, and would go on without it.
 void JobAgent::on(const JobEnded& ended) {
-  job_end_ = ended.status;
+  job_end_ = ended;
   say_left();
-  if (joining_) std::exchange(joining_, std::nullopt)->reply(ended.status, {});
+  const Status early = ended.status.ok() && waiting_ <= ended.last_own && ended.last_own > 0
+                           ? not_its_own(ended.last_own)
+                           : ended.status;
+  if (joining_) std::exchange(joining_, std::nullopt)->reply(early, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
   if (waiting_ == 0) return;
-  StageEnd over{ended.status, false, {}, 0};
-  over.job_is_over = ended.status.ok();
+  StageEnd over{early, false, {}, 0};
+  over.job_is_over = early.ok();
   end(waiting_, std::move(over));
 }
 
@@ -215,6 +240,7 @@ void JobAgent::on_tick() {
     give_up({Code::cancelled, "the job was stopped"}, false);
   if (running_ > 0) say_progress();
   look_after_coordinator();
+  look_after_last_parts();
   self_->delayed_send(self_, job_tick_interval, Tick{});
 }
 
@@ -222,8 +248,12 @@ void JobAgent::say_progress() {
   const auto stage = stages_.find(waiting_);
   if (stage == stages_.end()) return;
   const auto& progress = *stage->second.progress;
-  AgentProgress said{waiting_, {}, static_cast<double>(progress.busy_ns) * 1e-9,
-                     tools_.chunks->spilled_bytes(), tools_.chunks->memory_in_use()};
+  AgentProgress said{order_.number,
+                     waiting_,
+                     {},
+                     static_cast<double>(progress.busy_ns) * 1e-9,
+                     tools_.chunks->spilled_bytes(),
+                     tools_.chunks->memory_in_use()};
   said.work += progress.work;
   order_.mail->to_coordinator(std::move(said));
 }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/jobs/engine/bounded_wait.h"
 #include "actors/jobs/engine/part_actor.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/jobs/slices/input_fetcher.h"
@@ -135,6 +136,9 @@ class JobAgent {
   void say_ready();
   void say_left();
   void say_progress();
+  void look_after_last_parts();
+  std::string last_parts() const;
+  double now() const;
   bool waits_for_coordinator() const;
   void look_after_coordinator();
   void give_up(const Status& why, bool begins_anew);
@@ -152,7 +156,8 @@ class JobAgent {
   std::optional<AwaitJob> joining_;
   std::optional<AwaitJobEnd> leaving_;
   std::optional<AbandonParts> abandoned_;
-  std::optional<Status> job_end_;
+  std::optional<JobEnded> job_end_;
+  std::optional<BoundedWait> end_wait_;  // since the stage or the job that is waited for has ended
   bool has_left_ = false;  // the coordinator is told
   // The coordinator is gone since then.
   std::optional<Clock::time_point> lost_since_;

@@ -11,7 +11,6 @@ namespace actorflow {
 namespace {
 
 constexpr double slow_seconds = 2;
-constexpr double seconds_to_leave = 5;
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
@@ -82,6 +81,7 @@ void JobCoordinator::begin(const CoordinateStage& order) {
   undelivered_.clear();
   const auto homes = homes_of(*order.spec, stages_);
   Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
+  for (const int owner : order.spec->owners) last_own_[owner] = order.number;
   if (!recall(order.number, stage)) return;
   mend(stage);
   for (std::size_t task = 0; task < tasks_.size(); ++task) check_fingerprint(static_cast<int>(task));
@@ -95,27 +95,6 @@ void JobCoordinator::forget(StageNumber number) {
   if (found == stages_.end()) return;
   const auto spec =
       std::exchange(found->second.spec, nullptr);  // may forget others when it is destroyed
-}
-
-void JobCoordinator::end(const EndJob& how) {
-  end_ = how;
-  ended_ = now();
-  for (int task = 0; task < order_.mail->tasks(); ++task)
-    if (task != order_.mail->own()) order_.mail->to_agent(task, JobEnded{how.status});
-  reply_if_all_have_left();
-}
-
-// One that is started late, or whom the news does not reach before this process ends, would otherwise
-// wait for a job that is over.
-void JobCoordinator::reply_if_all_have_left() {
-  if (!end_ || !end_->reply) return;
-  const auto missing = std::ranges::find(tasks_, false, &Task::has_left);
-  const bool late = now() - ended_ > seconds_to_leave;
-  if (late && missing != tasks_.end())
-    spdlog::warn("{} has not {} in {:.0f} s; it may not know that the job has ended",
-                 order_.mail->name_of(static_cast<int>(missing - tasks_.begin())),
-                 missing->incarnation == 0 ? "come" : "answered", seconds_to_leave);
-  if (missing == tasks_.end() || late) std::exchange(end_->reply, nullptr)();
 }
 
 // Agents.
@@ -153,7 +132,7 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   if (task.incarnation == from.incarnation) return task;
   if (task.incarnation != 0) lose(static_cast<int>(from.task));
   task.incarnation = from.incarnation;
-  ++changes_;
+  renew_waits_of(static_cast<int>(from.task));
   if (!end_) task.has_left = static_cast<int>(from.task) == order_.mail->own();
   return task;
 }
@@ -168,19 +147,23 @@ void JobCoordinator::on(const Sender& from, const JoinJob& join) {
                                     "start the same one on all tasks",
                                     mail.name_of(task), mail.name_of(JobMail::coordinator_task))},
                        join.by});
-  if (!end_) return mail.to_agent(task, JobIs{order_.terms, join.by});
+  if (!end_) {
+    if (!join.build.empty()) meet(from);  // its program will come to the stages
+    return mail.to_agent(task, JobIs{order_.terms, join.by});
+  }
   // Who has left this job wants to join the next one, of which another coordinator will say what it is.
   const Task& known = tasks_[static_cast<std::size_t>(task)];
   const bool joins_next = !join.build.empty() && known.left_as == from.incarnation;
-  if (!joins_next) mail.to_agent(task, JobEnded{end_->status, join.by});
+  if (!joins_next) mail.to_agent(task, end_of(task, join.by));
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
   Task& task = tasks_[static_cast<std::size_t>(from)];
+  if (ending_ && ready.stage > task.ready) end_wait_->restart(now());
   task.ready = ready.stage;
   task.slots = ready.slots;
   task.fingerprint = std::move(ready.fingerprint);
-  if (end_) return order_.mail->to_agent(from, JobEnded{end_->status});
+  if (end_) return order_.mail->to_agent(from, end_of(from));
   const auto stage = stages_.find(ready.stage);
   if (stage != stages_.end() && stage->second.done) return say_done(from, ready.stage, stage->second);
   if (from != order_.mail->own()) order_.mail->to_agent(from, JobIs{order_.terms});  // a sign of life
@@ -188,8 +171,15 @@ void JobCoordinator::on(int from, StageReady& ready) {
   assign();
 }
 
+// What it has spent is spent, whatever becomes of the task; a message that was not delivered is followed
+// by one with the same numbers.
 void JobCoordinator::on(int from, const AgentProgress& progress) {
-  tasks_[static_cast<std::size_t>(from)].progress[progress.stage] = progress;
+  tasks_[static_cast<std::size_t>(from)].progress = progress;
+  Spent& spent = spent_[{from, progress.by}];
+  if (spent.stage != progress.stage) spent.busy_seconds = 0;
+  spent.stage = progress.stage;
+  spent.busy_seconds = std::max(spent.busy_seconds, progress.busy_seconds);
+  spent.bytes_spilled = std::max(spent.bytes_spilled, progress.bytes_spilled);
 }
 
 void JobCoordinator::on(int from, const JobLeft&) {
@@ -226,8 +216,7 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 }
 
 void JobCoordinator::lose(int from) {
-  ++changes_;
-  keep_progress(tasks_[static_cast<std::size_t>(from)]);
+  renew_waits_of(from);
   Task gone;
   gone.has_left = true;
   tasks_[static_cast<std::size_t>(from)] = std::move(gone);
@@ -240,14 +229,6 @@ void JobCoordinator::lose(int from) {
     stage->tracker.remake_lost(wanted);
   }
   mend_wanted();
-}
-
-// What its parts have done counts with them, and is lost with them.
-void JobCoordinator::keep_progress(const Task& lost) {
-  for (const auto& [number, progress] : lost.progress)
-    if (const auto found = stages_.find(number); found != stages_.end())
-      found->second.busy_seconds += progress.busy_seconds;
-  if (!lost.progress.empty()) spilled_by_lost_ += lost.progress.rbegin()->second.bytes_spilled;
 }
 
 void JobCoordinator::mend_wanted() {
@@ -271,8 +252,9 @@ void JobCoordinator::on_tick() {
   if (current_ != 0) {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
-    look_after_owners();
+    look_after_owners(current_, stages_.at(current_));
   }
+  end_when_all_have_their_own();
   reply_if_all_have_left();
   self_->delayed_send(self_, job_tick_interval, Tick{});
 }
@@ -289,6 +271,7 @@ void JobCoordinator::end_stage(Status status) {
   Stage& stage = stages_.at(current_);
   report(true);
   StageDone done{current_, std::move(status), std::move(stage.outcomes), skipped_};
+  if (!done.status.ok()) done.outcomes.clear();
   const StageNumber number = std::exchange(current_, 0);
   for (const auto& run : std::vector(stage.tracker.runs().begin(), stage.tracker.runs().end())) {
     stage.tracker.give_back(run.attempt, run.task);
@@ -316,17 +299,15 @@ void JobCoordinator::report(bool is_last) {
   report.not_whole = not_whole_;
   report.tasks = 0;
   for (const auto& part : stage.work) report += part;
-  report.busy_seconds = stage.busy_seconds;
-  report.bytes_spilled = spilled_by_lost_;
   for (const auto& task : tasks_) {
     report.tasks += task.incarnation != 0;
-    if (const auto ours = task.progress.find(current_); ours != task.progress.end()) {
-      report += ours->second.work;
-      report.busy_seconds += ours->second.busy_seconds;
-    }
-    if (task.progress.empty()) continue;
-    report.bytes_spilled += task.progress.rbegin()->second.bytes_spilled;
-    report.bytes_in_memory += task.progress.rbegin()->second.bytes_in_memory;
+    if (!task.progress) continue;
+    if (task.progress->stage == current_) report += task.progress->work;
+    report.bytes_in_memory += task.progress->bytes_in_memory;
+  }
+  for (const auto& [agent, spent] : spent_) {
+    if (spent.stage == current_) report.busy_seconds += spent.busy_seconds;
+    report.bytes_spilled += spent.bytes_spilled;
   }
   report.input_bytes = stage.spec->input_bytes;
   report.seconds = now() - stage.began;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/engine/bounded_wait.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_journal.h"
 #include "actors/jobs/engine/job_report.h"
@@ -30,7 +31,8 @@ struct CoordinateStage {
   std::uint32_t in_plan = 0;
   std::shared_ptr<const StageSpec> spec;
 };
-// From the job's thread: tell the tasks. The answer comes when all have heard it, or are gone.
+// From the job's thread: tell the tasks, once those that are here have what they alone keep of a job
+// that has ended well. The answer comes when all have heard it, or are gone.
 struct EndJob {
   Status status;
   std::function<void()> reply;
@@ -46,7 +48,8 @@ struct CoordinatorOrder {
   JobReporter* reporter = nullptr;
   std::uint64_t skip_bad_records = 0;
   unsigned max_attempts = 4;
-  // For so long an attempt is tried again that does not run, if no task comes or is lost meanwhile.
+  // For so long an attempt is tried again that does not run, and the owner of a part is waited for. Both
+  // begin anew, a number of times, when a task that they are about comes or is lost.
   std::chrono::milliseconds patience{60'000};
 };
 
@@ -57,11 +60,14 @@ class JobCoordinator {
   caf::behavior behavior();
 
  private:
-  // Since when and how often, while tasks were the same.
+  // Since when and how often something is missing, and the tasks whose coming or loss is a reason to
+  // wait for it anew.
   struct Lack {
+    explicit Lack(double now) : wait(now) {}
+
+    BoundedWait wait;
     unsigned times = 0;
-    double since = 0, said = 0;
-    std::uint64_t changes = 0;
+    std::set<int> of;
   };
   struct Stage {
     Stage(const CoordinateStage& order, std::span<const int> homes, double now);
@@ -73,18 +79,18 @@ class JobCoordinator {
     double began;
     std::vector<PartOutcome> outcomes;                    // until it has ended
     std::vector<WorkDone<std::uint64_t>> work;            // of attempts that count, by part
-    double busy_seconds = 0;                              // of tasks that are lost
     std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
     std::map<std::size_t, unsigned> changed;  // how often a part's records had changed on a disk
     // Of parts whose attempts come back without having run: what of an earlier stage is not there, or
-    // {0, 0}: their tasks do not take them.
+    // {0, 0}: their tasks do not take them. Or the part itself: its owner is not here.
     std::map<std::size_t, std::map<std::pair<StageNumber, std::uint64_t>, Lack>> lacks;
     // What is in files, by part: a part of it that is wanted is taken over instead of made.
     std::map<std::size_t, PartOutcome> on_disk;
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
     std::size_t failed = 0, backups = 0, resumed = 0;
+    std::uint64_t result_bytes = 0;  // of parts that are made
     std::optional<StageDone> done;  // kept for tasks that come later
   };
   struct Task {
@@ -94,7 +100,13 @@ class JobCoordinator {
     StageNumber ready = 0;          // to which stage its program has come
     std::size_t slots = 0, running = 0;
     std::vector<std::string> fingerprint;  // of that stage
-    std::map<StageNumber, AgentProgress> progress;
+    std::optional<AgentProgress> progress;
+  };
+  // What an agent has done in all, whether its task is here or not.
+  struct Spent {
+    StageNumber stage = 0;  // in which it was busy for so long
+    double busy_seconds = 0;
+    std::uint64_t bytes_spilled = 0;
   };
 
   // Of the job's thread.
@@ -112,10 +124,8 @@ class JobCoordinator {
 
   void on_letter(const Sender& from, const ActorMessage& letter);
   void on_undelivered(int task, const Status& why);
-  void keep_progress(const Task& lost);
   void on_lost(const PeerLost& lost);
   void on_tick();
-  void reply_if_all_have_left();
   Task& meet(const Sender& from);
   void lose(int task);
   void mend(Stage& stage);
@@ -124,7 +134,15 @@ class JobCoordinator {
   // Of parts that one task alone runs: coordinator_owners.cpp.
   static bool lacks_own(const Stage& stage, int task);
   void say_done(int task, StageNumber number, Stage& stage);
-  void look_after_owners();
+  bool look_after_owners(StageNumber number, Stage& stage);
+  bool wait_for_owner(StageNumber number, Stage& stage, std::size_t part);
+
+  // Of the job's end: coordinator_end.cpp.
+  std::optional<std::pair<int, StageNumber>> one_without_its_own() const;
+  void end_when_all_have_their_own();
+  void tell_all();
+  JobEnded end_of(int task, std::uint64_t to = 0) const;
+  void reply_if_all_have_left();
 
   // Of the journal.
   bool recall(StageNumber number, Stage& stage);
@@ -146,11 +164,16 @@ class JobCoordinator {
   bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
   bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
   bool lose_part(const MissingPart& missing, const Status& why);
+  static Lack& lack_of(Stage& stage, std::size_t part, std::pair<StageNumber, std::uint64_t> what,
+                       double now);
+  void renew_waits_of(int task);
+  bool is_over(const BoundedWait& wait) const;
   bool waits(Stage& stage, const PartNotRun& part, int from);
   bool are_apart(const PartNotRun& part, int from) const;
   std::string reason_of(const PartNotRun& part, int from) const;
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
+  bool has_room_for_result(Stage& stage, const PartOutcome& outcome);
   void fail(Status why);
   void end_stage(Status status);
   void report(bool is_last);
@@ -166,11 +189,13 @@ class JobCoordinator {
   // Tasks that have come to a stage that is over, and lack what they alone keep of it.
   std::map<int, StageNumber> catching_up_;
   std::uint64_t skipped_ = 0;
-  std::uint64_t changes_ = 0;            // how often a task has come or was lost
   std::size_t not_whole_ = 0;            // files that could not be taken over
   std::map<int, unsigned> undelivered_;  // messages of each task since it last made a part of this stage
-  std::uint64_t spilled_by_lost_ = 0;    // bytes, of tasks
-  std::optional<EndJob> end_;
+  std::map<std::pair<int, std::uint64_t>, Spent> spent_;  // by task and agent
+  std::map<int, StageNumber> last_own_;                   // as JobEnded has it, by task
+  std::optional<EndJob> ending_;                          // while tasks get what they alone keep
+  std::optional<BoundedWait> end_wait_;                   // from then on
+  std::optional<EndJob> end_;                             // all are told
   double ended_ = 0;
 };
 

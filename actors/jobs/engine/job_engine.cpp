@@ -67,7 +67,12 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
           runtime_->storage(), ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2,
                                                  options.spill_folder, options.spill_bytes})) {
   spawn_agent();
-  if (!mail_->task()) begin({});
+  try {
+    if (!mail_->task()) begin({});
+  } catch (...) {  // a journal that cannot be written: the agent would wait for ever
+    end_actors();
+    throw;
+  }
 }
 
 bool JobEngine::coordinates() const { return mail_->coordinates(); }
@@ -156,10 +161,11 @@ std::optional<std::set<std::string>> JobEngine::earlier_files(const std::string&
 void JobEngine::begin_output(const std::string& folder) {
   ACTORFLOW_CHECK(coordinates(), folder);
   if (!mail_->journal) return;
-  ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
+  const auto answer = ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
     const SystemVisit visit;
     caf::anon_send(mail_->journal, WriteOutput{{folder}, std::move(reply)});
   });
+  if (!answer) throw Error(Code::cancelled, "the task has ended");
 }
 
 std::optional<std::vector<std::byte>> JobEngine::join() {
@@ -267,7 +273,9 @@ JobEngine::~JobEngine() {
   }
 }
 
-// Parts that were to be made again may still run, and use what the job's functions refer to.
+// Parts that were to be made again may still run, and use what the job's functions refer to. The mail
+// goes on to name the actors, which hold nothing any more: records that are released on another thread
+// may just be about to tell them.
 void JobEngine::end_actors() {
   const SystemVisit visit;
   ask<bool>(*runtime_, [this](auto reply) { caf::anon_send(mail_->agent, AbandonParts{reply}); });
@@ -280,7 +288,6 @@ void JobEngine::end_actors() {
   await_end(*runtime_, actors, [&actors] {
     for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
   });
-  mail_->agent = mail_->coordinator = mail_->slices = mail_->journal = nullptr;
 }
 
 Storage& JobEngine::storage() { return runtime_->storage(); }

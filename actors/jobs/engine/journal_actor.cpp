@@ -61,7 +61,10 @@ void JournalWriter::on(const CloseJournal& order) {
   if (!order.ended_well) {
     write();
     closed_ = true;
-    return order.reply(journal_->has_parts());
+    if (refused_)
+      spdlog::warn("the journal in '{}' was not written to its end: --resume goes on from what is there",
+                   journal_->folder());
+    return order.reply(journal_->has_parts() && !refused_);
   }
   closed_ = true;
   try {

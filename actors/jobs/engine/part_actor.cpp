@@ -16,8 +16,8 @@ PartRunner::PartRunner(GuardedActor* self, PartAssignment assignment, caf::actor
       work_{fmt::format("part {} of the stage '{}'", assignment_.id.part, assignment_.stage->name),
             assignment_.task ? assignment_.task->self.name.to_string() : ""},
       agent_(std::move(agent)),
-      part_(assignment_.tools, assignment_.id.part, assignment_.skips, *assignment_.progress,
-            assignment_.cancelled, assignment_.chunk_file) {}
+      part_(std::in_place, assignment_.tools, assignment_.id.part, assignment_.skips,
+            *assignment_.progress, assignment_.cancelled, assignment_.chunk_file) {}
 
 caf::behavior PartRunner::behavior() {
   self_->introduce("part", assignment_.task ? &assignment_.task->self.name : nullptr);
@@ -33,32 +33,38 @@ void PartRunner::run() {
   const auto began = assignment_.clock->now();
   try {
     if (assignment_.made)
-      part_.take_over(*assignment_.made);
+      part_->take_over(*assignment_.made);
     else
-      part_.run(assignment_.stage->body);
+      part_->run(assignment_.stage->body);
   } catch (const OperatorFailure& failure) {
     ran.status = failure.status();
-    ran.bad_record = part_.bad_record();
+    ran.bad_record = part_->bad_record();
   } catch (const LostRecords& lost) {
     ran.status = lost.status();
     ran.lost = lost.slices;
   }
   assignment_.progress->busy_ns += std::chrono::nanoseconds(assignment_.clock->now() - began).count();
-  const bool failed = !ran.status.ok();
+  if (!ran.status.ok()) return give_up(std::move(ran));
   caf::anon_send(agent_, std::move(ran));
-  if (failed) self_->quit();
 }
 
 void PartRunner::refuse(Tick, Status why) {
-  caf::anon_send(agent_, AttemptRan{assignment_.id, std::move(why), {}, {}});
+  give_up(AttemptRan{assignment_.id, std::move(why), {}, {}});
+}
+
+// Files in the making go first: who hears of the failure may begin to write there again.
+template <class Failed>
+void PartRunner::give_up(Failed why) {
+  part_.reset();
+  caf::anon_send(agent_, std::move(why));
   self_->quit();
 }
 
 void PartRunner::commit() {
-  part_.commit();
+  part_->commit();
   AttemptMade made;
   made.id = assignment_.id;
-  made.product = part_.take_product();
+  made.product = part_->take_product();
   caf::anon_send(agent_, std::move(made));
   self_->quit();
 }
@@ -67,8 +73,7 @@ void PartRunner::refuse(CommitAttempt, Status why) {
   AttemptMade made;
   made.id = assignment_.id;
   made.status = std::move(why);
-  caf::anon_send(agent_, std::move(made));
-  self_->quit();
+  give_up(std::move(made));
 }
 
 caf::behavior part_actor(PartActor* self, PartAssignment assignment, caf::actor agent) {

@@ -61,12 +61,14 @@ class PartRunner {
  private:
   void run();
   void commit();
+  template <class Failed>
+  void give_up(Failed why);
 
   GuardedActor* self_;
   const PartAssignment assignment_;
   const WorkName work_;
   const caf::actor agent_;
-  Part part_;
+  std::optional<Part> part_;  // as long as it may still count
 };
 
 using PartActor = caf::stateful_actor<std::unique_ptr<PartRunner>, PieceActor>;

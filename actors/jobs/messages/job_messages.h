@@ -103,8 +103,10 @@ struct PartMade {
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
 };
-// agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job.
+// agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job. Its
+// numbers are those since the agent began, so the same ones may come again.
 struct AgentProgress {
+  std::uint64_t by = 0;  // the agent, as of JoinJob
   StageNumber stage = 0;
   WorkDone<std::uint64_t> work;  // of attempts that do not count yet
   double busy_seconds = 0;
@@ -122,6 +124,9 @@ struct StageDone {
 struct JobEnded {
   Status status;
   std::uint64_t to = 0;  // as of JobIs; 0: all are told
+  // The last stage of which this task alone keeps something; 0: none. A program that has not come beyond
+  // it has lost that.
+  StageNumber last_own = 0;
 };
 
 // agent -> coordinator: this task knows that the job has ended, or has given it up.

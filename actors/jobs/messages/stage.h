@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/jobs/messages/work_done.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -28,6 +30,12 @@ struct SliceSet {
   auto operator<=>(const SliceSet&) const = default;
 };
 
+// What the results of a stage's parts may hold together, and how it fails if they hold more.
+struct ResultLimit {
+  std::uint64_t bytes = 0;
+  Status more;
+};
+
 struct StageSpec {
   std::string name;  // for people: "read_text, flat_map, reduce_by_key"
   std::size_t parts = 0;
@@ -43,6 +51,7 @@ struct StageSpec {
   std::function<std::vector<SliceSet>(std::size_t part)> inputs;
   // For each part the one task that runs it, and has what it keeps; none: any task may.
   std::vector<int> owners = {};
+  std::optional<ResultLimit> limit = {};
   // Called for each part, on any thread, for several parts at once; perhaps again, if a task is lost, as
   // long as what the stage has made is kept.
   std::function<void(Part&)> body;

@@ -80,9 +80,12 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_option("--memory", options.memory_bytes,
                  "Of tables, buffers and what parts hand over, such as 512MB; the rest goes to disk")
       ->transform(bytes);
-  app.add_option("--tasks", options.threads, "Parts at a time; 0: one per core")->capture_default_str();
+  app.add_option("--tasks", options.threads, "Parts at a time; 0: one per core")
+      ->check(CLI::Range(std::size_t{0}, most_job_threads))
+      ->capture_default_str();
   app.add_option("--partitions", options.partitions,
                  "Into which records are divided by key, and files of the result; 0: by bytes")
+      ->check(CLI::Range(std::size_t{0}, most_job_partitions))
       ->capture_default_str();
   app.add_option("--split_bytes", options.split_bytes, "Of which files are cut into parts")
       ->transform(bytes);

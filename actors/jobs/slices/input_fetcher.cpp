@@ -78,10 +78,19 @@ bool InputFetcher::want(const SliceSet& set, std::span<const std::int32_t> holde
   fetch.kept = kept_->find(set.stage);
   if (!fetch.kept)
     throw Error(Code::aborted, fmt::format("the records of stage run {} are not kept here", set.stage));
+  const std::size_t wanted = set.of_one_part ? 1 : fetch.kept->parts();
+  if (holders.size() != wanted)
+    throw invalid_argument(fmt::format("stage run {}: expected who holds {} parts, got {} tasks",
+                                       set.stage, wanted, holders.size()));
   std::map<int, Stream> streams;
   for (std::size_t i = 0; i < holders.size(); ++i) {
     const std::uint64_t part = set.of_one_part ? set.index : i;
     if (fetch.kept->has(part, partition_of(set))) continue;
+    if (holders[i] < 0 || holders[i] >= mail_->tasks())
+      throw invalid_argument(
+          fmt::format("stage run {}: expected one of {} tasks that holds part {}, "
+                      "got task {}",
+                      set.stage, mail_->tasks(), part, holders[i]));
     streams[holders[i]].parts.push_back(part);
   }
   for (auto& [task, stream] : streams) {
@@ -155,6 +164,9 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
   if (hash_bytes(bytes) != answer.checksum)
     throw Error(Code::unavailable,
                 fmt::format("slices of {} have changed on their way", mail_->name_of(stream.task)));
+  if (answer.pieces.empty() && answer.parts_done == 0)  // it would be asked for the same again
+    throw Error(Code::unavailable, fmt::format("{} has sent nothing of the slices that it was asked for",
+                                               mail_->name_of(stream.task)));
   fetched.hit();
   auto piece = answer.pieces.begin();
   for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {

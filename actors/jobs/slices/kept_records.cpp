@@ -10,7 +10,7 @@ KeptRecords::KeptRecords(StageNumber stage, std::size_t parts, std::size_t parti
 void KeptRecords::keep(std::size_t part, StoredChunks chunks) {
   auto kept = std::make_shared<const StoredChunks>(std::move(chunks));
   const std::lock_guard lock(mutex_);
-  own_[part] = std::move(kept);
+  own_.at(part) = std::move(kept);
 }
 
 void KeptRecords::keep_fetched(std::size_t part, std::size_t partition, StoredChunks chunks) {
@@ -27,6 +27,7 @@ void KeptRecords::drop_fetched(const SliceSet& set) {
 }
 
 bool KeptRecords::has(std::size_t part, std::size_t partition) const {
+  expect(part, partition);
   const std::lock_guard lock(mutex_);
   return own_[part] || fetched_.contains({part, partition});
 }
@@ -37,8 +38,17 @@ bool KeptRecords::lose(std::size_t part, const std::shared_ptr<const StoredChunk
   return std::erase_if(fetched_, [&](const auto& slices) { return slices.second == chunks; }) > 0;
 }
 
+// Which they are may be what another task says.
+void KeptRecords::expect(std::size_t part, std::size_t partition) const {
+  if (part >= num_parts_ || partition >= num_partitions_)
+    throw invalid_argument(fmt::format(
+        "stage run {}: expected one of its {} parts and {} partitions, got part {} and partition {}",
+        stage_, num_parts_, num_partitions_, part, partition));
+}
+
 KeptRecords::Slices KeptRecords::slices(std::size_t part, std::size_t partition) const {
   const std::lock_guard lock(mutex_);
+  expect(part, partition);
   if (own_[part]) return {own_[part], partition, true};
   if (const auto found = fetched_.find({part, partition}); found != fetched_.end())
     return {found->second, 0, false};

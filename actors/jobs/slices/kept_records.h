@@ -59,7 +59,7 @@ class KeptRecords {
   bool lose(std::size_t part, const std::shared_ptr<const StoredChunks>& chunks);
 
   // The chunks of a part, and which of their slices is the partition's. Throws LostRecords if they are
-  // not here.
+  // not here, and invalid_argument if there is no such part or partition.
   struct Slices {
     std::shared_ptr<const StoredChunks> chunks;
     std::size_t partition = 0;
@@ -75,6 +75,8 @@ class KeptRecords {
 
  private:
   using Key = std::pair<std::size_t, std::size_t>;  // part, partition
+
+  void expect(std::size_t part, std::size_t partition) const;
 
   const StageNumber stage_;
   const std::size_t num_parts_, num_partitions_;

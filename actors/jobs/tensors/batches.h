@@ -96,7 +96,8 @@ class Batches {
   // On several tasks (run_job.h) each has the batches of its share: of all records, in their order,
   // every so manieth. All of them are computed now, and kept where they belong, so the dataset may be
   // used when the job has ended, as long as the server lives; records are counted and left out as in
-  // other stages.
+  // other stages. Keep it until then: a task that is lost and comes back while the job runs gets its
+  // share again only as long as the first task has the dataset, else it throws unavailable.
   Dataset dataset(const DatasetOptions& options = {}) const {
     const Dataset elements = records_.job()->engine().has_others()
                                  ? own_dataset(share_of(records_))

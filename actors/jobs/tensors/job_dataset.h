@@ -93,7 +93,8 @@ class JobStage final : public Stage {
 
 // The records of a collection as elements, for Model::fit() and the like; Batches::dataset() says when
 // they are computed. On several tasks each has a share, and a Dataset of all records that gives those of
-// the share only (job_share.h): shard() takes these, as fit() does.
+// the share only (job_share.h): shard() takes these, as fit() does. Keep the dataset until the job has
+// ended: while the first task has it, a task that comes in another's place gets its share again.
 template <class Pipe>
 Dataset dataset_of(const Collection<Pipe>& records, int parallel = 1) {
   const JobRef job = records.job();

@@ -15,9 +15,11 @@ void throw_elsewhere(std::int64_t record, int shares, int own) {
 }
 
 void throw_share_lost() {
-  throw Error(Code::unavailable,
-              "this task's share of the job's records was lost with the process before it, and cannot "
-              "be made again: run the job again on all tasks");
+  throw Error(
+      Code::unavailable,
+      "this task's share of the job's records was lost with the process before it, and cannot "
+      "be made again: the first task keeps the dataset no longer. Keep it there until the job has "
+      "ended, outside of the job's function; or run the job again on all tasks");
 }
 
 }  // namespace actorflow

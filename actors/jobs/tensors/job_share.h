@@ -27,7 +27,8 @@ struct RecordShare {
 
 // Throws failed_precondition: the record is on another task.
 [[noreturn, gnu::cold]] void throw_elsewhere(std::int64_t record, int shares, int own);
-// Throws unavailable: the task has begun anew after what its records are made of was dropped.
+// Throws unavailable: the task has begun anew after the first task of the job has dropped its copy of
+// the dataset, with what the records are made of.
 [[noreturn, gnu::cold]] void throw_share_lost();
 
 // All records by their numbers, of which it gives those of a share. Others can be skipped.
@@ -80,7 +81,8 @@ class ShareStage final : public Stage {
 };
 
 // The records of a job, dealt out to the tasks that train, each of which fetches those that are its own.
-// Runs now, on all tasks.
+// Runs now, on all tasks. As long as the job runs and its first task keeps what this returns, a task
+// that has begun anew gets its share again; from then on run_job() throws unavailable there.
 template <class Pipe>
 auto share_of(const Collection<Pipe>& records,
               std::source_location where = std::source_location::current()) {

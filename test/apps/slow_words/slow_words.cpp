@@ -1,6 +1,6 @@
 // Counts words in no hurry: each line takes as many microseconds as SLOW_WORDS_US says, in this process.
 // Says "counting" when it begins. With --shares each task first writes its share of all counts into that
-// folder.
+// folder. With --format parquet the result is Parquet files.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -48,13 +48,14 @@ void write(const RecordShare<std::int64_t>& share, Storage& storage, const std::
 }
 
 void slow_words(Job& job) {
-  const std::string shares = job.param("shares", "");
+  const std::string shares = job.param("shares", ""), format = job.param("format", "csv");
   std::optional<RecordShare<std::int64_t>> share;  // kept, so that a task that comes back gets its own
   if (!shares.empty()) {
     const auto at_once = [](std::string_view line) { return line; };
     share = share_of(counts(job, at_once).map([](const auto& pair) { return pair.second; }));
     write(*share, job.state()->storage(), shares);
   }
+  if (format == "parquet") return counts(job, slowly).write_parquet(job.param("output"));
   counts(job, slowly).write_csv(job.param("output"));
 }
 

@@ -367,7 +367,7 @@ void name_jobs() {
   // actors/jobs/held_values.h, hot_keys.h, skew.h
   keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
   // actors/jobs/parquet_sink.h
-  keep(&af::parquet_names);
+  keep(&af::parquet_names, &af::expect_parquet_texts);
   // actors/jobs/tensors/job_dataset.h, job_share.h
   keep(&af::run_parts_here, &af::throw_elsewhere, &af::throw_share_lost);
   // actors/jobs/top.h

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/jobs/tensors/batches.h"
+#include "actors/simulation/world.h"
 #include "test/simulation/support/word_job.h"
 
 namespace actorflow::test {
@@ -134,6 +135,48 @@ inline void lose_shares_later(int tasks) {
       {.count = 3, .from = 6s, .until = 10s, .longest = 2s, .kinds = {FaultKind::kill}}));
   sim.start(share_and_go_on).finish();
   for (int task = 0; task < tasks; ++task) expect_share(sim, all, task);
+}
+
+// The job ends while a task catches up what it has lost, at a moment that differs between the seeds:
+// that task has its share, or is told that it has none. Returns whether it has it.
+inline bool end_while_one_catches_up(int tasks, bool keeps_dataset = true) {
+  const auto& all = undisturbed_counts();
+  SimOptions options = of_this_seed({});
+  options.longest_kernel = 40ms;
+  options.time_limit = 5min;
+  SimCluster sim({{"local", tasks}}, options);
+  sim.at(6s).kill("/job:local/task:1");
+  sim.at(6200ms).restart("/job:local/task:1");
+  const auto rest = keeps_dataset ? std::chrono::milliseconds(250 + 20 * (options.seed % 20)) : 10s;
+  bool is_told = false;
+  sim.start([&](SimTask& task) {
+       write_input(task.storage());
+       std::optional<Dataset> share;
+       const JobTable jobs{{"counts", [&](Job& job) {
+                              share = own_dataset(share_of(counts_by_word(job)));
+                              if (!keeps_dataset) share.reset();
+                              const auto until = World::beginning + 6s + rest;
+                              Clock& clock = task.server().runtime()->clock();
+                              if (job.coordinates() && clock.now() < until)
+                                task.sleep(until - clock.now());
+                            }}};
+       try {
+         run_job(task.server(), jobs, "counts", options_of_counts());
+       } catch (const Error& error) {
+         if (error.code() != Code::unavailable || task.life() == 1) throw;
+         const std::string why = error.what();
+         is_told = why.find(keeps_dataset ? "before this task had again what it alone keeps"
+                                          : "the first task keeps the dataset no longer") != why.npos;
+         if (!is_told) throw;
+         return;
+       }
+       if (!share && keeps_dataset) throw std::logic_error("the job has ended without its share");
+       if (share) write_share(task, *share);
+     })
+      .finish();
+  if (keeps_dataset && !is_told)
+    for (int task = 0; task < tasks; ++task) expect_share(sim, all, task);
+  return !is_told;
 }
 
 }  // namespace actorflow::test

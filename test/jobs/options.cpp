@@ -1,0 +1,57 @@
+// Options with which no job can run, and a folder in which none can write.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <string>
+
+#include "test/jobs/support/test_job.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using test::small_parts;
+
+namespace {
+
+Status status_with(const JobOptions& options) {
+  return test::status_of([&] { Job(options).from(std::vector<int>{1, 2, 3}).count(); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(options)
+
+BOOST_AUTO_TEST_CASE(sizes_with_which_no_job_can_run_are_refused_with_their_bounds) {
+  const auto check_refused = [](JobOptions options, const std::string& text) {
+    const Status status = status_with(options);
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+    BOOST_TEST(status.message.find(text) != std::string::npos, status.message);
+  };
+  JobOptions options;
+  options.split_bytes = 0;
+  check_refused(options, "split_bytes: expected at least 1, got 0");
+  options = {};
+  options.partition_bytes = 0;
+  check_refused(options, "partition_bytes: expected at least 1, got 0");
+  options = {};
+  options.partitions = std::size_t{1} << 32;
+  check_refused(options, "partitions: expected at most 65536, got 4294967296");
+  options = {};
+  options.threads = 100'000;
+  check_refused(options, "threads: expected at most 1024, got 100000");
+}
+
+BOOST_AUTO_TEST_CASE(a_work_folder_in_which_nothing_can_be_written_ends_the_job) {
+  const test::Folder folder;
+  std::ofstream(folder.file("file")) << "no folder";
+  JobOptions options = small_parts();
+  options.work_folder = folder.file("file/work");
+  const Status status = status_with(options);
+  BOOST_TEST(!status.ok());
+  BOOST_TEST(status.message.find(options.work_folder) != std::string::npos, status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_whose_name_is_no_text_is_refused) {
+  Job job(small_parts());
+  BOOST_TEST((test::status_of([&] { job.counter("caf\xe9"); }).code == Code::invalid_argument));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
