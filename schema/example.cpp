@@ -123,7 +123,11 @@ std::string encode_example(const std::map<std::string, Tensor>& features) {
   examples::Example example;
   auto& all = *example.mutable_features()->mutable_feature();
   for (const auto& [name, tensor] : features) fill(all[name], name, tensor);
-  return example.SerializeAsString();
+  std::string bytes;
+  if (!example.SerializeToString(&bytes))
+    throw Error(Code::resource_exhausted, "an example of " + std::to_string(example.ByteSizeLong()) +
+                                              " bytes; the format takes 2 GiB");
+  return bytes;
 }
 
 }  // namespace actorflow

@@ -6,8 +6,31 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
 
 namespace actorflow {
+namespace {
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// The first failure stays in errno.
+bool fill_and_close(int fd, const std::string& text) {
+  const bool written = write_all(fd, text) && fsync(fd) == 0;
+  const int error = errno;
+  const bool closed = close(fd) == 0;
+  if (!written) errno = error;
+  return written && closed;
+}
+
+}  // namespace
 
 std::string write_private_file(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
@@ -15,12 +38,12 @@ std::string write_private_file(const std::string& path, const std::string& text)
   const int fd =
       open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return part;
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+  if (fill_and_close(fd, text) && std::rename(part.c_str(), path.c_str()) == 0) return "";
+  // Nobody would remove it, and it may hold some of a key.
   const int error = errno;
-  close(fd);
+  unlink(part.c_str());
   errno = error;
-  return written && std::rename(part.c_str(), path.c_str()) == 0 ? "" : path;
+  return path;
 }
 
 }  // namespace actorflow

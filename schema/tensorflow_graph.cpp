@@ -79,7 +79,11 @@ std::string encode_tensorflow_graph(const GraphDef& graph) {
   events::GraphDef out;
   for (const Node& node : graph.nodes) fill(*out.add_node(), graph, node);
   out.mutable_versions()->set_producer(22);  // TensorFlow 1.x
-  return out.SerializeAsString();
+  std::string bytes;
+  if (!out.SerializeToString(&bytes))
+    throw Error(Code::resource_exhausted, "a graph of " + std::to_string(out.ByteSizeLong()) +
+                                              " bytes for TensorBoard; the format takes 2 GiB");
+  return bytes;
 }
 
 std::size_t count_tensorflow_nodes(const std::string& graph) {

@@ -84,17 +84,20 @@ class PosixCalls final : public FileCalls {
   int list(const std::string& folder, std::vector<std::string>& names) override {
     DIR* const entries = opendir(folder.c_str());
     if (!entries) return -errno;
+    int result = 0;
     errno = 0;
     while (const dirent* const entry = readdir(entries)) {
       PathKind kind = PathKind::nothing;
       const bool is_unclear = entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK;
-      if (is_unclear) look(folder + "/" + entry->d_name, kind);
+      // A list without a file that is there would be taken for all of them.
+      if (is_unclear) result = look(folder + "/" + entry->d_name, kind);
+      if (result < 0) break;
       if (entry->d_type == DT_REG || kind == PathKind::file) names.emplace_back(entry->d_name);
       errno = 0;
     }
-    const int error = errno;
+    if (result == 0) result = -errno;
     closedir(entries);
-    return -error;
+    return result;
   }
 
   // Processes of two containers may have the same number.

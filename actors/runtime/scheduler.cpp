@@ -6,11 +6,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "actors/runtime/exit_status.h"
 #include "actors/runtime/polite_search.h"
 #include "actors/runtime/thread_unit.h"
+#include "dataflow/values/error.h"
 #include "kernels/core/crash_report.h"
 
 namespace actorflow {
@@ -48,7 +52,7 @@ Scheduler::Scheduler(caf::actor_system& system)
       actor_unit_(*this, &Scheduler::enqueue),
       piece_unit_(*this, &Scheduler::enqueue_piece) {}
 
-Scheduler::~Scheduler() = default;
+Scheduler::~Scheduler() { end_threads(); }
 
 TaskScheduler& TaskScheduler::of(caf::actor_system& system) {
   return static_cast<TaskScheduler&>(system.scheduler());
@@ -173,27 +177,62 @@ std::vector<caf::resumable*> Scheduler::stranded() {
   return all;
 }
 
-void Scheduler::start() {
+void Scheduler::init(caf::actor_system_config& config) {
+  TaskScheduler::init(config);
   for (std::size_t i = 0; i < num_workers(); ++i) workers_.push_back(std::make_unique<Worker>());
-  for (std::size_t i = 0; i < num_workers(); ++i)
-    workers_[i]->thread = std::thread([this, i] { work(static_cast<int>(i)); });
-  timer_ = std::thread([this] { clock_.run_dispatch_loop(); });
-  rescuer_ = std::thread([this] { rescue_light_actors(); });
+  std::size_t made = 0;
+  try {
+    for (std::size_t i = 0; i < num_workers(); ++i, ++made)
+      workers_[i]->thread = thread([this, i] { work(static_cast<int>(i)); });
+    timer_ = thread([this] { clock_.run_dispatch_loop(); });
+    rescuer_ = thread([this] { rescue_light_actors(); });
+  } catch (const std::system_error& error) {
+    throw Error(Code::resource_exhausted,
+                fmt::format("expected to start {} threads that compute and 2 others, but after {} the "
+                            "system starts no more ({}); ask for fewer, or raise what limits this user "
+                            "(ulimit -u) or container",
+                            num_workers(), made, error.what()));
+  }
+}
+
+std::thread Scheduler::thread(std::function<void()> body) {
+  return std::thread([this, body = std::move(body)] {
+    std::unique_lock lock(mutex_);
+    begun_.wait(lock, [this] { return started_ || stopping_; });
+    const bool begins = started_;
+    lock.unlock();
+    if (begins) body();
+  });
+}
+
+void Scheduler::start() {
+  {
+    const std::lock_guard lock(mutex_);
+    started_ = true;
+    begun_.notify_all();
+  }
   abstract_coordinator::start();
 }
 
 void Scheduler::stop() {
   stop_actors();
+  end_threads();
+}
+
+void Scheduler::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    begun_.notify_all();
     for (const auto& worker : workers_) worker->woken.notify_one();
     stopped_.notify_one();
   }
-  for (const auto& worker : workers_) worker->thread.join();
-  rescuer_.join();
+  for (const auto& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+  if (rescuer_.joinable()) rescuer_.join();
   for (auto* queue : {&actors_, &pieces_})
     while (auto* left = queue->pop()) cleanup_and_release(left);
+  if (!timer_.joinable()) return;
   clock_.cancel_dispatch_loop();
   timer_.join();
 }

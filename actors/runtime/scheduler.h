@@ -7,6 +7,7 @@
 #include <caf/execution_unit.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,9 +38,9 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   virtual int helpers() const = 0;
   // False where time stands still while an actor runs: in a simulation.
   virtual bool in_real_time() const = 0;
-  // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process, with
-  // the status `lost_task` (exit_status.h), so that whoever manages it starts it again; or the simulated
-  // one.
+  // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process,
+  // with the status `lost_task` (exit_status.h), so that whoever manages it starts it again; or the
+  // simulated one.
   virtual void end_task(const std::string& reason) = 0;
 };
 
@@ -54,6 +55,9 @@ class Scheduler final : public TaskScheduler {
  public:
   explicit Scheduler(caf::actor_system& system);
   ~Scheduler() override;
+  // Makes the threads, which wait for start(): here a system has no actors yet, and can be given up.
+  // Throws resource_exhausted where the machine starts no such number of threads.
+  void init(caf::actor_system_config& config) override;
 
   void enqueue(caf::resumable* actor) noexcept override;
   void enqueue_piece(caf::resumable* piece) noexcept;
@@ -94,6 +98,9 @@ class Scheduler final : public TaskScheduler {
     void (Scheduler::*enqueue)(caf::resumable*) noexcept;
   };
 
+  // A thread that begins with start(), unless the scheduler is given up before.
+  std::thread thread(std::function<void()> body);
+  void end_threads();
   void work(int index);
   // The next actor for a worker; null when the scheduler stops.
   caf::resumable* next(int index);
@@ -114,11 +121,11 @@ class Scheduler final : public TaskScheduler {
   std::atomic<int> num_actors_{0}, num_pieces_{0};  // in the queues, for a look without the mutex
   mutable std::mutex mutex_;
   ReadyQueue actors_, pieces_;  // guarded by mutex_, as are the states of workers
-  bool stopping_ = false;
+  bool started_ = false, stopping_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<ThreadUnit>> idle_units_;
   std::vector<ThreadUnit*> units_in_use_;
-  std::condition_variable stopped_;
+  std::condition_variable begun_, stopped_;
   caf::detail::thread_safe_actor_clock clock_;
   std::thread timer_, rescuer_;
 };

@@ -1,5 +1,6 @@
 #include "schema/codec/message_codec.h"
 
+#include "dataflow/graph/subgraph.h"
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/text.h"
 #include "schema/codec/trace_codec.h"
@@ -151,12 +152,31 @@ std::size_t estimated_bytes(const std::vector<Slot>& slots) {
   return bytes;
 }
 
+std::size_t estimated_bytes(const GraphDef& graph);
+
+// What an attribute takes beside what every node does.
+struct AttrBytes {
+  std::size_t operator()(const Tensor& value) const { return value.size_bytes(); }
+  std::size_t operator()(const std::string& value) const { return value.size(); }
+  std::size_t operator()(const SubgraphRef& value) const {
+    return value ? estimated_bytes(value->body) : 0;
+  }
+  template <class T>
+  std::size_t operator()(const std::vector<T>& value) const {
+    return value.size() * sizeof(T);
+  }
+  template <class T>
+  std::size_t operator()(const T&) const {
+    return 0;
+  }
+};
+
 std::size_t estimated_bytes(const GraphDef& graph) {
   std::size_t bytes = 0;
   for (const auto& node : graph.nodes) {
-    bytes += 512;
-    for (const auto& attr : node.attrs)
-      if (const auto* tensor = std::get_if<Tensor>(&attr.second)) bytes += tensor->size_bytes();
+    bytes += 512 + node.name.size() + node.device.size() + node.inputs.size() * sizeof(Edge) +
+             node.controls.size() * sizeof(NodeId);
+    for (const auto& attr : node.attrs) bytes += std::visit(AttrBytes(), attr.second);
   }
   return bytes;
 }

@@ -30,12 +30,12 @@ int make_event_fd() {
 
 IoLoop::IoLoop(std::function<void(const std::string&)> on_error, std::int64_t spin_us)
     : on_error_(std::move(on_error)), spin_time_(spin_us), event_fd_(make_event_fd()) {
-  const auto started = std::make_shared<std::promise<void>>();
-  thread_ = std::thread([this, started] { main(*started); });
   try {
+    const auto started = std::make_shared<std::promise<void>>();
+    thread_ = std::thread([this, started] { main(*started); });
     started->get_future().get();
   } catch (const std::exception& error) {
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
     close(event_fd_);
     throw Error(Code::resource_exhausted, std::string("cannot start a network thread: ") + error.what());
   }

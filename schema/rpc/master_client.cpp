@@ -35,6 +35,9 @@ struct MasterClient::Impl {
   }
 
   void connect(std::int64_t timeout_ms);
+  Status no_connection(const Status& why) const {
+    return {why.code, "no connection to the master at " + address + ": " + why.message};
+  }
   kj::Promise<void> try_to_connect(Clock::time_point deadline);
   kj::Promise<void> watch();
   void lose(std::string why);
@@ -72,12 +75,15 @@ void MasterClient::Impl::connect(std::int64_t timeout_ms) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
   loop.run([&] {
     calls = kj::heap<kj::TaskSet>(ignore_errors);
-    calls->add(try_to_connect(deadline).then([finished] { finished->set_value(); }));
+    calls->add(try_to_connect(deadline).then([finished] { finished->set_value(); },
+                                             [this, finished](kj::Exception&& exception) {
+                                               refusal = no_connection(status_of(exception));
+                                               finished->set_value();
+                                             }));
   });
   finished->get_future().wait();
   if (!security.refusal->empty())
-    throw Error(Code::permission_denied,
-                "no connection to the master at " + address + ": " + *security.refusal);
+    throw_if_error(no_connection({Code::permission_denied, *security.refusal}));
   throw_if_error(refusal);
   if (!caller)
     throw Error(Code::unavailable, "no master answered at " + address + " within " +
@@ -151,8 +157,8 @@ void MasterClient::Impl::start(const MasterRequest& request,
               return failure(unavailable(lost.empty() ? exception.getDescription().cStr() : lost));
             })
             .then([answer](kj::Own<MasterReply> reply) { answer->set_value(std::move(*reply)); }));
-  } catch (const Error& error) {
-    answer->set_value({.status = error.status()});
+  } catch (...) {
+    answer->set_value({.status = current_writing_status()});
   }
 }
 

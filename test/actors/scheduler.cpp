@@ -17,7 +17,10 @@
 #include "actors/runtime/thread_affinity.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "kernels/devices/team.h"
+#include "test/actors/support/little_room.h"
 #include "test/support/crash.h"
+#include "test/support/sanitized.h"
+#include "test/support/status_of.h"
 
 namespace actorflow {
 namespace {
@@ -145,6 +148,18 @@ BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
   std::atomic<int> runs = 0;
   runtime.team().run(4, [&](int) { runtime.team().run(4, [&](int) { ++runs; }); });
   BOOST_TEST(runs == 16);
+}
+
+BOOST_AUTO_TEST_CASE(threads_that_cannot_be_started_are_an_error,
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
+  const auto start = [](int threads) { const ThreadedRuntime runtime({.num_threads = threads}); };
+  {
+    const test::LittleRoom room;
+    const Status status = test::status_of([&] { start(2000); });
+    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST(status.message.find("2000 threads") != std::string::npos, status.message);
+  }
+  BOOST_CHECK_NO_THROW(start(4));
 }
 
 // From 128 on whoever manages the process starts it again (apps/launch/deploy).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -119,6 +120,20 @@ BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {
   });
   disk.remove(path("none"));
   BOOST_TEST(disk.list(path("none")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_to_nothing_is_no_file_and_one_that_cannot_be_followed_is_an_error) {
+  disk.write_atomically(path("file"), bytes_of("x"));
+  std::filesystem::create_symlink("file", path("link"));
+  std::filesystem::create_symlink("gone", path("to_nothing"));
+  auto names = disk.list(folder.path());
+  std::ranges::sort(names);
+  BOOST_TEST(names == (std::vector<std::string>{"file", "link"}), boost::test_tools::per_element());
+  std::filesystem::create_symlink("loop", path("loop"));
+  BOOST_CHECK_EXCEPTION(disk.list(folder.path()), Error, [&](const Error& error) {
+    return error.code() == Code::disk_error &&
+           std::string(error.what()).find(folder.path()) != std::string::npos;
+  });
 }
 
 BOOST_AUTO_TEST_CASE(a_file_in_a_folder_that_another_task_is_making_waits_for_its_sync) {

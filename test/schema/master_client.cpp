@@ -229,6 +229,17 @@ BOOST_AUTO_TEST_CASE(a_request_that_cannot_be_sent_is_a_reply_that_says_why) {
   BOOST_TEST(client.call(ListDevices{}).status.ok());
 }
 
+// Of another kind than our own errors: a single text of 512 MiB, which Cap'n Proto refuses.
+BOOST_AUTO_TEST_CASE(what_fails_while_a_request_is_written_is_no_loss_of_the_client) {
+  RunStep step = feeding({Tensor::scalar(1.0f)});
+  step.fetches.push_back(std::string(std::size_t{1} << 29, 'x'));
+  const auto status = client.call(step).status;
+  BOOST_TEST(!status.ok());
+  BOOST_TEST((status.code != Code::unavailable));
+  BOOST_TEST(status.message.find("closed") == std::string::npos, status.message);
+  BOOST_TEST(client.call(ListDevices{}).status.ok());
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_leaves_is_unavailable_and_named) {
   const std::string address = receiver->address();
   receiver.reset();

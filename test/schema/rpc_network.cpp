@@ -309,4 +309,18 @@ BOOST_AUTO_TEST_CASE(whom_the_listener_does_not_admit_hears_why) {
   BOOST_TEST(eight.up.take().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(whom_the_listener_fails_to_look_at_stays_out) {
+  const auto listener = network->listen("127.0.0.1:0", task("ps", 0),
+                                        {[](const TaskIdentity&, const Message&) {},
+                                         [](const TaskIdentity&) {},
+                                         {},
+                                         [](const TaskIdentity&) -> Status { throw std::bad_alloc(); }});
+  Sender sender(*network, listener->address(), task("worker", 0), {"ps", 0});
+  const auto refused = sender.down.take();
+  BOOST_REQUIRE(refused);
+  BOOST_TEST((refused->code == Code::internal));
+  BOOST_TEST(refused->message.find("whether /job:worker/task:0 may come in") != std::string::npos,
+             refused->message);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include "kernels/devices/device.h"
 #include "kernels/ops.h"
 #include "schema/codec/message_bytes.h"
+#include "test/schema/support/tasks.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
@@ -86,6 +87,42 @@ BOOST_AUTO_TEST_CASE(what_cannot_run_is_refused) {
       "pure computations");
   expect_refused([](Subgraph& s) { s.body.nodes[1].inputs[0].node = 1; }, "not an earlier node");
   expect_refused([](Subgraph& s) { s = {}; }, "inputs");
+}
+
+// They count as the graph does, so that what is too much for a message takes the way of large ones.
+BOOST_AUTO_TEST_CASE(large_constants_of_a_branch_arrive) {
+  Graph g;
+  const Output x = g.placeholder(DType::float64, {});
+  const Tensor large = counting(13 << 20);  // 52 MiB
+  cond(
+      x > 0, [&] { return g.constant(large); }, [&] { return g.constant(counting(1)); });
+  const auto network = make_rpc_network(builtin_ops().registry(), heap());
+  Receiver receiver(*network, task("ps", 0));
+  Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
+  sender.link->send(RegisterGraph{1, g.def(), false, Executor::lanes});
+  const auto message = receiver.messages.take();
+  BOOST_REQUIRE(message);
+  const auto then = attr<SubgraphRef>(std::get<RegisterGraph>(*message).graph.nodes.back(), "then");
+  const auto value = attr<Tensor>(then->body.nodes.back(), "value");
+  BOOST_TEST(value.size_bytes() == large.size_bytes());
+  BOOST_TEST(sender.down.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_that_no_message_holds_is_answered_and_the_link_stays) {
+  Graph g;
+  g.placeholder(DType::float64, {});
+  GraphDef graph = g.def();
+  graph.nodes[0].attrs["note"] = std::string(std::size_t{80} << 20, 'x');
+  const auto network = make_rpc_network(builtin_ops().registry(), heap());
+  Receiver receiver(*network, task("ps", 0));
+  Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
+  sender.link->send(RegisterGraph{7, graph, false, Executor::lanes});
+  const auto message = receiver.messages.take();
+  BOOST_REQUIRE(message);
+  const auto& answer = std::get<Undelivered>(*message);
+  BOOST_TEST((answer.what == Undelivered::What::graph));
+  BOOST_TEST(answer.number == 7u);
+  BOOST_TEST(sender.down.size() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -168,7 +168,12 @@ void PeerServer::attach_bulk(Connection& owner, IncomingConnection& incoming) {
 
 Status PeerServer::admit(const TaskIdentity& peer) {
   Status status;
-  if (inbox_.admit) guard([&] { status = inbox_.admit(peer); });
+  if (inbox_.admit) {
+    // What stays if that throws: whom nobody has looked at stays out.
+    status = {Code::internal, "it could not be found out whether " + peer.name.to_string() +
+                                  " may come in; the log of the task that refuses it says why"};
+    guard([&] { status = inbox_.admit(peer); });
+  }
   if (!status.ok()) return status;
   // What it has said there is of before a failure; whoever waits for more must learn that none comes.
   std::vector<std::shared_ptr<Connection>> older;

@@ -41,6 +41,10 @@ class MemoryStorage final : public Storage {
   }
   std::vector<std::string> list(const std::string& folder) override {
     const std::scoped_lock lock(mutex);
+    if (failing_lists > 0) {
+      --failing_lists;
+      throw Error(Code::disk_error, folder + ": input/output error");
+    }
     std::vector<std::string> names;
     for (const auto& [path, file] : files)
       if (path.starts_with(folder + "/")) names.push_back(path.substr(folder.size() + 1));
@@ -56,6 +60,7 @@ class MemoryStorage final : public Storage {
   std::mutex mutex;
   std::map<std::string, Bytes> files;
   int commits_left = std::numeric_limits<int>::max();  // before the disk is full
+  int failing_lists = 0;                               // of folders, before one succeeds
 
  private:
   void expect_room(const std::string& path) const {
