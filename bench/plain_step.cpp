@@ -21,9 +21,9 @@ TaskContext lonely_task() {
   return task;
 }
 
-GraphDef plan(const Graph& graph, const RunStep& step) {
+GraphDef plan(const Graph& graph, RunStep step) {
   const TaskContext task = lonely_task();
-  GraphDef placed = simplify_step(graph.def(), kind_of(step), task);
+  GraphDef placed = simplify_step(graph.def(), take_kind(step), task);
   place_step(placed, {{DeviceName::parse("/job:local/replica:0/task:0/device:CPU:0")}, true}, task);
   return std::move(cut_step(placed, task).at(0).graph);
 }

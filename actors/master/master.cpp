@@ -105,12 +105,13 @@ void Master::extend_session(ExtendSession& request, const MasterReplyFn& reply) 
 
 void Master::run_step(RunStep& request, MasterReplyFn& reply) {
   MasterSession& owner = session(request.session);
-  const std::string key = signature(request);
+  const StepKind kind = take_kind(request);
+  const std::string key = signature(kind);
   PlanRef plan = owner.find_plan(key);
-  if (!plan) plan = plan_of(owner, key, kind_of(request));
+  if (!plan) plan = plan_of(owner, key, kind);
   StepRequest step{std::move(request.session),
                    {},
-                   request.fetches.size(),
+                   kind.fetches.size(),
                    request.timeout_ms,
                    request.epoch,
                    request.trace};

@@ -1,6 +1,8 @@
 #include "actors/master/step_plan.h"
 
 #include <charconv>
+#include <string>
+#include <utility>
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/transform/fuse.h"
@@ -55,25 +57,18 @@ Edge find_edge(const GraphDef& graph, const std::string& name) {
   return edge;
 }
 
-StepKind kind_of(const RunStep& step) {
-  StepKind kind{{}, step.fetches, step.targets};
-  for (const auto& feed : step.feeds) kind.feeds.push_back(feed.first);
+StepKind take_kind(RunStep& step) {
+  StepKind kind{{}, std::move(step.fetches), std::move(step.targets)};
+  for (auto& feed : step.feeds) kind.feeds.push_back(std::move(feed.first));
   return kind;
-}
-
-std::string signature(const RunStep& step) {
-  std::string text;
-  for (const auto& feed : step.feeds) text += feed.first + ',';
-  for (const auto& name : step.fetches) (text += '|') += name;
-  for (const auto& name : step.targets) (text += '>') += name;
-  return text;
 }
 
 std::string signature(const StepKind& kind) {
   std::string text;
-  for (const auto& name : kind.feeds) text += name + ',';
-  for (const auto& name : kind.fetches) (text += '|') += name;
-  for (const auto& name : kind.targets) (text += '>') += name;
+  for (const auto* names : {&kind.feeds, &kind.fetches, &kind.targets}) {
+    for (const auto& name : *names) text += std::to_string(name.size()) + ':' + name;
+    text += '|';
+  }
   return text;
 }
 

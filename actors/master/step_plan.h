@@ -16,10 +16,10 @@ namespace actorflow {
 struct StepKind {
   std::vector<std::string> feeds, fetches, targets;
 };
-StepKind kind_of(const RunStep& step);
+// Moves the names out of the step.
+StepKind take_kind(RunStep& step);
 
-// Steps with the same signature share a plan.
-std::string signature(const RunStep& step);
+// Steps with the same signature share a plan. Each name has its length, since it may hold any character.
 std::string signature(const StepKind& kind);
 
 // The edge of that name. Throws not_found, or invalid_argument for an output that the node does not

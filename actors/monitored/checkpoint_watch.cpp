@@ -10,6 +10,12 @@
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+// Looks in a row, before what a disk says is believed.
+constexpr int max_failures = 20;
+
+}  // namespace
 
 CheckpointWatch::CheckpointWatch(Storage& storage, std::string folder, CheckpointHandler handler,
                                  std::int64_t last_step)
@@ -18,10 +24,19 @@ CheckpointWatch::CheckpointWatch(Storage& storage, std::string folder, Checkpoin
       handler_(std::move(handler)),
       last_step_(last_step) {}
 
+void CheckpointWatch::find_newest() {
+  newest_ = -1;
+  try {
+    newest_ = latest_step(storage_, folder_).value_or(-1);
+    folder_failures_ = 0;
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code()) || ++folder_failures_ >= max_failures) throw;
+  }
+}
+
 bool CheckpointWatch::look() {
-  constexpr int max_failures = 20;
-  const auto newest = latest_step(storage_, folder_);
-  if (!newest || *newest <= last_step_) return false;
+  find_newest();
+  if (newest_ <= last_step_) return false;
   std::optional<std::int64_t> step;
   std::string damage = "it is not whole";
   try {
@@ -38,19 +53,20 @@ bool CheckpointWatch::look() {
     last_step_ = *step;
     return true;
   }
-  failures_ = std::exchange(unreadable_, *newest) == *newest ? failures_ + 1 : 1;
-  if (failures_ >= max_failures && latest_step(storage_, folder_) == newest)
+  failures_ = std::exchange(unreadable_, newest_) == newest_ ? failures_ + 1 : 1;
+  if (failures_ < max_failures) return false;
+  find_newest();
+  if (newest_ == unreadable_)
     throw Error(
         Code::data_loss,
         fmt::format("the checkpoint of step {} in {} cannot be read, and there is no newer one: {}",
-                    *newest, folder_, damage));
+                    unreadable_, folder_, damage));
   return false;
 }
 
 bool CheckpointWatch::is_over(const WatchEnd& end, bool marked) const {
-  const std::int64_t newest = latest_step(storage_, folder_).value_or(-1);
-  if (newest < 0 || newest > last_step_) return false;
-  return marked || (!end.only_mark && newest >= end.step);
+  if (newest_ < 0 || newest_ > last_step_) return false;
+  return marked || (!end.only_mark && newest_ >= end.step);
 }
 
 bool CheckpointWatch::run(Runtime& runtime, const WatchEnd& end, const std::function<bool()>& stopped) {

@@ -39,7 +39,8 @@ class CheckpointWatch {
 
   // Hands on the newest checkpoint if it is a new one, and returns whether it was. One that cannot be
   // read may be replaced or removed at that moment, so it is tried again in the next calls; throws
-  // data_loss, naming the step and what is wrong, when the same has failed 20 times in a row.
+  // data_loss, naming the step and what is wrong, when the same has failed 20 times in a row. An error
+  // of the disk that hides the folder is thrown when it has come so often, too.
   bool look();
   // Looks again and again until the end, or until `stopped` is true; returns whether it was the end.
   // What it waits for is logged after 2 s, and then every 5 s. Throws what look() throws.
@@ -48,12 +49,15 @@ class CheckpointWatch {
   std::int64_t last_step() const { return last_step_; }
 
  private:
+  void find_newest();
   bool is_over(const WatchEnd& end, bool marked) const;
 
   Storage& storage_;
   std::string folder_;
   CheckpointHandler handler_;
   std::int64_t last_step_;
+  std::int64_t newest_ = -1;      // the step of the newest one; -1: none, or the folder cannot be read
+  int folder_failures_ = 0;       // to read the folder
   std::int64_t unreadable_ = -1;  // the step of the newest one, while it cannot be read
   int failures_ = 0;              // to read it
 };

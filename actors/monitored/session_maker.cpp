@@ -22,8 +22,15 @@ namespace {
 
 Point restored("a model restored");
 
-// How long a task may take to say whether its variables have a value before we say for whom we wait.
-constexpr std::int64_t probe_timeout_ms = 5000;
+// How long a task may take to say whether its variables have a value before we say for whom we wait. The
+// connect timeout, or the end of the whole wait, comes a moment earlier: a task that cannot be reached
+// is named with its address by then.
+std::int64_t probe_timeout_ms(const MonitoredOptions& options) {
+  constexpr double moment_ms = 1000;
+  double limit_ms = static_cast<double>(options.connect_timeout_ms);
+  if (options.max_wait_secs > 0) limit_ms = std::min(limit_ms, options.max_wait_secs * 1000);
+  return static_cast<std::int64_t>(std::min(5000.0, limit_ms + moment_ms));
+}
 
 bool gives_value(const OpDef& op) { return &op == &assign_variable_op() || &op == &take_value_op(); }
 
@@ -137,7 +144,7 @@ std::vector<std::string> SessionMaker::missing_variables(Session& session) const
   if (probes_.empty()) return {};
   std::vector<Tensor> ready;
   try {
-    ready = session.run(probes_, {}, {}, {.timeout_ms = probe_timeout_ms});
+    ready = session.run(probes_, {}, {}, {.timeout_ms = probe_timeout_ms(options_)});
   } catch (const Error& error) {
     if (error.code() == Code::deadline_exceeded) throw Error(Code::unavailable, error.what());
     throw;

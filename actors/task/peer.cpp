@@ -15,7 +15,7 @@ Point restarted("a task met in another life");
 using namespace std::chrono_literals;
 
 constexpr auto retry_interval = 100ms;
-constexpr auto report_interval = 5s;
+constexpr auto first_report = 2s, report_interval = 5s;
 // How long the last words to a task that does not answer are kept when our own task ends.
 constexpr auto farewell = 2s;
 // A task that we attend and cannot reach for so long, or for the connect timeout, is not there.
@@ -88,7 +88,8 @@ void Peer::attend() {
 
 void Peer::begin() {
   state_ = State::connecting;
-  connecting_since_ = last_report_ = self_->clock().now();
+  connecting_since_ = self_->clock().now();
+  next_report_ = connecting_since_ + first_report;
   attempt();
 }
 
@@ -192,8 +193,8 @@ void Peer::retry_or_give_up(const Status& reason) {
                  fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
                              seconds(waited), who(), reason.message)});
   }
-  if (now - last_report_ >= report_interval && !nothing_to_say) {
-    last_report_ = now;
+  if (now >= next_report_ && !nothing_to_say) {
+    next_report_ = now + report_interval;
     spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(),
                  seconds(waited), reason.message);
   }
@@ -215,7 +216,8 @@ void Peer::lose(Status reason) {
   if (!attending_) return;
   report_left();
   state_ = State::connecting;  // a replacement may come
-  connecting_since_ = last_report_ = self_->clock().now();
+  connecting_since_ = self_->clock().now();
+  next_report_ = connecting_since_ + first_report;
   self_->delayed_send(self_, retry_interval, Tick{});
 }
 

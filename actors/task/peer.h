@@ -97,7 +97,7 @@ class Peer {
   std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;
   std::vector<Message> waiting_;
-  caf::actor_clock::time_point connecting_since_, last_report_, attending_since_, heard_at_;
+  caf::actor_clock::time_point connecting_since_, next_report_, attending_since_, heard_at_;
   int silent_beats_ = 0;
 };
 

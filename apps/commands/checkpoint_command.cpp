@@ -59,8 +59,10 @@ std::string time_text(std::int64_t saved_at_s) {
 
 int list(const std::string& folder) {
   constexpr std::string_view row = "{:>12}  {:<19}  {:>9}  {:>5}  {:>12}  {}\n";
+  const auto paths = checkpoints_in(folder);
+  int result = success;
   fmt::print(row, "step", "saved", "variables", "files", "size", "manifest");
-  for (const auto& path : checkpoints_in(folder)) try {
+  for (const auto& path : paths) try {
       const Manifest manifest = read_manifest(posix_storage(), path);
       std::set<std::string> variables;
       for (const auto& entry : manifest.tensors)
@@ -70,9 +72,10 @@ int list(const std::string& folder) {
       fmt::print(row, manifest.global_step, time_text(manifest.saved_at_s), variables.size(),
                  manifest.files.size(), size_text(bytes), path.substr(path.rfind('/') + 1));
     } catch (const Error& error) {
-      fmt::print("{}\n", error.what());
+      fmt::print(stderr, "error: {}\n", error.what());
+      result = failed_run;
     }
-  return success;
+  return result;
 }
 
 std::string rows_text(const Manifest::Entry& entry) {

@@ -264,6 +264,17 @@ BOOST_AUTO_TEST_CASE(one_that_is_gone_when_it_is_loaded_is_passed_over) {
   expect_steps(watched.handled, {5});
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_read_for_a_moment_is_looked_at_again) {
+  Watched watched;
+  watched.save(5);
+  watched.time.at(1000ms, [&] { watched.disk.failing_lists = 19; });
+  watched.save_at(3000ms, 10);
+  BOOST_TEST(watched.run({.step = 10}));
+  expect_steps(watched.handled, {5, 10});
+  watched.disk.failing_lists = 20;
+  BOOST_CHECK_EXCEPTION(watched.run({.step = 10}), Error, says("model: input/output error"));
+}
+
 BOOST_AUTO_TEST_CASE(what_the_handler_throws_ends_it) {
   Watched watched;
   watched.save(5);

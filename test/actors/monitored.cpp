@@ -11,6 +11,7 @@
 #include "actors/monitored/training_end.h"
 #include "dataflow/graph/state_ops.h"
 #include "test/actors/support/memory_storage.h"
+#include "test/actors/support/real_servers.h"
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
@@ -237,6 +238,20 @@ BOOST_AUTO_TEST_CASE(the_others_wait_for_the_chief_by_name) {
   BOOST_TEST((status.code == Code::deadline_exceeded));
   for (const char* word : {"/job:worker/task:1", "/job:worker/task:0", "'global_step'"})
     BOOST_TEST(status.message.find(word) != std::string::npos, status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_does_not_answer_is_asked_a_moment_longer_than_the_wait_may_last) {
+  ServerOptions task;
+  task.cluster = ClusterSpec{{"ps", {test::nobodys_address()}}, {"worker", {"127.0.0.1:0"}}};
+  task.job = "worker";
+  Server worker(std::move(task));
+  Program p;
+  MonitoredOptions options;
+  options.max_wait_secs = 0.2;
+  const Status status = status_of([&] { MonitoredSession session(worker, p.g, options); });
+  BOOST_TEST((status.code == Code::deadline_exceeded), status.to_string());
+  for (const char* words : {"could not begin within 1200 ms", "/job:ps/task:0"})
+    BOOST_TEST(status.message.find(words) != std::string::npos, status.message);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_checkpoint_a_chief_goes_on_with_what_is_there) {

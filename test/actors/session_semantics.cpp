@@ -137,6 +137,14 @@ BOOST_AUTO_TEST_CASE(a_step_that_asks_for_nothing_ends) {
   BOOST_TEST(s.run(std::vector<Output>{}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_name_may_hold_any_character) {
+  Graph g;
+  const Output a = g.constant(1, "a"), b = g.constant(2, "b"), both = g.constant(3, "a:0|b");
+  Session session(g);
+  BOOST_TEST(session.run({a, b}).size() == 2U);
+  BOOST_TEST(session.run(both).scalar<int>() == 3);
+}
+
 BOOST_AUTO_TEST_CASE(plans_of_old_kinds_of_steps_are_forgotten_but_those_of_callables) {
   Server server = test::single_server();
   Graph g;

@@ -51,6 +51,16 @@ BOOST_AUTO_TEST_CASE(the_command_lists_the_checkpoints_of_a_folder) {
   BOOST_TEST(has(output, " 12  2023-11-1[45] [0-9:]+ +2 +1 +[0-9.]+ KiB +step-12.manifest\n +5 "), output);
 }
 
+BOOST_AUTO_TEST_CASE(the_list_of_a_folder_with_a_damaged_manifest_is_a_failure) {
+  const Folder folder;
+  for (const int step : {5, 12}) save_step(folder, step);
+  test::write_file(folder.file("step-12.manifest"), "no manifest");
+  const auto [status, output] = checkpoint_command({"list", folder.path()});
+  BOOST_TEST(status == 1);
+  BOOST_TEST(has(output, "error: .*step-12.manifest"), output);
+  BOOST_TEST(has(output, "\n +5 .*step-5.manifest\n"), output);
+}
+
 BOOST_AUTO_TEST_CASE(the_command_shows_the_tensors_of_a_checkpoint) {
   const Folder folder;
   for (const int step : {5, 12}) save_step(folder, step);
@@ -81,6 +91,7 @@ BOOST_AUTO_TEST_CASE(a_folder_without_checkpoints_is_named) {
     const auto [status, output] = checkpoint_command({command, folder.path()});
     BOOST_TEST(status == 1);
     BOOST_TEST(output.find("there is no checkpoint in '" + folder.path()) != output.npos, output);
+    BOOST_TEST(output.find("variables") == output.npos, output);
   }
 }
 

@@ -215,6 +215,18 @@ BOOST_AUTO_TEST_CASE(a_recipe_trains_images_wherever_the_variables_are) {
   BOOST_TEST(run("mirrored") == run("parameter_server"));
 }
 
+BOOST_AUTO_TEST_CASE(missing_files_of_training_images_are_named) {
+  const Folder folder;
+  for (const char* file : {"data_batch_1.bin", "data_batch_4.bin"})
+    write_file(folder.file(file), images_as_cifar10(16));
+  write_file(folder.file("test_batch.bin"), images_as_cifar10(4));
+  const std::string output =
+      train({"cifar10", "--data", folder.path(), "--train-steps=1", "--batch-size=16"});
+  BOOST_TEST(output.find("expected 5 files of CIFAR-10's training images, got 2: without "
+                         "data_batch_2.bin, data_batch_3.bin, data_batch_5.bin") != output.npos,
+             output);
+}
+
 BOOST_AUTO_TEST_CASE(four_processes_learn_images_as_four_replicas_do) {
   const Folder folder;
   write_file(folder.file("data_batch_1.bin"), images_as_cifar10(160));

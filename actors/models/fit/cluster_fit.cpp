@@ -1,6 +1,7 @@
 #include "actors/models/fit/cluster_fit.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -51,6 +52,10 @@ const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptio
 
 // The row of epoch_sums for an epoch.
 std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
+
+double sum_of_examples(const Tensor& sums, int epoch) {
+  return sums.values<double>()[row_of_epoch(epoch) * static_cast<std::size_t>(sums.shape()[1])];
+}
 
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
@@ -240,6 +245,9 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   last_values_.assign(values.begin(), values.end());
   line_->step();
   engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
+  if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
+      engine_.progress.batches == steps_per_epoch_ - 1)
+    forget_late_sums(engine_.progress.epoch);
   callbacks_.on_batch_end(engine_.progress.batches, values);
   while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
   hand_out_changes(global_step);
@@ -276,22 +284,40 @@ void ClusterFit::end_epoch() {
 // more or fewer of them.
 Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
-  const std::int64_t width = nodes_->epoch_sums.type().shape[1];
-  const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
+  constexpr int tries = 100;
   const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : 1;
-  Session& session = in_session_->session();
-  Tensor sums;
-  for (int tries = 0; tries < 100; ++tries) {
-    sums = session.run(nodes_->epoch_sums);
-    if (sums.values<double>()[begin] >= expected) break;
+  Tensor sums = read_sums();
+  for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
     server_.runtime()->sleep(10ms);
+    sums = read_sums();
   }
+  if (const double got = sum_of_examples(sums, epoch); is_sync() && got < expected)
+    spdlog::warn(
+        "{}: epoch {} has {:.0f} examples, but those of its {} replicas that have said so within "
+        "1 s have {:.0f}: its loss and metrics are of these; is a replica slow, or was one lost?",
+        server_.name().to_string(), epoch, expected, task_.num_replicas(), got);
+  return take_row(sums, epoch);
+}
+
+Tensor ClusterFit::read_sums() { return in_session_->session().run(nodes_->epoch_sums); }
+
+// Takes the row of an epoch, float64 [k], out of the sums; more may have been added meanwhile.
+Tensor ClusterFit::take_row(const Tensor& sums, int epoch) {
+  const std::int64_t width = sums.shape()[1];
+  const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
   const auto row = sums.values<double>().subspan(begin, static_cast<std::size_t>(width));
   Tensor less = Tensor::zeros(DType::float64, sums.shape());
   std::ranges::transform(row, less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin),
                          std::negate());
-  session.run(std::vector<Output>{}, {{less_, less}}, {take_});
+  in_session_->session().run(std::vector<Output>{}, {{less_, less}}, {take_});
   return Tensor::of<double>({width}, {row.begin(), row.end()});
+}
+
+// What came too late for the epoch before must not count in the next one, whose row is the same. Called
+// before the last step of this epoch, without which nobody begins the next.
+void ClusterFit::forget_late_sums(int epoch) {
+  const Tensor sums = read_sums();
+  if (sum_of_examples(sums, epoch + 1) != 0) take_row(sums, epoch + 1);
 }
 
 void ClusterFit::finish(Session& session) {

@@ -65,6 +65,9 @@ class ClusterFit final : public ReplicaProgram {
   void hand_out_changes(std::int64_t global_step);
   int epoch_of(std::int64_t step) const { return static_cast<int>(step / steps_per_epoch_) + 1; }
   Tensor take_sums(int epoch);
+  Tensor read_sums();
+  Tensor take_row(const Tensor& sums, int epoch);
+  void forget_late_sums(int epoch);
 
   ModelEngine& engine_;
   Server& server_;

@@ -1,6 +1,8 @@
 #include "apps/training/data/images.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
@@ -62,18 +64,23 @@ LabelledImages load_cifar10(const std::vector<std::string>& paths) {
   return {interleaved(columns[0]), columns[1], classes_of(columns[1])};
 }
 
-// The parts of CIFAR-10's training images that are in the folder.
+// The parts of CIFAR-10's training images that are in the folder. Where some are missing, that is said.
 std::vector<std::string> cifar10_training_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (int batch = 1; batch <= cifar10_batches; ++batch)
-    if (std::string path = fmt::format("{}/data_batch_{}.bin", folder, batch); is_there(path))
-      paths.push_back(std::move(path));
+  std::vector<std::string> paths, missing;
+  for (int batch = 1; batch <= cifar10_batches; ++batch) {
+    const std::string name = fmt::format("data_batch_{}.bin", batch);
+    const std::string path = folder + "/" + name;
+    is_there(path) ? paths.push_back(path) : missing.push_back(name);
+  }
   if (paths.empty())
     throw Error(
         Code::not_found,
-        fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on; {}; name "
-                    "the folder of the whole binary version",
-                    folder, how_to_get_cifar10()));
+        fmt::format("{} has CIFAR-10's test images, but no data_batch_1.bin to train on, nor another of "
+                    "its {} files; {}; name the folder of the whole binary version",
+                    folder, cifar10_batches, how_to_get_cifar10()));
+  if (!missing.empty())
+    spdlog::warn("{}: expected {} files of CIFAR-10's training images, got {}: without {}", folder,
+                 cifar10_batches, paths.size(), fmt::join(missing, ", "));
   return paths;
 }
 

@@ -7,7 +7,8 @@
 namespace actorflow {
 namespace {
 
-// A net that looks at six views of each image holds 1,200 at once, whose activations stay in the memory pool.
+// A net that looks at six views of each image holds 1,200 at once, whose activations stay in the memory
+// pool.
 constexpr std::int64_t test_batch = 200;
 
 Dataset converted(const Dataset& batches, const Dataset::Map& convert) {
