@@ -5,7 +5,6 @@
 
 #include "actors/strategies/distribution.h"
 #include "test/actors/support/little_room.h"
-#include "test/support/sanitized.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -26,7 +25,7 @@ std::function<void(int)> waiting_on(LocalCluster& cluster) {
 BOOST_AUTO_TEST_SUITE(replicas_on_threads)
 
 BOOST_AUTO_TEST_CASE(one_that_cannot_begin_stops_the_others,
-                     *boost::unit_test::enable_if<!test::sanitized>()) {
+                     *boost::unit_test::precondition(test::room_can_be_little)) {
   LocalCluster cluster({{"worker", 1}});
   const auto replica = waiting_on(cluster);
   const test::LittleRoom room;

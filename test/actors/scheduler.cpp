@@ -19,7 +19,6 @@
 #include "kernels/devices/team.h"
 #include "test/actors/support/little_room.h"
 #include "test/support/crash.h"
-#include "test/support/sanitized.h"
 #include "test/support/status_of.h"
 
 namespace actorflow {
@@ -151,7 +150,7 @@ BOOST_AUTO_TEST_CASE(teams_within_teams_end) {
 }
 
 BOOST_AUTO_TEST_CASE(threads_that_cannot_be_started_are_an_error,
-                     *boost::unit_test::enable_if<!test::sanitized>()) {
+                     *boost::unit_test::precondition(test::room_can_be_little)) {
   const auto start = [](int threads) { const ThreadedRuntime runtime({.num_threads = threads}); };
   {
     const test::LittleRoom room;
