@@ -65,6 +65,16 @@ std::size_t lines_of_shares(const JobCluster& job) {
   return lines;
 }
 
+// Of three tasks all but the coordinator have little memory while they write files.
+void expect_result_with_scarce_memory(JobCluster& job) {
+  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
+                                             "SCARCE_MEMORY=/part-"};
+  job.start(0, {});
+  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
+  BOOST_TEST(job.coordinator().wait() == 0, job.coordinator().output());
+  job.expect_result();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(job_resources)
@@ -131,12 +141,7 @@ BOOST_AUTO_TEST_CASE(a_journal_that_cannot_be_written_does_not_end_the_job) {
 BOOST_AUTO_TEST_CASE(scarce_memory_where_files_are_written_changes_no_byte,
                      *boost::unit_test::precondition(can_be_scarce)) {
   JobCluster job(3);
-  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
-                                             "SCARCE_MEMORY=/part-"};
-  job.start(0, {});
-  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
-  BOOST_TEST(job.coordinator().wait() == 0, job.coordinator().output());
-  job.expect_result();
+  expect_result_with_scarce_memory(job);
 }
 
 BOOST_AUTO_TEST_CASE(processes_with_other_memory_threads_and_folders_write_the_same) {
@@ -193,12 +198,7 @@ BOOST_AUTO_TEST_CASE(parquet_files_for_which_there_is_no_room_end_the_job_and_le
 BOOST_AUTO_TEST_CASE(scarce_memory_where_parquet_files_are_written_changes_no_byte,
                      *boost::unit_test::precondition(has_scarce_parquet)) {
   JobCluster job(3, as_parquet);
-  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
-                                             "SCARCE_MEMORY=/part-"};
-  job.start(0, {});
-  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
-  BOOST_TEST(job.coordinator().wait() == 0, job.coordinator().output());
-  job.expect_result();
+  expect_result_with_scarce_memory(job);
 }
 
 BOOST_AUTO_TEST_CASE(shares_of_records_on_disks_that_fail_now_and_then_are_whole) {
@@ -223,17 +223,6 @@ BOOST_AUTO_TEST_CASE(shares_of_records_for_which_no_disk_has_room_end_the_job) {
     BOOST_TEST(says(job[task], job.file("work") + "/stage-"), job[task].output());
   }
   BOOST_TEST(files_of(job.file("shares")).empty());
-}
-
-BOOST_AUTO_TEST_CASE(shares_that_are_made_where_memory_is_scarce_are_whole,
-                     *boost::unit_test::precondition(can_be_scarce)) {
-  JobCluster job(3);
-  const std::vector<std::string> environment{"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
-                                             "SCARCE_MEMORY=/stage-"};
-  job.start(0, {.flags = with_shares(job)});
-  for (std::size_t task = 1; task < 3; ++task) job.start(task, {.environment = environment});
-  job.expect_success();
-  BOOST_TEST(lines_of_shares(job) == 700u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -27,9 +26,7 @@ std::string names_of(const std::set<std::uint64_t>& parts) {
 
 }  // namespace
 
-double JobAgent::now() const {
-  return std::chrono::duration<double>(order_.clock.now().time_since_epoch()).count();
-}
+double JobAgent::now() const { return seconds_of(order_.clock); }
 
 // A function of the user's is not interrupted, and may take its time or never return.
 void JobAgent::look_after_last_parts() {

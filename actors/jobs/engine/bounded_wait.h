@@ -1,9 +1,17 @@
 // A wait for a task, or for what is made again: it begins anew when that has moved, but not for ever.
 #pragma once
 
+#include <chrono>
+
+#include "actors/runtime/clock.h"
+
 namespace actorflow {
 
-// Times are in seconds, from any moment.
+// The times of a wait: in seconds, from any moment.
+inline double seconds_of(Clock& clock) {
+  return std::chrono::duration<double>(clock.now().time_since_epoch()).count();
+}
+
 class BoundedWait {
  public:
   explicit BoundedWait(double now) : began_(now), since_(now), said_(now) {}

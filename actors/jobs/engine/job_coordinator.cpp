@@ -54,9 +54,7 @@ caf::behavior JobCoordinator::behavior() {
       [this](const PeerLost& lost) { on_lost(lost); }, [this](Tick) { on_tick(); });
 }
 
-double JobCoordinator::now() const {
-  return std::chrono::duration<double>(order_.clock.now().time_since_epoch()).count();
-}
+double JobCoordinator::now() const { return seconds_of(order_.clock); }
 
 JobCoordinator::Stage* JobCoordinator::running_stage() {
   return current_ == 0 ? nullptr : &stages_.at(current_);
