@@ -1,5 +1,5 @@
 // The command line of Actorflow: train, server, checkpoint, export, records, sample, place, summaries,
-// job, ensemble, launch, stop, supervise, keygen, simulate, help, version.
+// job, ensemble, launch, attach, stop, supervise, keygen, simulate, help, version.
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 
@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   add_ensemble_command(app, command);
   add_launch_command(app, command);
   add_keep_command(app, command);
+  add_attach_command(app, command);
   add_stop_command(app, command);
   add_supervise_command(app, command);
   add_keygen_command(app, command);

@@ -30,13 +30,29 @@ JsonValue value_of(const nlohmann::ordered_json& json) {
   return json.get<std::vector<std::int64_t>>();
 }
 
+// Names the member that is no text in UTF-8, with its readable characters.
+std::string strange_member(const nlohmann::ordered_json& object) {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  for (const auto& [key, value] : object.items()) {
+    auto member = nlohmann::ordered_json::object();
+    member[key] = value;
+    const std::string readable = member.dump(-1, ' ', false, Handler::replace);
+    if (readable != member.dump(-1, ' ', false, Handler::ignore)) return readable;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string json_object(const JsonMembers& members) {
   auto object = nlohmann::ordered_json::object();
   for (const auto& [key, value] : members)
     std::visit([&object, &key = key](const auto& content) { object[key] = content; }, value);
-  return object.dump(2) + "\n";
+  try {
+    return object.dump(2) + "\n";
+  } catch (const nlohmann::json::type_error&) {
+    throw invalid_argument("JSON has texts in UTF-8 only, got " + strange_member(object));
+  }
 }
 
 JsonMembers parse_json_object(const std::string& text) {

@@ -14,7 +14,7 @@ using JsonValue = std::variant<double, std::int64_t, std::string, std::vector<st
 using JsonMembers = std::vector<std::pair<std::string, JsonValue>>;
 
 // An indented object with these members, in their order, and a final newline. A number that JSON lacks
-// (NaN, infinity) becomes null.
+// (NaN, infinity) becomes null. Throws invalid_argument that names a text that is not UTF-8.
 std::string json_object(const JsonMembers& members);
 // The inverse; null becomes NaN. Throws data_loss that names the unexpected part.
 JsonMembers parse_json_object(const std::string& text);

@@ -26,7 +26,8 @@ class FileCalls {
   virtual ~FileCalls() = default;
   // Opens a file; the returned handle must be closed.
   virtual int open(const std::string& path, OpenMode mode) = 0;
-  virtual void close(int file) = 0;
+  // Closes it, whatever is returned: a network file system may say only now that bytes are lost.
+  virtual int close(int file) = 0;
   // Writes bytes; returns their number, which may be smaller than that given.
   virtual std::int64_t write(int file, std::span<const std::byte> bytes) = 0;
   // The same from an offset on; the file grows as needed.

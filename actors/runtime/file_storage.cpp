@@ -43,7 +43,12 @@ class Handle {
       : calls_(calls), path_(path), file_(checked(calls.open(path, mode), what, path)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  ~Handle() { calls_.close(file_); }
+  ~Handle() {
+    if (file_ >= 0) calls_.close(file_);
+  }
+
+  // For bytes that no sync() has asked about.
+  void close() { checked(calls_.close(std::exchange(file_, -1)), "close", path_); }
 
   void write_all(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -99,7 +104,7 @@ class Handle {
  private:
   FileCalls& calls_;
   const std::string path_;
-  const int file_;
+  int file_;                    // -1: closed
   std::uint64_t position_ = 0;  // of the next write
   std::uint64_t written_back_ = 0;
 };
@@ -221,7 +226,9 @@ std::unique_ptr<ScratchFile> FileStorage::scratch(const std::string& folder) {
 
 void FileStorage::append(const std::string& path, std::span<const std::byte> bytes) {
   create_folders(parent_of(path));
-  Handle(calls_, path, OpenMode::append, "open").write_all(bytes);
+  Handle file(calls_, path, OpenMode::append, "open");
+  file.write_all(bytes);
+  file.close();
 }
 
 void FileStorage::append_synced(const std::string& path, std::span<const std::byte> bytes) {

@@ -43,7 +43,7 @@ class PosixCalls final : public FileCalls {
   int open(const std::string& path, OpenMode mode) override {
     return or_error(::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0644));
   }
-  void close(int file) override { ::close(file); }
+  int close(int file) override { return or_error(::close(file)); }
   std::int64_t write(int file, std::span<const std::byte> bytes) override {
     return or_error(::write(file, bytes.data(), bytes.size()));
   }

@@ -30,12 +30,12 @@ class OpenFile {
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-// Bytes that are put aside for a while, in a file without a name: it is gone with this object, or with
-// its process. Thread-safe.
+// A file without a name, for bytes that are put aside for a while. It ends with this object, or with its
+// process. Thread-safe.
 class ScratchFile {
  public:
   virtual ~ScratchFile() = default;
-  // Returns where they lie.
+  // Appends the bytes and returns their offset.
   virtual std::uint64_t append(std::span<const std::byte> bytes) = 0;
   // Fills `into` with the bytes from `offset` on, which must have been appended.
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
@@ -50,7 +50,8 @@ class Storage {
   // Begins a new file. Makes missing folders, which survive a crash.
   virtual std::unique_ptr<NewFile> create(const std::string& path) = 0;
   virtual std::unique_ptr<OpenFile> open(const std::string& path) = 0;
-  // In this folder, which is made if it is missing. Throws unimplemented where there are no such files.
+  // A scratch file in this folder, which is made if it is missing. Throws unimplemented if the storage
+  // has no such files.
   virtual std::unique_ptr<ScratchFile> scratch(const std::string& folder);
   // Adds bytes to the end of a file, which is made with its folders if it is missing. A crash may leave
   // some of the bytes.

@@ -19,7 +19,10 @@ class SimFiles final : public FileCalls {
   explicit SimFiles(World& world) : world_(world) {}
 
   int open(const std::string& path, OpenMode mode) override;
-  void close(int file) override { handles_.erase(file); }
+  int close(int file) override {
+    handles_.erase(file);
+    return 0;
+  }
   std::int64_t write(int file, std::span<const std::byte> bytes) override;
   std::int64_t write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes) override;
   std::int64_t read(int file, std::uint64_t offset, std::span<std::byte> into) override;

@@ -34,6 +34,8 @@ struct LinkDown {
 struct Beat {
   std::uint64_t attempt;
 };
+// To itself: a task that has not answered until now does not hear our last words.
+struct FarewellIsOver {};
 
 constexpr int beats_per_timeout = 5;
 
@@ -47,6 +49,7 @@ double seconds(caf::actor_clock::duration_type duration) {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkDown)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Beat)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::FarewellIsOver)
 
 namespace actorflow {
 
@@ -62,7 +65,7 @@ caf::behavior Peer::behavior() {
       [this](SayAlive) {
         if (state_ == State::idle) begin();
       },
-      [this](const Leave& message) { leave(message); });
+      [this](const Leave& message) { leave(message); }, [this](FarewellIsOver) { self_->quit(); });
 }
 
 void Peer::on_message(Message& message) {
@@ -229,6 +232,8 @@ void Peer::leave(const Leave& how) {
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;
   options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);
+  // An attempt at a task that takes connections and says nothing may last much longer.
+  self_->delayed_send(self_, farewell, FarewellIsOver{});
 }
 
 std::string Peer::who() const {

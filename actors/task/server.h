@@ -135,8 +135,8 @@ class Server {
   // ok.
   void fail_cluster(const Status& why);
 
-  // The task's actors, for rooms above and for tests (core/task_context.h). Whoever holds it when the
-  // server is destroyed keeps that waiting: let go of it first.
+  // The task's actors, for the folders that build on this one, and for tests (core/task_context.h).
+  // Whoever holds it when the server is destroyed keeps that waiting: let go of it first.
   std::shared_ptr<const TaskContext> context() const;
 
   // Counts of what the task's actors hold now.

@@ -1,4 +1,4 @@
-// The implementation of a Server: the actors of its task, and its port. For this room.
+// The implementation of a Server: the actors of its task, and its port. For this folder only.
 #pragma once
 
 #include <atomic>

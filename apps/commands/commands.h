@@ -22,6 +22,7 @@ void add_job_command(CLI::App& app, Command& command);
 void add_ensemble_command(CLI::App& app, Command& command);
 void add_launch_command(CLI::App& app, Command& command);
 void add_keep_command(CLI::App& app, Command& command);
+void add_attach_command(CLI::App& app, Command& command);
 void add_stop_command(CLI::App& app, Command& command);
 void add_supervise_command(CLI::App& app, Command& command);
 void add_keygen_command(CLI::App& app, Command& command);

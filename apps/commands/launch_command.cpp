@@ -12,7 +12,6 @@
 #include "apps/launch/hosts.h"
 #include "apps/launch/keeper/keeper.h"
 #include "apps/launch/run/launcher.h"
-#include "apps/launch/run/stop_socket.h"
 
 namespace actorflow {
 namespace {
@@ -227,26 +226,6 @@ void add_keep_command(CLI::App& app, Command& chosen) {
   keep->callback([&chosen] {
     chosen = [] {
       Keeper(ACTORFLOW_VERSION).run();
-      return int{success};
-    };
-  });
-}
-
-void add_stop_command(CLI::App& app, Command& chosen) {
-  auto job = std::make_shared<std::string>();
-  CLI::App* stop =
-      app.add_subcommand("stop", "End a job of actorflow launch; without a name list those that run");
-  stop->add_option("job", *job, "The job's number, as launch has said it");
-  stop->callback([job, &chosen] {
-    chosen = [job] {
-      if (job->empty()) {
-        const auto jobs = running_jobs();
-        for (const auto& running : jobs) fmt::print("{}\n", running);
-        if (jobs.empty()) fmt::print(stderr, "no job runs here\n");
-      } else {
-        stop_job(*job);
-        fmt::print("job {} has ended\n", *job);
-      }
       return int{success};
     };
   });

@@ -9,7 +9,7 @@ namespace actorflow {
 namespace {
 
 struct SuperviseCommand {
-  double pause_s = 1;
+  double pause_s = 1, longest_pause_s = 30;
   std::vector<std::string> command;
 };
 
@@ -19,8 +19,11 @@ int run(const SuperviseCommand& options) {
         "expected the program to supervise, for example: supervise trainer --train_steps 9");
   if (options.command[0].starts_with('-'))
     throw UsageError("supervise has no option " + options.command[0] + "; see actorflow help supervise");
-  const std::chrono::duration<double> pause(options.pause_s);
-  return supervise(options.command, std::chrono::ceil<std::chrono::milliseconds>(pause));
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+  };
+  return supervise(options.command,
+                   {milliseconds(options.pause_s), milliseconds(options.longest_pause_s)});
 }
 
 }  // namespace
@@ -29,9 +32,13 @@ void add_supervise_command(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<SuperviseCommand>();
   CLI::App* supervise = app.add_subcommand(
       "supervise", "Run one task of a cluster that nobody launches, and again when it dies");
-  supervise->add_option("--pause,-d", options->pause_s, "Seconds between two runs")
-      ->check(CLI::Range(0.0, 86'400.0))
-      ->capture_default_str();
+  const auto add = [&](const std::string& name, double& seconds, const char* what) {
+    supervise->add_option(name, seconds, what)->check(CLI::Range(0.0, 86'400.0))->capture_default_str();
+  };
+  add("--pause,-d", options->pause_s,
+      "Seconds before the second run; twice as many before each next one");
+  add("--longest_pause,--longest-pause", options->longest_pause_s,
+      "Seconds at most; after a run that lasts as long the pause is the first one again");
   supervise->prefix_command();  // what follows the program is the program's
   supervise->footer(
       "Then follow the program and its arguments. Status 0, 2 (wrong arguments) and 130 (interrupted) "

@@ -5,8 +5,9 @@
 
 namespace actorflow {
 
-// Where nobody but this user can enter; made if it is not there. One place for all of a user's sessions:
-// XDG_RUNTIME_DIR is not there under cron, and after su it is another user's. Throws Error.
+// A folder that only this user can enter; made if it is not there. It is the same for all of the user's
+// sessions, unlike XDG_RUNTIME_DIR, which does not exist under cron and belongs to another user after
+// su. Throws Error.
 std::string own_folder();
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// What a task of a launched job is told by its environment.
+// The environment variables of a task of a launched job.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ std::vector<EnvironmentVariable> task_environment(const std::vector<LaunchedTask
 // socket to the launcher (schema/environment/elastic_link.h).
 std::vector<EnvironmentVariable> elastic_environment(const LaunchedTask& task, int workers);
 
-// The names that an outer launcher may have set, which a task must not take for its own.
+// The names of variables that an outer launcher may have set: a task must not see these values.
 const std::vector<std::string>& launcher_variables();
 
 }  // namespace actorflow

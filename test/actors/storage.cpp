@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -37,9 +38,9 @@ class WatchedCalls final : public test::RealCalls {
     if (mode == OpenMode::folder) folders_[file] = path;
     return file;
   }
-  void close(int file) override {
+  int close(int file) override {
     folders_.erase(file);
-    RealCalls::close(file);
+    return RealCalls::close(file);
   }
   int sync(int file) override {
     if (const auto found = folders_.find(file); found != folders_.end()) synced.insert(found->second);
@@ -56,6 +57,15 @@ class WatchedCalls final : public test::RealCalls {
 
  private:
   std::map<int, std::string> folders_;  // that are open
+};
+
+// As a network file system whose quota is used up.
+class LateCalls final : public test::RealCalls {
+ public:
+  int close(int file) override {
+    RealCalls::close(file);
+    return -EDQUOT;
+  }
 };
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -111,6 +121,15 @@ BOOST_AUTO_TEST_CASE(reading_past_the_end_names_the_file_and_its_end) {
 BOOST_AUTO_TEST_CASE(appended_bytes_follow_one_another) {
   for (const auto* text : {"a", "bc", "", "d"}) disk.append(path("new/log"), bytes_of(text));
   BOOST_TEST(text_of(disk, path("new/log")) == "abcd");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_lost_when_a_file_is_closed_was_not_appended) {
+  LateCalls calls;
+  FileStorage late(calls);
+  BOOST_CHECK_EXCEPTION(late.append(path("log"), bytes_of("x")), Error, [&](const Error& error) {
+    return error.code() == Code::resource_exhausted &&
+           std::string(error.what()).find("cannot close '" + path("log")) != std::string::npos;
+  });
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_file_is_not_found_by_its_name) {

@@ -250,6 +250,62 @@ BOOST_AUTO_TEST_CASE(a_dockerfile_takes_the_steps_of_the_bare_machine) {
              boost::test_tools::per_element());
 }
 
+// All that the build needs is copied into the image: it is configured there.
+BOOST_AUTO_TEST_CASE(the_folder_of_an_image_can_be_configured) {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  std::string configure;
+  for (const auto& line : split(written(to("docker"), three_workers), '\n')) {
+    if (line.starts_with("RUN cmake --preset")) configure = line.substr(4);
+    if (!line.starts_with("COPY ") || line.starts_with("COPY --from")) continue;
+    const Words words = split(line, ' ');
+    const std::string to = folder.file(words.back());
+    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+      const fs::path from = fs::path(ACTORFLOW_SOURCE_DIR) / words[i];
+      fs::create_directories(to);
+      fs::copy(from, fs::is_directory(from) ? fs::path(to) : to / from.filename(),
+               fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    }
+  }
+  BOOST_TEST_REQUIRE(!configure.empty());
+  Process process({"/bin/bash", "-euo", "pipefail", "-c", "cd " + folder.path() + "; " + configure});
+  BOOST_TEST(process.wait() == 0, process.output());
+}
+
+// With one program in the place of all of them.
+BOOST_AUTO_TEST_CASE(the_image_has_the_libraries_that_its_programs_need) {
+  const std::string text = written(to("docker"), three_workers);
+  const auto begin = text.find("RUN mkdir -p /image/bin"), end = text.find("\n\n", begin);
+  BOOST_TEST_REQUIRE((begin != text.npos && end != text.npos));
+  std::string step = text.substr(begin + 4, end - begin - 4);
+  const Folder folder;
+  std::filesystem::create_directory(folder.file("built"));
+  std::filesystem::create_symlink(ACTORFLOW_BIN_DIR "/equations", folder.file("built/equations"));
+  const auto replace = [&step](const std::string& part, const std::string& by) {
+    for (auto at = step.find(part); at != step.npos; at = step.find(part, at + by.size()))
+      step.replace(at, part.size(), by);
+  };
+  replace("/image", folder.file("image"));
+  replace("build/bin", folder.file("built"));
+  replace("apps/data", ACTORFLOW_SOURCE_DIR "/apps/data/digits");
+  Process copies({"/bin/bash", "-euo", "pipefail", "-c", step});
+  BOOST_TEST(copies.wait() == 0, copies.output());
+  Process program({"/usr/bin/env", "-i", "LD_LIBRARY_PATH=" + folder.file("image/lib"),
+                   folder.file("image/bin/equations")});
+  BOOST_TEST(program.wait() == 0, program.output());
+  BOOST_TEST(contains(program.output(), "238"), program.output());
+  const std::string ldd = "LD_LIBRARY_PATH=" + folder.file("image/lib") + " ldd " +
+                          folder.file("image/bin/equations") + " | grep '=> /'";
+  Process libraries({"/bin/bash", "-c", ldd});
+  BOOST_TEST(libraries.wait() == 0);
+  for (const auto& line : split(libraries.output(), '\n')) {
+    const bool is_of_libc = contains(line, "libc.so") || contains(line, "libm.so") ||
+                            contains(line, "libdl.so") || contains(line, "librt.so") ||
+                            contains(line, "libpthread.so");
+    BOOST_TEST((is_of_libc || contains(line, folder.file("image/lib"))), line);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_name_is_that_of_the_program_unless_one_is_given) {
   JobSpec job = three_workers;
   job.command[0] = "/opt/My_Program.2";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/apps/support/open_mpi.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
@@ -47,13 +48,8 @@ void expect_success(const std::vector<std::unique_ptr<Process>>& processes) {
   for (const auto& process : processes) BOOST_TEST(process->wait() == 0, process->output());
 }
 
+// Of the Python packages.
 const std::string mpirun = ACTORFLOW_PYTHON_ENVIRONMENT "/bin/mpirun";
-
-Words with_mpirun(int ranks, const Words& command) {
-  Words words{mpirun, "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(ranks)};
-  words.insert(words.end(), command.begin(), command.end());
-  return words;
-}
 
 const std::string mpich = "/usr/bin/mpirun.mpich";
 
@@ -132,14 +128,37 @@ BOOST_AUTO_TEST_CASE(wrong_variables_are_named_and_the_status_is_that_of_wrong_a
 }
 
 BOOST_AUTO_TEST_CASE(under_mpirun, *boost::unit_test::precondition(has_python)) {
-  Process sum(with_mpirun(3, {program("all_reduce")}));
+  Process sum(with_mpirun(mpirun, 3, {program("all_reduce")}));
   BOOST_TEST(sum.wait() == 0, sum.output());
   BOOST_TEST(contains(sum.output(), "rank 2 of 3 adds"), sum.output());
   Words command = train_digits;
   command.insert(command.begin(), program("actorflow"));
-  Process training(with_mpirun(4, command));
+  Process training(with_mpirun(mpirun, 4, command));
   BOOST_TEST(training.wait() == 0, training.output());
   BOOST_TEST(contains(training.output(), "/job:worker/task:3"), training.output());
+}
+
+BOOST_AUTO_TEST_CASE(under_the_mpirun_of_open_mpi, *boost::unit_test::precondition(has_open_mpi)) {
+  Process sum(with_mpirun(open_mpi, 3, {program("all_reduce")}));
+  Process servers(with_mpirun(
+      open_mpi, 3,
+      {"/usr/bin/env", "ACTORFLOW_PS=1", program("actorflow"), "train", "digits", "--epochs", "2"}));
+  BOOST_TEST(sum.wait() == 0, sum.output());
+  for (const char* rank : {"0", "1", "2"})
+    BOOST_TEST(contains(sum.output(), std::string("rank ") + rank + " of 3 adds"), sum.output());
+  BOOST_TEST(servers.wait() == 0, servers.output());
+  for (const char* task : {"/job:worker/task:0", "/job:worker/task:1", "/job:ps/task:0"})
+    BOOST_TEST(contains(servers.output(), task), servers.output());
+}
+
+// mpirun ends the others, with the status of the first that has failed.
+BOOST_AUTO_TEST_CASE(a_rank_that_fails_under_mpirun_gives_its_status,
+                     *boost::unit_test::precondition(has_open_mpi)) {
+  Process job(with_mpirun(open_mpi, 2,
+                          {"/bin/sh", "-c",
+                           "[ $OMPI_COMM_WORLD_RANK = 0 ] && exit 7; exec " + program("all_reduce") +
+                               " --rounds 100000000 --bytes 8"}));
+  BOOST_TEST(job.wait() == 7, job.output());
 }
 
 // It says to no job which one it is: two at once may not mix.

@@ -21,6 +21,7 @@ WORKDIR /source
 COPY apps/setup apps/packages apps/
 RUN top=$PWD; source apps/setup; install_packages
 COPY CMakeLists.txt CMakePresets.json ./
+COPY test/simulation/planted/Patches.cmake test/simulation/planted/
 COPY dataflow dataflow
 COPY kernels kernels
 COPY schema schema

@@ -1,5 +1,5 @@
-// Which tasks of an elastic job train together. The launcher keeps the book, and nobody else decides:
-// so old and new members can never disagree who is a member, or whose state counts.
+// Which tasks of an elastic job train together. Only the launcher, which keeps the book, decides: so old
+// and new members can never disagree on who is a member, or whose state counts.
 //
 // A job is a sequence of worlds. A world ends when one of its tasks is lost or leaves, or when a
 // newcomer can be taken; the next one begins when each of its tasks has asked for that or is gone. So no
@@ -22,10 +22,10 @@ namespace actorflow {
 struct WorldRules {
   int min = 1, max = 1;              // tasks of a world
   std::optional<int> reset_limit{};  // worlds with other members than the one before; none: any number
-  // Of the first world until all tasks have come, and of later ones until there are `min`.
+  // How long the first world waits for all tasks, and a later one for `min` tasks.
   std::chrono::milliseconds patience{600'000};
-  // In which a live task answers what it is told, whatever else it does. Time in which the launcher
-  // itself was held up does not count.
+  // A live task answers what it is told within this time, whatever else it does. Time in which the
+  // launcher itself was held up does not count.
   std::chrono::milliseconds silence{10'000};
 };
 
@@ -47,7 +47,8 @@ struct WorldOrder {
   bool operator==(const WorldOrder&) const = default;
 };
 
-// Tasks are numbers. Events tell of them; decide() says what follows. Not thread-safe.
+// Tasks are numbers. Call a function for each event of a task, and then decide(), which says what to do.
+// Not thread-safe.
 class WorldBook {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -57,14 +58,14 @@ class WorldBook {
 
   // A process of the task has been started, so it may come.
   void started(int task, Time now);
-  // It wants the next world. `epoch`: of the last one that it was in; `step`: of the state that it
-  // holds.
+  // The task wants to be in the next world. `epoch`: that of the last world in which it was; `step`:
+  // that of the state that it holds.
   void joins(int task, std::int64_t epoch, std::int64_t step);
-  // It has read a word about that world: its place in it, or that it shall end.
+  // The task has read a message about that world: its place in it, or that the world shall end.
   void heard(int task, std::int64_t epoch);
-  // It will end by its own wish.
+  // The task will end by its own wish.
   void leaves(int task);
-  // Its process has ended.
+  // The task's process has ended.
   void gone(int task);
   // A member has ended well: training is complete.
   void complete() { complete_ = true; }

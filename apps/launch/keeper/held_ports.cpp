@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <optional>
 #include <random>
@@ -77,19 +79,56 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-std::string connect_mistake(const addrinfo& address, int timeout_ms) {
-  const FileDescriptor socket(
+// A connection that is being made; errno is 0 if it is there, EINPROGRESS if it may come.
+FileDescriptor begin_to_connect(const addrinfo& address) {
+  FileDescriptor socket(
       ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
-  if (!socket) return std::strerror(errno);
-  if (connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) return {};
-  if (errno != EINPROGRESS) return std::strerror(errno);
-  pollfd wait{socket.get(), POLLOUT, 0};
-  if (poll(&wait, 1, timeout_ms) <= 0)
-    return fmt::format("no answer for {} s; a firewall may be between them", timeout_ms / 1000);
+  if (socket && connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) errno = 0;
+  return socket;
+}
+
+int error_of(int socket) {
   int error = 0;
   socklen_t size = sizeof error;
-  getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  return error == 0 ? "" : std::strerror(error);
+  getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+// Tries all addresses of a machine at once.
+std::string connect_mistake(const addrinfo* addresses, int timeout_ms) {
+  std::vector<FileDescriptor> sockets;
+  std::vector<pollfd> waits;
+  int error = 0;
+  for (const addrinfo* each = addresses; each; each = each->ai_next) {
+    sockets.push_back(begin_to_connect(*each));
+    if (errno == 0) return {};
+    if (errno == EINPROGRESS)
+      waits.push_back({sockets.back().get(), POLLOUT, 0});
+    else
+      error = errno;
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (!waits.empty()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (poll(waits.data(), waits.size(), std::max(0, static_cast<int>(left.count()))) <= 0)
+      return fmt::format("no answer for {} s; a firewall may be between them", timeout_ms / 1000);
+    for (const auto& wait : waits)
+      if (wait.revents != 0 && (error = error_of(wait.fd)) == 0) return {};
+    std::erase_if(waits, [](const pollfd& wait) { return wait.revents != 0; });
+  }
+  return std::strerror(error);
+}
+
+std::string why_unreachable(const std::string& address, int timeout_ms) {
+  const HostPort parts = HostPort::parse(address);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = getaddrinfo(parts.host.c_str(), std::to_string(parts.port).c_str(), &hints, &list);
+  if (error) return fmt::format("the name '{}' is not known there: {}", parts.host, gai_strerror(error));
+  const std::unique_ptr<addrinfo, FreeAddresses> owner(list);
+  return connect_mistake(list, timeout_ms);
 }
 
 }  // namespace
@@ -135,18 +174,13 @@ std::set<int> listened_ports() {
   return ports;
 }
 
-std::string why_unreachable(const std::string& address, int timeout_ms) {
-  const HostPort parts = HostPort::parse(address);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int error = getaddrinfo(parts.host.c_str(), std::to_string(parts.port).c_str(), &hints, &list);
-  if (error) return fmt::format("the name '{}' is not known there: {}", parts.host, gai_strerror(error));
-  const std::unique_ptr<addrinfo, FreeAddresses> owner(list);
-  std::string mistake;
-  for (const addrinfo* each = list; each; each = each->ai_next)
-    if ((mistake = connect_mistake(*each, timeout_ms)).empty()) return {};
-  return mistake;
+std::vector<std::string> why_unreachable(const std::vector<std::string>& addresses, int timeout_ms) {
+  std::vector<std::future<std::string>> tries;
+  for (const auto& address : addresses)  // later, on this thread, where no more threads can be had
+    tries.push_back(std::async([&address, timeout_ms] { return why_unreachable(address, timeout_ms); }));
+  std::vector<std::string> reasons;
+  for (auto& each : tries) reasons.push_back(each.get());
+  return reasons;
 }
 
 }  // namespace actorflow

@@ -25,7 +25,8 @@ class HeldPorts {
 // The ports on which processes of this machine listen, by the kernel's list: nobody is connected to.
 std::set<int> listened_ports();
 
-// Why nobody answers at "host:port" within the time; "" if somebody does.
-std::string why_unreachable(const std::string& address, int timeout_ms);
+// For each "host:port" why no process answers there within the time; "" if one does. All are tried at
+// once, on threads, since looking up a name may take any time.
+std::vector<std::string> why_unreachable(const std::vector<std::string>& addresses, int timeout_ms);
 
 }  // namespace actorflow

@@ -70,8 +70,7 @@ void Keeper::run() {
 void Keeper::wait() {
   std::vector<pollfd> list{{signals_.get(), POLLIN, 0}};
   if (input_) list.push_back({input_.get(), POLLIN, 0});
-  for (const auto& [id, task] : tasks_)
-    for (const int pipe : task->open_pipes()) list.push_back({pipe, POLLIN, 0});
+  for (const auto& [id, task] : tasks_) task->add_to(list);
   int timeout_ms = static_cast<int>(tick_interval.count());
   if (watches_ && !std::ranges::all_of(tasks_, [](const auto& each) { return each.second->is_alive(); }))
     timeout_ms = static_cast<int>(life_interval.count());
@@ -140,9 +139,11 @@ void Keeper::probe(const Frame& frame) {
 
 void Keeper::reach(const Frame& frame) {
   std::string mistakes;
-  for (std::size_t i = 1; i < frame.size(); ++i)
-    if (const auto why = why_unreachable(frame[i], reach_timeout_ms); !why.empty())
-      mistakes += fmt::format("{}it does not reach {}: {}", mistakes.empty() ? "" : "\n", frame[i], why);
+  const auto reasons = why_unreachable(std::vector(frame.begin() + 1, frame.end()), reach_timeout_ms);
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    if (!reasons[i].empty())
+      mistakes += fmt::format("{}it does not reach {}: {}", mistakes.empty() ? "" : "\n", frame[i + 1],
+                              reasons[i]);
   send({"reached", mistakes});
 }
 

@@ -15,12 +15,14 @@
 
 namespace actorflow {
 
-// One thread, which must be the only one of its process. The launcher is at standard input and output.
+// Runs on one thread, which must be the only one of its process. (While it tries to reach other machines
+// there are more threads, but no process is started meanwhile.) It talks to the launcher by standard
+// input and output.
 class Keeper {
  public:
   explicit Keeper(std::string version);
-  // Until the launcher says that it is over, or is gone itself. Then no process is left of what was
-  // started here, whatever it has become, and no credentials.
+  // Serves the launcher until that ends the job, or is gone. Then neither processes that were started
+  // here, nor their descendants, nor credentials are left.
   void run();
 
  private:

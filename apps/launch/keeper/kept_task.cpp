@@ -76,11 +76,12 @@ void KeptTask::signal_group(int signal) const {
   if (id_ > 0) kill(-id_, signal);
 }
 
-std::vector<int> KeptTask::open_pipes() const {
-  std::vector<int> list;
-  for (const auto* pipe : {&streams_[0], &streams_[1], &report_, &socket_})
-    if (*pipe) list.push_back(pipe->get());
-  return list;
+void KeptTask::add_to(std::vector<pollfd>& list) const {
+  for (const auto* pipe : {&streams_[0], &streams_[1], &report_})
+    if (*pipe) list.push_back({pipe->get(), POLLIN, 0});
+  if (!socket_) return;
+  const int events = untold_.empty() ? POLLIN : POLLIN | POLLOUT;
+  list.push_back({socket_.get(), static_cast<short>(events), 0});
 }
 
 void KeptTask::take_output(const Sink& sink) {
@@ -104,13 +105,25 @@ void KeptTask::take_report() {
 }
 
 std::string KeptTask::take_words() {
+  hand_on();
   return socket_ ? read_available(socket_, keeper_read_bytes) : std::string();
 }
 
-// Few and short: they fit into the socket's buffer, or the task reads nothing, which the launcher sees.
-void KeptTask::tell(const std::string& bytes) const {
-  if (socket_) [[maybe_unused]]
-    const auto ignored = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+void KeptTask::tell(const std::string& bytes) {
+  if (socket_) untold_ += bytes;
+  hand_on();
+}
+
+// A world of many members is longer than what a socket keeps. A task that reads nothing does not answer,
+// which the launcher sees.
+void KeptTask::hand_on() {
+  while (socket_ && !untold_.empty()) {
+    const ssize_t size = send(socket_.get(), untold_.data(), untold_.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno != EAGAIN) untold_.clear();  // it has closed its end
+    if (size < 0) return;
+    untold_.erase(0, static_cast<std::size_t>(size));
+  }
 }
 
 void KeptTask::finish(const Sink& sink) {

@@ -1,6 +1,7 @@
 // A task's process on its machine.
 #pragma once
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <array>
@@ -29,17 +30,19 @@ class KeptTask {
   int port() const { return port_; }
   void signal_group(int signal) const;
 
-  // The descriptors to wait for.
-  std::vector<int> open_pipes() const;
+  // Adds what to wait for.
+  void add_to(std::vector<pollfd>& list) const;
   // Takes what is there of each stream, at most 64 KiB.
   void take_output(const Sink& sink);
-  // What it says to the launcher, and what that says to it; "" and nothing if it has no socket.
+  // The bytes that the task has sent to the launcher by its socket, "" if it has none. Also passes on
+  // what the launcher has sent.
   std::string take_words();
-  void tell(const std::string& bytes) const;
-  // Ends what is left of its group and takes the rest of its output. Call once, when it has ended and
-  // before it is reaped: until then its number is nobody else's.
+  // Keeps the bytes until the task takes them. A task without a socket gets none.
+  void tell(const std::string& bytes);
+  // Kills what is left of the task's process group and takes the rest of its output. Call once, when the
+  // task has ended and before it is reaped: until then no other process can have its number.
   void finish(const Sink& sink);
-  // It has been reaped: there is nothing left to kill.
+  // Call when the task has been reaped: there is nothing left to kill.
   void forget() { id_ = -1; }
 
   // Whether it has shown a sign of life: it has reported its first step (apps/launch/step_report.h) or,
@@ -49,11 +52,13 @@ class KeptTask {
 
  private:
   void take_report();
+  void hand_on();
 
   pid_t id_ = -1;
   int port_;
   std::array<FileDescriptor, 2> streams_;
   FileDescriptor report_, socket_;
+  std::string untold_;
   bool alive_ = false, reports_steps_ = false;
 };
 

@@ -7,8 +7,9 @@
 
 namespace actorflow {
 
-// A folder that its owner alone enters, mode 0700, with files that he alone reads, 0600. It disappears
-// with the object; what a killed process has left goes with the next one, or clear_abandoned_keys().
+// A folder that only its owner can enter, mode 0700, with files that only the owner can read, mode 0600.
+// It is removed with the object. What a killed process has left is removed by the next object, or by
+// clear_abandoned_keys().
 class KeyFolder {
  public:
   // Throws Error that names the folder and the system's words.

@@ -20,16 +20,16 @@ struct Pipe {
 Pipe make_pipe();
 void set_nonblocking(const FileDescriptor& descriptor);
 
-// What a keeper reads of a pipe at a time, bytes.
+// The bytes that a keeper reads from a pipe at a time.
 inline constexpr std::size_t keeper_read_bytes = 64 << 10;
 
-// What is there to read: at most `most` bytes, "" if nothing is there yet. Closes the descriptor at its
-// end.
+// Reads what is there, at most `most` bytes; "" if nothing is there yet. Closes the descriptor at the
+// end of the file.
 std::string read_available(FileDescriptor& descriptor, std::size_t most);
 
 // Whether a read would not wait.
 bool is_readable(const FileDescriptor& descriptor);
-// Writes all of it; false if nobody reads any more.
+// Writes all bytes; false if the reader is gone.
 bool write_all(const FileDescriptor& descriptor, std::string_view bytes);
 // Where one of 0, 1 and 2 is closed, opens /dev/null there, so that no other descriptor takes its place.
 void open_standard_streams();

@@ -110,7 +110,7 @@ ProgramEnd run_once(const SpawnRequest& request, const sigset_t& signals) {
 
 }  // namespace
 
-int supervise(const std::vector<std::string>& command, std::chrono::milliseconds pause) {
+int supervise(const std::vector<std::string>& command, GrowingPause pause) {
   const sigset_t signals = watched_signals();
   const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   SpawnRequest request;
@@ -120,11 +120,15 @@ int supervise(const std::vector<std::string>& command, std::chrono::milliseconds
   request.descriptors = {{nothing.get(), STDIN_FILENO}};
   request.dies_with_us = true;
   while (true) {
+    const auto begin = std::chrono::steady_clock::now();
     const ProgramEnd end = run_once(request, signals);
     if (end.is_last || is_final(end.status)) return end.status;
-    fmt::print(stderr, "supervise: {} ended with status {}; starting it again\n", command[0],
-               end.status);
-    if (const int signal = rest(pause, signals)) return 128 + signal;
+    const auto time = pause.after(
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin));
+    fmt::print(
+        stderr, "supervise: {} ended with status {}; starting it again{}\n", command[0], end.status,
+        time.count() > 0 ? fmt::format(" in {} s", std::chrono::duration<double>(time).count()) : "");
+    if (const int signal = rest(time, signals)) return 128 + signal;
   }
 }
 

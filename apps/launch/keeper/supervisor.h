@@ -1,9 +1,10 @@
 // One task of a cluster, on a machine where no launcher keeps it.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
+
+#include "apps/launch/keeper/growing_pause.h"
 
 namespace actorflow {
 
@@ -13,6 +14,6 @@ namespace actorflow {
 // process group, and KILL at the second signal, or 5 s after the program itself has ended. It does not
 // outlive this process, which must have no other children. Throws not_found or permission_denied if
 // there is no such program.
-int supervise(const std::vector<std::string>& command, std::chrono::milliseconds pause);
+int supervise(const std::vector<std::string>& command, GrowingPause pause);
 
 }  // namespace actorflow

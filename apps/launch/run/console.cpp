@@ -26,6 +26,7 @@ std::string prefix(int stream, std::string_view who, int colour) {
 }  // namespace
 
 void Console::print(int stream, std::string_view who, int colour, std::string_view line) {
+  if (copy_) copy_(stream, who, colour, line);
   if (given_up_.at(static_cast<std::size_t>(stream))) return;
   std::string bytes = prefix(stream, who, colour);
   bytes += line;

@@ -20,7 +20,7 @@ class ElasticJob {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // What it has done. Tasks are the indices of JobProgress.
+  // The functions that carry out what the job decides. Tasks are the indices of JobProgress.
   struct Hands {
     std::function<std::string(int task)> label;
     std::function<std::string(int task, std::uint16_t port)> address;
@@ -33,17 +33,17 @@ class ElasticJob {
 
   ElasticJob(const JobSpec& job, Hands hands);
 
-  // Processes of tasks begin, say something by their sockets, and end.
+  // Events: processes of tasks have begun, sent something by their sockets, or ended.
   void started(int task) { book_.started(task, Clock::now()); }
   void take(int task, std::string_view bytes);
-  // Returns whether that is no failure, whatever its status: the task has said that it leaves, or was
-  // no member when training was complete.
+  // Returns whether the end is no failure, whatever the status: the task has said before that it leaves,
+  // or was no member when training was complete.
   bool ended(int task, int status);
   void more_may_come(bool may) { book_.more_may_come(may); }
 
-  // Carries out what follows from all that.
+  // Carries out what the book decides after these events.
   void follow_book();
-  // When it has to be done though nothing happens; max() = not at all.
+  // When follow_book() must be called even if nothing happens; max() = never.
   Clock::time_point next_look() const;
 
   bool has_begun() const { return book_.world().epoch > 0; }

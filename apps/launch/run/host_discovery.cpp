@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
-#include <thread>
+#include <cstring>
 #include <utility>
 
 #include "apps/launch/hosts.h"
@@ -15,7 +17,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10};
+constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10}, say_wait_after{2};
 constexpr std::chrono::milliseconds discovery_look_interval{20};
 constexpr std::size_t most_bytes = 1 << 20;
 
@@ -41,25 +43,38 @@ void HostDiscovery::begin() {
   request.descriptors = {{nothing.get(), STDIN_FILENO}, {pipe.writing.get(), STDOUT_FILENO}};
   request.dies_with_us = true;
   printed_.clear();
-  too_late_ = false;
+  mistake_.clear();
   began_ = Clock::now();
   id_ = spawn(request);
   output_ = std::move(pipe.reading);
 }
 
+void HostDiscovery::read_output() {
+  while (output_ && is_readable(output_) && printed_.size() <= most_bytes)
+    printed_ += read_available(output_, keeper_read_bytes);
+  if (printed_.size() > most_bytes && mistake_.empty())
+    mistake_ = fmt::format("it prints more than {} bytes", most_bytes);
+}
+
+void HostDiscovery::limit_run() {
+  if (mistake_.empty() && Clock::now() >= began_ + run_limit)
+    mistake_ = fmt::format("it takes longer than {} s", run_limit.count());
+  if (!mistake_.empty()) kill(-id_, SIGKILL);
+}
+
 std::optional<int> HostDiscovery::end_of_run() {
-  const auto read_on = [this] {
-    while (output_ && is_readable(output_) && printed_.size() < most_bytes)
-      printed_ += read_available(output_, most_bytes);
-  };
-  read_on();
-  int status = 0;
-  if (waitpid(id_, &status, WNOHANG) == 0) {
-    if (Clock::now() < began_ + run_limit || std::exchange(too_late_, true)) return std::nullopt;
-    kill(-id_, SIGKILL);
+  read_output();
+  siginfo_t ended{};
+  const bool is_ours = waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (is_ours && ended.si_pid == 0) {
+    limit_run();
     return std::nullopt;
   }
-  read_on();
+  read_output();
+  if (is_ours) kill(-id_, SIGKILL);  // what it has left; until it is reaped the number is its own
+  int status = 0;
+  if (waitpid(id_, &status, 0) != id_ && mistake_.empty())
+    mistake_ = fmt::format("how it ended cannot be seen: {}", std::strerror(errno));
   output_ = FileDescriptor();
   id_ = -1;
   next_run_ = Clock::now() + pause_between_runs;
@@ -70,7 +85,7 @@ std::vector<LaunchHost> HostDiscovery::hosts_of_run(int status) const {
   const auto fail = [this](const std::string& why) {
     throw Error(Code::failed_precondition, fmt::format("--host_discovery {}: {}", script_, why));
   };
-  if (too_late_) fail(fmt::format("it takes longer than {} s", run_limit.count()));
+  if (!mistake_.empty()) fail(mistake_);
   if (WIFSIGNALED(status)) fail(fmt::format("it was killed by signal {}", WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) fail(fmt::format("it ended with status {}", WEXITSTATUS(status)));
   auto hosts = parse_hosts_file("the output of --host_discovery " + script_, printed_);
@@ -78,10 +93,18 @@ std::vector<LaunchHost> HostDiscovery::hosts_of_run(int status) const {
   return hosts;
 }
 
-std::vector<LaunchHost> HostDiscovery::first() {
+std::vector<LaunchHost> HostDiscovery::first(const FileDescriptor& interrupt) {
   begin();
+  bool is_said = false;
   std::optional<int> status;
-  while (!(status = end_of_run())) std::this_thread::sleep_for(discovery_look_interval);
+  while (!(status = end_of_run())) {
+    pollfd wait{interrupt.get(), POLLIN, 0};
+    if (poll(&wait, 1, static_cast<int>(discovery_look_interval.count())) > 0) return {};
+    if (!is_said && Clock::now() >= began_ + say_wait_after) {
+      is_said = true;
+      say_(fmt::format("waiting for --host_discovery {} to print the hosts", script_));
+    }
+  }
   return hosts_ = hosts_of_run(*status);
 }
 

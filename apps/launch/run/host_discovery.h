@@ -28,8 +28,9 @@ class HostDiscovery {
   HostDiscovery& operator=(const HostDiscovery&) = delete;
   ~HostDiscovery();  // kills it if it runs
 
-  // Waits for a run. Throws failed_precondition with what went wrong.
-  std::vector<LaunchHost> first();
+  // Waits for a run; after 2 s it says so. Empty if `interrupt` can be read before. Throws
+  // failed_precondition with what went wrong.
+  std::vector<LaunchHost> first(const FileDescriptor& interrupt);
   // Begins a run if it is time for one. Returns the hosts when a run has ended and they are others than
   // before.
   std::optional<std::vector<LaunchHost>> look();
@@ -38,8 +39,10 @@ class HostDiscovery {
 
  private:
   void begin();
-  // Whether the run is over, with its exit status; kills one that takes too long.
+  // Whether the run is over, with how it has ended, as waitpid() says; kills one that goes too far.
   std::optional<int> end_of_run();
+  void read_output();
+  void limit_run();
   std::vector<LaunchHost> hosts_of_run(int status) const;
 
   const std::string script_, path_;
@@ -47,7 +50,7 @@ class HostDiscovery {
   pid_t id_ = -1;
   FileDescriptor output_;
   std::string printed_, last_failure_;
-  bool too_late_ = false;
+  std::string mistake_;  // why the run is worth nothing, however it ends; "" = none
   Clock::time_point began_{}, next_run_{};
   std::vector<LaunchHost> hosts_;
 };

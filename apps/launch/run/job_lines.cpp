@@ -1,15 +1,17 @@
 #include "apps/launch/run/job_lines.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-constexpr std::size_t most_with_ports = 16;
+constexpr std::size_t most_with_ports = 16, most_named = 16;
 
 std::string with_port(const LaunchedTask& task) {
   return task.port ? fmt::format("{} (port {})", task.label(), task.port) : task.label();
@@ -49,6 +51,13 @@ std::string lost_words(const std::string& words) {
       words.find("not found") != words.npos || words.find("No such file") != words.npos;
   return words +
          (is_missing ? "; install the same actorflow there, or say with --actorflow where it is" : "");
+}
+
+std::string waiting_words(const std::vector<std::string>& whom, const std::string& what) {
+  const std::size_t shown = std::min(whom.size(), most_named);
+  const std::span named(whom.data(), shown);
+  return fmt::format("waiting for {}{} {}", fmt::join(named, ", "),
+                     shown < whom.size() ? fmt::format(" and {} more", whom.size() - shown) : "", what);
 }
 
 std::string silent_words(const std::string& words, std::chrono::seconds limit) {

@@ -46,7 +46,7 @@ class JobProgress {
   bool has_ended(int task) const { return state(task).is == Is::ended; }
   // Whether all that have a rank, and the evaluator, have ended well: only parameter servers are left.
   bool work_is_done() const;
-  // None is running; those that were never started count for nothing.
+  // Whether no task is running. Tasks that were never started do not count.
   bool all_have_ended() const;
 
  private:

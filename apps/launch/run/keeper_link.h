@@ -27,7 +27,7 @@ class KeeperLink {
   KeeperLink& operator=(const KeeperLink&) = delete;
   ~KeeperLink();
 
-  // Keeps the frame until the keeper takes it.
+  // Queues the frame until the keeper takes it.
   void send(const Frame& frame);
   // Adds what to wait for, and does what can be done without waiting.
   void add_to(std::vector<pollfd>& list) const;
@@ -36,9 +36,9 @@ class KeeperLink {
   std::optional<Frame> next() { return frames_.next(); }
   // Whether more may come.
   bool is_open() const { return bool(from_); }
-  // What ssh, or the keeper, has said to standard error: its last line or two.
+  // The last line or two that ssh, or the keeper, has printed to standard error.
   std::string words();
-  // Kills it without mercy.
+  // Kills the keeper's process (SIGKILL).
   void kill();
 
  private:

@@ -42,9 +42,8 @@ bool Keepers::all_have_left() const {
   return std::ranges::all_of(lost_, [](bool lost) { return lost; });
 }
 
-std::vector<Arrival> Keepers::wait(Clock::time_point end, std::span<const int> others) {
-  std::vector<pollfd> list;
-  for (const int other : others) list.push_back({other, POLLIN, 0});
+std::vector<Arrival> Keepers::wait(Clock::time_point end, std::vector<pollfd> others) {
+  std::vector<pollfd> list = std::move(others);
   for (const auto& each : links_) each->add_to(list);
   poll(list.data(), list.size(), milliseconds_until(end));
   for (const auto& each : links_) each->move_bytes();

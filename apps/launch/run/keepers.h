@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,11 @@ class Keepers {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Starts all of them at once.
+  // Starts the keepers of all hosts at once.
   explicit Keepers(const LaunchOptions& options);
   ~Keepers();  // kills those that have not left
 
-  // Starts that of another host. Throws Error.
+  // Starts the keeper of another host. Throws Error.
   void add(const LaunchHost& host, const LaunchOptions& options);
 
   int size() const { return static_cast<int>(links_.size()); }
@@ -36,11 +35,11 @@ class Keepers {
   // What a lost keeper has said.
   std::string words(int host) { return link(host).words(); }
 
-  // Without mercy; its loss arrives like any other.
+  // Kills the host's keeper (SIGKILL); its loss arrives like any other.
   void kill(int host) { link(host).kill(); }
 
-  // Waits until frames have come, one of `others` can be read, or until `end`.
-  std::vector<Arrival> wait(Clock::time_point end, std::span<const int> others);
+  // Waits until frames have come, something has happened to one of `others`, or until `end`.
+  std::vector<Arrival> wait(Clock::time_point end, std::vector<pollfd> others);
   // Whether no keeper is left.
   bool all_have_left() const;
 

@@ -1,4 +1,4 @@
-// What the launcher is told beside the job.
+// The options of the launcher beside the job itself.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "actors/runtime/exit_status.h"
 #include "apps/launch/run/job_lines.h"
 #include "dataflow/values/error.h"
 
@@ -63,10 +64,12 @@ std::unique_ptr<HostDiscovery> discovery_of(const JobSpec& job, Console& console
                                          [&console](const std::string& text) { console.say(text); });
 }
 
-// A job that begins with fewer slots than wanted gets more of them later.
-const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery) {
+// A job that begins with fewer slots than wanted gets more of them later. Interrupted, it is laid out on
+// this machine, and ends before anything is started.
+const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery, const FileDescriptor& signals) {
   if (!discovery) return job;
-  job.hosts = discovery->first();
+  job.hosts = discovery->first(signals);
+  if (job.hosts.empty()) return job;
   int slots = 0;
   for (const auto& host : job.hosts) slots += host.slots;
   job.workers = std::min(job.workers, slots);
@@ -97,16 +100,23 @@ std::optional<JobCredentials> credentials_of(const LaunchOptions& options, const
 Launcher::Launcher(LaunchOptions options)
     : options_(std::move(options)),
       signals_(watch_signals()),
-      console_([this] { is_interrupted(); }),
+      console_([this] {
+        if (is_made_) is_interrupted();
+      }),
       discovery_(discovery_of(options_.job, console_)),
       asked_(options_.job),
-      progress_(lay_out(with_found_hosts(options_.job, discovery_.get())), options_.job.restarts),
+      progress_(lay_out(with_found_hosts(options_.job, discovery_.get(), signals_)),
+                options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
       addresses_(addresses_of(options_.job)),
       credentials_(credentials_of(options_, asked_, progress_.tasks())),
       keepers_(options_) {
   if (asked_.is_elastic()) begin_elastic(asked_);
   hosts_.assign(static_cast<std::size_t>(keepers_.size()), {.is_ready = true});
+  console_.copy_to([this](int stream, std::string_view who, int colour, std::string_view line) {
+    job_socket_.show(stream, who, colour, line);
+  });
+  is_made_ = true;
 }
 
 int Launcher::run() {
@@ -114,17 +124,20 @@ int Launcher::run() {
     prepare();
   } catch (...) {
     leave(early_leave_limit);
+    job_socket_.show(2, "launch", -1, "nothing was started; why is said where the job was launched");
+    job_socket_.end(failed_run);
     throw;
   }
   if (!ending_) start_all();
   if (!ending_) watch();
-  leave(leave_limit);
+  leave(has_begun_ ? leave_limit : early_leave_limit);
   if (!ending_) ending_ = late_failure_;
   if (!ending_ && elastic_ && !elastic_->is_complete())
     ending_ = {last_failure_ ? last_failure_ : 128 + SIGTERM,
                "no task is left, and training is not complete"};
   if (!ending_) ending_ = {0, "every task has ended well"};
   console_.say(ending_->says);
+  job_socket_.end(ending_->status);
   return ending_->status;
 }
 
@@ -148,6 +161,7 @@ Frame Launcher::credentials_for(int host) const {
 }
 
 void Launcher::start_all() {
+  has_begun_ = true;
   for (const auto& frame : job_frames()) keepers_.send_all(frame);
   say_what_runs();
   for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task) {
@@ -174,9 +188,9 @@ void Launcher::say_what_runs() {
   for (int host = 0; host < keepers_.size(); ++host)
     console_.say(fmt::format("{}: {}", keepers_.name(host), tasks_of_host(tasks, host)));
   const auto& logs = options_.job.folders.logs;
-  console_.say(
-      fmt::format("to end it: actorflow stop {}{}", stop_socket_.job(),
-                  logs.empty() ? "" : fmt::format("; to follow a task: tail -F {}/*.log", logs)));
+  console_.say(fmt::format(
+      "to follow it: actorflow attach {}; to end it: actorflow stop {}{}", job_socket_.job(),
+      job_socket_.job(), logs.empty() ? "" : fmt::format("; to follow a task: tail -F {}/*.log", logs)));
 }
 
 void Launcher::watch() {
@@ -268,27 +282,38 @@ bool Launcher::is_interrupted() {
     const int signal = static_cast<int>(info.ssi_signo);
     interrupt({128 + signal, fmt::format("ended by signal {} ({})", signal, strsignal(signal))});
   }
-  if (stop_socket_.stop_is_wanted()) interrupt({128 + SIGTERM, "ended by actorflow stop"});
+  if (job_socket_.stop_is_wanted()) interrupt({128 + SIGTERM, "ended by actorflow stop"});
   return ending_.has_value();
 }
 
 std::vector<Arrival> Launcher::wait(Clock::time_point end) {
-  std::vector<int> others = stop_socket_.descriptors();
-  others.push_back(signals_.get());
-  return keepers_.wait(end, others);
+  std::vector<pollfd> others{{signals_.get(), POLLIN, 0}};
+  job_socket_.add_to(others);
+  return keepers_.wait(end, std::move(others));
 }
 
 void Launcher::leave(std::chrono::seconds patience) {
   if (!ending_) keepers_.send_all({"end"});
   auto limit = Clock::now() + patience;
+  next_report_ = Clock::now() + first_report;
   while (!keepers_.all_have_left() && Clock::now() < limit) {
-    const auto arrivals = wait(limit);
+    const auto arrivals = wait(std::min(limit, next_report_));
     const auto begin = Clock::now();
+    report_end();
     for (const auto& arrival : arrivals)
       if (!arrival.frame.empty()) take(arrival);
     limit += Clock::now() - begin;  // a slow reader of the output is no fault of the keepers'
     is_interrupted();
   }
+}
+
+void Launcher::report_end() {
+  if (Clock::now() < next_report_) return;
+  next_report_ = Clock::now() + report_interval;
+  std::vector<std::string> tasks;
+  for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
+    if (has_begun_ && progress_.is_running(task)) tasks.push_back(task_of(task).label());
+  if (!tasks.empty()) console_.say(waiting_words(tasks, "to end"));
 }
 
 std::string Launcher::host_of(int task) const { return keepers_.name(task_of(task).host); }

@@ -1,4 +1,4 @@
-// A job from its values to its end.
+// The launcher: runs a job from its description to its end.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,17 @@
 #include "apps/launch/run/host_discovery.h"
 #include "apps/launch/run/job_credentials.h"
 #include "apps/launch/run/job_progress.h"
+#include "apps/launch/run/job_socket.h"
 #include "apps/launch/run/keepers.h"
 #include "apps/launch/run/launch_options.h"
-#include "apps/launch/run/stop_socket.h"
 #include "apps/launch/run/task_output.h"
 #include "apps/launch/task_environment.h"
 
 namespace actorflow {
 
-// One thread, which must be the only one of its process: it takes the signals INT, TERM and HUP. The
-// first of them, or `actorflow stop`, ends the tasks (TERM, 5 s, KILL), the second one kills them.
+// Runs on one thread, which must be the only one of its process, since it handles the signals INT, TERM
+// and HUP. The first of them, or `actorflow stop`, ends the tasks (TERM, 5 s, KILL), the second one
+// kills them.
 class Launcher {
  public:
   // Connects to the hosts. Throws invalid_argument for a job that cannot be laid out, unavailable if
@@ -41,8 +42,12 @@ class Launcher {
   // The mistake in an answer, "" for none.
   using Mistake = std::function<std::string(const Frame&)>;
 
-  // Of connecting and probing, together; with the leaving that follows a failure is said within 15 s.
+  // The time limit of connecting and probing together, so that a failure is reported within 15 s, the
+  // leaving that follows included.
   static constexpr std::chrono::seconds prepare_limit{12};
+  // After how long the launcher prints which hosts it waits for, at the start and at the end of a job:
+  // the first time, and again.
+  static constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
   // How the job ends.
   struct Ending {
@@ -57,11 +62,13 @@ class Launcher {
     Clock::time_point answers_by = Clock::time_point::max();
   };
 
-  // Before anything is started.
+  // Connects to all hosts and probes them, before anything is started.
   void prepare();
-  // Asks each host its question, if there are any, and waits for all answers.
-  Answers ask_all(const std::vector<Frame>& questions, const std::string& answer,
+  // Asks each host its question, if there are any, and waits for all answers. `what` is that for which
+  // we wait: "to start actorflow".
+  Answers ask_all(const std::vector<Frame>& questions, const std::string& answer, const char* what,
                   const Mistake& mistake);
+  void report_waiting(const std::vector<std::string>& hosts, const std::string& what);
   void probe();
   void take_ports(int host, const Frame& probed);
   void check_reachable();
@@ -101,12 +108,13 @@ class Launcher {
   std::string host_name_of(int task) const;
   void end_job(Ending ending);
 
-  // Signals and `actorflow stop`. True if the job is to end now.
+  // Signals and the user's other commands. True if the job is to end now.
   bool is_interrupted();
   void interrupt(Ending ending);
   std::vector<Arrival> wait(Clock::time_point end);
   // Waits until all keepers have ended their tasks and left.
   void leave(std::chrono::seconds patience);
+  void report_end();
   std::string host_of(int task) const;
   const LaunchedTask& task_of(int task) const {
     return progress_.tasks().at(static_cast<std::size_t>(task));
@@ -114,16 +122,18 @@ class Launcher {
 
   LaunchOptions options_;
   FileDescriptor signals_;
+  bool is_made_ = false;  // all members are there
   Console console_;
   std::unique_ptr<HostDiscovery> discovery_;  // null: the hosts are named
   const JobSpec asked_;                       // what was asked for, before hosts were found
-  StopSocket stop_socket_;
+  JobSocket job_socket_;
   JobProgress progress_;
   TaskOutput output_;
   JobAddresses addresses_;
   const std::optional<JobCredentials> credentials_;
   Keepers keepers_;
-  Clock::time_point prepared_by_{};
+  Clock::time_point prepared_by_{}, next_report_{};
+  bool has_begun_ = false;  // tasks have been started
   std::optional<Ending> ending_;
   Clock::time_point end_of_servers_ = Clock::time_point::max();
   int signals_to_servers_ = 0;

@@ -1,6 +1,7 @@
 // What the launcher does before anything is started: all machines are fit, or nothing runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/launch/run/job_lines.h"
@@ -25,7 +26,9 @@ std::string current_folder() {
 
 void Launcher::prepare() {
   prepared_by_ = Clock::now() + prepare_limit;
-  ask_all({}, "hello", [this](const Frame& hello) { return version_mistake(hello.at(1)); });
+  next_report_ = Clock::now() + first_report;
+  ask_all({}, "hello", "to start actorflow",
+          [this](const Frame& hello) { return version_mistake(hello.at(1)); });
   if (!ending_) probe();
   if (!ending_) check_reachable();
   if (!ending_ && credentials_) hand_out_credentials();
@@ -49,19 +52,21 @@ Frame Launcher::probe_question(int ports) const {
 }
 
 Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const std::string& answer,
-                                    const Mistake& mistake) {
+                                    const char* what, const Mistake& mistake) {
   Answers answers(static_cast<std::size_t>(keepers_.size()));
   std::vector<std::string> mistakes(answers.size());
   const auto is_open = [&](std::size_t host) { return answers[host].empty() && mistakes[host].empty(); };
-  const auto num_open = [&] {
-    std::size_t count = 0;
-    for (std::size_t host = 0; host < answers.size(); ++host) count += is_open(host);
-    return count;
+  const auto open_hosts = [&] {
+    std::vector<std::string> names;
+    for (std::size_t host = 0; host < answers.size(); ++host)
+      if (is_open(host)) names.push_back(keepers_.name(static_cast<int>(host)));
+    return names;
   };
   for (std::size_t host = 0; host < questions.size(); ++host)
     keepers_.send(static_cast<int>(host), questions[host]);
-  while (num_open() > 0 && Clock::now() < prepared_by_) {
-    for (const auto& [host, frame] : wait(prepared_by_)) {
+  for (auto open = open_hosts(); !open.empty() && Clock::now() < prepared_by_; open = open_hosts()) {
+    report_waiting(open, what);
+    for (const auto& [host, frame] : wait(std::min(prepared_by_, next_report_))) {
       const auto at = static_cast<std::size_t>(host);
       if (frame.empty()) mistakes[at] = lost_words(keepers_.words(host));
       if (frame.empty() || frame[0] != answer) continue;
@@ -77,13 +82,20 @@ Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const s
   return answers;
 }
 
+void Launcher::report_waiting(const std::vector<std::string>& hosts, const std::string& what) {
+  if (Clock::now() < next_report_) return;
+  next_report_ = Clock::now() + report_interval;
+  console_.say(waiting_words(hosts, what));
+}
+
 void Launcher::probe() {
   std::vector<int> ports(static_cast<std::size_t>(keepers_.size()));
   for (const auto& task : progress_.tasks())
     ports[static_cast<std::size_t>(task.host)] += task.is_served() + task.is_first_rank();
   std::vector<Frame> questions;
   for (const int count : ports) questions.push_back(probe_question(count));
-  const auto answers = ask_all(questions, "probed", [](const Frame& probed) { return probed.at(1); });
+  const auto answers = ask_all(questions, "probed", "to look for folders, the program and free ports",
+                               [](const Frame& probed) { return probed.at(1); });
   if (ending_) return;
   for (int host = 0; host < keepers_.size(); ++host)
     take_ports(host, answers[static_cast<std::size_t>(host)]);
@@ -109,13 +121,15 @@ void Launcher::check_reachable() {
     seen[host] = true;
     question.push_back(address_of(addresses_.hosts[host], task.port));
   }
-  ask_all(Answers(seen.size(), question), "reached", [](const Frame& reached) { return reached.at(1); });
+  ask_all(Answers(seen.size(), question), "reached", "to reach the others",
+          [](const Frame& reached) { return reached.at(1); });
 }
 
 void Launcher::hand_out_credentials() {
   std::vector<Frame> questions;
   for (int host = 0; host < keepers_.size(); ++host) questions.push_back(credentials_for(host));
-  ask_all(questions, "secured", [](const Frame& secured) { return secured.at(1); });
+  ask_all(questions, "secured", "to take credentials",
+          [](const Frame& secured) { return secured.at(1); });
 }
 
 }  // namespace actorflow

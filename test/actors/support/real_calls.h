@@ -11,7 +11,7 @@ namespace actorflow::test {
 class RealCalls : public FileCalls {
  public:
   int open(const std::string& path, OpenMode mode) override { return real_.open(path, mode); }
-  void close(int file) override { real_.close(file); }
+  int close(int file) override { return real_.close(file); }
   std::int64_t write(int file, std::span<const std::byte> bytes) override {
     return real_.write(file, bytes);
   }

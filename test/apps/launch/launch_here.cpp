@@ -34,6 +34,20 @@ BOOST_AUTO_TEST_CASE(tasks_have_numbers_and_prefixed_lines) {
   BOOST_TEST(job.last_line() == "launch | every task has ended well");
 }
 
+// As inside of an allocation, or of a rank of another launcher.
+BOOST_AUTO_TEST_CASE(the_numbers_of_an_outer_launcher_are_not_those_of_a_task) {
+  Process job({"/usr/bin/env", "RANK=7", "WORLD_SIZE=9", "OMPI_COMM_WORLD_RANK=7",
+               "OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=7", "PMI_SIZE=9", "SLURM_PROCID=7",
+               "SLURM_STEP_NUM_TASKS=9", ACTORFLOW_BIN_DIR "/actorflow", "launch", "-np", "2", "--env",
+               "PMI_SIZE=5", "/bin/sh", "-c",
+               "echo ours $RANK $WORLD_SIZE, theirs $OMPI_COMM_WORLD_RANK$OMPI_COMM_WORLD_SIZE$PMI_RANK"
+               "$SLURM_PROCID$SLURM_STEP_NUM_TASKS, of --env $PMI_SIZE"});
+  BOOST_TEST(job.wait() == 0);
+  for (const char* line :
+       {"worker 0 | ours 0 2, theirs , of --env 5\n", "worker 1 | ours 1 2, theirs , of --env 5\n"})
+    expect(job.output(), line);
+}
+
 BOOST_AUTO_TEST_CASE(the_first_failure_ends_the_others_and_is_the_last_line) {
   Launched job({"-np", "3"}, shell("test $RANK = 1 || exec sleep 1000; exit 7"));
   BOOST_TEST(job.wait() == 7);
@@ -48,6 +62,18 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_killed_gives_128_and_its_signal) {
   BOOST_TEST(job.wait() == 137);
   BOOST_TEST(job.last_line() == "launch | worker 1 on localhost was killed by signal 9 (Killed)");
   job.expect_nothing_left();
+}
+
+BOOST_AUTO_TEST_CASE(whose_end_a_job_waits_for_is_said) {
+  const Folder folder;
+  const std::string ready = folder.file("ready-");
+  Launched job({"-np", "3"},
+               {"/bin/bash", "-c",
+                "trap '' TERM; touch " + ready + "$RANK; until [ -e " + ready + "0 -a -e " + ready +
+                    "2 ]; do sleep 0.01; done; test $RANK = 1 && exit 3; sleep 1000; sleep 1000"});
+  BOOST_REQUIRE(job.process().prints("launch | waiting for worker 0, worker 2 to end\n"));
+  BOOST_TEST(job.wait() == 3);
+  BOOST_TEST(job.last_line() == "launch | worker 1 on localhost ended with status 3");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_does_not_obey_is_killed) {

@@ -10,16 +10,22 @@
 namespace actorflow::test {
 namespace {
 
-// The launcher is on machine 0, the tasks are on 1 and 2.
+// Starts a launcher on machine 0.
+std::unique_ptr<Process> launch_from(const Lan& machines, const SshServer& servers,
+                                     std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(),
+                   {ACTORFLOW_BIN_DIR "/actorflow", "launch", "--ssh_config", servers.client_config()});
+  return std::make_unique<Process>(machines.on(0, std::move(arguments)));
+}
+
+// The tasks are on machines 1 and 2.
 struct Cluster {
   Lan machines{3};
   SshServer servers{machines, {"node-1", "node-2"}};
 
   std::unique_ptr<Process> launch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(),
-                     {ACTORFLOW_BIN_DIR "/actorflow", "launch", "--ssh_config", servers.client_config(),
-                      "-H", "node-1:1,node-2:2", "-np", "3"});
-    return std::make_unique<Process>(machines.on(0, std::move(arguments)));
+    arguments.insert(arguments.begin(), {"-H", "node-1:1,node-2:2", "-np", "3"});
+    return launch_from(machines, servers, std::move(arguments));
   }
 };
 
@@ -44,6 +50,22 @@ BOOST_FIXTURE_TEST_CASE(machines_that_do_not_reach_each_other_are_named_before_a
   BOOST_TEST(job->wait() == 1);
   expect(job->output(), "node-1: it does not reach node-2:");
   expect(job->output(), "no answer for 3 s; a firewall may be between them");
+  BOOST_TEST(job->output().find("started") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(all_machines_that_one_does_not_reach_are_named) {
+  Lan machines(7);
+  const std::vector<std::string> names{"node-1", "node-2", "node-3", "node-4", "node-5", "node-6"};
+  const SshServer servers(machines, names);
+  machines.separate({{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}});
+  const auto job = launch_from(
+      machines, servers,
+      {"-H", "node-1,node-2,node-3,node-4,node-5,node-6", "-np", "6", "/bin/sh", "-c", "echo started"});
+  BOOST_TEST(job->wait() == 1);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    expect(job->output(), "it does not reach " + names[i] + ":");
+    expect(job->output(), names[i] + ": it does not reach node-1:");
+  }
   BOOST_TEST(job->output().find("started") == std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
+#include "apps/launch/keeper/growing_pause.h"
 #include "test/apps/launch/support/launched.h"
 
 namespace actorflow::test {
@@ -43,6 +44,33 @@ BOOST_AUTO_TEST_CASE(a_program_that_fails_or_is_killed_is_started_again) {
              "supervise: /bin/sh ended with status 1; starting it again\n"
              "supervise: /bin/sh ended with status 137; starting it again\n");
   BOOST_TEST(num_lines(folder.file("runs")) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(the_pause_doubles_up_to_the_longest_and_a_run_that_lasts_ends_that) {
+  using std::chrono::milliseconds;
+  const auto after = [](GrowingPause& pause, int run_ms) {
+    return pause.after(milliseconds(run_ms)).count();
+  };
+  GrowingPause pause(milliseconds(100), milliseconds(350));
+  for (const int expected : {100, 200, 350, 350}) BOOST_TEST(after(pause, 349) == expected);
+  BOOST_TEST(after(pause, 350) == 100);
+  BOOST_TEST(after(pause, 0) == 200);
+  GrowingPause long_first(milliseconds(500), milliseconds(100)),
+      none(milliseconds(0), milliseconds(350));
+  for (int run = 0; run < 3; ++run) {
+    BOOST_TEST(after(long_first, 0) == 500);
+    BOOST_TEST(after(none, 0) == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_run_is_started_ever_more_rarely) {
+  Process process({"actorflow", "supervise", "--pause", "0.01", "--longest_pause", "3600", "/bin/sh",
+                   "-c", "exit 1"});
+  for (const char* pause : {"0.01", "0.02", "0.04", "0.08"})
+    BOOST_TEST(
+        process.prints(std::string("ended with status 1; starting it again in ") + pause + " s\n"));
+  process.send_signal(SIGTERM);
+  BOOST_TEST(process.wait() != 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_another_try_would_not_change_ends_it) {

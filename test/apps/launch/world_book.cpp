@@ -224,9 +224,8 @@ BOOST_AUTO_TEST_CASE(each_word_is_to_be_answered) {
   job.book.joins(0, 1, 7);
   BOOST_TEST(job.after() == Words{"1 over"});
   job.book.heard(1, 1);
-  BOOST_TEST(job.in(3) ==
-             (Words{"say waits for worker 1 to end a step",
-                    "say worker 1 has been silent for 3 s, so it is ended", "1 kill"}));
+  BOOST_TEST(job.in(3) == (Words{"say waits for worker 1 to end a step",
+                                 "say worker 1 has been silent for 3 s, so it is ended", "1 kill"}));
   job.book.gone(1);
   BOOST_TEST(job.after().back() == "0 give");
 }

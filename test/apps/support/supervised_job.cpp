@@ -84,6 +84,8 @@ Process& SupervisedJob::start(const std::string& job, int index) {
                                    "supervise",
                                    "--pause",
                                    "0.1",
+                                   "--longest_pause",
+                                   "0.1",
                                    ACTORFLOW_BIN_DIR "/trainer"};
   command.insert(command.end(), flags_.begin(), flags_.end());
   if (machines_ && task.machine >= 0) command = machines_->on(task.machine, std::move(command));

@@ -32,9 +32,10 @@ const std::vector<std::string> texts{"",
 
 }  // namespace
 
-void expect_hostile_texts_arrive(std::vector<std::string> flags) {
+void expect_hostile_texts_arrive(const StartHostile& start) {
   const Folder folder;
-  std::vector<std::string> program{
+  std::vector<std::string> assignments{"OUT=" + folder.path()};
+  std::vector<std::string> command{
       "/bin/sh", "-c",
       "printf '%s\\0' \"$@\" > \"$OUT/arguments\"; "
       "export LC_ALL=C; env -0 | grep -az ^HOSTILE | sort -z > \"$OUT/variables\"",
@@ -43,16 +44,24 @@ void expect_hostile_texts_arrive(std::vector<std::string> flags) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string variable =
         "HOSTILE_" + std::string(1, static_cast<char>('A' + i)) + "=" + texts[i];
-    flags.insert(flags.end(), {"--env", variable});
-    program.push_back(texts[i]);
+    assignments.push_back(variable);
+    command.push_back(texts[i]);
     arguments += texts[i] + '\0';
     variables += variable + '\0';
   }
-  flags.insert(flags.end(), {"--env", "OUT=" + folder.path()});
-  Launched job(flags, program);
-  BOOST_TEST(job.wait() == 0, job.output());
+  const auto started = start(assignments, command);
+  BOOST_TEST(started->wait() == 0, started->output());
   BOOST_TEST((read_file(folder.file("arguments")) == arguments));
   BOOST_TEST((read_file(folder.file("variables")) == variables));
+}
+
+void expect_hostile_texts_arrive(const std::vector<std::string>& flags) {
+  expect_hostile_texts_arrive([&flags](const auto& variables, const auto& command) {
+    std::vector<std::string> arguments = flags;
+    for (const auto& variable : variables) arguments.insert(arguments.end(), {"--env", variable});
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return std::make_unique<Process>(launch_command(std::move(arguments)));
+  });
 }
 
 }  // namespace actorflow::test
