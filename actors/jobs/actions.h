@@ -148,7 +148,7 @@ auto Collection<Pipe>::top(std::size_t n, Where where) const {
 
 // To files.
 
-// By a Sink(part, folder, parts, arguments...) for each part.
+// Runs a stage that writes each part by a Sink(part, folder, parts, arguments...).
 template <class Pipe>
 template <class Sink, class... Arguments>
 void Collection<Pipe>::write_by(const std::string& folder, const char* action, Where where,

@@ -183,6 +183,7 @@ class Collection {
   friend class Collection;
   using Key = typename detail::PairOf<Record>::Key;
   using Value = typename detail::PairOf<Record>::Value;
+  static constexpr bool has_keys = !std::is_void_v<Key>;
 
   // For operators: operators.h.
   template <class Step>

@@ -23,7 +23,7 @@ void fold_value(F& f, State& state, Value&& value) {
     state = f(std::move(state), std::forward<Value>(value));
 }
 
-// On behalf of the operator whose function the user wrote.
+// Folds a value into a state by the user's function, on behalf of its operator.
 template <class State, class F, class Value>
 void fold_value(const PlanOperator& op, F& f, State& state, Value&& value) {
   call_user(op, [&] { fold_value(f, state, std::forward<Value>(value)); });

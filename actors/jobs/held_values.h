@@ -13,15 +13,15 @@
 
 namespace actorflow {
 
-// A GroupTable that is full, too, when its values hold so much. When that is depends on what was set
-// since clear() only.
+// A GroupTable that is also full when its values hold too much memory. When that is depends only on what
+// was set since clear().
 template <class V>
 class ValueTable {
  public:
   explicit ValueTable(std::size_t max_bytes)
       : rows_(has_heap<V> ? max_bytes / 2 : max_bytes), most_held_(max_bytes / 2) {}
 
-  // The value of a new key becomes first(), that of another is changed by fold(value). REQUIRES:
+  // Sets the value of a new key to first(); changes the value of a known key by fold(value). REQUIRES:
   // !full().
   template <class First, class Fold>
   void set(std::uint64_t hash, std::span<const std::byte> key, First first, Fold fold) {

@@ -1,9 +1,10 @@
-// Keys of a join with so many pairs that whoever joins them would have much more to do than others.
+// Hot keys: keys of a join with so many pairs that the part that joins them would have much more work
+// than others.
 //
 // The pairs of such a key on its heavier side are dealt out to several partitions, and those of the
-// other side go to each of these: so every two values still meet once. Which keys these are says a
-// sample of both sides, taken before they are divided. Sides that cost much to run twice are not
-// sampled; cache() makes them cheap.
+// other side go to each of these: so every two values still meet once. A sample of both sides, taken
+// before they are divided, tells which keys are hot. Sides that cost much to run twice are not sampled;
+// cache() makes them cheap.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +62,7 @@ struct SideSample {
   std::uint64_t bytes = 0;  // of the whole side
 };
 
-// Those that take more than half of an equal share of the partitions.
+// The keys that take more than half of an equal share of the partitions.
 HotKeys hot_keys_of(const SideSample& left, const SideSample& right, std::size_t partitions);
 
 template <class Pair>
@@ -92,7 +93,7 @@ SideSample sample_side(JobContext& job, const Pipe& pipe, const PlanOperator& op
   return side;
 }
 
-// Found once, when the first side is divided.
+// The hot keys of a join, found once, when its first side is divided.
 class FoundHotKeys {
  public:
   using Find = std::function<HotKeys(JobContext& job, std::size_t partitions)>;

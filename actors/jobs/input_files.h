@@ -14,7 +14,8 @@
 
 namespace actorflow {
 
-// The same list on every task, whatever the order in which the folder names its files.
+// The files of an input. The list is the same on every task, whatever the order in which a folder lists
+// its files.
 struct InputFiles {
   std::vector<FileSize> files;  // by path
   std::vector<std::vector<Split>> parts;
@@ -46,7 +47,7 @@ struct InputFiles {
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
                                              std::uint64_t split_bytes);
 
-// What a part that is sampled reads: short pieces from all over its splits.
+// The short pieces, from all over its splits, that a part reads to take a sample.
 std::vector<Split> pieces_of(const InputFiles& input, const std::vector<Split>& splits);
 
 }  // namespace actorflow

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -15,9 +16,9 @@ namespace {
 constexpr std::uint64_t most_partitions = 4096;
 constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
 
-void expect_at_least_1(const char* option, std::uint64_t value) {
-  if (value == 0)
-    throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got 0", option));
+void expect_at_least_1(const char* option, auto value) {
+  if (value < 1)
+    throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got {}", option, value));
 }
 
 void expect_at_most(const char* option, std::size_t most, std::size_t value) {
@@ -30,6 +31,7 @@ void expect_at_most(const char* option, std::size_t most, std::size_t value) {
 void expect_valid(const JobOptions& options) {
   expect_at_least_1("split_bytes", options.split_bytes);
   expect_at_least_1("partition_bytes", options.partition_bytes);
+  expect_at_least_1("program_timeout_ms", options.program_timeout_ms);
   expect_at_most("threads", most_job_threads, options.threads);
   expect_at_most("partitions", most_job_partitions, options.partitions);
   if (options.shuffle_compression == Compression::gzip)
@@ -95,6 +97,8 @@ JobEngineOptions engine_options(const JobOptions& options) {
   engine.resume = options.resume;
   engine.overwrite = options.overwrite;
   engine.terms = terms_of(options);
+  engine.job = options.name;
+  engine.program_patience = std::chrono::milliseconds(options.program_timeout_ms);
   return engine;
 }
 

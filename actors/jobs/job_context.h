@@ -1,4 +1,4 @@
-// What a job and its collections share. For the headers of this room.
+// What a job and its collections share. For the headers of this folder.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace actorflow {
 
 using OperatorRef = std::shared_ptr<const PlanOperator>;
 
-// An operator that gives records of T.
+// The description of an operator that gives records of T.
 template <class T>
 OperatorRef make_operator(const char* kind, const std::source_location& where) {
   static_assert(require_record<T>());
@@ -31,22 +31,24 @@ OperatorRef make_operator(const char* kind, const std::source_location& where) {
       PlanOperator{kind, record_layout<T>(), where.file_name(), static_cast<unsigned>(where.line())});
 }
 
-// Where a stage's records come from: known when what it reads has been made.
+// Where the records of a stage come from. Known when the stages that it reads have run.
 struct SourceFacts {
   std::function<void()> prepare;  // makes what it reads
   std::function<std::size_t()> parts;
   std::function<std::uint64_t()> bytes;
-  // Records of earlier stages that a part reads; none: it reads none.
+  // The records of earlier stages that a part reads; none: the source reads no earlier stage.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
-  // What all tasks must see alike, such as names and sizes of files; none: nothing.
+  // What must be equal on all tasks, such as names and sizes of files, as text; none: nothing.
   std::function<std::string()> contents = {};
-  // What a later run of the job must see alike, too, such as when files were written; none: nothing.
+  // What must also be equal in a later run of the job, such as when files were written, as text; none:
+  // nothing.
   std::function<std::string(Storage&)> times = {};
-  // Into how many partitions its records were divided last; none: they come from files or the program.
+  // The number of partitions into which the records were last divided; none: they come from files or the
+  // program.
   std::function<std::size_t()> partitions = {};
 };
 
-// For one thread, but for what parts do.
+// Used by the job's thread, except for what parts do.
 class JobContext {
  public:
   JobContext(JobOptions options, std::unique_ptr<JobEngine> engine);
@@ -56,11 +58,11 @@ class JobContext {
   Storage& storage() { return engine_->storage(); }
 
   JobParameters& parameters() { return parameters_; }
-  // Before a result. Throws as JobParameters::close(), and PlanIsComplete where only parameters are
+  // Called before a result. Throws as JobParameters::close(), and PlanIsComplete if only parameters are
   // listed.
   void expect_known_parameters();
-  // The job was given nothing, reads nothing and has no result: who runs it wants to know what it asks
-  // for. REQUIRES: JobOptions::explain, before its function runs.
+  // Makes the job only list its parameters: it is given none, reads nothing and has no result. REQUIRES:
+  // JobOptions::explain, before its function runs.
   void only_list_parameters() { lists_parameters_ = true; }
   bool lists_parameters() const { return lists_parameters_; }
 
@@ -71,9 +73,10 @@ class JobContext {
   // Adds a stage to the plan; returns its number, from 1 on.
   std::uint32_t add_stage(PlanStage stage);
   const std::vector<PlanStage>& stages() const { return stages_; }
-  // How many partitions records of so many bytes are divided into: by the bytes, and where they come
-  // from so many partitions of an earlier stage (0: from elsewhere) into as many, unless those would be
-  // small. What is made of them may be far more than they are, and is made by so many threads at most.
+  // The number of partitions for records of `bytes` bytes. It follows from the bytes. Records that come
+  // from partitions of an earlier stage (0: from elsewhere) get as many partitions as these, unless they
+  // would be small: what is made of few records may be large, and no more threads than partitions make
+  // it.
   std::size_t partitions_for(std::uint64_t bytes, std::size_t earlier_partitions) const;
 
   using Body = std::function<void(Part&)>;
@@ -81,13 +84,14 @@ class JobContext {
   // explained throws PlanIsComplete.
   std::vector<PartOutcome> run(std::uint32_t stage, const SourceFacts& source, Body body,
                                std::optional<ResultLimit> limit = {});
-  // The same for a stage whose records, divided into so many partitions, are kept.
+  // The same for a stage whose records are divided into `partitions` partitions and kept.
   StageResult keep(std::uint32_t stage, const SourceFacts& source, std::size_t partitions, Body body);
-  // The same undivided, where each part runs at its owner alone, a task that has what it keeps.
+  // The same without dividing the records. Each part runs on its owner only, the task that keeps its
+  // records.
   StageResult keep_at(std::vector<int> owners, std::uint32_t stage, const SourceFacts& source,
                       Body body);
-  // Runs a stage that is none of the plan's. What is counted there is counted again when all records are
-  // read, and only then counts.
+  // Runs a stage that is not part of the plan, to take a sample. Counters of its functions are dropped:
+  // they count when all records are read.
   std::vector<PartOutcome> sample(const std::string& name, const SourceFacts& source, Body body);
 
  private:
@@ -116,12 +120,12 @@ struct PlanIsComplete {};
 // hold stages.
 class StageNode {
  public:
-  // Makes the stage's function, for so many partitions; may run other stages.
+  // Makes the stage's function for that number of partitions; may run other stages.
   using MakeBody = std::function<JobContext::Body(JobContext& job, std::size_t partitions)>;
   // `partitions`: how many are wanted; 0 = by the bytes of the source.
   StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std::size_t partitions,
             MakeBody make_body);
-  // By the bytes of another source beside its own, with which it is joined.
+  // For one side of a join: the number of partitions follows from the bytes of both sources.
   StageNode(const JobRef& job, PlanStage plan, SourceFacts source, SourceFacts beside,
             MakeBody make_body);
 
@@ -130,7 +134,7 @@ class StageNode {
   // The rest REQUIRES ensure().
   const std::shared_ptr<const KeptRecords>& dataset() const { return dataset_; }
   std::size_t partitions() const { return dataset_->partitions(); }
-  // Of the records that it reads, as SourceFacts has it; 0 = none.
+  // SourceFacts::partitions of the records that the stage reads; 0 = none.
   std::size_t earlier_partitions() const { return source_.partitions ? source_.partitions() : 0; }
   // For the engine: a partition, or a part.
   SliceSet partition(std::size_t index) const { return {number_, false, index}; }

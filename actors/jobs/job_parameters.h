@@ -1,4 +1,4 @@
-// The parameters of a job: what it asks for by name, and what it was given.
+// The parameters of a job: those that it asks for by name, and those that it was given.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// What a job has asked for, and what stands for it if it is not given; none: it must be given.
+// A parameter that a job has asked for, and its default; none: it must be given.
 struct AskedParameter {
   std::string name;
   std::optional<std::string> otherwise;
@@ -21,12 +21,13 @@ class JobParameters {
  public:
   explicit JobParameters(std::map<std::string, std::string> given) : given_(std::move(given)) {}
 
-  // Its text; null if it was not given. Throws failed_precondition for a name that is new after close().
+  // The text of a parameter; null if it was not given. Throws failed_precondition for a name that is new
+  // after close().
   const std::string* ask(const std::string& name, std::optional<std::string> otherwise);
-  // The first result is wanted. Throws invalid_argument, with the nearest name, for what was given, but
-  // not asked for.
+  // Called before the first result. Throws invalid_argument, with the nearest name, for a parameter that
+  // was given but not asked for.
   void close();
-  // The end of the job: the same for all of them.
+  // Called at the end of the job: the same for all parameters, "output" included.
   void expect_all_asked() const;
   // Throws invalid_argument: the job cannot do without it.
   [[noreturn]] void throw_wanted(const std::string& name) const;

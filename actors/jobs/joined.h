@@ -1,4 +1,4 @@
-// What becomes of the pairs of two collections with equal keys: joined, or given to a function.
+// The pairs of two collections with equal keys: joined, or given to a function.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class KeySides {
   }
   const StoredRecord<K>& key() const { return *key_; }
   std::uint64_t hash() const { return prefix_; }
-  // As long as none of its values was passed over.
+  // Whether the left side has the key. Valid until one of its values was passed over.
   bool has_left() const { return lefts_.is_at(*key_, prefix_); }
   bool has_right() const { return rights_.is_at(*key_, prefix_); }
   GroupValues<K, V> lefts() { return {lefts_, *key_, prefix_}; }
@@ -54,7 +54,7 @@ class KeySides {
     while (has_left()) lefts_.advance();
     while (has_right()) rights_.advance();
   }
-  // What differs by its hash, which is quick.
+  // Passes over keys that only one side has, as far as their hashes tell, which is quick.
   void pass_over_alone(JoinKind kind) {
     if (kind == JoinKind::outer) return;
     while (lefts_.pair() && rights_.pair() && lefts_.prefix() != rights_.prefix()) {
@@ -82,8 +82,8 @@ class KeySides {
   std::uint64_t prefix_ = 0;
 };
 
-// The values of one key, which are gone through as often as one likes: in memory up to so many bytes,
-// the others on disk.
+// The values of one key, which may be traversed any number of times: in memory up to a limit, the others
+// on disk.
 template <class W>
 class ReplayedValues {
  public:
@@ -168,7 +168,8 @@ struct JoinPipe : TwoPartitionsSource {
   }
 
  private:
-  // The side of the key that is dealt out, and so surely has it, though maybe not here.
+  // The side whose pairs of this hot key are dealt out over partitions. That side has the key, though
+  // maybe not in this partition.
   std::optional<JoinSide> divided_side(const KeySides<K, V, W>& sides) const {
     const HotKeys& keys = hot->keys();
     if (keys.size() == 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// What becomes of the pairs of a partition: values folded by key, or grouped.
+// The pairs of a partition: values folded by key, or grouped.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class KeyGroups {
         slices_(SliceReader::of_partition(stage->dataset(), index)) {
     add_slices(part);
   }
-  // Of what is left: `first`, then the slices that follow.
+  // The groups of what is left: `first`, then the slices that follow.
   KeyGroups(Part& part, const SliceReader::Slice& first, SliceReader slices, std::size_t memory_bytes)
       : sorter_(part, memory_bytes, Order()), slices_(std::move(slices)) {
     add(part, first);
@@ -41,7 +41,7 @@ class KeyGroups {
   // The next pair; null at the end.
   const Pair* pair() const { return pair_; }
   std::uint64_t prefix() const { return prefix_; }
-  // How many pairs were left behind.
+  // The number of pairs that were passed.
   std::uint64_t passed() const { return passed_; }
   void advance() {
     passed_ += pair_ != nullptr;
@@ -99,7 +99,7 @@ struct ReducePipe : PartitionsSource {
  private:
   using Order = HashOrder<K, Stored>;
 
-  // False if the table is full: what is left of the slice is not folded.
+  // Folds a slice into the table. False if the table is full: the rest of the slice is not folded then.
   bool fold_slice(Part& part, ValueTable<Stored>& table, Fold& own, SliceReader::Slice& slice) const {
     std::vector<std::byte> scratch;
     RecordReader reader(slice.bytes);

@@ -1,6 +1,7 @@
 // The operators of Collection.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,8 @@
 
 namespace actorflow {
 
+// What an operator expects of its arguments is asserted first, so that a compiler's first error says it.
+
 // Narrow ones.
 
 template <class Pipe>
@@ -25,6 +28,7 @@ auto Collection<Pipe>::then(Step step) const {
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::map(F f, Where where) const {
+  static_assert(std::invocable<F&, Record&&>, "map: expected a function of the collection's records");
   using Step = MapStep<Record, F>;
   return then(Step{std::move(f), make_operator<typename Step::Record>("map", where)});
 }
@@ -32,12 +36,16 @@ auto Collection<Pipe>::map(F f, Where where) const {
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::filter(F f, Where where) const {
+  static_assert(std::predicate<F&, const Record&>,
+                "filter: expected a function of the collection's records that gives a bool");
   return then(FilterStep<Record, F>{std::move(f), make_operator<Record>("filter", where)});
 }
 
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::flat_map(F f, Where where) const {
+  static_assert(std::invocable<F&, Record&&>,
+                "flat_map: expected a function of the collection's records");
   using Step = FlatMapStep<Record, F>;
   return then(Step{std::move(f), make_operator<typename Step::Record>("flat_map", where)});
 }
@@ -45,6 +53,8 @@ auto Collection<Pipe>::flat_map(F f, Where where) const {
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::key_by(F f, Where where) const {
+  static_assert(std::invocable<F&, const Record&>,
+                "key_by: expected a function of the collection's records");
   auto pair = [f = std::move(f)](Record record) {
     auto key = std::invoke(f, std::as_const(record));
     return std::pair<decltype(key), Record>(std::move(key), std::move(record));
@@ -76,7 +86,7 @@ StageNodeRef Collection<Pipe>::stage_of(std::string gives, std::size_t partition
                                      std::move(make_body));
 }
 
-// The records into a Sink(part, partitions, arguments...).
+// The body of a stage that passes all records to a Sink(part, partitions, arguments...).
 template <class Pipe>
 template <class Sink, class... Arguments>
 StageNode::MakeBody Collection<Pipe>::body_of(Arguments... arguments) const {
@@ -133,6 +143,7 @@ auto Collection<Pipe>::combined(const char* kind, Begin begin, Add add, Merge me
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::reduce_by_key(F f, Where where) const {
+  static_assert(has_keys, "reduce_by_key: expected a collection of pairs; key_by() makes one");
   const auto begin = [](Value value) { return stored(value); };
   return combined<StoredRecord<Value>>("reduce_by_key", begin, f, f, where);
 }
@@ -140,6 +151,7 @@ auto Collection<Pipe>::reduce_by_key(F f, Where where) const {
 template <class Pipe>
 template <class State, class F, class Merge>
 auto Collection<Pipe>::fold_by_key(State initial, F f, Merge merge, Where where) const {
+  static_assert(has_keys, "fold_by_key: expected a collection of pairs; key_by() makes one");
   static_assert(require_record<State>());
   auto begin = [initial = std::move(initial), f](Value value) mutable -> State {
     State state = initial;
@@ -151,6 +163,7 @@ auto Collection<Pipe>::fold_by_key(State initial, F f, Merge merge, Where where)
 
 template <class Pipe>
 auto Collection<Pipe>::count_by_key(Where where) const {
+  static_assert(has_keys, "count_by_key: expected a collection of pairs; key_by() makes one");
   return map([](Record record) { return std::pair<Key, std::int64_t>(std::move(record.first), 1); },
              where)
       .reduce_by_key(std::plus<>(), where);
@@ -166,6 +179,9 @@ auto Collection<Pipe>::distinct(Where where) const {
 template <class Pipe>
 template <class F>
 auto Collection<Pipe>::group_by_key(F f, Where where) const {
+  static_assert(has_keys, "group_by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(std::invocable<F&, const Key&, GroupValues<Key, Value>&>,
+                "group_by_key: expected a function of a key and a range of values (auto& values)");
   using Grouped = GroupPipe<Key, Value, F>;
   auto stage = stage_of("a shuffle by key", 0, body_of<HashSink<Key, Value>>());
   return with(
@@ -174,6 +190,7 @@ auto Collection<Pipe>::group_by_key(F f, Where where) const {
 
 template <class Pipe>
 auto Collection<Pipe>::group_by_key(Where where) const {
+  static_assert(has_keys, "group_by_key: expected a collection of pairs; key_by() makes one");
   using K = Key;
   using V = Value;
   return group_by_key(
@@ -185,7 +202,7 @@ auto Collection<Pipe>::group_by_key(Where where) const {
       where);
 }
 
-// Of two collections: both have as many partitions, by the bytes of both.
+// Of two collections: both get equally many partitions, by the bytes of both.
 
 template <class Pipe>
 StageNode::MakeBody Collection<Pipe>::join_body(JoinSide side, std::shared_ptr<FoundHotKeys> hot) const {
@@ -201,6 +218,8 @@ StageNode::MakeBody Collection<Pipe>::join_body(JoinSide side, std::shared_ptr<F
 template <class Pipe>
 template <JoinKind kind, class Other>
 auto Collection<Pipe>::joined(const Collection<Other>& other, const char* name, Where where) const {
+  static_assert(has_keys && Collection<Other>::has_keys,
+                "join: expected two collections of pairs; key_by() makes them");
   using Joined = JoinPipe<Key, Value, typename Collection<Other>::Value, kind>;
   static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
                 "both sides of a join have keys of one type");
@@ -238,6 +257,8 @@ auto Collection<Pipe>::outer_join(const Collection<Other>& other, Where where) c
 template <class Pipe>
 template <class Other, class F>
 auto Collection<Pipe>::co_group(const Collection<Other>& other, F f, Where where) const {
+  static_assert(has_keys && Collection<Other>::has_keys,
+                "co_group: expected two collections of pairs; key_by() makes them");
   using W = typename Collection<Other>::Value;
   using Grouped = CoGroupPipe<Key, Value, W, F>;
   static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "actors/jobs/engine/expect_folder.h"
 #include "schema/checksum.h"
 #include "schema/json.h"
 
@@ -16,6 +17,10 @@ constexpr const char* success_mark = "_SUCCESS";
 // What an earlier job has left: its files, and those in the making of one that was killed.
 bool is_of_a_job(const std::string& name) {
   return name.starts_with(success_mark) || (name.starts_with("part-") && name.find("-of-") != name.npos);
+}
+
+void expect_output(Storage& storage, const std::string& folder) {
+  expect_folder(storage, "the output", "a folder that is empty or not there", folder);
 }
 
 // Attempts whose process was killed have left files in the making.
@@ -69,10 +74,18 @@ void PartFile::finish() {
   part_.made(std::move(made_));
 }
 
+void expect_output(JobContext& job) {
+  const auto& given = job.options().parameters;
+  const auto output = given.find("output");
+  if (output == given.end() || job.options().explain || !job.engine().coordinates()) return;
+  expect_output(job.storage(), output->second);
+}
+
 void prepare_output(JobContext& job, const std::string& folder) {
   job.expect_known_parameters();
   if (folder.empty()) throw invalid_argument("the job writes files: give --output");
   Storage& storage = job.storage();
+  expect_output(storage, folder);
   const auto names = storage.list(folder);
   const auto foreign = std::ranges::find_if_not(names, is_of_a_job);
   if (foreign != names.end())
@@ -89,7 +102,10 @@ void prepare_output(JobContext& job, const std::string& folder) {
                                 : "it is what a job has left that has not ended, which --overwrite "
                                   "removes; a job with --work_folder and --resume goes on there"));
   if (!made) job.engine().begin_output(folder);
-  storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result
+  if (std::ranges::find(names, success_mark) != names.end()) {
+    storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result
+    storage.sync(folder);                         // nor is it after a loss of power
+  }
   for (const auto& name : names)
     if (!made || !made->contains(folder + "/" + name)) storage.remove(folder + "/" + name);
 }

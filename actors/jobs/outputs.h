@@ -27,7 +27,7 @@ struct CsvOutput {
   std::optional<Compression> compression = {};
 };
 
-// Formats: the end of the files' names, and a record as the bytes of a file.
+// Formats: each has the end of the files' names, and writes a record as bytes.
 struct CsvRows {
   static constexpr const char* extension = ".csv";
   char delimiter = ',';
@@ -119,9 +119,12 @@ class FileSink {
   std::uint64_t records_ = 0;
 };
 
-// Before a stage writes there: an empty folder is as good as none. Throws already_exists for one that is
-// not empty, unless JobOptions::overwrite, which removes the files of an earlier job and nothing else.
-// Of a job that goes on, the files that count stay.
+// Call before the job computes anything: throws invalid_argument if the parameter "output" was given and
+// is a file.
+void expect_output(JobContext& job);
+// Before a stage writes there: an empty folder is as good as none. Throws invalid_argument for a file,
+// and already_exists for a folder that is not empty, unless JobOptions::overwrite, which removes the
+// files of an earlier job and nothing else. Of a job that goes on, the files that count stay.
 void prepare_output(JobContext& job, const std::string& folder);
 // Afterwards: removes what attempts that were lost have left, and writes _SUCCESS, with the files'
 // records, bytes and checksums.

@@ -19,8 +19,8 @@ struct ParquetOutput {
   ParquetCodec codec = ParquetCodec::zstd;
 };
 
-// The columns' names for so many fields. Throws invalid_argument for another number of names, and for a
-// name that is there twice. Throws unimplemented, saying how to get it, where there is no Arrow.
+// The names of the columns for `fields` fields. Throws invalid_argument for another number of names, and
+// for a name that is there twice. Throws unimplemented, saying how to get it, where there is no Arrow.
 std::vector<std::string> parquet_names(std::vector<std::string> names, std::size_t fields);
 
 // A page of a Parquet file has 2 GiB at most, and a text lies in one page.
@@ -55,7 +55,8 @@ class ParquetSink {
   }
 
  private:
-  // Of a row group: it lies in memory until it is written, and depends on the records alone.
+  // The limits of a row group, which lies in memory until it is written. They do not depend on the
+  // memory, so the file depends on the records alone.
   static constexpr std::size_t most_rows = std::size_t{1} << 20, most_bytes = std::size_t{8} << 20;
 
   void flush() {

@@ -60,7 +60,8 @@ struct FlatMapStep {
   F function;
   OperatorRef op;
 
-  // The range may compute its elements on the way, so what throws outside of next() is the user's.
+  // The range may compute its elements while it is traversed, so an exception outside of next() is the
+  // user's.
   template <class Next>
   void operator()(T&& record, Next& next) {
     bool ours = false;
@@ -107,7 +108,7 @@ struct StepPipe {
   }
 };
 
-// The parts of one after those of the other.
+// The parts of the second pipe follow those of the first.
 template <class First, class Second>
 struct UnionPipe {
   using Record = typename First::Record;
@@ -164,7 +165,7 @@ struct UnionPipe {
   }
 };
 
-// The records of values that the program has given.
+// Records that the program has given as values.
 template <class T>
 struct ValuesPipe {
   using Record = T;
@@ -286,7 +287,7 @@ struct KeptPipe : PartsSource {
     };
     for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, numbered);
   }
-  // Every so many of them.
+  // A sample: every n-th record.
   template <class Next>
   double sample(Part& part, std::size_t index, Next&& next) const {
     constexpr std::uint64_t enough = 4000;

@@ -17,7 +17,7 @@ namespace actorflow {
 
 enum class SortOrder { ascending, descending };
 
-// By what `key_of`, a function of the operator's user or a pointer to a member, gives.
+// The order by the key that `key_of`, a user's function or a pointer to a member, gives.
 template <class T, class KeyOf>
 class KeyOrder {
  public:
@@ -48,7 +48,8 @@ class KeyOrder {
   OperatorRef op_;
 };
 
-// Pairs by the hash of their first, and for one hash by its bytes: brings equal keys together.
+// The order of pairs by the hash of their key, and for equal hashes by its bytes: brings equal keys
+// together.
 template <class K, class V>
 class HashOrder {
  public:

@@ -50,7 +50,7 @@ class RecordSorter {
     prefix_ = entries_[next_++].prefix;
     return &*current_;
   }
-  // Of the record that next() gave last.
+  // The prefix of the record that next() gave last.
   std::uint64_t prefix() const { return merged_ ? merged_->prefix() : prefix_; }
   const Order& order() const { return order_; }
 
@@ -85,7 +85,7 @@ class RecordSorter {
       });
   }
 
-  // The copy of the slice that is being added stays.
+  // Puts the entries so far aside as a run. Keeps the copy of the slice that is being added.
   void put_run_aside() {
     sort();
     RunWriter writer(part_);

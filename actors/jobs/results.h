@@ -1,4 +1,4 @@
-// What parts hand to the program.
+// The results that parts hand to the program.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace actorflow {
 
-// Throws resource_exhausted for more than a part may hold.
+// Encodes a part's result. Throws resource_exhausted if it is larger than what a part may hold.
 template <class Result>
 void set_part_result(Part& part, const Result& result) {
   part.expect_room_for(encoded_size(result));
@@ -19,7 +19,7 @@ void set_part_result(Part& part, const Result& result) {
   part.set_result(std::move(bytes));
 }
 
-// By part.
+// The results by part.
 template <class Result>
 std::vector<Result> results_of(const std::vector<PartOutcome>& outcomes) {
   std::vector<Result> all;

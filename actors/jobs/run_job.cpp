@@ -5,6 +5,7 @@
 
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/job.h"
+#include "actors/jobs/outputs.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
 #include "schema/records/record_codec.h"
@@ -98,6 +99,7 @@ JobFunction find_job(const JobTable& jobs, const std::string& name) {
 }
 
 void run_function(Job& job, const JobFunction& function) {
+  expect_output(*job.state());
   try {
     function(job);
   } catch (const PlanIsComplete&) {

@@ -38,7 +38,7 @@ class RunWriter {
 
   explicit RunWriter(Part& part) : part_(part) {}
 
-  // Where the next record, of so many bytes, is to be encoded.
+  // Makes room for the next record and returns where to encode its `bytes` bytes.
   std::byte* append(std::size_t bytes) {
     if (!bytes_.empty() && bytes_.size() + bytes > block_bytes) flush();
     bytes_.resize(bytes_.size() + bytes);
@@ -65,8 +65,8 @@ class RunBlocks {
  public:
   RunBlocks(Part& part, Run run) : part_(&part), run_(std::move(run)) {}
 
-  // False at the end. Throws disk_error if the disk gives back something else than it got: another
-  // attempt of the part may fare better.
+  // Goes on to the next block; false at the end. Throws disk_error if the disk gives back something else
+  // than was written: another attempt of the part may succeed.
   bool next();
   // Valid until the next call.
   std::span<const std::byte> bytes() const { return bytes_; }
@@ -90,7 +90,7 @@ class ReadRun {
   }
 
   bool done() const { return !value_; }
-  // The rest is valid until advance().
+  // value() and prefix() are valid until advance().
   const T& value() const { return *value_; }
   std::span<const std::byte> record() const { return record_; }
   std::uint64_t prefix() const { return prefix_; }
@@ -120,20 +120,20 @@ class ReadRun {
   std::uint64_t prefix_ = 0;
 };
 
-// Of equal records those of an earlier run come first. `order` must outlive it.
+// Merges runs. Of equal records those of an earlier run come first. `order` must outlive this.
 template <class T, class Order>
 class MergedRuns {
  public:
   MergedRuns(Part& part, std::vector<Run> runs, const Order& order)
       : tree_(cursors_of(part, std::move(runs), order), Less{&order}) {}
 
-  // Null at the end; valid until the next call.
+  // The next record; null at the end. Valid until the next call.
   const T* next() {
     if (begun_) tree_.advance();
     begun_ = true;
     return tree_.empty() ? nullptr : &tree_.top().value();
   }
-  // Of the record that next() gave last.
+  // The prefix of the record that next() gave last.
   std::uint64_t prefix() const { return tree_.prefix(); }
 
  private:
@@ -165,8 +165,8 @@ Run merged_run(Part& part, std::vector<Run> runs, const Order& order) {
   return writer.finish();
 }
 
-// Merges neighbouring runs, as few as it takes, until a block of each fits into so much memory: then all
-// that are left can be merged at once.
+// Merges neighbouring runs, as few as possible, until one block of each remaining run fits into the
+// memory: then these can be merged at once.
 template <class T, class Order>
 std::vector<Run> fewer_runs(Part& part, std::vector<Run> runs, const Order& order,
                             std::size_t memory_bytes) {

@@ -13,15 +13,15 @@
 
 namespace actorflow {
 
-// Of what a part has.
+// The sample of a part.
 template <class Sampled>
 struct PartSample {
-  double weight = 1;  // of so many records each that is taken is one
+  double weight = 1;  // how many records each of the sample stands for
   std::vector<Sampled> taken;
 };
 
-// Takes every so many of the records that it is given, at most 2,000: when it has more it drops every
-// other. Make: what it keeps of a record.
+// Samples the records that it is given at even distances, at most 2,000 of them: when it has more, it
+// drops every other one and doubles the distance. Make: makes from a record what the sample keeps.
 template <class Make>
 class SampleSink {
  public:
@@ -36,7 +36,7 @@ class SampleSink {
     taken_.resize(taken_.size() / 2);
     stride_ *= 2;
   }
-  // `weight`: of how many records each is one that it was given.
+  // `weight`: how many records of the part each given record stands for.
   PartSample<typename Make::Sampled> take(double weight) {
     return {weight * static_cast<double>(stride_), std::move(taken_)};
   }

@@ -1,5 +1,5 @@
-// Where the records of a stage go. A sink belongs to one part: it is called for each record, then
-// finish().
+// Sinks: where the records of a stage go. A sink belongs to one part: it is called for each record, and
+// then finish() once.
 #pragma once
 
 #include <cstring>
@@ -21,7 +21,7 @@
 
 namespace actorflow {
 
-// All records of the part.
+// Passes all records of the part to the sink.
 template <class Sink, class Pipe>
 void run_into(Sink& sink, const Pipe& pipe, Part& part) {
   pipe.run(part, part.index(), sink);
@@ -31,11 +31,11 @@ void run_into(Sink& sink, const Pipe& pipe, Part& part) {
 // Encoded records by partition, handed over in chunks.
 class ChunkWriter {
  public:
-  // `record_bytes`: of each record, if all have one size; else 0.
+  // `record_bytes`: the size of each record if all have the same; else 0.
   ChunkWriter(Part& part, std::size_t partitions, std::size_t record_bytes)
       : part_(part), buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), record_bytes) {}
 
-  // Where the next record of the partition, of so many bytes, is to be encoded.
+  // Makes room for the partition's next record and returns where to encode its `bytes` bytes.
   std::byte* append(std::size_t partition, std::size_t bytes) {
     if (!buffer_.has_room(bytes)) make_room(bytes);
     ++records_;
@@ -78,7 +78,7 @@ class HashSink {
   std::vector<std::byte> scratch_;
 };
 
-// Divides records by the hash of what `key_of` gives of them.
+// Divides records by the hash of the key that `key_of` gives.
 template <class T, class KeyOf>
 class KeySink {
  public:
@@ -105,7 +105,7 @@ class KeySink {
   std::vector<std::byte> scratch_;
 };
 
-// Deals records out, one to each partition in turn; so one partition keeps them as they come.
+// Deals records out, one to each partition in turn. With one partition they keep their order.
 template <class T>
 class DealSink {
  public:
@@ -126,9 +126,9 @@ class DealSink {
   ChunkWriter chunks_;
 };
 
-// Divides pairs as HashSink, folding the values of a key into states as far as they meet here: the first
-// becomes begin(value), others are folded into it by add. The table's size is a constant, so that what
-// meets depends on the records only.
+// Divides pairs as HashSink, and combines values of a key that meet in its table: the first becomes a
+// state, begin(value), others are folded into it by add. The table's size is a constant, so that it
+// depends on the records only which values meet.
 template <class K, class V, class State, class Begin, class Add>
 class CombineSink {
  public:
@@ -195,7 +195,7 @@ class CollectSink {
     part_.set_result(std::move(bytes_));
   }
 
-  // Of all parts together.
+  // The limit for the results of all parts together.
   static ResultLimit limit() {
     return {most_bytes,
             {Code::resource_exhausted,

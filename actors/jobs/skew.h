@@ -1,4 +1,4 @@
-// Keys that have much more than their share of a collection, named for people.
+// Skew: keys that have much more than their share of a collection, to be named in the log.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// An operator of a job, where the program calls it.
+// An operator of a job, and the place where the program calls it.
 struct PlanOperator {
   std::string kind;     // "map", "reduce_by_key"
   std::string records;  // what it gives: "pair<string,int64>"
@@ -33,7 +33,7 @@ struct PlanStage {
 
 // A few lines per stage.
 std::string to_text(std::span<const PlanStage> stages);
-// For Graphviz.
+// The same as a graph in Graphviz's language.
 std::string to_dot(std::span<const PlanStage> stages);
 
 }  // namespace actorflow

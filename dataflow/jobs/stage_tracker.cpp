@@ -138,8 +138,10 @@ unsigned StageTracker::fail(const PartAttempt& attempt, int task) {
   return failures_[attempt.part];
 }
 
-void StageTracker::give_back(const PartAttempt& attempt, int task) {
-  if (take_run(attempt, task, nullptr)) put_back(attempt.part);
+bool StageTracker::give_back(const PartAttempt& attempt, int task) {
+  if (!take_run(attempt, task, nullptr)) return false;
+  put_back(attempt.part);
+  return true;
 }
 
 std::size_t StageTracker::lose_task(int task) {
@@ -148,12 +150,18 @@ std::size_t StageTracker::lose_task(int task) {
     if (run.task == task) gone.push_back(run.attempt);
   for (const auto& attempt : gone) give_back(attempt, task);
   for (std::size_t part = 0; part < parts(); ++part) lose_part(part, task);
-  if (const auto home = pending_.find(task); home != pending_.end() && homes_.empty()) {
-    auto& anywhere = pending_[nowhere];
-    anywhere.insert(anywhere.end(), home->second.begin(), home->second.end());
-    pending_.erase(task);
-  }
+  leave_home(task);
   return lost_.size();
+}
+
+std::size_t StageTracker::leave_home(int task) {
+  const auto home = pending_.find(task);
+  if (home == pending_.end() || !homes_.empty()) return 0;
+  const std::deque<std::size_t> parts = std::move(home->second);
+  pending_.erase(home);
+  auto& anywhere = pending_[nowhere];
+  anywhere.insert(anywhere.end(), parts.begin(), parts.end());
+  return parts.size();
 }
 
 bool StageTracker::lose_part(std::size_t part, int task) {

@@ -23,7 +23,7 @@ struct PartAttempt {
 class StageTracker {
  public:
   static constexpr int nowhere = -1;
-  // Whether what the part reads is there.
+  // Whether the input of the part is there.
   using CanRun = std::function<bool(std::size_t part)>;
 
   // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
@@ -34,17 +34,21 @@ class StageTracker {
   // those at home there, then those at home nowhere; those of other tasks only where they have more than
   // `spare` of them to do.
   std::optional<PartAttempt> next(int task, double now, const CanRun& can_run, std::size_t spare);
-  // A second attempt of a part that takes far longer than the others did: at most so many at a time.
+  // A second attempt of a part that takes far longer than others did; none if `most` such attempts run
+  // already.
   std::optional<PartAttempt> backup(int task, double now, std::size_t most);
 
-  // The attempt may let its files take their places; false if another one may, or it runs no longer.
+  // Allows the attempt to move its files to their places. False if another attempt was allowed to, or
+  // this one runs no longer.
   bool grant(const PartAttempt& attempt, int task);
-  // The part is made, and held by the task. False if it has been made by another attempt.
+  // Notes that the attempt has made the part, which its task holds. False if another attempt has made
+  // it.
   bool accept(const PartAttempt& attempt, int task, double now);
-  // The attempt runs no longer. Returns how many of the part have failed.
+  // Notes that the attempt has failed. Returns how many attempts of the part have failed.
   unsigned fail(const PartAttempt& attempt, int task);
-  // The same, but it was no fault of the part's.
-  void give_back(const PartAttempt& attempt, int task);
+  // Notes that the attempt has ended without a result, through no fault of the part. False if it has not
+  // run.
+  bool give_back(const PartAttempt& attempt, int task);
 
   struct Run {
     PartAttempt attempt;
@@ -52,16 +56,20 @@ class StageTracker {
     double began = 0;
     bool granted = false, is_backup = false;
   };
-  // Attempts that run, and those of one part.
+  // The attempts that run; and those of one part.
   std::span<const Run> runs() const { return runs_; }
   std::vector<Run> runs_of(std::size_t part) const;
   std::size_t running_on(int task) const;
 
-  // The task is gone, with what it held and its attempts. Returns how many parts are lost.
+  // Notes that the task is gone, with the parts that it held and its attempts. Returns how many parts
+  // are lost.
   std::size_t lose_task(int task);
-  // What the task held of the part is gone. False if it did not hold the part.
+  // Lets parts whose input is at that task run anywhere, except those that are bound to it. Returns how
+  // many.
+  std::size_t leave_home(int task);
+  // Notes that the task no longer holds the part. False if it did not hold it.
   bool lose_part(std::size_t part, int task);
-  // Lost parts are to run again; or those of them of which `wanted` says so.
+  // Lets lost parts run again: all, or those for which `wanted` is true.
   void remake_lost();
   void remake_lost(const std::function<bool(std::size_t part)>& wanted);
   // The part was made in an earlier run of the job and needs not run; what it has handed over counts as
@@ -73,7 +81,7 @@ class StageTracker {
   bool is_made(std::size_t part) const { return made_[part]; }
   bool finished() const { return num_made_ == parts(); }
   std::size_t lost() const { return lost_.size(); }
-  // That made the part.
+  // The task that made the part and holds it.
   int holder(std::size_t part) const { return holders_[part]; }
   bool has_pending() const { return num_pending_ > 0; }
   // The task with the attempt that has run longest; nowhere if none runs.

@@ -12,12 +12,19 @@ namespace {
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 constexpr std::size_t batch_messages = 1024;
 
+// Reasons find what was said before them, however long they are.
+bool keeps_its_place(const Message& message) {
+  return std::holds_alternative<AbortStep>(message) || std::holds_alternative<Shutdown>(message) ||
+         std::holds_alternative<Undelivered>(message);
+}
+
 }  // namespace
 
 Outbox::Pushed Outbox::push(Message message) {
   const std::size_t size = estimated_bytes(message);
   const std::lock_guard lock(mutex_);
-  const Plane plane = size < large_message_bytes ? Plane::control : Plane::bulk;
+  const Plane plane =
+      size < large_message_bytes || keeps_its_place(message) ? Plane::control : Plane::bulk;
   if (closed_) return {plane, false};
   if (plane == Plane::control) {
     const std::uint64_t after = must_follow(message);

@@ -88,6 +88,22 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});
 }
 
+// At once, though some of them write at their end.
+BOOST_AUTO_TEST_CASE(an_output_of_a_job_that_is_a_file) {
+  const Folder folder;
+  const std::string file = folder.file("letter");
+  write_file(file, "dear");
+  for (const char* program : {"word_count", "top_k", "inverted_index", "mean", "terasort", "k_means",
+                              "logistic_regression", "histogram"})
+    expect_failure({program, "--input", file, "--output", file, "--overwrite"}, bad_usage,
+                   {"the output '" + file +
+                    "': expected a folder that is empty or not there, but it is a "
+                    "file: give another one"});
+  expect_failure({"word_count", "--input", file, "--output", file + "/counts"}, bad_usage,
+                 {"the output '" + file + "/counts'", "but '" + file + "' is a file"});
+  BOOST_TEST(read_file(file) == "dear");
+}
+
 BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
   expect_failure(trainer("localhost", "localhost:2223", "ps", "0"), bad_usage,
                  {"--ps_hosts", "localhost"});

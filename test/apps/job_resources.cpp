@@ -2,6 +2,7 @@
 // differ: the files are those that one process writes, or the error says what was missing.
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <cstring>
 
 #include "apps/rehearsal/memory_disk.h"
 #include "schema/parquet/parquet_file.h"
@@ -56,6 +57,26 @@ const std::vector<std::string> as_parquet{"--format", "parquet"};
 std::vector<std::string> with_shares(const JobCluster& job) {
   std::filesystem::create_directory(job.file("shares"));
   return {"--shares", job.file("shares"), "--work_folder", job.file("work")};
+}
+
+// The task has little memory, and may have a disk of its own.
+void start_with_wide_shares(JobCluster& job, std::size_t task,
+                            const std::vector<std::string>& environment = {}, int slow_us = 0) {
+  std::vector<std::string> flags{"--memory", "48MB", "--spill_folder", job.file("spilled")};
+  if (task == 0) {
+    const auto shares = with_shares(job);
+    flags.insert(flags.end(), shares.begin(), shares.end());
+    flags.insert(flags.end(), {"--wide_shares", "1"});
+  }
+  job.start(task, {.slow_us = slow_us, .flags = flags, .environment = environment});
+}
+
+void expect_end_of_bad_disk(JobCluster& job, int error) {
+  for (std::size_t task = 0; task < 2; ++task) {
+    BOOST_TEST(job[task].wait() == 1, job[task].output());
+    BOOST_TEST(says(job[task], std::strerror(error)), job[task].output());
+    BOOST_TEST(says(job[task], job.file("spilled") + "/scratch."), job[task].output());
+  }
 }
 
 std::size_t lines_of_shares(const JobCluster& job) {
@@ -163,12 +184,14 @@ BOOST_AUTO_TEST_CASE(a_process_with_too_little_memory_says_so_and_the_others_go_
   job.expect_success();
 }
 
-BOOST_AUTO_TEST_CASE(a_spill_folder_that_cannot_be_written_is_named) {
+BOOST_AUTO_TEST_CASE(a_work_folder_that_is_a_file_is_named) {
   JobCluster job(1);
   write_file(job.file("no_folder"), "");
   job.start(0, {.flags = {"--work_folder", job.file("no_folder")}});
-  BOOST_TEST(job.coordinator().wait() == 1);
-  BOOST_TEST(says(job.coordinator(), job.file("no_folder")), job.coordinator().output());
+  BOOST_TEST(job.coordinator().wait() == 2);
+  BOOST_TEST(says(job.coordinator(), "the work folder '" + job.file("no_folder") +
+                                         "': expected a folder, but it is a file"),
+             job.coordinator().output());
 }
 
 BOOST_AUTO_TEST_CASE(parquet_files_on_disks_that_fail_now_and_then_have_the_same_bytes,
@@ -223,6 +246,40 @@ BOOST_AUTO_TEST_CASE(shares_of_records_for_which_no_disk_has_room_end_the_job) {
     BOOST_TEST(says(job[task], job.file("work") + "/stage-"), job[task].output());
   }
   BOOST_TEST(files_of(job.file("shares")).empty());
+}
+
+// Of 70 MB of shares each task gets more than fits into its memory, so it puts some of it aside.
+BOOST_AUTO_TEST_CASE(large_shares_on_disks_that_fail_now_and_then_are_whole) {
+  JobCluster job(2);
+  start_with_wide_shares(job, 0, broken_disk(job, rule("open /scratch.", EIO, "1 1")));
+  start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", ENOSPC, "2 1"), "rules1"));
+  job.expect_success();
+  BOOST_TEST(lines_of_shares(job) == 700u);
+  for (const char* why : {"cannot create", "No space left on device"})
+    BOOST_TEST(says(job.coordinator(), why), job.coordinator().output());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_share_for_which_its_disk_has_no_room_ends_the_job_and_names_the_file) {
+  for (const char* call : {"open /scratch.", "pwrite /scratch."}) {
+    JobCluster job(2);
+    start_with_wide_shares(job, 0);
+    start_with_wide_shares(job, 1, broken_disk(job, rule(call, ENOSPC)));
+    expect_end_of_bad_disk(job, ENOSPC);
+  }
+}
+
+// A process that is killed when it has its share gets it again on a disk that is full, or broken.
+BOOST_AUTO_TEST_CASE(a_large_share_that_cannot_be_made_again_ends_the_job_and_names_the_file) {
+  for (const int error : {ENOSPC, EIO}) {
+    JobCluster job(2);
+    start_with_wide_shares(job, 0, {}, 3000);
+    start_with_wide_shares(job, 1, {}, 3000);
+    BOOST_TEST(job[1].prints("counting"));
+    job[1].send_signal(SIGKILL);
+    BOOST_TEST(job[1].wait() == 128 + SIGKILL);
+    start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
+    expect_end_of_bad_disk(job, error);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,56 +6,17 @@
 #include <vector>
 
 #include "actors/core/await_end.h"
-#include "actors/jobs/engine/job_coordinator.h"
 #include "actors/runtime/threaded_runtime.h"
-#include "test/schema/support/tasks.h"
+#include "test/jobs/support/coordinator_inbox.h"
 
 using namespace actorflow;
-using FromTask = actorflow::Sender;
+using test::FromTask, test::last_stage;
 
 namespace {
 
-struct Inbox {
-  test::Mailbox<RunPart> run;
-  test::Mailbox<AcceptPart> accepted;
-  test::Mailbox<StageDone> done;
-};
-
-// The agent of the job's only task.
-struct AnAgent {
-  GuardedActor* self;
-};
-using AnAgentActor = caf::stateful_actor<std::unique_ptr<AnAgent>, ComputingActor>;
-
-caf::behavior agent_actor(AnAgentActor* self, Inbox* inbox) {
-  self->state = std::make_unique<AnAgent>(self);
-  return guarded(
-      self, self->state.get(),
-      [inbox](const FromTask&, RunPart& run) { inbox->run.put(std::move(run)); },
-      [inbox](const FromTask&, AcceptPart& part) { inbox->accepted.put(std::move(part)); },
-      [](const FromTask&, const CancelPart&) {},
-      [inbox](const FromTask&, StageDone& done) { inbox->done.put(std::move(done)); });
-}
-
-class Reports final : public JobReporter {
- public:
-  void report(const StageReport& report) override {
-    if (report.is_last) last.put(report);
-  }
-  test::Mailbox<StageReport> last;
-};
-
-// A stage of two parts, the last of its job: what they make stays if their task is lost.
-StageSpec last_stage() {
-  StageSpec spec;
-  spec.name = "write";
-  spec.parts = 2;
-  return spec;
-}
-
 struct Coordinator {
   explicit Coordinator(StageSpec first = last_stage()) {
-    mail->agent = runtime->system().spawn(agent_actor, &inbox);
+    mail->agent = runtime->system().spawn(test::agent_actor, &inbox);
     mail->coordinator =
         runtime->system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
                                                                         .history = {},
@@ -94,8 +55,8 @@ struct Coordinator {
     return run->id.part;
   }
 
-  Inbox inbox;
-  Reports reports;
+  test::Inbox inbox;
+  test::Reports reports;
   const std::shared_ptr<ThreadedRuntime> runtime =
       std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1});
   const std::shared_ptr<JobMail> mail = std::make_shared<JobMail>(nullptr);
@@ -202,6 +163,34 @@ BOOST_AUTO_TEST_CASE(what_is_said_again_after_a_message_did_not_come_counts_once
   BOOST_REQUIRE(last);
   BOOST_TEST(last->busy_seconds == 8);
   BOOST_TEST(last->bytes_spilled == 57u);
+}
+
+// Both parts of the first stage are to be made again when one of them cannot be: the program gives up
+// both stages, and the task has room for two parts as before.
+BOOST_AUTO_TEST_CASE(what_runs_for_a_forgotten_stage_takes_nobodys_place) {
+  StageSpec read = last_stage(), sum = last_stage();
+  read.keeps = true;
+  sum.inputs = [](std::size_t part) { return std::vector{SliceSet{1, true, part}}; };
+  Coordinator coordinator(read);
+  coordinator.say(StageReady{1, {}, 2});
+  coordinator.make_part(0, 1);
+  coordinator.make_part(0, 1);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+  coordinator.begin(2, sum);
+  coordinator.say(StageReady{2, {}, 2}, 2);
+  const auto bad = coordinator.inbox.run.take();
+  BOOST_REQUIRE((bad && coordinator.inbox.run.take()));
+  coordinator.say(PartRan{bad->id, {Code::unknown, "no"}, {}}, 2);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+  for (const StageNumber stage : {2, 1})
+    caf::anon_send(coordinator.mail->coordinator, ForgetStage{stage});
+  coordinator.begin(3, last_stage());
+  coordinator.say(StageReady{3, {}, 2}, 2);
+  for (int part = 0; part < 2; ++part) {
+    const auto run = coordinator.inbox.run.take();
+    BOOST_REQUIRE(run);
+    BOOST_TEST(run->id.stage == 3u);
+  }
 }
 
 // The stage that deals out the records has two parts, of which the share is made.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "schema/parquet/parquet_file.h"
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
@@ -186,6 +187,40 @@ BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anythi
   test::write_file(folder.file("out/letter.txt"), "dear");
   BOOST_TEST(has(test::status_of(write), "'letter.txt'"));
   BOOST_TEST(read_text_file(folder.file("out/letter.txt")).value() == "dear");
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_is_a_file_is_refused_before_anything_is_computed) {
+  const test::Folder folder;
+  test::write_file(folder.file("letter"), "dear");
+  std::atomic<int> computed = 0;
+  const auto check_refused = [&](const std::string& output, const std::string& what, const auto& write) {
+    JobOptions options = small_parts();
+    options.overwrite = true;
+    const Job job(options);
+    const auto numbers = job.from(std::vector<int>{1, 2, 3}).map([&computed](int n) {
+      ++computed;
+      return n;
+    });
+    const Status status = test::status_of([&] { write(numbers, output); });
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+    BOOST_TEST(
+        has(status, "the output '" + output + "': expected a folder that is empty or not there, but " +
+                        what + " a file: give another one"),
+        status.message);
+  };
+  for (const std::string name : {"letter", "letter/sums"}) {
+    const std::string output = folder.file(name),
+                      what = name == "letter" ? "it is" : "'" + folder.file("letter") + "' is";
+    check_refused(output, what, [](const auto& n, const auto& to) { n.write_csv(to); });
+    check_refused(output, what, [](const auto& n, const auto& to) { n.write_records(to); });
+    check_refused(output, what, [](const auto& n, const auto& to) {
+      n.map([](int i) { return std::to_string(i); }).write_text(to);
+    });
+    if (reads_parquet())
+      check_refused(output, what, [](const auto& n, const auto& to) { n.write_parquet(to); });
+  }
+  BOOST_TEST(computed == 0);
+  BOOST_TEST(read_text_file(folder.file("letter")).value() == "dear");
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_fails_leaves_no_success_and_no_half_file) {

@@ -209,4 +209,37 @@ BOOST_AUTO_TEST_CASE(a_share_whose_task_does_not_come_ends_the_job_with_its_name
       status.message);
 }
 
+// It is there, but computes something else until the first task has given up.
+BOOST_AUTO_TEST_CASE(a_share_whose_program_does_not_come_to_it_ends_the_job_and_says_where_that_is) {
+  LocalCluster cluster({{"worker", 2}}, 3);
+  std::promise<void> is_between, first_has_ended;
+  const auto late = [&](Job& job) {
+    job.from(numbers(9)).count();
+    if (job.coordinates()) {
+      is_between.get_future().wait();
+    } else {
+      is_between.set_value();
+      first_has_ended.get_future().wait();
+    }
+    job.from(numbers(9)).batch(3).dataset();
+  };
+  JobOptions options = test::small_parts();
+  options.program_timeout_ms = 1000;
+  const auto status_at = [&](int task) {
+    return test::status_of([&] {
+      run_job(cluster.server("worker", task), {{"late", late}}, "late", options);
+    });
+  };
+  auto other = std::async(std::launch::async, [&] { return status_at(1); });
+  const Status status = status_at(0);
+  first_has_ended.set_value();
+  BOOST_TEST((status.code == Code::unavailable), status.to_string());
+  for (const char* expected :
+       {" s for /job:worker/task:1, for which part 1 of 2 is, and which is there: but its program "
+        "has come to stage run 1 of the job 'late', not to run ",
+        ": see what it does before this stage, or give it more time with --program_timeout_ms"})
+    BOOST_TEST(status.message.find(expected) != std::string::npos, status.message);
+  BOOST_TEST(other.get().message == status.message);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 
 #include "actors/actorflow.h"
 #include "actors/jobs/engine/job_engine.h"
+#include "actors/jobs/engine/job_over.h"
 #include "actors/simulation/simulation_test.h"
 
 using namespace actorflow;
@@ -23,7 +24,9 @@ JobEngineOptions options_of_test() {
   JobEngineOptions options;
   options.memory_bytes = std::size_t{256} << 20;
   options.slots = 2;
+  options.job = "shares";
   options.patience = 20s;
+  options.program_patience = 1min;
   return options;
 }
 
@@ -39,6 +42,8 @@ void read_what_is_forgotten(SimTask& task) {
   sum.inputs = [](std::size_t part) { return std::vector{SliceSet{1, true, part}}; };
   engine.run(std::move(sum), 2);
 }
+
+std::atomic<bool> begun_anew{false};
 
 // Three tasks of which the first reaches the other two, which spoke with each other once, and do not
 // reach each other when what they have made is read.
@@ -72,8 +77,9 @@ void read_what_two_have_made(SimTask& task, const std::vector<int>& owners) {
 void read_anywhere(SimTask& task) { read_what_two_have_made(task, {}); }
 void read_at_one_of_them(SimTask& task) { read_what_two_have_made(task, {1}); }
 
-// The part of the third task is waited for.
-void keep_at_each(SimTask& task) {
+// The part of the third task is waited for. It is there, but computes for so long before it comes to the
+// stage.
+void keep_at_each_after(SimTask& task, std::chrono::seconds computing) {
   JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
   if (engine.coordinates())
     engine.begin({});
@@ -82,9 +88,55 @@ void keep_at_each(SimTask& task) {
   StageSpec keep = stage_of("share", true);
   keep.parts = 3;
   keep.owners = {0, 1, 2};
-  if (task.server().name().index == 2) task.sleep(1h);  // it is there, but does not come to the stage
+  if (task.server().name().index == 2) task.sleep(computing);
   engine.run(std::move(keep), 1);
   engine.end();
+}
+
+void keep_at_each(SimTask& task) { keep_at_each_after(task, 1h); }
+void keep_at_each_late(SimTask& task) { keep_at_each_after(task, 50s); }
+
+// Its part of the second stage has its input at the second task, which comes to that stage much later.
+std::atomic<int> read_by_the_first{0};
+
+void read_where_it_is_made(SimTask& task) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+  if (engine.coordinates())
+    engine.begin({});
+  else
+    engine.join();
+  StageSpec read = stage_of("read_text", true);
+  read.owners = {0, 1};
+  const auto kept = engine.run(std::move(read), 1).kept;
+  if (!engine.coordinates()) task.sleep(2min);
+  StageSpec sum = stage_of("reduce_by_key", false);
+  sum.inputs = [](std::size_t part) { return std::vector{SliceSet{1, true, part}}; };
+  sum.body = [is_first = engine.coordinates()](Part&) { read_by_the_first += is_first; };
+  try {
+    engine.run(std::move(sum), 2);
+    engine.end();
+  } catch (const JobIsOver&) {
+  }
+}
+
+// The second task does not hear of it that the first one is lost and comes back: it computes meanwhile,
+// for longer than a coordinator is waited for.
+void outlast_the_first(SimTask& task) {
+  while (true) try {
+      JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+      if (engine.coordinates())
+        engine.begin({});
+      else
+        engine.join();
+      engine.run(stage_of("read_text", false), 1);
+      if (engine.coordinates() || !begun_anew) task.sleep(40s);
+      engine.run(stage_of("reduce_by_key", false), 2);
+      return engine.end();
+    } catch (const JobBeginsAnew&) {
+      begun_anew = true;
+    } catch (const JobIsOver&) {
+      return;
+    }
 }
 
 void come_and_go(SimCluster& sim, const std::string& task) {
@@ -158,6 +210,39 @@ SIMULATION_TEST(an_owner_that_comes_and_goes_is_not_waited_for_without_end, seed
   const std::string why = how_it_ends(sim, keep_at_each);
   BOOST_TEST(why.find(" s for /job:local/task:2, for which part 2 of 3 is: start that task") != why.npos,
              why);
+}
+
+SIMULATION_TEST(an_owner_whose_program_does_not_come_is_named_and_ends_the_job, seeds(1, 20)) {
+  SimCluster sim({{"local", 3}}, five_minutes());
+  const std::string why = how_it_ends(sim, keep_at_each);
+  for (const char* expected :
+       {" s for /job:local/task:2, for which part 2 of 3 is, and which is there",
+        " unavailable: share: waited 6",
+        ", and which is there: but its program has come to no stage of the job 'shares', not to run 1: "
+        "see what it does before this stage"})
+    BOOST_TEST(why.find(expected) != why.npos, why);
+}
+
+SIMULATION_TEST(an_owner_whose_program_comes_late_is_waited_for, seeds(1, 20)) {
+  SimCluster sim({{"local", 3}}, five_minutes());
+  BOOST_TEST(how_it_ends(sim, keep_at_each_late) == "it has ended well");
+}
+
+SIMULATION_TEST(parts_that_have_their_input_at_a_task_that_is_late_run_elsewhere, seeds(1, 20)) {
+  read_by_the_first = 0;
+  SimCluster sim({{"local", 2}}, five_minutes());
+  BOOST_TEST(how_it_ends(sim, read_where_it_is_made) == "it has ended well");
+  BOOST_TEST(read_by_the_first == 2);
+}
+
+SIMULATION_TEST(a_coordinator_that_was_lost_is_waited_for_since_it_is_wanted, seeds(1, 20)) {
+  begun_anew = false;
+  SimCluster sim({{"local", 2}}, five_minutes());
+  sim.at(5s).kill("/job:local/task:0");
+  sim.at(6s).restart("/job:local/task:0");
+  sim.at(35s).partition("/job:local/task:0", "/job:local/task:1", 10s);
+  BOOST_TEST(how_it_ends(sim, outlast_the_first) == "it has ended well");
+  BOOST_TEST(begun_anew);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

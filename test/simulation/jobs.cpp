@@ -58,6 +58,25 @@ SIMULATION_TEST(what_the_journal_says_is_not_done_again, seeds(1, 20)) {
   BOOST_TEST(test::parts_saved_by_the_journal() > 0u);
 }
 
+// The result of an earlier run is replaced by the same one.
+SIMULATION_TEST(a_loss_of_power_leaves_no_success_without_its_files, seeds(1, 100)) {
+  const auto expected = test::undisturbed_words();
+  const SimOptions options = test::options_of_a_short_job();
+  SimCluster sim({{"local", 1}}, options);
+  test::disturb_a_short_job(sim, options.seed, {FaultKind::power});
+  sim.start([&expected](SimTask& task) {
+       test::write_input(task.storage());
+       if (test::is_done(task.storage()) && test::files_of(task.storage(), "out") != expected)
+         throw std::logic_error("there is a _SUCCESS, but not all of its files");
+       for (int run = 0; run < 2; ++run) {
+         Job job(test::options_of_test(), task.server().runtime());
+         test::sorted_counts(job);
+       }
+     })
+      .finish();
+  BOOST_TEST((test::output_of(sim) == expected));
+}
+
 // Word counts on the same servers, each of which reads what the one before it has written.
 SIMULATION_TEST(jobs_one_after_the_other_are_told_apart, seeds(1, 100)) {
   SimOptions options = of_this_seed({});

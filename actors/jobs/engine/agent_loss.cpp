@@ -5,13 +5,6 @@
 #include "actors/jobs/engine/job_agent.h"
 
 namespace actorflow {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto first_complaint = 2s, complaint_interval = 10s;
-
-}  // namespace
 
 // A message that the link could not carry came without what it said: like the loss of who sent it. So
 // does the answer of a task that has no slices, since it has begun anew.
@@ -25,33 +18,34 @@ void JobAgent::on_undelivered(int task, const ActorMessage& letter) {
 
 void JobAgent::on_lost(const PeerLost& lost) {
   const auto task = static_cast<int>(lost.task);
-  if (task == JobMail::coordinator_task && !lost_since_) {
-    lost_since_ = order_.clock.now();
-    lost_why_ = lost.reason.message;
-  }
+  if (task == JobMail::coordinator_task && !lost_wait_) lose_coordinator(lost.reason.message);
   on_arrivals(fetcher_.lose_task(task, {Code::unavailable, lost.reason.message}));
+}
+
+void JobAgent::lose_coordinator(const std::string& why) {
+  lost_wait_.emplace(now());
+  lost_why_ = why;
 }
 
 bool JobAgent::waits_for_coordinator() const { return joining_ || leaving_ || waiting_ != 0; }
 
 void JobAgent::look_after_coordinator() {
   if (waiting_ != 0) say_ready();
-  if (order_.mail->coordinates() || !waits_for_coordinator()) return;
+  if (order_.mail->coordinates()) return;
+  if (!waits_for_coordinator()) {
+    if (lost_wait_) lost_wait_.emplace(now());  // it may be back: who asks for nothing hears nothing
+    return;
+  }
   if (joining_) order_.mail->to_coordinator(JoinJob{joining_->build, order_.number});
-  if (leaving_ && lost_since_) order_.mail->to_coordinator(JoinJob{{}, order_.number});
-  if (!lost_since_) return;
-  const auto now = order_.clock.now();
-  const std::string who = order_.mail->name_of(JobMail::coordinator_task);
-  if (now - *lost_since_ > order_.patience)
-    return give_up(
-        {Code::unavailable,
-         fmt::format("waited {:.0f} s for {}, which says what the job is: {}",
-                     std::chrono::duration<double>(now - *lost_since_).count(), who, lost_why_)},
-        false);
-  if (now - *lost_since_ < first_complaint) return;
-  if (complained_ && now - *complained_ < complaint_interval) return;
-  complained_ = now;
-  spdlog::warn("waiting for {}, which says what the job is: {}", who, lost_why_);
+  if (leaving_ && lost_wait_) order_.mail->to_coordinator(JoinJob{{}, order_.number});
+  if (!lost_wait_) return;
+  const std::string who = fmt::format("{}, which says what the job is: {}",
+                                      order_.mail->name_of(JobMail::coordinator_task), lost_why_);
+  if (lost_wait_->is_over(now(), order_.patience))
+    give_up({Code::unavailable, fmt::format("waited {:.0f} s for {}", lost_wait_->seconds(now()), who)},
+            false);
+  else if (lost_wait_->is_to_be_said(now()))
+    spdlog::warn("waiting for {}", who);
 }
 
 // The job's thread gets this for whatever it waits.

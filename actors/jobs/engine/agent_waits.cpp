@@ -48,8 +48,10 @@ std::string JobAgent::last_parts() const {
     if (abandoned_ || id.stage == waiting_) parts[id.stage].insert(id.part);
   std::vector<std::string> texts;
   for (const auto& [number, of_stage] : parts) {
-    const auto& spec = stages_.at(number).spec;
-    texts.push_back(fmt::format("{} of {} of {}", names_of(of_stage), spec->parts, spec->name));
+    const auto stage = stages_.find(number);  // it may be forgotten already
+    const StageSpec* const spec = stage == stages_.end() ? nullptr : stage->second.spec.get();
+    texts.push_back(names_of(of_stage) + (spec ? fmt::format(" of {} of {}", spec->parts, spec->name)
+                                               : fmt::format(" of stage run {}", number)));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }

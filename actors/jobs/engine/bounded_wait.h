@@ -1,4 +1,5 @@
-// A wait for a task, or for what is made again: it begins anew when that has moved, but not for ever.
+// A wait for a task, or for something that is made again. It begins anew whenever that makes progress,
+// but not for ever.
 #pragma once
 
 #include <chrono>
@@ -7,7 +8,7 @@
 
 namespace actorflow {
 
-// The times of a wait: in seconds, from any moment.
+// The time for a wait, in seconds since some fixed moment.
 inline double seconds_of(Clock& clock) {
   return std::chrono::duration<double>(clock.now().time_since_epoch()).count();
 }
@@ -16,20 +17,24 @@ class BoundedWait {
  public:
   explicit BoundedWait(double now) : began_(now), since_(now), said_(now) {}
 
-  // What is waited for has come or gone: so it begins anew, a number of times.
+  // Begins the wait anew because what is waited for has come or gone: only a number of times
+  // (was_renewed_too_often()).
   void renew(double now) {
     since_ = now;
     ++renewals_;
   }
-  // What is waited for has come nearer, which it can so many times only: it begins anew.
+  // Begins the wait anew because what is waited for has come nearer, which can happen a limited number
+  // of times only.
   void restart(double now) { since_ = now; }
-  bool is_over(double now, double patience) const {
-    return renewals_ > most_renewals || now - since_ > patience;
+  bool is_over(double now, std::chrono::duration<double> patience) const {
+    return was_renewed_too_often() || now - since_ > patience.count();
   }
-  // Since its first beginning.
+  // Whether what is waited for comes and goes all the time.
+  bool was_renewed_too_often() const { return renewals_ > most_renewals; }
+  // The seconds since the wait first began.
   double seconds(double now) const { return now - began_; }
-  // Whether it is time to say for what one waits: within 2 s by one who asks twice a second, and every
-  // 10 s from then on.
+  // Whether it is time to log what is waited for: within the first 2 s, if this is called twice a
+  // second, and every 10 s from then on.
   bool is_to_be_said(double now) {
     if (now - said_ < (has_said_ ? seconds_between_warnings : seconds_to_first_warning)) return false;
     said_ = now;

@@ -38,6 +38,10 @@ std::optional<std::pair<int, StageNumber>> JobCoordinator::one_without_its_own()
   return std::nullopt;
 }
 
+bool JobCoordinator::anything_runs() const {
+  return std::ranges::any_of(stages_, [](const auto& s) { return !s.second.tracker.runs().empty(); });
+}
+
 void JobCoordinator::end_when_all_have_their_own() {
   if (!ending_) return;
   const bool waits = ending_->status.ok() && !*order_.stopped;
@@ -45,8 +49,7 @@ void JobCoordinator::end_when_all_have_their_own() {
   if (!without) return tell_all();
   waited.hit();
   // What runs has bounds of its own.
-  if (std::ranges::any_of(stages_, [](const auto& s) { return !s.second.tracker.runs().empty(); }))
-    end_wait_->restart(now());
+  if (anything_runs()) end_wait_->restart(now());
   const auto& [task, number] = *without;
   const std::string why = fmt::format(
       "the job is done, but {} does not have its own part of stage run {}, {}, yet: waited {:.0f} s",

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "actors/jobs/engine/job_coordinator.h"
@@ -30,14 +29,14 @@ bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
   return task.running < task.slots + ahead;
 }
 
-bool JobCoordinator::can_run(const Stage& stage, std::size_t part, int task) const {
+bool JobCoordinator::can_run(StageNumber number, const Stage& stage, std::size_t part, int task) const {
   const auto bad = stage.failed_on.find(part);
   const bool is_owned = !stage.spec->owners.empty();
   if (is_owned && stage.spec->owners[part] != task) return false;
   const bool failed_here = !is_owned && bad != stage.failed_on.end() && bad->second.contains(task);
   const auto is_fresh = [&](const Task& other) {
     const auto position = static_cast<int>(&other - tasks_.data());
-    return other.ready >= current_ && other.ready != 0 && !bad->second.contains(position);
+    return other.ready >= number && !bad->second.contains(position);
   };
   if (failed_here && std::ranges::any_of(tasks_, is_fresh)) return false;
   if (!stage.spec->inputs || stage.reads.empty() || stage.on_disk.contains(part)) return true;
@@ -60,8 +59,8 @@ bool JobCoordinator::assign_one(int position) {
   for (auto& [number, stage] : stages_) {
     if (!stage.spec || !stage.tracker.has_pending() || number > task.ready || !has_room(task, stage))
       continue;
-    const auto attempt = stage.tracker.next(
-        position, now(), [&](std::size_t part) { return can_run(stage, part, position); }, task.slots);
+    const auto may_run = [&](std::size_t part) { return can_run(number, stage, part, position); };
+    const auto attempt = stage.tracker.next(position, now(), may_run, task.slots);
     if (!attempt) continue;
     run(number, stage, *attempt, position);
     return true;
@@ -122,6 +121,7 @@ void JobCoordinator::on(int from, const PartRan& ran) {
   if (stage.spec && stage.tracker.grant(ran.id.in_stage(), from))
     return order_.mail->to_agent(from, AcceptPart{ran.id});
   refused.hit();
+  give_back(stage, ran.id.in_stage(), from);  // the one that may count can still fail
   order_.mail->to_agent(from, CancelPart{ran.id});
 }
 
@@ -167,13 +167,19 @@ bool JobCoordinator::has_room_for_result(Stage& stage, const PartOutcome& outcom
   return false;
 }
 
+// Through no fault of the part's its attempt runs no longer, if it has run.
+void JobCoordinator::give_back(Stage& stage, const PartAttempt& attempt, int task) {
+  if (stage.tracker.give_back(attempt, task)) leave(task);
+}
+
+void JobCoordinator::drop(StageNumber number, Stage& stage, const StageTracker::Run& run) {
+  order_.mail->to_agent(run.task, CancelPart{{number, run.attempt.part, run.attempt.attempt}});
+  give_back(stage, run.attempt, run.task);
+}
+
 // Attempts of a part that has been made.
 void JobCoordinator::drop_others(StageNumber number, Stage& stage, std::size_t part) {
-  for (const auto& run : stage.tracker.runs_of(part)) {
-    order_.mail->to_agent(run.task, CancelPart{{number, part, run.attempt.attempt}});
-    stage.tracker.give_back(run.attempt, run.task);
-    leave(run.task);
-  }
+  for (const auto& run : stage.tracker.runs_of(part)) drop(number, stage, run);
 }
 
 bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {

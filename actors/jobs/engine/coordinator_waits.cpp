@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -91,7 +90,7 @@ JobCoordinator::Lack& JobCoordinator::lack_of(Stage& stage, std::size_t part,
 }
 
 bool JobCoordinator::is_over(const BoundedWait& wait) const {
-  return wait.is_over(now(), std::chrono::duration<double>(order_.patience).count());
+  return wait.is_over(now(), order_.patience);
 }
 
 // The task has come or is lost. What others do is no reason to wait for it, or for what it has, any

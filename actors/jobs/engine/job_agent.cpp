@@ -74,8 +74,7 @@ void JobAgent::forget(StageNumber number) {
 
 void JobAgent::await(AwaitJob& question) {
   joining_ = std::move(question);
-  lost_since_ = order_.clock.now();
-  lost_why_ = "it has not answered yet";
+  lose_coordinator("it has not answered yet");
   order_.mail->to_coordinator(JoinJob{joining_->build, order_.number});
 }
 
@@ -129,7 +128,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     if (!answers_us(letter)) return;
     mail.set_run(letter.request);
   }
-  const bool was_lost = std::exchange(lost_since_, std::nullopt).has_value();
+  const bool was_lost = std::exchange(lost_wait_, std::nullopt).has_value();
   if (says<JobIs>(letter) && letter.request != mail.run()) {
     begun_anew.hit();
     return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);

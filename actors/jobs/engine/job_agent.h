@@ -23,7 +23,7 @@
 
 namespace actorflow {
 
-// What a stage has come to, for the job's thread.
+// How a stage has ended, for the job's thread.
 struct StageEnd {
   Status status;
   bool begins_anew = false;  // the coordinator runs the job from its beginning
@@ -32,19 +32,19 @@ struct StageEnd {
   bool job_is_over = false;  // all of it has ended, well
 };
 
-// From the job's thread.
+// job's thread -> agent: take part in this stage.
 struct BeginStage {
   StageNumber number = 0;
   std::shared_ptr<const StageSpec> spec;
   std::shared_ptr<KeptRecords> kept;  // null if the stage keeps nothing
   std::function<void(StageEnd)> reply;
 };
-// Its records are not kept any more.
+// The stage's records are not kept any more.
 struct ForgetStage {
   StageNumber number = 0;
 };
-// Asks the coordinator what the job is; the answer comes when it has said so: nothing if the job has
-// ended already.
+// Asks the coordinator for the description of the job. The answer comes with the coordinator's; it is
+// empty if the job has ended already.
 struct AwaitJob {
   std::string build;
   std::function<void(Status, std::optional<JobTerms>)> reply;
@@ -54,7 +54,7 @@ struct AwaitJobEnd {
   std::function<void(Status, bool begins_anew)> reply;
 };
 
-// The job is over: parts that still run are given up. The answer comes when none runs.
+// The job has ended: parts that still run are given up. The answer comes when none runs any more.
 struct AbandonParts {
   std::function<void(bool)> reply;
 };
@@ -66,7 +66,7 @@ struct AgentOrder {
   std::size_t slots = 1;  // parts at a time
   std::size_t memory_bytes = 0;
   Clock& clock;
-  // How long a coordinator that is gone is waited for.
+  // How long the agent waits for a coordinator that is gone.
   std::chrono::milliseconds patience;
   std::uint64_t number;  // tells the agent from those of the task's other jobs
 };
@@ -99,20 +99,20 @@ class JobAgent {
     caf::actor runner;
   };
 
-  // Of the job's thread.
+  // Orders of the job's thread.
   void begin(BeginStage& stage);
   void forget(StageNumber number);
   void await(AwaitJob& question);
   void await(AwaitJobEnd& question);
   void abandon(AbandonParts& order);
-  // Of the coordinator.
+  // Messages of the coordinator.
   void on(const JobIs& job);
   void on(const RunPart& run);
   void on(const CancelPart& cancel);
   void on(const AcceptPart& accept);
   void on(StageDone& done);
   void on(const JobEnded& ended);
-  // Of parts.
+  // Messages of parts.
   void on(const AttemptRan& ran);
   void on(AttemptMade& made);
 
@@ -128,7 +128,7 @@ class JobAgent {
   void spawn(const AttemptId& id, Attempt& attempt);
   void cancel(const AttemptId& id);
   void cancel_all(StageNumber number);
-  // The attempt is over.
+  // Forgets an attempt that has ended.
   void drop(const AttemptId& id);
   void end(StageNumber number, StageEnd how);
   void end_if_done(StageNumber number);
@@ -139,6 +139,7 @@ class JobAgent {
   void look_after_last_parts();
   std::string last_parts() const;
   double now() const;
+  void lose_coordinator(const std::string& why);
   bool waits_for_coordinator() const;
   void look_after_coordinator();
   void give_up(const Status& why, bool begins_anew);
@@ -157,15 +158,14 @@ class JobAgent {
   std::optional<AwaitJobEnd> leaving_;
   std::optional<AbandonParts> abandoned_;
   std::optional<JobEnded> job_end_;
-  std::optional<BoundedWait> end_wait_;  // since the stage or the job that is waited for has ended
-  bool has_left_ = false;  // the coordinator is told
-  // The coordinator is gone since then.
-  std::optional<Clock::time_point> lost_since_;
+  std::optional<BoundedWait> end_wait_;   // since the stage or the job that is waited for has ended
+  bool has_left_ = false;                 // the coordinator is told
+  std::optional<BoundedWait> lost_wait_;  // while the coordinator is gone
   std::string lost_why_;
-  std::optional<Clock::time_point> complained_;
 };
 
-// It copies what comes from other tasks: not for the network's thread.
+// A computing actor: it copies slices that come from other tasks, which is too much for the network's
+// thread.
 using JobAgentActor = caf::stateful_actor<std::unique_ptr<JobAgent>, ComputingActor>;
 caf::behavior job_agent_actor(JobAgentActor* self, AgentOrder order);
 

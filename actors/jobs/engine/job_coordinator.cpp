@@ -4,13 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace actorflow {
 namespace {
 
-constexpr double slow_seconds = 2;
+constexpr double slow_seconds = 2, late_seconds = 1.5;
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
@@ -91,8 +90,10 @@ void JobCoordinator::begin(const CoordinateStage& order) {
 void JobCoordinator::forget(StageNumber number) {
   const auto found = stages_.find(number);
   if (found == stages_.end()) return;
-  const auto spec =
-      std::exchange(found->second.spec, nullptr);  // may forget others when it is destroyed
+  Stage& stage = found->second;
+  const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
+  for (const auto& run : runs) drop(number, stage, run);
+  const auto spec = std::exchange(stage.spec, nullptr);  // may forget others when it is destroyed
 }
 
 // Agents.
@@ -157,7 +158,7 @@ void JobCoordinator::on(const Sender& from, const JoinJob& join) {
 
 void JobCoordinator::on(int from, StageReady& ready) {
   Task& task = tasks_[static_cast<std::size_t>(from)];
-  if (ending_ && ready.stage > task.ready) end_wait_->restart(now());
+  if (ready.stage > task.ready) come_nearer(from);
   task.ready = ready.stage;
   task.slots = ready.slots;
   task.fingerprint = std::move(ready.fingerprint);
@@ -245,11 +246,21 @@ void JobCoordinator::mend(Stage& stage) {
   }
 }
 
+// Where the program of a task does not come to the stage, what it has to read is read elsewhere.
+void JobCoordinator::free_parts_of_late_tasks(Stage& stage) {
+  if (now() - stage.began < late_seconds) return;
+  std::size_t freed = 0;
+  for (std::size_t task = 0; task < tasks_.size(); ++task)
+    if (tasks_[task].ready < current_) freed += stage.tracker.leave_home(static_cast<int>(task));
+  if (freed > 0) assign();
+}
+
 void JobCoordinator::on_tick() {
   if (*order_.stopped && current_ != 0) fail({Code::cancelled, "the job was stopped"});
   if (current_ != 0) {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
+    free_parts_of_late_tasks(stages_.at(current_));
     look_after_owners(current_, stages_.at(current_));
   }
   end_when_all_have_their_own();
@@ -271,10 +282,8 @@ void JobCoordinator::end_stage(Status status) {
   StageDone done{current_, std::move(status), std::move(stage.outcomes), skipped_};
   if (!done.status.ok()) done.outcomes.clear();
   const StageNumber number = std::exchange(current_, 0);
-  for (const auto& run : std::vector(stage.tracker.runs().begin(), stage.tracker.runs().end())) {
-    stage.tracker.give_back(run.attempt, run.task);
-    leave(run.task);
-  }
+  const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
+  for (const auto& run : runs) give_back(stage, run.attempt, run.task);
   const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
   for (std::size_t task = 0; task < tasks_.size(); ++task)
     if (tasks_[task].ready == number && (!done.status.ok() || !lacks_own(stage, static_cast<int>(task))))

@@ -1,5 +1,5 @@
-// The actor that has the parts of a job's stages run, on the first of its tasks: where they run, again
-// where that may help, once more where one is slow, and whose result counts.
+// The actor that coordinates a job, on the first of its tasks. It decides on which task each part of a
+// stage runs, when a failed or slow part runs again, and which attempt counts.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,15 @@
 
 namespace actorflow {
 
-// From the job's thread: run the stage.
+// job's thread -> coordinator: run the stage.
 struct CoordinateStage {
   StageNumber number = 0;
   std::uint32_t in_plan = 0;
   std::shared_ptr<const StageSpec> spec;
 };
-// From the job's thread: tell the tasks, once those that are here have what they alone keep of a job
-// that has ended well. The answer comes when all have heard it, or are gone.
+// job's thread -> coordinator: tell the tasks that the job has ended. If it ended well, the tasks that
+// are there first get what they alone keep. The answer comes when all tasks have heard of the end, or
+// are gone.
 struct EndJob {
   Status status;
   std::function<void()> reply;
@@ -43,14 +44,18 @@ struct CoordinatorOrder {
   std::map<StageNumber, JobHistory::Stage> history;  // of earlier runs
   JobTerms terms;
   std::string build;
+  std::string job = {};  // its name, for error messages
   std::shared_ptr<const std::atomic<bool>> stopped;
   Clock& clock;
   JobReporter* reporter = nullptr;
   std::uint64_t skip_bad_records = 0;
   unsigned max_attempts = 4;
-  // For so long an attempt is tried again that does not run, and the owner of a part is waited for. Both
-  // begin anew, a number of times, when a task that they are about comes or is lost.
+  // How long an attempt that cannot run is tried again, and how long the owner of a part is waited for.
+  // Both waits begin anew, a number of times, when a task that they concern comes or is lost.
   std::chrono::milliseconds patience{60'000};
+  // How long the program of an owner that is there is waited for; the wait begins anew when the program
+  // comes to a later stage.
+  std::chrono::milliseconds program_patience{600'000};
 };
 
 class JobCoordinator {
@@ -60,8 +65,8 @@ class JobCoordinator {
   caf::behavior behavior();
 
  private:
-  // Since when and how often something is missing, and the tasks whose coming or loss is a reason to
-  // wait for it anew.
+  // Something that is missing: since when, how often, and the tasks whose coming or loss begins the wait
+  // anew.
   struct Lack {
     explicit Lack(double now) : wait(now) {}
 
@@ -83,15 +88,17 @@ class JobCoordinator {
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
     std::map<std::size_t, unsigned> changed;  // how often a part's records had changed on a disk
-    // Of parts whose attempts come back without having run: what of an earlier stage is not there, or
-    // {0, 0}: their tasks do not take them. Or the part itself: its owner is not here.
+    // What is missing for parts whose attempts come back without having run: a part or partition of an
+    // earlier stage; {0, 0} if their tasks do not take them; or the part itself, if its owner is not
+    // there.
     std::map<std::size_t, std::map<std::pair<StageNumber, std::uint64_t>, Lack>> lacks;
-    // What is in files, by part: a part of it that is wanted is taken over instead of made.
+    // The parts whose chunks are in files, by part. If such a part is wanted again, a task takes it over
+    // from the files.
     std::map<std::size_t, PartOutcome> on_disk;
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
     std::size_t failed = 0, backups = 0, resumed = 0;
     std::uint64_t result_bytes = 0;  // of parts that are made
-    std::optional<StageDone> done;  // kept for tasks that come later
+    std::optional<StageDone> done;   // kept for tasks that come later
   };
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here
@@ -102,18 +109,18 @@ class JobCoordinator {
     std::vector<std::string> fingerprint;  // of that stage
     std::optional<AgentProgress> progress;
   };
-  // What an agent has done in all, whether its task is here or not.
+  // The work that an agent has done so far; it stays when the agent's task is gone.
   struct Spent {
     StageNumber stage = 0;  // in which it was busy for so long
     double busy_seconds = 0;
     std::uint64_t bytes_spilled = 0;
   };
 
-  // Of the job's thread.
+  // Orders of the job's thread.
   void begin(const CoordinateStage& order);
   void forget(StageNumber number);
   void end(const EndJob& how);
-  // Of agents.
+  // Messages of agents.
   void on(const Sender& from, const JoinJob& join);
   void on(int from, StageReady& ready);
   void on(int from, const PartRan& ran);
@@ -131,20 +138,23 @@ class JobCoordinator {
   void mend(Stage& stage);
   void mend_wanted();
 
-  // Of parts that one task alone runs: coordinator_owners.cpp.
+  // For parts that only one task can run: coordinator_owners.cpp.
   static bool lacks_own(const Stage& stage, int task);
   void say_done(int task, StageNumber number, Stage& stage);
   bool look_after_owners(StageNumber number, Stage& stage);
   bool wait_for_owner(StageNumber number, Stage& stage, std::size_t part);
+  std::string where_program_is(const Task& task, StageNumber awaited) const;
+  void come_nearer(int task);
 
-  // Of the job's end: coordinator_end.cpp.
+  // For the end of the job: coordinator_end.cpp.
   std::optional<std::pair<int, StageNumber>> one_without_its_own() const;
   void end_when_all_have_their_own();
   void tell_all();
   JobEnded end_of(int task, std::uint64_t to = 0) const;
   void reply_if_all_have_left();
+  bool anything_runs() const;
 
-  // Of the journal.
+  // For the journal.
   bool recall(StageNumber number, Stage& stage);
   void recall_part(Stage& stage, const JournaledPart& part);
   void note(const AttemptId& id, Stage& stage, const PartOutcome& outcome);
@@ -157,9 +167,12 @@ class JobCoordinator {
   bool assign_one(int task);
   bool assign_backup(int task);
   bool has_room(const Task& task, const Stage& stage) const;
-  bool can_run(const Stage& stage, std::size_t part, int task) const;
+  bool can_run(StageNumber number, const Stage& stage, std::size_t part, int task) const;
   void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
   void leave(int task);
+  void give_back(Stage& stage, const PartAttempt& attempt, int task);
+  void drop(StageNumber number, Stage& stage, const StageTracker::Run& run);
+  void free_parts_of_late_tasks(Stage& stage);
   void on_failed(int from, Stage& stage, const PartRan& ran);
   bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
   bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
@@ -186,7 +199,7 @@ class JobCoordinator {
   std::vector<Task> tasks_;
   std::map<StageNumber, Stage> stages_;
   StageNumber current_ = 0;  // the stage that runs
-  // Tasks that have come to a stage that is over, and lack what they alone keep of it.
+  // Tasks that have come to a stage that has ended, and lack the part of it that they alone keep.
   std::map<int, StageNumber> catching_up_;
   std::uint64_t skipped_ = 0;
   std::size_t not_whole_ = 0;            // files that could not be taken over

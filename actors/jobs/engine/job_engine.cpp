@@ -137,11 +137,13 @@ void JobEngine::begin(std::vector<std::byte> contents) {
           .terms = {sizes_.part_bytes, sizes_.chunk_bytes, tools().work_folder,
                     options_.shuffle_compression, std::move(contents)},
           .build = has_others() ? program_build() : "",
+          .job = options_.job,
           .stopped = stopped_,
           .clock = runtime_->clock(),
           .reporter = options_.reporter,
           .skip_bad_records = options_.skip_bad_records,
-          .patience = options_.patience});
+          .patience = options_.patience,
+          .program_patience = options_.program_patience});
   register_actors();
 }
 

@@ -28,44 +28,49 @@ struct JobHistory;
 struct TaskContext;
 
 struct JobEngineOptions {
+  std::string job;  // its name, for error messages
   std::size_t memory_bytes = std::size_t{1} << 30;
   std::string spill_folder = "/tmp";
   std::uint64_t spill_bytes = ~std::uint64_t{0};
   bool records_on_disk = false;  // whatever the memory
   // Parts at a time; 0 = one per thread of the runtime.
   std::size_t slots = 0;
-  // LZ4, zstd or none: of records between machines, where a sample shrinks by a fifth. That of the task
-  // that coordinates counts.
+  // The compression of records between machines, used where a sample shrinks by a fifth: LZ4, zstd or
+  // none. The coordinating task's setting counts.
   Compression shuffle_compression = Compression::lz4;
-  // Records for which a user's function throws are left out, up to so many of the job.
+  // The number of records of the job that may be left out because a user's function throws for them.
   std::uint64_t skip_bad_records = 0;
   JobReporter* reporter = nullptr;
-  // Where the task that coordinates keeps a journal, and all tasks keep what parts have handed over,
-  // until the job has ended well; empty: nowhere. All tasks see this folder.
+  // The folder for the coordinating task's journal, and for what parts of all tasks have handed over,
+  // until the job has ended well; empty: none. All tasks see this folder.
   std::string work_folder;
-  // Goes on with the job whose journal is there. Without it, or without a journal, the job begins at its
-  // beginning; a journal that is there is removed if `overwrite`, else refused.
+  // `resume` goes on with the job whose journal is in the work folder, if there is one. Otherwise the
+  // job begins at its beginning: `overwrite` then removes a journal that is there; without it that is an
+  // error.
   bool resume = false, overwrite = false;
-  // What an earlier run must agree with: lines for people.
+  // Lines of text, for people, in which an earlier run must agree.
   std::vector<std::string> terms;
-  // How long the task that coordinates is waited for, where it is another one; and how long it tries
-  // again a part for whose attempts there is no input, or no task that takes them.
+  // How long other tasks wait for the coordinating task; and how long that tries a part again whose
+  // attempts find no input, or no task that takes them.
   std::chrono::milliseconds patience{60'000};
+  // How long the coordinating task waits for the program of a task that is there to come to a stage in
+  // which only that task can run a part.
+  std::chrono::milliseconds program_patience{600'000};
 };
 
 // Ends the work of a task on a job that the coordinator has begun anew: the program begins anew, too. No
 // std::exception, so that no handler of the job's keeps it.
 struct JobBeginsAnew {};
 
-// What a stage has made.
+// The result of a stage.
 struct StageResult {
   std::vector<PartOutcome> outcomes;  // by part
   std::shared_ptr<KeptRecords> kept;  // null if the stage keeps nothing
   StageNumber number = 0;
 };
 
-// All tasks of a cluster have an engine, and run the same stages in the same order; the first task's
-// coordinates. For one thread, but for stop().
+// Every task of a cluster has an engine, and all run the same stages in the same order; the engine of
+// the first task coordinates. Used by one thread, except stop().
 class JobEngine {
  public:
   // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than
@@ -91,14 +96,15 @@ class JobEngine {
   Trainers trainers() const;
   // For a part that is computed outside of a stage.
   JobTools tools() const;
-  // What the job is, as other tasks learn it. REQUIRES: coordinates(), before the first run().
+  // Announces the job to the other tasks: `contents` is what their join() returns. REQUIRES:
+  // coordinates(), before the first run().
   void begin(std::vector<std::byte> contents);
-  // Waits for the coordinator to say it; nothing if the job has ended well already. Throws unavailable
-  // if there is no coordinator. REQUIRES: !coordinates(), before the first run().
+  // Waits for the coordinator's begin() and returns its contents; none if the job has ended well
+  // already. Throws unavailable if there is no coordinator. REQUIRES: !coordinates(), before the first
+  // run().
   std::optional<std::vector<std::byte>> join();
-  // For the coordinator: the tasks learn that the job has ended so. For the others: waits for that, and
-  // throws how it has ended unless it was well. Other tasks may ask for what this one has kept until
-  // then.
+  // Coordinator: tells the tasks that the job has ended with this status. Other tasks: waits for that,
+  // and throws the job's status unless it is ok. Until then other tasks may fetch what this one keeps.
   void end(const Status& status = {});
 
   // Paths of the files that earlier runs of the job have made, if they have written into this folder.

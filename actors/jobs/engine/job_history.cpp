@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "actors/jobs/engine/expect_folder.h"
 #include "actors/jobs/engine/program_build.h"
 #include "actors/jobs/messages/job_messages.h"
 #include "dataflow/values/error.h"
@@ -18,6 +19,7 @@ std::vector<std::string> terms_of(const JobEngineOptions& options) {
 
 JobHistory open_history(Storage& storage, const JobEngineOptions& options) {
   const std::string& folder = options.work_folder;
+  expect_folder(storage, "the work folder", "a folder", folder);
   JobHistory history = read_history(storage, folder);
   if (history.job && options.resume) {
     const auto [then, now] = first_difference(history.job->terms, terms_of(options));

@@ -1,4 +1,4 @@
-// What a job takes up of its earlier runs.
+// What a job takes over from its earlier runs.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace actorflow {
 
-// What an earlier run of a job must agree with.
+// The lines in which an earlier run of a job must agree.
 std::vector<std::string> terms_of(const JobEngineOptions& options);
 
-// What lies in the job's work folder; where the job begins at its beginning, that is removed first.
-// Throws already_exists where it must not be, failed_precondition where it is of another job.
+// Reads the history in the job's work folder; removes it first if the job begins at its beginning.
+// Throws already_exists if there must be none, failed_precondition if it is of another job.
 JobHistory open_history(Storage& storage, const JobEngineOptions& options);
 
 }  // namespace actorflow

@@ -27,7 +27,7 @@
 
 namespace actorflow {
 
-// Which job it is.
+// The first frame of a file: which job it belongs to.
 struct JournaledJob {
   std::vector<std::string> terms;  // that must be the same, for people to read
   std::uint64_t part_bytes = 0, chunk_bytes = 0;
@@ -49,7 +49,7 @@ struct JournaledOutput {
   std::string folder;
 };
 
-// What the earlier runs of a job have come to.
+// What the earlier runs of a job have achieved.
 struct JobHistory {
   struct Stage {
     std::vector<std::string> fingerprint;
@@ -63,7 +63,7 @@ struct JobHistory {
   std::size_t parts() const;
 };
 
-// Reads what is there. Throws what the disk answers.
+// Reads the journal in the folder. Throws the errors of the disk.
 JobHistory read_history(Storage& storage, const std::string& folder);
 // Removes the journal, then the chunks. What is not of a job stays.
 void remove_history(Storage& storage, const std::string& folder);
@@ -81,12 +81,13 @@ class JobJournal {
   void add(const JournaledStage& stage);
   void add(const JournaledPart& part);
   void add(const JournaledOutput& output);
-  // What was added survives any crash when this returns. If it throws, it comes with the next call.
+  // Writes what was added: when this returns, it survives any crash. If it throws, the next call writes
+  // it.
   void write();
 
   const std::string& folder() const { return folder_; }
   Storage& storage() { return storage_; }
-  // Whether it, or an earlier run of the job, has any.
+  // Whether the journal has accepted parts, of this run or an earlier one.
   bool has_parts() const { return has_parts_; }
 
  private:

@@ -1,4 +1,4 @@
-// What one sees of a job while it runs.
+// Progress reports of a job that runs.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,14 @@
 
 namespace actorflow {
 
-// What it has done is that of attempts that count or run.
+// The progress of a stage. WorkDone sums up the attempts that run or have counted.
 struct StageReport : WorkDone<std::uint64_t> {
   std::uint32_t stage = 0;  // of the plan; 0: of none, a sample
   std::string name;
   std::size_t parts = 0, done = 0, running = 0, failed = 0;
   std::size_t backups = 0;  // second attempts of slow parts so far
   std::size_t resumed = 0;  // parts that an earlier run has made
-  // Parts of the job so far that are made again since what they had left in files was damaged or
-  // missing.
+  // Parts of the job so far that were made again because their files were damaged or missing.
   std::size_t not_whole = 0;
   std::size_t tasks = 1;            // that take part
   std::uint64_t input_bytes = 0;    // 0 if unknown

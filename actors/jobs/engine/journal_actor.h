@@ -1,5 +1,5 @@
-// The actor that writes a job's journal, so that nobody else waits for its disk. What comes while it
-// writes is written together.
+// The actor that writes a job's journal, so that no other actor waits for the disk. Entries that come
+// while it writes are written together.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -15,13 +15,13 @@
 
 namespace actorflow {
 
-// The answer comes when it is written, or cannot be.
+// The answer comes when the entry is written, or cannot be written.
 struct WriteOutput {
   JournaledOutput output;
   std::function<void(bool)> reply;
 };
-// The last message. Where the job has ended well, nothing of it is left; else it may go on later. The
-// answer: whether there is anything to go on with.
+// The last message. If the job has ended well the journal is removed; otherwise the job may go on later.
+// The answer says whether there is anything to go on with.
 struct CloseJournal {
   bool ended_well = false;
   std::function<void(bool)> reply;
@@ -38,7 +38,8 @@ class JournalWriter {
  private:
   void on(const CloseJournal& order);
   void write_soon();
-  // A disk that refuses costs no more than that parts run again after a loss; it is asked again.
+  // Writes what has come. If the disk refuses, it is tried again later; until then parts may have to run
+  // again after a loss.
   void write();
 
   GuardedActor* self_;

@@ -1,4 +1,4 @@
-// What a function of the user's has thrown, with the operator, and the record, that it was called for.
+// An exception of a user's function, with the operator and the record for which the function was called.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace actorflow {
 
-// Its code is `unknown`, or that of the Error that the function has thrown. A failure of the machine
-// (a disk, want of memory in the engine) is no such thing.
+// Has the code of the Error that the function has thrown, `unknown` for other exceptions. Failures of
+// the machine, such as those of a disk or of memory in the engine, are not OperatorFailures.
 class OperatorFailure : public Error {
  public:
   using Error::Error;
@@ -22,7 +22,7 @@ class OperatorFailure : public Error {
 OperatorFailure at_record(const OperatorFailure& failure, const std::string& place,
                           std::string_view record);
 
-// Calls what the user wrote, on behalf of the operator.
+// Calls a user's function on behalf of the operator: its exceptions become OperatorFailures.
 template <class F, class... Args>
 decltype(auto) call_user(const PlanOperator& op, F&& function, Args&&... args) {
   try {

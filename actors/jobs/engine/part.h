@@ -34,9 +34,9 @@ struct PartProduct {
 // For the thread that runs the attempt.
 class Part {
  public:
-  // `skips`: numbers of the records of its source that are left out. `cancelled`: set when the attempt
-  // is of no use any more. `chunk_file`: the name of the file in the work folder for what it hands over;
-  // empty: none.
+  // `skips`: the numbers of the source's records that are left out. `cancelled`: set when the attempt is
+  // no longer wanted. `chunk_file`: the name of the file in the work folder for what the part hands
+  // over; empty: none.
   Part(const JobTools& tools, std::size_t index, std::set<std::uint64_t> skips, StageProgress& progress,
        std::shared_ptr<const std::atomic<bool>> cancelled, std::string chunk_file = {});
   ~Part();
@@ -45,32 +45,33 @@ class Part {
 
   // Calls the stage's function, at most once.
   void run(const std::function<void(Part&)>& body);
-  // Instead of that: takes over what an earlier attempt has left in files. Throws data_loss, or what the
-  // disk answers, where they are not whole.
+  // Instead of run(): takes over what an earlier attempt has left in files. Throws data_loss, or the
+  // disk's error, if the files are not whole.
   void take_over(const PartOutcome& made);
-  // The one whose function this thread is in; null outside of a stage.
+  // The part whose function this thread is running; null outside of a stage.
   static Part* current();
 
   std::size_t index() const { return index_; }
-  // What its tables and buffers may take together.
+  // The memory that the part's tables and buffers may take together.
   std::size_t memory_bytes() const { return tools_.part_bytes; }
   std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
-  // Of one record, of which there may be a copy or two.
+  // The largest record: there may be a copy or two of it.
   std::size_t most_record_bytes() const { return memory_bytes() / 2; }
-  // Throws resource_exhausted for a larger one.
+  // Throws resource_exhausted for a record that is larger than most_record_bytes().
   void expect_room_for(std::size_t record_bytes) const;
   Storage& storage() { return tools_.storage; }
   // For chunks that are handed over.
   Allocator& allocator() { return tools_.chunks->allocator(); }
 
-  // Gives the records that are not to be skipped their way: pass() is called for the next one.
+  // Passes the next record on by calling pass(), unless it is one that is left out.
   template <class Pass>
   void feed(const Pass& pass) {
     if (skips_.empty() || !skips_.contains(record_)) [[likely]]
       is_sample_ ? try_pass(pass) : pass_one(pass);
     if (++record_ % records_per_look == 0) expect_wanted();
   }
-  // The same for so many records: next(take()), where take() is called for those that are skipped, too.
+  // The same for `count` records: calls next(take()) for each. take() is called for records that are
+  // left out, too.
   template <class Take, class Next>
   void feed(std::uint64_t count, const Take& take, Next& next) {
     if (!skips_.empty() || is_sample_) {
@@ -87,22 +88,23 @@ class Part {
       if (record_ % records_per_look == 0) expect_wanted();
     }
   }
-  // Throws cancelled for a job that was stopped, and if another attempt was faster. What takes long
-  // without feeding records asks now and then.
+  // Throws cancelled if the job was stopped, or if another attempt was faster. To be called now and then
+  // by code that takes long without passing records on.
   void expect_wanted() const;
-  // Records for which a user's function throws are of no interest: who reads all of them will say so.
+  // This attempt only reads a sample: records for which a user's function throws are ignored, since the
+  // stage that reads all records will report them.
   void read_sample_only() { is_sample_ = true; }
-  // A source has passed so many bytes of its part: how far it is orders records with equal keys.
+  // The source has read `bytes` more of its part. The place in the part orders records with equal keys.
   void advance(std::uint64_t bytes) { place_ += bytes; }
   void set_place(std::uint64_t place) { place_ = place; }
   std::uint64_t place() const { return place_; }
-  // The number of the record that was on its way when the function threw; none if it was none's fault.
+  // The number of the record that was being passed on when the function threw; none if no record was.
   std::optional<std::uint64_t> bad_record() const {
     return is_bad_ ? std::optional(record_) : std::nullopt;
   }
-  // Counts what the source has read. Now and then: it expects that the part is still wanted.
+  // Counts what the source has read. Now and then calls expect_wanted().
   void has_read(std::uint64_t bytes, std::uint64_t records);
-  // Counts what was read again of what was put aside.
+  // Counts bytes that were put aside and are read again to be merged.
   void has_merged(std::uint64_t bytes);
 
   void hand_over(Chunk chunk);
@@ -117,14 +119,14 @@ class Part {
   NewFile& create(const std::string& path);
   void made(FileMade file) { outcome_.files.push_back(std::move(file)); }
 
-  // Where the part puts aside what does not fit into its memory, sorted.
+  // The file to which the part moves sorted records that do not fit into its memory.
   ScratchFile& scratch();
   // Appends to it.
   std::uint64_t put_aside(std::span<const std::byte> bytes);
 
   // For the engine, when the function has returned.
   PartProduct take_product();
-  // The files take their places.
+  // Moves the part's files to their places.
   void commit();
 
  private:

@@ -21,7 +21,7 @@ namespace actorflow {
 // Thread-safe once its actors are set.
 class JobMail {
  public:
-  // Of a task of a cluster; null: of a job that has this process for itself.
+  // `task`: the task of the cluster; null for a job that runs in this process only.
   explicit JobMail(TaskRef task) : task_(std::move(task)) {}
 
   static constexpr const char* coordinator_name = "job/coordinator";
@@ -38,11 +38,11 @@ class JobMail {
   std::string name_of(int task) const;
   const TaskRef& task() const { return task_; }
 
-  // A number that tells one run of the job from another; 0: none has begun. What comes from another run
-  // is refused by belongs().
+  // The number of this run of the job, which tells it from others; 0: none has begun. belongs() refuses
+  // messages of other runs.
   std::uint64_t run() const { return run_; }
   void set_run(std::uint64_t run) { run_ = run; }
-  // How slices travel to other machines: as the coordinator says.
+  // How slices are compressed on their way to other machines, as the coordinator says.
   Compression shuffle_compression() const { return shuffle_compression_; }
   void set_shuffle_compression(Compression kind) { shuffle_compression_ = kind; }
 
@@ -57,11 +57,12 @@ class JobMail {
   void to_slices(int task, FetchSlices message) const {
     send(task, slices, slices_name, std::move(message), {});
   }
-  // Answers an agent's request for slices that nobody here can answer, as the switchboard does where
+  // Refuses an agent's request for slices that no actor here can answer, as the switchboard does where
   // there is no such actor yet.
   void refuse_slices(int task, const ActorMessage& request, Status why) const;
 
-  // Of this task. The coordinator and the journal only on the first one, and that only if there is one.
+  // The job's actors on this task. Only the first task has the coordinator and, if there is one, the
+  // journal.
   caf::actor coordinator, agent, slices, journal;
 
  private:

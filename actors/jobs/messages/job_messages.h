@@ -18,10 +18,11 @@
 
 namespace actorflow {
 
-// How often agents and the coordinator look whether what they wait for is late.
+// How often agents and the coordinator check whether something that they wait for is late.
 constexpr std::chrono::milliseconds job_tick_interval{500};
 
-// What all tasks must agree on, as the first one says it. `contents` is the client's.
+// What all tasks must agree on, as the first task says it. `contents` comes from the program
+// (JobEngine::begin()).
 struct JobTerms {
   std::uint64_t part_bytes = 0;   // what a part may hold while it runs
   std::uint64_t chunk_bytes = 0;  // of the chunks that it hands over
@@ -49,7 +50,7 @@ struct JoinJob {
   std::string build;     // which program it runs
   std::uint64_t by = 0;  // the agent, among all that its task has had
 };
-// coordinator -> agent.
+// coordinator -> agent: this is the job; also a sign of life.
 struct JobIs {
   JobTerms terms;
   std::uint64_t to = 0;  // who has asked to join; 0: nobody, it is a sign of life
@@ -70,11 +71,11 @@ struct RunPart {
   std::vector<std::pair<SliceSet, std::vector<std::int32_t>>> inputs;
   std::optional<PartOutcome> made;  // by an earlier attempt, whose files are taken over
 };
-// coordinator -> agent: of no use any more.
+// coordinator -> agent: this attempt is no longer wanted.
 struct CancelPart {
   AttemptId id;
 };
-// A part of what an attempt reads that its holder did not give.
+// A part of an attempt's input that its holder did not send.
 struct MissingPart {
   StageNumber stage = 0;
   std::uint64_t part = 0;
@@ -103,8 +104,8 @@ struct PartMade {
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
 };
-// agent -> coordinator, now and then while it runs parts: of the stage so far, and of the job. Its
-// numbers are those since the agent began, so the same ones may come again.
+// agent -> coordinator, now and then while it runs parts: the work on the stage so far, and on the job.
+// The numbers count from the agent's beginning, so a repeated message does no harm.
 struct AgentProgress {
   std::uint64_t by = 0;  // the agent, as of JoinJob
   StageNumber stage = 0;
@@ -120,7 +121,7 @@ struct StageDone {
   std::vector<PartOutcome> outcomes;  // by part
   std::uint64_t skipped_records = 0;  // of the job so far
 };
-// coordinator -> agent: nothing comes any more, and nothing is wanted.
+// coordinator -> agent: the job has ended; no message follows, and none is wanted.
 struct JobEnded {
   Status status;
   std::uint64_t to = 0;  // as of JobIs; 0: all are told

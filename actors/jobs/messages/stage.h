@@ -1,5 +1,4 @@
-// A stage of a job, as the engine sees it: a function that is called for each part, and what comes of
-// it.
+// A stage of a job, as the engine sees it: a function that is called for each part, and its results.
 #pragma once
 
 #include <atomic>
@@ -17,11 +16,11 @@ namespace actorflow {
 
 class Part;
 
-// Which stage, counted in the order in which the job runs them, from 1 on: the same on all tasks.
+// The number of a stage, from 1 on, in the order in which the job runs them: the same on all tasks.
 using StageNumber = std::uint32_t;
 
-// Records of an earlier stage that a part reads: all that one of its parts has made, or what all of its
-// parts have made for one partition.
+// Records of an earlier stage that a part reads: all records of one part of that stage, or the records
+// of all its parts for one partition.
 struct SliceSet {
   StageNumber stage = 0;
   bool of_one_part = false;
@@ -41,15 +40,17 @@ struct StageSpec {
   std::size_t parts = 0;
   std::size_t partitions = 1;  // into which what its parts hand over is divided
   bool keeps = false;          // whether later stages read what its parts hand over
-  // What there is to read in all, 0 if unknown: for the time that is left.
+  // The bytes to read in all, 0 if unknown: for an estimate of the time that is left.
   std::uint64_t input_bytes = 0;
-  // What it computes, in lines: tasks that run one job have the same ones.
+  // Lines that describe what the stage computes: equal on all tasks of a job.
   std::vector<std::string> fingerprint;
-  // More lines, in which runs of the job that go on agree, but not its tasks, whose files may be copies.
+  // More lines, which must be equal in runs of the job that go on from each other, but not on all tasks,
+  // whose files may be copies.
   std::vector<std::string> history;
-  // Of earlier stages; none if it reads nothing of them.
+  // The records of earlier stages that a part reads; none: the stage reads no earlier one.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs;
-  // For each part the one task that runs it, and has what it keeps; none: any task may.
+  // For each part its owner, the only task that runs it and keeps its records; none: any task may run
+  // any part.
   std::vector<int> owners = {};
   std::optional<ResultLimit> limit = {};
   // Called for each part, on any thread, for several parts at once; perhaps again, if a task is lost, as
@@ -65,7 +66,7 @@ struct FileMade {
   std::uint64_t checksum = 0;  // XXH64 of its bytes
 };
 
-// What the accepted attempt of a part has made, but for the chunks that its task keeps.
+// The result of the accepted attempt of a part, without the chunks that its task keeps.
 struct PartOutcome {
   std::vector<std::byte> result;     // for the client
   std::uint64_t records = 0;         // that its last operator gave
@@ -73,7 +74,7 @@ struct PartOutcome {
   std::vector<FileMade> files;
   std::uint64_t kept_records = 0, kept_bytes = 0;
   std::uint64_t checksum = 0;  // of all that it has made: each attempt gives the same
-  // Of jobs with a work folder: the file there that has its chunks; empty if there are none.
+  // For jobs with a work folder: the file there with the part's chunks; empty if it has none.
   std::string chunk_file;
 };
 

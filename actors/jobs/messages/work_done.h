@@ -10,12 +10,12 @@ template <class Number>
 struct WorkDone {
   Number bytes_read{0}, records_read{0};
   Number bytes_shuffled{0};  // handed over to later stages
-  // In sorted runs on disk, by parts for which their memory is too little; and of these what was read
-  // again to merge them: at least once each.
+  // Bytes that were put aside in sorted runs on disk, by parts whose memory was too small; and bytes of
+  // these runs that were read again to merge them, each at least once.
   Number bytes_put_aside{0}, bytes_merged{0};
 };
 
-// Calls f(number, number) for each of them.
+// Calls f(number of a, number of b) for each of the numbers.
 template <class A, class B, class F>
 void for_each_number(WorkDone<A>& all, const WorkDone<B>& some, const F& f) {
   f(all.bytes_read, some.bytes_read);

@@ -9,13 +9,14 @@
 
 namespace actorflow {
 
-// Of a stage that runs, until all is read and merged; none if nobody can say.
+// An estimate of how long a running stage still takes, until all is read and merged; none if there is no
+// basis for one.
 std::optional<double> seconds_left(const StageReport& report);
 
-// For people, or an object of JSON.
+// A line about the stage's progress, for people or as an object of JSON.
 std::string progress_line(const StageReport& report, bool as_json);
 
-// A line when a stage has ended, and every two seconds while it runs.
+// Writes a line when a stage has ended, and every two seconds while it runs.
 class ConsoleReporter final : public JobReporter {
  public:
   explicit ConsoleReporter(bool json) : json_(json) {}

@@ -74,26 +74,32 @@ std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) 
 void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::string& output) {
   JobOptions& options = flags.options;
   const CLI::AsSizeValue bytes(false);
-  app.add_option("--input", input,
-                 "Files: a file, a folder, a pattern such as 'books/*.txt', or several with commas");
-  app.add_option("--output", output, "A new folder for the files of the result");
+  app.add_option(
+      "--input", input,
+      "Input files: a file, a folder, a pattern such as 'books/*.txt', or several of them with commas");
+  app.add_option("--output", output, "Folder for the result's files; it is new or empty");
   app.add_option("--memory", options.memory_bytes,
-                 "Of tables, buffers and what parts hand over, such as 512MB; the rest goes to disk")
+                 "Memory for tables, buffers and records on their way to other parts, such as 512MB; "
+                 "what is more "
+                 "goes to disk")
       ->transform(bytes);
-  app.add_option("--tasks", options.threads, "Parts at a time; 0: one per core")
+  app.add_option("--tasks", options.threads, "How many parts run at a time; 0: one per core")
       ->check(CLI::Range(std::size_t{0}, most_job_threads))
       ->capture_default_str();
-  app.add_option("--partitions", options.partitions,
-                 "Into which records are divided by key, and files of the result; 0: by bytes")
+  app.add_option(
+         "--partitions", options.partitions,
+         "How many partitions records are divided into by key, which is also the number of the result's "
+         "files; 0: by the bytes of the input")
       ->check(CLI::Range(std::size_t{0}, most_job_partitions))
       ->capture_default_str();
-  app.add_option("--split_bytes", options.split_bytes, "Of which files are cut into parts")
+  app.add_option("--split_bytes", options.split_bytes, "Size of the parts that input files are cut into")
       ->transform(bytes);
-  app.add_option("--partition_bytes", options.partition_bytes, "Of input for one partition")
+  app.add_option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
       ->transform(bytes);
   app.add_option("--spill_folder", options.spill_folder,
-                 "Where goes what does not fit into memory; TMPDIR or /tmp");
-  app.add_option("--spill_bytes", options.spill_bytes, "How much may lie there")->transform(bytes);
+                 "Folder for what does not fit into memory; without it TMPDIR, or /tmp");
+  app.add_option("--spill_bytes", options.spill_bytes, "Most bytes in the folder of --spill_folder")
+      ->transform(bytes);
   app.add_option(
       "--work_folder", options.work_folder,
       "Keeps what finished parts have made, in a folder that all processes see: for --resume, "
@@ -101,7 +107,7 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_flag("--resume", options.resume,
                "Go on where the job with this --work_folder was lost; begin if there is none");
   app.add_option("--skip_bad_records", options.skip_bad_records,
-                 "How many records may be left out for which the job's functions fail");
+                 "How many records may be left out because one of the job's functions has thrown");
   add_compression(app, "--compress", options.compression, "none, gzip, zstd or lz4",
                   {Compression::none, Compression::gzip, Compression::zstd, Compression::lz4},
                   "The files of the result");
@@ -117,7 +123,7 @@ void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::stri
   app.add_flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
 }
 
-void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server) {
+void add_cluster_flags(CLI::App& app, JobFlags& flags, ClusterTexts& texts, ServerOptions& server) {
   const char* group = "On several machines";
   app.add_option(
          "--cluster", texts.cluster,
@@ -131,6 +137,12 @@ void add_cluster_flags(CLI::App& app, ClusterTexts& texts, ServerOptions& server
       ->group(group);
   app.add_option("--connect_timeout_ms", server.connect_timeout_ms,
                  "How long the first one is waited for")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--program_timeout_ms", flags.options.program_timeout_ms,
+                 "How long the first one waits for another one that is there, but does not come to its "
+                 "share of a dataset")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
   app.add_option("--heartbeat_timeout_ms", server.heartbeat_timeout_ms,
@@ -180,7 +192,7 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
   std::string input, output;
   flags.job = take_job(arguments, jobs);
   add_job_flags(app, flags, input, output);
-  add_cluster_flags(app, texts, server);
+  add_cluster_flags(app, flags, texts, server);
   app.set_version_flag("--version", app.get_name() + " " + ACTORFLOW_VERSION);
   app.allow_extras();
   app.footer([&jobs, job = flags.job] {

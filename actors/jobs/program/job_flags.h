@@ -16,7 +16,7 @@ struct JobFlags {
   std::string job;
   JobOptions options;
   bool json = false, quiet = false;
-  // Of a cluster; none: this process runs the job alone.
+  // The server of a task of a cluster; none: this process runs the job alone.
   std::optional<ServerOptions> server;
 };
 

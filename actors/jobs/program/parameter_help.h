@@ -1,4 +1,4 @@
-// What --help says of the parameters that are a job's own.
+// The help for a job's own parameters.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace actorflow {
 
-// Of the job of that name, a line for each parameter with what stands for it; of several jobs without a
-// name, which there are. To know, it calls the job's function up to its first result: nothing is read.
+// For the job of that name a line for each parameter, with its default. Without a name, if there are
+// several jobs, their names. Calls the job's function up to its first result, which reads nothing.
 std::string parameter_help(const JobTable& jobs, const std::string& name);
 
 }  // namespace actorflow

@@ -19,21 +19,21 @@
 
 namespace actorflow {
 
-// Is written, committed, and then read. Written by one thread, read by any. It is open while it is
-// written, and from its first read() on: parts whose chunks are in memory are more than files may be
-// open.
+// A file that is written, committed, and then read. Written by one thread, read by any. The file is open
+// while it is written, and again from the first read() on: there may be more parts with their chunks in
+// memory than a process may have open files.
 class ChunkFile final : public ScratchFile {
  public:
-  // Begins a new file. It takes its name at commit(), and is gone without.
+  // Begins a new file, which gets its name at commit() and is removed without that.
   static std::shared_ptr<ChunkFile> create(Storage& storage, std::string path);
-  // What lies in a file that an earlier attempt has committed. Throws data_loss where that is not what
-  // was written, and what the disk answers.
+  // The chunks in a file that an earlier attempt has committed. Throws data_loss if they are not what
+  // was written, and the disk's errors.
   static StoredChunks load(Storage& storage, std::string path, ChunkStore& store);
 
   ChunkFile(Storage& storage, std::string path) : storage_(storage), path_(std::move(path)) {}
   // REQUIRES: before commit().
   std::uint64_t append(std::span<const std::byte> bytes) override;
-  // All of `chunks` lie in it. From here on it survives any crash.
+  // Writes the directory of `chunks`, all of which lie in the file. From here on it survives any crash.
   void commit(const StoredChunks& chunks);
   // REQUIRES: after commit().
   void read(std::uint64_t offset, std::span<std::byte> into) override;

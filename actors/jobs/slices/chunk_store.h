@@ -1,4 +1,5 @@
-// What stages hand to later ones: chunks of records, in memory as far as they may be, else on disk.
+// The chunks of records that stages hand to later ones: in memory as far as the limit allows, else on
+// disk.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@ namespace actorflow {
 
 class ChunkStore;
 
-// All of its slices.
+// The bytes of all slices of a chunk.
 std::span<const std::byte> bytes_of(const Chunk& chunk);
 
 // A chunk in a file: slice p lies from at + offsets[p] to at + offsets[p + 1].
@@ -29,7 +30,7 @@ struct ChunkEntry {
 // A chunk that is kept. The slice of a partition is its records, one behind the other. Thread-safe.
 class StoredChunk {
  public:
-  // Its bytes lie in the file from `at` on; or in memory, and perhaps there, too.
+  // The chunk's bytes lie in the file from `at` on, or in memory and perhaps in the file, too.
   StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, bool in_memory,
               std::shared_ptr<ScratchFile> file, std::uint64_t at);
   ~StoredChunk();
@@ -44,11 +45,11 @@ class StoredChunk {
   // XXH3 of the slice.
   std::uint64_t checksum(std::size_t partition) const { return checksums_[partition]; }
   bool in_memory() const { return bytes_.get() != nullptr; }
-  // Empty if it is on disk.
+  // The slice of a partition; empty if the chunk is on disk.
   std::span<const std::byte> slice(std::size_t partition) const;
-  // From disk. Throws data_loss if the disk gives back something else than it got.
+  // Reads a slice from disk. Throws data_loss if the disk gives back something else than was written.
   void read(std::size_t partition, std::span<std::byte> into) const;
-  // Where its bytes lie in its file, and what they are.
+  // The chunk's entry in the directory of its file.
   ChunkEntry entry() const { return {at_, offsets_, records_, checksums_}; }
 
  private:
@@ -69,15 +70,17 @@ struct ChunkStoreOptions {
   std::uint64_t spill_bytes = ~std::uint64_t{0};  // what may lie on disk at once
 };
 
-// Thread-safe. Its chunks keep it alive. Is made by std::make_shared.
+// Keeps chunks within limits of memory and disk. Thread-safe. Made by std::make_shared, since its chunks
+// keep it alive.
 class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
  public:
   ChunkStore(Storage& storage, ChunkStoreOptions options);
 
-  // Above the memory that is allowed the chunk goes to `file`, which is made when it is first needed.
-  // Throws what the disk answers, and resource_exhausted above the quota.
+  // Keeps a chunk: in memory or, above the limit, in `file`, which is made when it is first needed.
+  // Throws the disk's errors, and resource_exhausted above the quota of the disk.
   StoredChunkRef keep(Chunk chunk, std::shared_ptr<ScratchFile>& file);
-  // The bytes of the chunk lie in the file from `at` on, and in memory, too, as far as that is allowed.
+  // Keeps a chunk whose bytes are in the file already, from `at` on; and in memory, too, if the limit
+  // allows.
   StoredChunkRef keep_written(Chunk chunk, std::shared_ptr<ScratchFile> file, std::uint64_t at);
   // A file for what a part itself puts aside.
   std::unique_ptr<ScratchFile> scratch();
@@ -85,10 +88,10 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   void count_spill(std::uint64_t bytes);
   void count_unspill(std::uint64_t bytes) { on_disk_ -= bytes; }
 
-  // For chunks. It keeps some blocks of memory that are free, for the next ones.
+  // The allocator for chunks. It keeps some freed blocks for the next ones.
   Allocator& allocator() { return *pool_; }
   std::size_t memory_in_use() const { return in_memory_; }
-  // Of the whole job so far.
+  // The bytes that the whole job has written to disk so far.
   std::uint64_t spilled_bytes() const { return spilled_; }
 
  private:

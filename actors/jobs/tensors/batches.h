@@ -19,8 +19,8 @@
 
 namespace actorflow {
 
-// Pairs of each record and what the graph makes of it. What later functions throw names no record, and
-// such a record is not left out by --skip_bad_records: it comes with its batch.
+// Pairs of each record and the graph's result for it. Records come in batches, so the error of a later
+// function names no record, and --skip_bad_records does not leave out the record that caused it.
 template <class Before, class Result, class Features>
 struct GraphPipe {
   using Stored = StoredRecord<typename Before::Record>;
@@ -93,11 +93,12 @@ class Batches {
   // threads and its records as long as it lives, so the job has a runtime of its own. Its functions
   // count nothing, and bad records are not left out.
   //
-  // On several tasks (run_job.h) each has the batches of its share: of all records, in their order,
-  // every so manieth. All of them are computed now, and kept where they belong, so the dataset may be
-  // used when the job has ended, as long as the server lives; records are counted and left out as in
-  // other stages. Keep it until then: a task that is lost and comes back while the job runs gets its
-  // share again only as long as the first task has the dataset, else it throws unavailable.
+  // On several tasks (run_job.h) each task has the batches of its share: of n shares number i has the
+  // records i, i + n, i + 2 n, ... All of them are computed now, and kept where they belong, so the
+  // dataset may be used when the job has ended, as long as the server lives; records are counted and
+  // left out as in other stages. Keep it until then: a task that is lost and comes back while the job
+  // runs gets its share again only as long as the first task has the dataset, else it throws
+  // unavailable.
   Dataset dataset(const DatasetOptions& options = {}) const {
     const Dataset elements = records_.job()->engine().has_others()
                                  ? own_dataset(share_of(records_))

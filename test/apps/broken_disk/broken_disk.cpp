@@ -4,9 +4,9 @@
 //
 //   CALL PART ERRNO [FIRST [COUNT]]
 //
-// Of CALL (open, fsync, rename, unlink or mkdir), for paths that contain PART, or end with it if a $
-// follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew when the file
-// changes.
+// Of CALL (open, pwrite, fsync, rename, unlink or mkdir), for paths that contain PART, or end with it if
+// a $ follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew when the
+// file changes.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
@@ -86,6 +86,10 @@ int open_file(const char* path, int flags, mode_t mode) {
 
 extern "C" {
 
+ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
+  using Call = ssize_t(int, const void*, size_t, off_t);
+  return fails("pwrite", path_of(file)) ? -1 : next<Call>("pwrite")(file, bytes, size, at);
+}
 int fsync(int file) { return fails("fsync", path_of(file)) ? -1 : next<int(int)>("fsync")(file); }
 int rename(const char* from, const char* to) noexcept {
   return fails("rename", to) ? -1 : next<int(const char*, const char*)>("rename")(from, to);

@@ -85,12 +85,15 @@ inline void run_task(SimTask& task, Compression shuffled) {
   }
 }
 
+inline WordFiles files_of(Storage& storage, const std::string& folder) {
+  WordFiles files;
+  for (const auto& name : storage.list(folder)) files[name] = text_of_file(storage, folder + "/" + name);
+  return files;
+}
+
 inline WordFiles output_of(SimCluster& sim) {
   sim.storage().files().set_failures(0);  // the job may have ended before its last fault
-  WordFiles files;
-  for (const auto& name : sim.storage().list("out"))
-    files[name] = text_of_file(sim.storage(), "out/" + name);
-  return files;
+  return files_of(sim.storage(), "out");
 }
 
 inline const WordFiles& undisturbed_words() {
