@@ -45,13 +45,21 @@ struct DeregisterGraph {
   std::uint64_t handle = 0;
 };
 
-// master -> worker: run the partition once; answered by StepDone.
+// What a task does about the step after the one that it is asked to run, whose number is one higher.
+enum class NextStep : std::uint8_t {
+  unknown,    // nothing: it may never come
+  announced,  // keeps the tensors that come for it
+  begun,      // begins it by itself, and so on, when it has ended this one without an error
+};
+// master -> worker: run the partition once; answered by StepDone. So is each step that the task begins
+// by itself.
 struct RunGraph {
   std::uint64_t handle = 0;
   StepId step = 0;
   FencingEpoch epoch = 0;
   std::vector<Slot> args;
   bool trace = false;
+  NextStep next = NextStep::unknown;
 };
 // The trace of a part of a step, by its task's steady clock.
 struct TaskTrace {

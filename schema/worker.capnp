@@ -43,7 +43,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 9;
+const protocolVersion :UInt32 = 10;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {
@@ -129,6 +129,7 @@ struct Envelope {
       args @8 :List(Slot);
       epoch @23 :Int64;
       trace @25 :Bool;
+      next @48 :NextStep;
     }
     stepDone :group {
       step @9 :UInt64;
@@ -193,6 +194,15 @@ struct Envelope {
       status @47 :Status;
     }
   }
+}
+
+enum NextStep {
+  # What a task does about the step whose number is one higher.
+  unknown @0;
+  announced @1;
+  # Keeps the tensors that come for it.
+  begun @2;
+  # Begins it by itself when it has ended this one without an error, and so on until one is aborted.
 }
 
 enum Undeliverable {

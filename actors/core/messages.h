@@ -43,6 +43,18 @@ struct GiveUp {
 struct LaneIdle {
   std::uint64_t graph = 0;
   StepId step = 0;
+  bool ok = true;
+};
+// worker -> shard: asks for the moment at which nothing waits any more of what the executable has
+// contributed to variables, so that the step may begin that reads them next.
+struct AwaitUpdates {
+  StepId step = 0;
+  std::shared_ptr<const Executable> executable;
+};
+// shard -> worker: the answer.
+struct UpdatesMade {
+  StepId step = 0;
+  Status status{};  // why the step cannot begin
 };
 
 // The address of an answer to a lane, or to a node's own actor: a Completed for that node of the step.
@@ -172,6 +184,8 @@ ACTORFLOW_LOCAL_MESSAGE(Sender)
 ACTORFLOW_LOCAL_MESSAGE(StartStep)
 ACTORFLOW_LOCAL_MESSAGE(GiveUp)
 ACTORFLOW_LOCAL_MESSAGE(LaneIdle)
+ACTORFLOW_LOCAL_MESSAGE(AwaitUpdates)
+ACTORFLOW_LOCAL_MESSAGE(UpdatesMade)
 ACTORFLOW_LOCAL_MESSAGE(Completed)
 ACTORFLOW_LOCAL_MESSAGE(Fire)
 ACTORFLOW_LOCAL_MESSAGE(AwaitTensor)

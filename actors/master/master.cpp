@@ -19,7 +19,7 @@ MasterReply answer_of(Status status) {
   return reply;
 }
 
-// What `action` throws is the answer.
+// Replies with what `action` returns, or with the error that it throws.
 template <class Action>
 void answering(const MasterReplyFn& reply, Action action) {
   try {
@@ -60,7 +60,7 @@ caf::behavior Master::behavior() {
       });
 }
 
-// Without a reply it is answered by whoever has that now.
+// A call whose reply was moved away is answered by whoever holds the reply now.
 void Master::refuse(const MasterCall& call, Status why) {
   if (call.reply) call.reply(answer_of(std::move(why)));
 }
@@ -193,6 +193,7 @@ void Master::start(MasterSession& owner, const Plan& plan, StepRequest step, Mas
   if (plan.parts->empty()) return reply({});  // nothing was asked for
   if (owner.settings()->options.isolate)
     for (const auto& part : *plan.parts) owner.tasks().insert(part.task);
+  step.changes_variables = plan.changes_variables;
   steps_.start(plan.parts, std::move(step), reply);
 }
 
@@ -210,7 +211,8 @@ void Master::end_session(const std::string& handle, const Status& reason, std::f
   end_closed_sessions();
 }
 
-// A step that has not ended may still write variables of an isolated session.
+// Waits for the session's steps: one that has not ended may still write variables of an isolated
+// session.
 void Master::end_closed_sessions() {
   for (std::size_t i = 0; i < closing_.size();) {
     if (steps_.has_session(closing_[i].handle)) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/master/begun_ahead.h"
 #include "dataflow/graph/containers.h"
 #include "dataflow/values/exception_status.h"
 
@@ -37,6 +38,7 @@ PlanRef Planner::make(const SettingsRef& session, const GraphDef& graph, const S
   plan->kind = kind;
   plan->feeds = feed_types(graph, kind);
   GraphDef step = simplify_step(graph, kind, *task_);
+  plan->changes_variables = changes_variables(step);
   if (session->options.isolate) isolate(step, session->handle);
   place(session, std::move(step), [this, plan, session](const Status& status, const GraphDef& placed) {
     if (plan->dropped) return;
@@ -95,7 +97,8 @@ std::vector<TaskId> Planner::tasks_to_ask(const SessionSettings& session, const 
 
 void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts,
                              const SessionOptions& options) {
-  for (auto& part : parts) plan->parts->push_back({part.task, 0, 0, std::move(part.args)});
+  for (auto& part : parts)
+    plan->parts->push_back({part.task, 0, 0, std::move(part.args), part.begins_ahead});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto request = next_request_++;
     registrations_[request] = {plan, i};

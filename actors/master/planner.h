@@ -19,6 +19,7 @@ struct Plan {
   std::shared_ptr<Parts> parts = std::make_shared<Parts>();
   StepKind kind;
   std::vector<TensorType> feeds;
+  bool changes_variables = true;
   bool ready = false;
   bool dropped = false;  // no step will start on it any more,
   Status failure;        // for this reason

@@ -12,27 +12,74 @@ namespace actorflow {
 
 void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request, MasterReplyFn& reply) {
   if (parts->empty()) return reply({});  // nothing to fetch, nothing to do
-  // The top bits stay clear for clients that have signed numbers only.
-  const StepId id = task_->random->next() >> 2;
-  Step& step = steps_.insert_or_assign(id, make(std::move(parts), request)).first->second;
+  const bool repeated = repeats({parts, request.epoch}, request);
+  const bool begun = repeated && ahead_ != 0;
+  const StepId id = begun ? take_ahead() : enter(parts, request);
+  Step& step = steps_.at(id);
   step.reply = std::move(reply);
-  const std::size_t count = step.parts->size();
+  const auto knows_of_it = [&](std::size_t part) { return begun && (*parts)[part].begins_ahead; };
+  const std::size_t count = parts->size();
   std::size_t asked = 0;
   try {
-    for (; asked < count; ++asked) run_part(id, (*step.parts)[asked], request);
+    if (repeated) expect_next(id, parts, request);
+    for (; asked < count; ++asked)
+      if (!knows_of_it(asked)) run_part(id, (*parts)[asked], request);
     if (request.timeout_ms > 0)
       self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
                           StepTimeout{id, request.timeout_ms});
   } catch (...) {
     const Status why = self_->failure_of("RunStep");
     if (asked == count) return abort(id, step, why);
-    for (; asked < count; ++asked) part_done(id, step, asked, why);  // they know nothing of it
+    for (; asked < count; ++asked)
+      if (!knows_of_it(asked)) part_done(id, step, asked, why);
   }
 }
 
-RunningSteps::Step RunningSteps::make(std::shared_ptr<const Parts> parts, StepRequest& request) const {
+bool RunningSteps::repeats(const Kind& kind, const StepRequest& request) {
+  if (!request.changes_variables) return false;
+  const bool alone = std::ranges::none_of(
+      steps_, [](const auto& entry) { return entry.second.reply && entry.second.changes_variables; });
+  const bool repeated = alone && !request.trace && kind == std::exchange(last_, kind);
+  if (!repeated && ahead_ != 0)
+    abort(ahead_, steps_.at(ahead_), {Code::aborted, "the client has asked for another step"});
+  return repeated;
+}
+
+StepId RunningSteps::enter(const std::shared_ptr<const Parts>& parts, const StepRequest& request) {
+  // The top bits stay clear for clients that have signed numbers only.
+  const StepId id = task_->random->next() >> 2;
+  steps_.insert_or_assign(id, make(parts, request));
+  return id;
+}
+
+StepId RunningSteps::take_ahead() {
+  Step& step = steps_.at(ahead_);
+  for (std::size_t i = 0; i < step.parts->size(); ++i) {
+    if ((*step.parts)[i].begins_ahead) continue;
+    step.done[i] = false;
+    ++step.running;
+  }
+  return std::exchange(ahead_, 0);
+}
+
+void RunningSteps::expect_next(StepId id, const std::shared_ptr<const Parts>& parts,
+                               const StepRequest& request) {
+  Step next = make(parts, request);
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    if ((*parts)[i].begins_ahead) continue;
+    next.done[i] = true;  // knows nothing of it yet
+    --next.running;
+  }
+  if (next.running == 0) return;
+  steps_.insert_or_assign(id + 1, std::move(next));
+  ahead_ = id + 1;
+}
+
+RunningSteps::Step RunningSteps::make(std::shared_ptr<const Parts> parts,
+                                      const StepRequest& request) const {
   Step step;
-  step.session = std::move(request.session);
+  step.session = request.session;
+  step.changes_variables = request.changes_variables;
   step.parts = std::move(parts);
   step.done.resize(step.parts->size());
   step.running = step.parts->size();
@@ -44,6 +91,7 @@ RunningSteps::Step RunningSteps::make(std::shared_ptr<const Parts> parts, StepRe
 void RunningSteps::run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const {
   ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with", task_->name_of(part.task).to_string());
   RunGraph run{part.handle, id, request.epoch, {}, request.trace};
+  if (ahead_ == id + 1) run.next = part.begins_ahead ? NextStep::begun : NextStep::announced;
   for (auto index : part.args)
     run.args.emplace_back(index, request.feeds[static_cast<std::size_t>(index)]);
   tell(*task_, part.task, std::move(run));
@@ -68,10 +116,13 @@ void RunningSteps::on_lost(const Sender& from, StepId id, const Status& why) {
 }
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
-  // A part that has ended may say later that what it sent was lost.
+  // A part that has ended may report later that something it sent was lost.
   if (!step.done[part]) --step.running;
   step.done[part] = true;
-  if (!status.ok()) abort(id, step, located(step, part, status));
+  if (!status.ok()) {
+    abort(id, step, located(step, part, status));
+    will_not_begin(id + 1, part);
+  }
   if (step.running > 0) return;
   MasterReply answer;
   answer.status = std::move(step.status);
@@ -79,7 +130,16 @@ void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Stat
   if (step.tracer) answer.trace = step.tracer->take();
   const MasterReplyFn reply = std::move(step.reply);
   steps_.erase(id);
-  reply(std::move(answer));
+  if (reply) reply(std::move(answer));
+}
+
+void RunningSteps::will_not_begin(StepId next, std::size_t part) {
+  const auto found = steps_.find(next);
+  if (found == steps_.end()) return;
+  Step& step = found->second;
+  if (!step.done[part]) --step.running;
+  step.done[part] = true;
+  if (step.running == 0) steps_.erase(found);
 }
 
 Status RunningSteps::located(const Step& step, std::size_t part, const Status& status) const {
@@ -90,12 +150,16 @@ Status RunningSteps::located(const Step& step, std::size_t part, const Status& s
   return {status.code, fmt::format("{}: {}", name, status.message)};
 }
 
-// Keeps the root error, and stops the parts that still run: those that could not be told, with the next error.
+// Keeps the root error and stops the parts that still run. Parts that could not be told now, for want of
+// memory, are told with the next error. Of a step that no client has asked for all parts are told, those
+// that keep tensors for it, too.
 void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
+  if (ahead_ == id) ahead_ = 0;
+  if (ahead_ == id + 1) abort(ahead_, steps_.at(ahead_), reason);
   if (step.status.ok() || (is_derived(step.status.code) && !is_derived(reason.code)))
     step.status = reason;
   for (; step.told < step.parts->size(); ++step.told)
-    if (!step.done[step.told])
+    if (!step.done[step.told] || !step.reply)
       tell(*task_, (*step.parts)[step.told].task,
            AbortStep{id, {Code::aborted, "the step failed elsewhere: " + reason.message}});
 }
@@ -117,6 +181,11 @@ void RunningSteps::abort_session(const std::string& session, const Status& reaso
     if (step.session == session) abort(id, step, reason);
 }
 
+std::size_t RunningSteps::size() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(steps_, [](const auto& entry) { return bool{entry.second.reply}; }));
+}
+
 bool RunningSteps::has_session(const std::string& session) const {
   return std::ranges::any_of(steps_, [&](const auto& entry) { return entry.second.session == session; });
 }
@@ -135,8 +204,10 @@ void RunningSteps::on_peer_lost(const PeerLost& message) {
       lost.emplace_back(id, static_cast<std::size_t>(part - step.parts->begin()));
   }
   for (const auto& [id, part] : lost) {
-    Step& step = steps_.at(id);
-    // What a part that is done has left there, the rest of the step may wait for: a gradient, a token.
+    const auto found = steps_.find(id);
+    if (found == steps_.end()) continue;  // gone with the step before it
+    Step& step = found->second;
+    // The rest of the step may wait for what a finished part has left on that task: a gradient, a token.
     if (step.done[part])
       abort(id, step, message.reason);
     else

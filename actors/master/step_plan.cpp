@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/master/begun_ahead.h"
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/transform/fuse.h"
 #include "dataflow/transform/gather_variables.h"
@@ -101,8 +102,10 @@ std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& tas
     return has_kernel(task, op, DeviceName::parse(device).type.value_or(""));
   };
   std::vector<PlannedPart> parts;
-  for (auto& [name, part] : partition(fuse(placed, builtin_fusions(), can_run).graph)) {
-    PlannedPart planned{task.id_of(name), std::move(part), {}};
+  const GraphDef fused = fuse(placed, builtin_fusions(), can_run).graph;
+  const auto ahead = tasks_that_begin_ahead(fused, task);
+  for (auto& [name, part] : partition(fused)) {
+    PlannedPart planned{task.id_of(name), std::move(part), {}, ahead.contains(name)};
     for (const Node& node : planned.graph.nodes)
       if (node.op == &arg_op())
         planned.args.push_back(static_cast<std::int32_t>(attr<std::int64_t>(node, "index")));

@@ -46,6 +46,7 @@ struct PlannedPart {
   TaskId task{};
   GraphDef graph;
   std::vector<std::int32_t> args;  // the feeds that it takes, by position
+  bool begins_ahead = false;       // begun_ahead.h
 };
 // Fuses nodes of a placed graph that one kernel can compute and cuts it at the borders of tasks.
 std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& task);

@@ -14,7 +14,7 @@
 namespace actorflow {
 namespace {
 
-// What other replicas have of slots that are divided, by variable.
+// The other replicas' slices of divided slots, by variable.
 using OtherSlots = std::map<std::string, std::vector<SentSlots>, std::less<>>;
 
 OtherSlots slots_of_others(const StateCall& call) {
@@ -39,7 +39,8 @@ WholeSlots whole_slots(const ShardState& shard, const std::string& name, const S
   return put_together(name, variable.state.value, slices);
 }
 
-// A step that has failed half-way has changed slots, and no value.
+// Throws aborted unless slots and value are as after the same step: a step that failed half-way has
+// changed slots, and no value.
 void expect_slots_of(const ShardVariable& variable, const std::string& name,
                      const ShardVariable* counter) {
   if (!variable.slice || variable.slice->count == 0 || variable.slots_step == -1 || !counter) return;
@@ -62,12 +63,13 @@ void add_slots(const ShardState& shard, const VariableInCheckpoint& place, const
   }
 }
 
-// What a chief of an earlier epoch saved would be of no life of the job. Epoch 0 belongs to no chief.
+// Refuses a chief of an earlier epoch: its checkpoint would mix two lives of the job. Epoch 0 belongs to
+// no chief.
 void check_epoch(const ShardState& shard, const StateCall& call) {
   if (call.epoch != 0) check_fence(call, shard.epoch, *shard.task);
 }
 
-// The updates of variables, as SnapshotVariables says it.
+// Collects the updates that variables have had, for the outputs of SnapshotVariables.
 class Updates {
  public:
   void add(const ShardVariable& variable, const std::string& global_step) {
@@ -161,7 +163,7 @@ StateResult restore(ShardState& shard, StateCall& call) {
 
 }  // namespace
 
-// What accumulators hold belongs to the values that are replaced.
+// Accumulators are emptied, too: what they hold belongs to the values that are replaced.
 void put_restored(ShardState& shard, TensorsLoaded& loaded) {
   if (loaded.epoch < shard.epoch)  // raised while the files were read
     return fail(loaded.reply_to, fenced("restoring a checkpoint", shard.epoch, *shard.task));

@@ -167,7 +167,8 @@ void forget_conditional(ShardState& shard, const Status& reason,
 
 void report_waiting_takers(ShardState& shard) {
   for (auto& [name, accumulator] : shard.conditional) {
-    if (!accumulator.takers.tick()) continue;
+    if (!accumulator.takers.tick() || !accumulator.reports.is_due({}, shard.task->clock->now()))
+      continue;
     const auto& first = *accumulator.takers.begin();
     spdlog::warn("{}: node '{}' waits for {} gradients in accumulator '{}', which has {}",
                  shard.task->self.name.to_string(), first.node, first.required, name, accumulator.count);

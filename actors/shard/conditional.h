@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/core/messages.h"
+#include "actors/core/wait_reports.h"
 #include "actors/core/waiters.h"
 #include "actors/shard/row_sums.h"
 
@@ -34,6 +35,7 @@ struct ConditionalState {
   std::int64_t count = 0;
   std::int64_t global_step = 0;
   Waiters<Taker> takers;  // first come, first served
+  WaitReports reports;
 };
 
 }  // namespace actorflow

@@ -26,7 +26,8 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
   }
   shard.snapshots.clear();
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
-  // Before any step of the new epoch can reach them: whoever starts one has our answer.
+  // They hear of the epoch before any step of it can reach them: whoever starts such a step has got this
+  // shard's answer first.
   for (const auto& actor : {shard.task->coordinator, shard.task->queues, shard.task->collectives})
     caf::anon_send(actor, EpochRaised{epoch});
   return Outputs{};
@@ -39,7 +40,7 @@ StateResult read_epoch(ShardState& shard, StateCall&) {
 }  // namespace
 
 std::span<const StateOp> epoch_handlers() {
-  // Raising compares epochs itself.
+  // Raising is not fenced like other ops: it compares epochs itself.
   static const std::array all = {
       StateOp{&raise_epoch_op(), raise_epoch, Effect::reads},
       StateOp{&read_epoch_op(), read_epoch, Effect::reads},

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/core/executable.h"
 #include "actors/core/fence.h"
@@ -12,11 +10,6 @@
 #include "kernels/devices/on_device.h"
 
 namespace actorflow {
-namespace {
-
-constexpr std::chrono::seconds report_interval{5};
-
-}  // namespace
 
 ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
     : self_(self),
@@ -25,7 +18,8 @@ ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
              .variables = {},
              .staleness = {},
              .conditional = {},
-             .snapshots = {}} {
+             .snapshots = {},
+             .gradient_reports = {}} {
   for (const auto family :
        {variable_handlers(), update_handlers(), synchronous_handlers(), replicated_handlers(),
         sliced_handlers(), conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
@@ -33,24 +27,40 @@ ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
 }
 
 caf::behavior ParameterShard::behavior() {
-  self_->delayed_send(self_, report_interval, Tick{});
+  self_->delayed_send(self_, wait_look_interval, Tick{});
   self_->introduce("parameter-shard", &state_.task->self.name);
   return guarded(
       self_, this,  //
-      [this](StateCall& message) { call(message); },
+      [this](StateCall& message) {
+        call(message);
+        awaited_.answer(state_);
+      },
+      [this](const AwaitUpdates& message) {
+        awaited_.add(message);
+        awaited_.answer(state_);
+      },
       [this](const SetGlobalStep& message) {
         if (message.epoch == state_.epoch)
           state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
-      [this](const Sender& from, const ClearContainers& message) { clear(from.task, message); },
-      [this](const GiveUp& message) { give_up_takers(state_, message.step); },
-      [this](TensorsLoaded& message) { put_restored(state_, message); },
+      [this](const Sender& from, const ClearContainers& message) {
+        clear(from.task, message);
+        awaited_.answer(state_);
+      },
+      [this](const GiveUp& message) {
+        give_up_takers(state_, message.step);
+        awaited_.give_up(message.step);
+      },
+      [this](TensorsLoaded& message) {
+        put_restored(state_, message);
+        awaited_.answer(state_);
+      },
       [this](const PeerLost& message) { announce_again(state_, message.task); },
       [this](const AskGlobalStep& message) { on_ask_global_step(message); },
       [this](Tick) {
         report_waiting_gradients(state_);
         report_waiting_takers(state_);
-        self_->delayed_send(self_, report_interval, Tick{});
+        self_->delayed_send(self_, wait_look_interval, Tick{});
       });
 }
 
@@ -107,6 +117,11 @@ void ParameterShard::refuse(const AskGlobalStep& message, Status why) {
   why.message = fmt::format("the global step '{}': {}", message.variable, why.message);
   caf::anon_send(state_.task->coordinator,
                  GlobalStepIs{message.variable, 0, state_.epoch, std::move(why)});
+}
+
+void ParameterShard::refuse(const AwaitUpdates& message, Status why) {
+  awaited_.give_up(message.step);
+  caf::anon_send(state_.task->worker, UpdatesMade{message.step, std::move(why)});
 }
 
 caf::behavior shard_actor(ShardActor* self, TaskRef task) {

@@ -12,6 +12,7 @@
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
 #include "actors/runtime/thread_affinity.h"
+#include "actors/shard/awaited_updates.h"
 #include "actors/shard/state.h"
 
 namespace actorflow {
@@ -22,6 +23,7 @@ class ParameterShard {
 
   caf::behavior behavior();
   void refuse(const AskGlobalStep& message, Status why);
+  void refuse(const AwaitUpdates& message, Status why);
 
  private:
   void call(StateCall& call);
@@ -31,6 +33,7 @@ class ParameterShard {
 
   GuardedActor* self_;
   ShardState state_;
+  AwaitedUpdates awaited_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
 };
 

@@ -55,7 +55,8 @@ void check_counts(const Node& node, const Tensor& values, std::span<const std::i
                                        node.name, node.op->name, values.describe()));
 }
 
-// What each rank has contributed to (values, indices, rows) parts, as values and indices by turns.
+// For each rank, its contribution to the gathered (values, indices, rows) parts: values and indices by
+// turns.
 std::vector<Outputs> by_rank(const Node& node, std::span<const Tensor> parts) {
   std::vector<Outputs> ranks(static_cast<std::size_t>(parts[2].elements()));
   for (std::size_t part = 0; part < parts.size(); part += 3) {
@@ -101,7 +102,7 @@ StateResult read_state(ShardState& shard, StateCall& call) {
   return Outputs{encode_states(states)};
 }
 
-// As restoring does it: what accumulators hold belongs to the values that are replaced.
+// Empties the accumulators, as restoring does: what they hold belongs to the values that are replaced.
 StateResult assign_state(ShardState& shard, StateCall& call) {
   const auto names = names_of(*call.node);
   auto states = decode_states(call.inputs[0], names.size());

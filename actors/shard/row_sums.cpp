@@ -39,7 +39,7 @@ void RowSums::add(const GradientRows& gradient) {
   ++added_;
 }
 
-// Those that are not there yet; none of them, if there is no memory for all.
+// Makes the rows that are not there yet; if there is no memory for all of them, none.
 void RowSums::make_rows(std::span<const std::int64_t> indices, const TensorType& row) {
   try {
     for (const auto index : indices)

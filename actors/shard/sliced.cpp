@@ -28,7 +28,7 @@ void expect_elements(const Node& node, const Tensor& tensor, std::int64_t elemen
                                        node.op->name, elements, tensor.describe()));
 }
 
-// A variable whose graph is another one than that which has cut the slices.
+// Throws invalid_argument if the slices were cut for a variable of another size, in another graph.
 void expect_variable(const Node& node, const ShardVariable& variable, const std::string& name,
                      std::int64_t elements) {
   if (variable.state.value.elements() != elements)
@@ -68,7 +68,7 @@ StateResult count_not_finite(ShardState& shard, StateCall& call) {
   return Outputs{Tensor::of<std::int64_t>({std::ssize(counts)}, counts)};
 }
 
-// An update that is to be repeated would change slots twice.
+// Throws aborted unless the slots are as after this step: repeating an update would change slots twice.
 void expect_step(const Node& node, const ShardVariable& variable, const std::string& name,
                  std::int64_t step) {
   if (variable.slots_step == -1 || variable.slots_step == step) return;
@@ -78,7 +78,7 @@ void expect_step(const Node& node, const ShardVariable& variable, const std::str
                           node.name, node.op->name, name, variable.slots_step, step));
 }
 
-// Leaves the variable the slots of the slice alone, new ones if it has none of the optimizer's.
+// Reduces the variable's slots to those of the slice. Makes new slots if it has none of this optimizer.
 void keep_slice(const BoundOptimizer& optimizer, ShardVariable& variable, const SlotSlice& slice) {
   std::vector<Tensor> slots;
   const bool known = variable.slots_of == optimizer.optimizer.name();
@@ -120,7 +120,7 @@ Tensor updated(const ShardState& shard, const BoundOptimizer& optimizer, ShardVa
   return part.value;
 }
 
-// One node's work, on the slices of its variables.
+// The work of one UpdateSlices node, on the slices of its variables.
 class Update {
  public:
   Update(ShardState& shard, StateCall& call)
@@ -152,7 +152,7 @@ class Update {
   }
 
  private:
-  // Before anything changes.
+  // Throws what can go wrong, before anything changes.
   void check(const Tensor& not_finite) {
     expect_elements(node_, gradients_, sliced_.elements_of_rank(rank_));
     expect_elements(node_, not_finite, std::ssize(sliced_.variables));
@@ -236,7 +236,7 @@ StateResult assign_slices(ShardState& shard, StateCall& call) {
   return Outputs{};
 }
 
-// A rank that was lost has no slots of the training any more.
+// Throws aborted: a rank that was lost and came back no longer has the slots.
 [[noreturn]] void slots_are_gone(const Node& node, const std::string& name, const std::string& what) {
   throw Error(Code::aborted, fmt::format("node '{}' ({}): the slots of '{}' are gone: {}", node.name,
                                          node.op->name, name, what));
@@ -267,26 +267,31 @@ StateResult read_slot_slices(ShardState& shard, StateCall& call) {
   return Outputs{encode_states(states)};
 }
 
-// Where this task has no more than a slice, the slots start anew on all.
+// The slots of a rank's slices. None for a variable of whose slots this task has only a slice: they
+// start anew on all ranks.
+Tensor slots_for_rank(ShardState& shard, const SlicedVariables& sliced, int rank) {
+  std::vector<CopiedState> states;
+  for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
+    const ShardVariable& variable = shard.initialized(sliced.variables[i]);
+    const SlotSlice slice = slice_of(sliced, i, rank);
+    SentSlots sent{.slots_of = {}, .slice = slice, .slots = {}};
+    if (slice.count > 0 && !variable.slots_of.empty() && !variable.slice)
+      sent = {variable.slots_of, slice, cut_slots(variable.state.slots, slice)};
+    states.push_back(encoded(std::move(sent)));
+  }
+  return encode_states(states);
+}
+
 StateResult divide_slots(ShardState& shard, StateCall& call) {
   const SlicedVariables sliced = sliced_variables(*call.node);
   std::vector<Tensor> parts;
   std::vector<std::int64_t> sizes;
-  for (int rank = 0; rank < sliced.ranks; ++rank) {
-    std::vector<CopiedState> states;
-    for (std::size_t i = 0; i < sliced.variables.size(); ++i) {
-      const ShardVariable& variable = shard.initialized(sliced.variables[i]);
-      const SlotSlice slice = slice_of(sliced, i, rank);
-      SentSlots sent{.slots_of = {}, .slice = slice, .slots = {}};
-      if (slice.count > 0 && !variable.slots_of.empty() && !variable.slice)
-        sent = {variable.slots_of, slice, cut_slots(variable.state.slots, slice)};
-      states.push_back(encoded(std::move(sent)));
-    }
-    parts.push_back(encode_states(states));
-    sizes.push_back(parts.back().elements());
-  }
   std::int64_t all = 0;
-  for (const auto size : sizes) all += size;
+  for (int rank = 0; rank < sliced.ranks; ++rank) {
+    parts.push_back(slots_for_rank(shard, sliced, rank));
+    sizes.push_back(parts.back().elements());
+    all += sizes.back();
+  }
   Tensor bytes = Tensor::allocate(DType::uint8, {all});
   std::int64_t first = 0;
   for (const Tensor& part : parts) {

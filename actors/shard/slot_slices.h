@@ -23,11 +23,12 @@ struct SlotSlice {
 // Whether a slot is "step", which is no tensor of the variable's elements.
 inline bool is_count_of_updates(const Tensor& slot) { return slot.dtype() == DType::int64; }
 
-// Copies `count` elements. REQUIRES: one dtype, on the host, and that both have them.
+// Copies `count` elements. REQUIRES: both tensors are on the host, have the same dtype, and have these
+// elements.
 void copy_elements(Tensor& to, std::int64_t to_first, const Tensor& from, std::int64_t from_first,
                    std::int64_t count);
-// Some elements, of one dimension: a copy, unless they are all. REQUIRES: a tensor on the host that has
-// them.
+// The elements of the slice, [count]: a copy, unless they are all elements. REQUIRES: a tensor on the
+// host that has them.
 Tensor elements_of(const Tensor& all, const SlotSlice& slice);
 // The slices of whole slots; the slot "step", an int64, stays as it is. On the host.
 std::vector<Tensor> cut_slots(std::span<const Tensor> slots, const SlotSlice& slice);

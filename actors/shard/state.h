@@ -14,6 +14,7 @@
 #include "actors/checkpoint/files/file_writer.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/wait_reports.h"
 #include "actors/shard/applied_updates.h"
 #include "actors/shard/conditional.h"
 #include "actors/shard/slot_slices.h"
@@ -54,7 +55,7 @@ struct ShardVariable {
   const Node* accumulate = nullptr;
   const BoundOptimizer* optimizer = nullptr;
   std::shared_ptr<const Executable> keeps_node;
-  std::int64_t waiting_ticks = 0;
+  std::int64_t waiting_ticks = 0;  // looks of the shard
 };
 
 struct ShardState {
@@ -66,6 +67,7 @@ struct ShardState {
   std::map<std::string, ConditionalState, std::less<>> conditional;
   // What is to be written into a folder of checkpoints, from SnapshotVariables to WriteSnapshot.
   std::map<std::string, std::vector<SavedTensor>, std::less<>> snapshots;
+  WaitReports gradient_reports;  // of variables that wait for gradients
 
   // The variable of that name, null if it has no value.
   ShardVariable* find(const std::string& name);
@@ -118,7 +120,7 @@ Tensor add_tensors(const ShardState& shard, Device& device, std::vector<Tensor> 
 Tensor computed(const ShardState& shard, Device& device, std::string_view op, const std::string& name,
                 Attrs attrs, std::vector<Tensor> inputs);
 // For takers of conditional accumulators: drop those of a step that has ended; drop all, with the
-// accumulators; log those that have waited for a whole interval of the shard's reports.
+// accumulators; log those that wait since the shard looked last.
 void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
@@ -145,7 +147,7 @@ void put_restored(ShardState& shard, TensorsLoaded& loaded);
 // Repeats the announcements to a coordinator whose connection was lost: without a lost one its barrier
 // would wait for ever. It ignores repeated ones.
 void announce_again(const ShardState& shard, TaskId coordinator);
-// Names the replicas for which a variable has waited a whole interval of the shard's reports.
+// Names the replicas for which a variable waits since the shard looked last.
 void report_waiting_gradients(ShardState& shard);
 
 }  // namespace actorflow

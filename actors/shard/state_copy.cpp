@@ -12,7 +12,7 @@ constexpr std::int64_t most_slots = 1 << 10, longest_dim = std::int64_t{1} << 40
 
 std::size_t padded(std::size_t bytes) { return (bytes + word - 1) / word * word; }
 
-// Writes to memory, or, without memory, counts.
+// Writes to memory; without memory it only counts the bytes.
 class Writer {
  public:
   explicit Writer(std::byte* to) : to_(to) {}

@@ -136,29 +136,34 @@ StateResult gradient_counts(ShardState& shard, StateCall& call) {
   return std::vector{Tensor::of<std::int64_t>({replicas, gradient_count_fields}, values)};
 }
 
-// How many gradients there are, and whose are not.
-std::string describe_waiting(const std::string& name, const ShardVariable& variable) {
+// Whose gradients are not there.
+std::string missing_replicas(const ShardVariable& variable) {
   std::string missing;
   for (int replica = 0; replica < attr<std::int64_t>(*variable.accumulate, "total_num_replicas");
        ++replica)
     if (!variable.accumulator.has(replica)) missing += fmt::format(" {}", replica);
-  return fmt::format(
-      "variable '{}' has {} of {} gradients for the step after {}; waiting for replicas{}", name,
-      variable.accumulator.size(), attr<std::int64_t>(*variable.accumulate, "replicas_to_aggregate"),
-      variable.accumulator.global_step(), missing);
+  return missing;
 }
 
 }  // namespace
 
 void report_waiting_gradients(ShardState& shard) {
-  std::string first;
+  const std::string* name = nullptr;
+  const ShardVariable* first = nullptr;
   int waiting = 0;
-  for (auto& [name, variable] : shard.variables)
-    if (variable.accumulator.size() > 0 && ++variable.waiting_ticks >= 2 && ++waiting == 1)
-      first = describe_waiting(name, variable);
-  if (waiting == 0) return;
-  spdlog::warn("{}: {}{}", shard.task->self.name.to_string(), first,
-               waiting == 1 ? "" : fmt::format("; {} other variables wait, too", waiting - 1));
+  for (auto& [each, variable] : shard.variables) {
+    if (variable.accumulator.size() == 0 || ++variable.waiting_ticks < 2 || ++waiting > 1) continue;
+    name = &each;
+    first = &variable;
+  }
+  if (!first) return;
+  const std::string missing = missing_replicas(*first);
+  if (!shard.gradient_reports.is_due(missing, shard.task->clock->now())) return;
+  spdlog::warn(
+      "{}: variable '{}' has {} of {} gradients for the step after {}; waiting for replicas{}{}",
+      shard.task->self.name.to_string(), *name, first->accumulator.size(),
+      attr<std::int64_t>(*first->accumulate, "replicas_to_aggregate"), first->accumulator.global_step(),
+      missing, waiting == 1 ? "" : fmt::format("; {} other variables wait, too", waiting - 1));
 }
 
 void announce_again(const ShardState& shard, TaskId coordinator) {

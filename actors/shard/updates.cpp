@@ -73,8 +73,8 @@ StateResult count_step(ShardState& shard, StateCall& call) {
   return after;
 }
 
-// A global step that has lost its counts was given a value by a chief, of a new epoch: serials that
-// begin with it are later than all that other variables may remember.
+// A global step without counts was given its value by the chief of a new epoch. Serials that begin with
+// that value are later than any that other variables may remember.
 StateResult next_serial(ShardState& shard, StateCall& call) {
   const auto first = static_cast<std::int64_t>(shard.epoch) << 32;
   auto& applied = shard.initialized(variable_of(*call.node)).applied;
@@ -90,7 +90,7 @@ StateResult staleness(ShardState& shard, StateCall& call) {
       Tensor::of<std::int64_t>({staleness_buckets}, {seen.histogram.begin(), seen.histogram.end()})};
 }
 
-// Gives the state the slots that the optimizer starts with, and returns those that it had.
+// Gives the variable the optimizer's initial slots, and returns the slots that it had.
 std::vector<Tensor> new_slots(const BoundOptimizer& optimizer, ShardVariable& variable) {
   VariableState made{variable.state.value, {}};
   make_slots(optimizer, made, device_of(variable));
@@ -103,7 +103,7 @@ std::size_t bytes_of(const ShardVariable& variable) {
   return bytes;
 }
 
-// What the variables hold, for an update that finds no memory.
+// The sizes of what the variables hold, for the error of an update that finds no memory.
 std::string holdings(const ShardState& shard) {
   std::size_t bytes = 0, most = 0;
   std::string_view largest;
@@ -120,7 +120,7 @@ std::string holdings(const ShardState& shard) {
 
 }  // namespace
 
-// Warnings become rare: a model that is lost gives one in each step.
+// Warnings become ever rarer, since a model that has diverged gives one in each step.
 bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
                std::int64_t elements) {
   if (bad == 0) return true;

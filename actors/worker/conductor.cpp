@@ -96,7 +96,7 @@ void Conductor::fail_step(Status status) {
 void Conductor::finish() {
   if (!status_.ok()) release_step(*task_, {step_, status_});
   // The worker first: when the client hears of the end and starts its next step, this conductor is free.
-  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_, status_.ok()});
   StepDone message{step_, status_, {}};
   if (status_.ok()) message.retvals = std::move(retvals_);
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());

@@ -231,7 +231,7 @@ void Lane::finish() {
   self_->unpin();
   look_at_costs();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.
-  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_});
+  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_, status_.ok()});
   StepDone message{step_, std::move(status_), std::move(retvals_)};
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
   tell(*task_, master_, std::move(message));

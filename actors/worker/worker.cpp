@@ -17,6 +17,8 @@ Point lost_tensors("tensors lost between two tasks, and their master told");
 
 Point undelivered("a message that a link could not carry");
 
+Point begun_ahead("a step begun before it was asked for");
+
 }  // namespace
 
 caf::behavior Worker::behavior() {
@@ -32,6 +34,7 @@ caf::behavior Worker::behavior() {
         tell(*task_, from.task, TaskStatus{message.request, own_devices(*task_)});
       },
       [this](const LaneIdle& message) { on_idle(message); },
+      [this](const UpdatesMade& message) { on_updates(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const Unclaimed& message) { on_unclaimed(message); },
       [this](const Census& census) {
@@ -74,6 +77,7 @@ void Worker::on_run(const Sender& from, RunGraph& message) {
   const StepId step = message.step;
   // Whoever asked first gets the answer.
   if (running_.contains(step) || ended_.contains(step)) return;
+  announced_.erase(step);
   if (aborted_early_.contains(step))
     return refuse_step(from, step, {Code::aborted, "the step was aborted before it began"});
   const auto found = graphs_.find(message.handle);
@@ -90,7 +94,9 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
   const caf::actor runner = std::move(graph.free_runners.back());
   graph.free_runners.pop_back();
   const auto entry =
-      running_.insert_or_assign(message.step, Running{runner, from, message.handle, graph.executable})
+      running_
+          .insert_or_assign(message.step, Running{runner, from, message.handle, graph.executable,
+                                                  message.epoch, message.next == NextStep::begun})
           .first;
   try {
     caf::anon_send(runner, StartStep{message.step, from.task, message.epoch, std::move(message.args),
@@ -99,6 +105,7 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
     running_.erase(entry);
     throw;
   }
+  if (message.next == NextStep::announced) announced_.insert_or_assign(message.step + 1, from);
 }
 
 // Lazy, or its first step would be computed where it was spawned: on the network's thread.
@@ -124,7 +131,12 @@ void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
 void Worker::on_abort(const AbortStep& message) {
   const GiveUp give_up{message.step, message.reason};
   release_step(*task_, give_up);
-  if (const auto found = running_.find(message.step); found != running_.end()) {
+  announced_.erase(message.step);
+  if (const auto next = next_.find(message.step); next != next_.end()) {
+    const Sender master = next->second.master;
+    next_.erase(next);
+    refuse_step(master, message.step, message.reason);
+  } else if (const auto found = running_.find(message.step); found != running_.end()) {
     found->second.executable->given_up().add(message.step);
     caf::anon_send(found->second.runner, give_up);
   } else if (!ended_.contains(message.step))
@@ -157,13 +169,44 @@ void Worker::on_idle(const LaneIdle& message) {
     last.push_back(message.step);
     if (last.size() > most_steps) last.pop_front();
   }
+  const Running before = std::move(found->second);
   running_.erase(found);
   ended_.add(message.step);
+  if (before.goes_on && message.ok) prepare(message.step + 1, before);
 }
+
+void Worker::prepare(StepId step, const Running& before) {
+  if (aborted_early_.contains(step))
+    return refuse_step(before.master, step, {Code::aborted, "the step was aborted before it began"});
+  next_.insert_or_assign(step, Next{before.master, before.graph, before.epoch});
+  caf::anon_send(task_->shard, AwaitUpdates{step, before.executable});
+}
+
+// Unless it was aborted meanwhile.
+void Worker::on_updates(const UpdatesMade& message) {
+  const auto found = next_.find(message.step);
+  if (found == next_.end()) return;
+  if (!message.status.ok()) return on_abort({message.step, message.status});
+  const Next next = found->second;
+  const auto graph = graphs_.find(next.graph);
+  if (graph == graphs_.end())
+    return on_abort({message.step, {Code::aborted, "the step's master has given up its graph"}});
+  begun_ahead.hit();
+  RunGraph again{next.graph, message.step, next.epoch, {}, false, NextStep::begun};
+  run(next.master, graph->second, again);
+  next_.erase(message.step);
+}
+
+void Worker::refuse(const UpdatesMade& message, Status why) { on_abort({message.step, std::move(why)}); }
 
 void Worker::on_peer_lost(const PeerLost& message) {
   for (const auto& [step, running] : running_)
     if (message.concerns(running.master)) on_abort({step, message.reason});
+  for (auto next = next_.begin(); next != next_.end();) {
+    const auto& [step, entry] = *next++;
+    if (message.concerns(entry.master)) on_abort({step, message.reason});
+  }
+  std::erase_if(announced_, [&message](const auto& entry) { return message.concerns(entry.second); });
   std::erase_if(graphs_,
                 [&message](const auto& entry) { return message.concerns(entry.second.master); });
   report_lost_tensors(message);
@@ -189,7 +232,7 @@ void Worker::report_lost_tensors(const PeerLost& message) {
 
 void Worker::on_unclaimed(const Unclaimed& message) {
   for (const StepId step : message.steps)
-    if (!running_.contains(step))
+    if (!running_.contains(step) && !announced_.contains(step))
       caf::anon_send(task_->rendezvous, GiveUp{step, {Code::aborted, "no master runs the step here"}});
 }
 

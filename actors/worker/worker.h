@@ -18,6 +18,10 @@ namespace actorflow {
 // Any number of steps of a graph run at once, each on a free runner: a lane, or a conductor of node
 // actors. When a task is lost, the steps and graphs of its master are dropped. A repeated request is
 // carried out once: graphs are identified by (master, request), steps by their id.
+//
+// Where a master says so, a step that has ended without an error is followed by the next one as soon as
+// the shard has made its updates, so that what that sends comes with the end of the first. The master,
+// which has asked for it once for all, gets an answer for each.
 class Worker {
  public:
   Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -25,6 +29,7 @@ class Worker {
   caf::behavior behavior();
   void refuse(const Sender& from, const RegisterGraph& message, const Status& why);
   void refuse(const Sender& from, const RunGraph& message, Status why);
+  void refuse(const UpdatesMade& message, Status why);
 
  private:
   struct Registered {
@@ -40,6 +45,14 @@ class Worker {
     Sender master;
     std::uint64_t graph = 0;
     std::shared_ptr<const Executable> executable{};
+    FencingEpoch epoch = 0;
+    bool goes_on = false;  // the next step follows
+  };
+  // A step that begins when the updates of the one before have been made.
+  struct Next {
+    Sender master;
+    std::uint64_t graph = 0;
+    FencingEpoch epoch = 0;
   };
 
   void on_register(const Sender& from, RegisterGraph& message);
@@ -53,6 +66,8 @@ class Worker {
   void on_undelivered(const Sender& from, Undelivered& message);
   void on_unclaimed(const Unclaimed& message);
   void on_idle(const LaneIdle& message);
+  void prepare(StepId step, const Running& before);
+  void on_updates(const UpdatesMade& message);
   void on_peer_lost(const PeerLost& message);
   void report_lost_tensors(const PeerLost& message);
 
@@ -60,6 +75,8 @@ class Worker {
   TaskRef task_;
   std::map<std::uint64_t, Registered> graphs_;
   std::map<StepId, Running> running_;
+  std::map<StepId, Next> next_;
+  std::map<StepId, Sender> announced_;  // steps that are to come, and their masters
   RecentSteps ended_{1024};
   RecentSteps aborted_early_{1024};  // aborted before their RunGraph
 };

@@ -1,6 +1,5 @@
 #include "dataflow/train/replica_training.h"
 
-#include <map>
 #include <set>
 
 #include "dataflow/cluster/device_name.h"
@@ -24,9 +23,9 @@ std::string task_of(const std::string& device) {
   return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
 }
 
-// The updates as what the task of the global step waits for. Where they are on many tasks the replica
-// hears of them first and tells it once: it would hear from every task for every replica, and is the
-// first to be busy all the time when there are many.
+// What the task of the global step waits for, so that a step counts after its updates. With updates on
+// many tasks these report to the replica, which reports once: otherwise every task would report to that
+// one task for every replica, and with many replicas it is the first to be busy all the time.
 std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
   constexpr std::size_t few = 2;
   std::set<std::string> tasks;
@@ -60,12 +59,26 @@ Output count_gradients(const Training& t, const Variable& variable, const std::s
   });
 }
 
+// A number that goes to other tasks with the gradients. It leaves with the first of them, which are
+// those of the last variables; at the beginning of a step it would wake each task once more.
+Output with_gradients(const Training& t, const Output& number, std::string_view name) {
+  const GradientInputs first(t.updates.back().gradient);
+  return t.graph.on(host_of(t.worker), [&] {
+    return t.graph.after({first.outputs[0]},
+                         [&] { return t.graph.add(identity_op(), {number}, {}, name); });
+  });
+}
+
 // Each update carries the serial of its step, by which it is known when a step is made again after a
-// failure: a constant on each task, so that feeding it costs no message.
+// failure: a constant of the replica's, sent with the gradients. If each task were fed its own, none
+// could begin a step before the client asks for it.
 class AsynchronousTraining {
  public:
   explicit AsynchronousTraining(const Training& t)
-      : t_(t), name_(serial_on(t.global_step.device()).name()) {}
+      : t_(t),
+        serial_(
+            t.graph.on(host_of(t.worker), [&] { return t.graph.constant(std::int64_t{-1}, "serial"); })),
+        sent_serial_(with_gradients(t, serial_, "sent_serial")) {}
 
   TrainOp add() {
     std::vector<Output> applied, counts;
@@ -75,11 +88,10 @@ class AsynchronousTraining {
     }
     TrainOp train;
     train.step = t_.graph.after(gathered(t_, applied), [&] {
-      return on_global_step(count_step_op(),
-                            {t_.global_step.value(), serial_on(t_.global_step.device())}, "count_step");
+      return on_global_step(count_step_op(), {t_.global_step.value(), sent_serial_}, "count_step");
     });
     train.local_step = t_.global_step;
-    for (const auto& [device, serial] : serials_) train.serials.push_back(serial);
+    train.serials = {serial_};
     train.next_serial = on_global_step(next_serial_op(), {}, "next_serial");
     train.gradient_counts = std::move(counts);
     train.step_counts = count_gradients(t_, t_.global_step, "step_counts");
@@ -91,7 +103,7 @@ class AsynchronousTraining {
     const std::string device = update.variable.device();  // a copy: the graph grows
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
-    all.insert(inputs.sparse ? all.begin() : all.end(), serial_on(device));
+    all.insert(inputs.sparse ? all.begin() : all.end(), sent_serial_);
     if (t_.learning_rate) all.push_back(t_.learning_rate);
     Attrs attrs = update_attrs(t_, update.variable);
     attrs.merge(serial_attrs());
@@ -108,24 +120,16 @@ class AsynchronousTraining {
                        [&] { return t_.graph.add(op, inputs, std::move(attrs), name); });
   }
 
-  Output serial_on(const std::string& device) {
-    Output& serial = serials_[device];
-    if (!serial)
-      serial =
-          t_.graph.on(host_of(device), [&] { return t_.graph.constant(std::int64_t{-1}, "serial"); });
-    return serial;
-  }
-
   Attrs serial_attrs() const {
-    return {{"replica", std::int64_t{t_.replication.replica}}, {"train_op", name_}};
+    return {{"replica", std::int64_t{t_.replication.replica}}, {"train_op", serial_.name()}};
   }
 
   const Training& t_;
-  std::map<std::string, Output> serials_;  // by device
-  std::string name_;
+  Output serial_, sent_serial_;
 };
 
-// What holds a replica back that is too far ahead: its clock moves after the step has been counted.
+// Bounded staleness: holds back a replica that is too far ahead. The replica's clock moves after its
+// step has been counted.
 class ReplicaClock {
  public:
   ReplicaClock(const Training& t, const BoundedStaleness& strategy)
@@ -176,13 +180,14 @@ class SynchronousTraining {
         local_serial_(local_variable(t, "local_serial")) {}
 
   TrainOp add() {
+    contribution_ = {with_gradients(t_, local_step_, "sent_step"),
+                     with_gradients(t_, local_serial_, "sent_serial")};
     std::vector<Output> accumulated, counts;
     for (const auto& update : t_.updates) {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const Output token =
-        take_token(gathered(t_, accumulated), {local_step_, local_serial_}, "take_token");
+    const Output token = take_token(gathered(t_, accumulated), contribution_, "take_token");
     const Output advanced = move_to(token);
     const Output after = t_.graph.on(t_.worker, [&] {
       return t_.graph.after({advanced},
@@ -206,7 +211,7 @@ class SynchronousTraining {
     attrs["global_step"] = t_.global_step.name();
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
-    all.insert(inputs.sparse ? all.begin() : all.end(), {local_step_, local_serial_});
+    all.insert(inputs.sparse ? all.begin() : all.end(), contribution_.begin(), contribution_.end());
     if (t_.learning_rate) all.push_back(t_.learning_rate);
     const OpDef& op = inputs.sparse ? accumulate_sparse_gradient_op() : accumulate_gradient_op();
     return t_.graph.on(update.variable.device(), [&] {
@@ -257,6 +262,7 @@ class SynchronousTraining {
   const Training& t_;
   const Synchronous& strategy_;
   Variable local_step_, local_serial_;
+  std::vector<Output> contribution_;  // the values of both, as they are sent
 };
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace actorflow {
 namespace {
 
-// However large a manifest is: each of its words is read a few times at most. A list of elements without
-// bytes counts too, which a few bytes could make endless.
+// Limits that grow with the manifest, each of whose words is read a few times at most. They also count
+// the elements of lists that take no bytes, which a few bytes could otherwise make endless.
 capnp::ReaderOptions limits_for(kj::ArrayPtr<const capnp::word> words) {
   return {8 * words.size() + 1024, 64};
 }

@@ -38,8 +38,8 @@ struct Manifest {
   std::int64_t global_step = 0;
   std::int64_t saved_at_s = 0;  // since 1970
   std::uint64_t block_bytes = std::uint64_t{1} << 20;
-  // Every variable, with its slots, has had the updates of the steps up to global_step and no others. Not known
-  // where training is asynchronous.
+  // Whether every variable, with its slots, has had exactly the updates of the steps up to global_step.
+  // False where that is not known: in asynchronous training.
   bool one_step = false;
   std::vector<File> files;
   std::vector<Entry> tensors;

@@ -99,7 +99,7 @@ void write_node(const Node& node, TensorWriter& tensors, wire::Node::Builder to)
   }
 }
 
-// A graph that has more is no graph.
+// Reading stops after this many mistakes: such bytes are no graph.
 constexpr int max_mistakes = 1000;
 
 // Collects mistakes, one per line, that begin with the node's name.
@@ -171,7 +171,8 @@ class GraphReader {
   }
 
   static bool renumber(NodeId& reference, NodeId id, const std::vector<NodeId>& new_ids) {
-    if (reference < 0 || reference >= id) return true;  // a mistake of its own: left for infer_graph
+    if (reference < 0 || reference >= id)
+      return true;  // a mistake in itself, which infer_graph() reports
     reference = new_ids[static_cast<std::size_t>(reference)];
     return reference >= 0;
   }

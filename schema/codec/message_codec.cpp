@@ -1,5 +1,7 @@
 #include "schema/codec/message_codec.h"
 
+#include <algorithm>
+
 #include "dataflow/graph/subgraph.h"
 #include "schema/codec/graph_codec.h"
 #include "schema/codec/text.h"
@@ -56,6 +58,7 @@ struct MessageWriter {
     body.setEpoch(message.epoch);
     write_slots(message.args, tensors, body.initArgs(static_cast<unsigned>(message.args.size())));
     body.setTrace(message.trace);
+    body.setNext(static_cast<wire::NextStep>(message.next));
   }
   void operator()(const StepDone& message) {
     auto body = to.initStepDone();
@@ -129,6 +132,12 @@ Undelivered::What read_what(wire::Undeliverable from) {
                          std::to_string(static_cast<unsigned>(from)));
 }
 
+NextStep read_next(wire::NextStep from) {
+  if (from <= wire::NextStep::BEGUN) return static_cast<NextStep>(from);
+  throw invalid_argument("a RunGraph with a next step of unknown kind " +
+                         std::to_string(static_cast<unsigned>(from)));
+}
+
 ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body) {
   return {.to = to_string(body.getTo()),
           .from = to_string(body.getFrom()),
@@ -146,6 +155,9 @@ ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body, Tenso
   return message;
 }
 
+// The bytes of the message's text as write_status() writes it, apart from a note that it was cut.
+std::size_t text_bytes(const Status& status) { return std::min(status.message.size(), max_text_bytes); }
+
 std::size_t estimated_bytes(const std::vector<Slot>& slots) {
   std::size_t bytes = 0;
   for (const auto& slot : slots) bytes += 64 + slot.second.size_bytes();
@@ -154,7 +166,7 @@ std::size_t estimated_bytes(const std::vector<Slot>& slots) {
 
 std::size_t estimated_bytes(const GraphDef& graph);
 
-// What an attribute takes beside what every node does.
+// The estimated bytes of an attribute, beyond what every node takes.
 struct AttrBytes {
   std::size_t operator()(const Tensor& value) const { return value.size_bytes(); }
   std::size_t operator()(const std::string& value) const { return value.size(); }
@@ -237,8 +249,9 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
       return DeregisterGraph{from.getDeregisterGraph()};
     case wire::Envelope::RUN_GRAPH: {
       const auto body = from.getRunGraph();
-      return RunGraph{body.getHandle(), body.getStep(), body.getEpoch(),
-                      read_slots(body.getArgs(), tensors), body.getTrace()};
+      return RunGraph{body.getHandle(), body.getStep(),
+                      body.getEpoch(),  read_slots(body.getArgs(), tensors),
+                      body.getTrace(),  read_next(body.getNext())};
     }
     case wire::Envelope::STEP_DONE: {
       const auto body = from.getStepDone();
@@ -319,16 +332,19 @@ std::size_t estimated_bytes(const Message& message) {
   constexpr std::size_t small = 128;
   if (const auto* run = std::get_if<RunGraph>(&message)) return small + estimated_bytes(run->args);
   if (const auto* done = std::get_if<StepDone>(&message))
-    return small + done->status.message.size() + estimated_bytes(done->retvals) +
+    return small + text_bytes(done->status) + estimated_bytes(done->retvals) +
            256 * done->trace.nodes.size();
   if (const auto* delivery = std::get_if<TensorDelivery>(&message))
     return small + delivery->tensor.size_bytes();
   if (const auto* graph = std::get_if<RegisterGraph>(&message)) return estimated_bytes(graph->graph);
   if (const auto* registered = std::get_if<GraphRegistered>(&message))
-    return small + registered->status.message.size();
+    return small + text_bytes(registered->status);
   if (const auto* said = std::get_if<ActorMessage>(&message))
-    return small + said->to.size() + said->from.size() + said->type.size() +
-           said->status.message.size() + said->content.size_bytes() + said->payload.size_bytes();
+    return small + said->to.size() + said->from.size() + said->type.size() + text_bytes(said->status) +
+           said->content.size_bytes() + said->payload.size_bytes();
+  if (const auto* abort = std::get_if<AbortStep>(&message)) return small + text_bytes(abort->reason);
+  if (const auto* lost = std::get_if<Undelivered>(&message)) return small + text_bytes(lost->reason);
+  if (const auto* over = std::get_if<Shutdown>(&message)) return small + over->reason.size();
   return small;
 }
 

@@ -23,9 +23,9 @@ void write_message(const Message& message, TensorWriter& tensors, wire::Envelope
 // Throws invalid_argument for a message that is not understood.
 Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops);
 
-// The replacement of a message that cannot be sent, or that arrived and cannot be accepted. Needs only
-// the kind and number of the message, which a writer sets first. None for messages for which nobody
-// waits, or that are never large.
+// The replacement of a message that cannot be sent, or that has arrived and cannot be accepted. It needs
+// only the kind and the number of the message, which writers set first. None for a message that nobody
+// waits for or that is never large.
 std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason);
 
 // The approximate size of the message, for batching.

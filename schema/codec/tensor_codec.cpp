@@ -103,7 +103,8 @@ void TensorWriter::write_inline(const Tensor& tensor, wire::Tensor::Builder to) 
   }
   const std::size_t bytes = tensor.size_bytes();
   const capnp::Data::Reader data(static_cast<const kj::byte*>(tensor.data()), bytes);
-  // A segment is whole words: the bytes behind a shorter end are not ours to send.
+  // A segment consists of whole words: where the bytes end within a word, the rest of that word is not
+  // ours to send.
   const bool whole_words = bytes % sizeof(capnp::word) == 0;
   if (bytes < min_referenced_bytes || !whole_words || references_ == max_references) {
     to.setData(data);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 // What an unclaimed transfer costs beside its bytes, so that many tiny ones are limited too.
 constexpr std::size_t overhead_bytes = 4096;
-// Refused transfers that nobody has asked for. Who sends more of them breaks his connection.
+// The most refused transfers that no message has claimed. A peer that sends more of them loses its
+// connection.
 constexpr std::size_t max_refused = 256;
 
 // All chunks of the transfers, one after another.
@@ -30,7 +31,7 @@ class ChunkSender {
   kj::Promise<void> send_next() {
     const Transfer& transfer = transfers_[index_];
     std::size_t size = std::min(chunk_bytes, transfer.size_bytes - offset_);
-    // References are whole words; what is left behind the last one goes as a copy.
+    // References cover whole words; the bytes behind the last whole word are copied.
     const std::size_t words_size = size / sizeof(capnp::word) * sizeof(capnp::word);
     if (words_size > 0) size = words_size;
     auto request = sink_.putRequest();

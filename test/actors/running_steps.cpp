@@ -131,3 +131,130 @@ BOOST_AUTO_TEST_CASE(a_step_ends_when_all_parts_have_whatever_memory_its_failure
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+// The same, with a step that is repeated and whose parts on workers 1 and 2 begin ahead.
+struct RepeatedStep : ThreeWorkers {
+  RepeatedStep() {
+    task->clock = &runtime.clock();
+    for (int i = 0; i < 3; ++i) parts->push_back({TaskId{i}, 1, 1, {}, i > 0});
+    run(the_step);
+  }
+
+  void ask(const StepRequest& request = {}) {
+    reply.reset();
+    MasterReplyFn take = [this](MasterReply answer) { reply = std::move(answer); };
+    steps.start(parts, request, take);
+  }
+  void done(int worker, StepId step, Status status = {}) {
+    StepDone message{step, std::move(status), {}};
+    steps.on_done({TaskId{worker}, 1}, message);
+  }
+  // A step that gets that number.
+  void run(StepId step, const StepRequest& request = {}) {
+    ask(request);
+    for (int i = 0; i < 3; ++i) {
+      BOOST_TEST(!reply.has_value());
+      done(i, step);
+    }
+    BOOST_REQUIRE(reply.has_value());
+    BOOST_TEST(reply->status.ok());
+  }
+  bool any_left() const { return steps.has_session(""); }
+
+  std::shared_ptr<Parts> parts = std::make_shared<Parts>();
+  static constexpr StepId next_step = the_step + 1;
+  const Status failure{Code::internal, "failed"};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(steps_begun_ahead, RepeatedStep)
+
+BOOST_AUTO_TEST_CASE(a_repeated_step_is_the_one_that_has_been_begun) {
+  BOOST_TEST(!any_left());
+  run(the_step);
+  BOOST_TEST(any_left());
+  BOOST_TEST(steps.size() == 0u);  // nobody has asked for it
+  for (StepId step = next_step; step < next_step + 3; ++step) run(step);
+}
+
+BOOST_AUTO_TEST_CASE(what_changes_variables_in_between_ends_what_was_begun) {
+  run(the_step);
+  auto others = std::make_shared<Parts>(Parts{{TaskId{0}, 1, 1, {}}});
+  MasterReplyFn take = [](const MasterReply&) {};
+  StepRequest reading;
+  reading.changes_variables = false;
+  steps.start(others, reading, take);
+  done(0, the_step);
+  run(next_step);
+  take = [](const MasterReply&) {};
+  steps.start(others, {}, take);
+  done(0, the_step);
+  for (int worker = 1; worker < 3; ++worker) {
+    BOOST_TEST(any_left());
+    done(worker, next_step + 1, {Code::aborted, "aborted"});
+  }
+  BOOST_TEST(!any_left());
+  run(the_step);
+}
+
+BOOST_AUTO_TEST_CASE(steps_of_another_epoch_or_with_a_trace_begin_anew) {
+  run(the_step);
+  StepRequest later;
+  later.epoch = 2;
+  run(the_step, later);
+  run(the_step, later);
+  run(next_step, later);
+  later.trace = true;
+  run(the_step, later);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_failed_before_it_was_asked_for_fails_no_client) {
+  run(the_step);
+  done(1, next_step, failure);
+  done(2, next_step, {Code::aborted, "aborted"});
+  BOOST_TEST(!any_left());
+  run(the_step);
+}
+
+// Its part of the next step will not begin; those of the others have begun, or will answer.
+BOOST_AUTO_TEST_CASE(a_step_that_fails_waits_for_no_answer_of_what_does_not_begin) {
+  ask();
+  done(2, the_step);
+  done(1, the_step, failure);
+  done(0, the_step, {Code::aborted, "aborted"});
+  BOOST_REQUIRE(reply.has_value());
+  BOOST_TEST((reply->status.code == Code::internal));
+  BOOST_TEST(any_left());
+  done(2, next_step, {Code::aborted, "aborted"});
+  BOOST_TEST(!any_left());
+}
+
+BOOST_AUTO_TEST_CASE(the_loss_of_a_task_ends_what_it_has_begun) {
+  run(the_step);
+  steps.on_peer_lost({TaskId{1}, 1, {Code::unavailable, "gone"}});
+  BOOST_TEST(any_left());
+  done(2, next_step, {Code::aborted, "aborted"});
+  BOOST_TEST(!any_left());
+  ask();
+  steps.on_peer_lost({TaskId{2}, 1, {Code::unavailable, "gone"}});
+  done(0, the_step, {Code::aborted, "aborted"});
+  done(1, the_step, {Code::aborted, "aborted"});
+  BOOST_REQUIRE(reply.has_value());
+  BOOST_TEST((reply->status.code == Code::unavailable));
+  BOOST_TEST(!any_left());
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_session_ends_what_was_begun) {
+  run(the_step);
+  steps.abort_session("", {Code::cancelled, "closed"});
+  for (int worker = 1; worker < 3; ++worker) {
+    BOOST_TEST(any_left());
+    done(worker, next_step, {Code::cancelled, "closed"});
+  }
+  BOOST_TEST(!any_left());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -176,6 +176,11 @@ BOOST_AUTO_TEST_CASE(a_graph_arrives_with_all_that_it_says) {
   BOOST_TEST(!received.graph.node(free.edge.node).outputs[0].shape.has_rank());
 }
 
+BOOST_AUTO_TEST_CASE(what_a_task_does_about_the_next_step_arrives) {
+  for (const auto next : {NextStep::unknown, NextStep::announced, NextStep::begun})
+    BOOST_TEST((round_trip_as(RunGraph{5, 9, 0, {}, false, next}).next == next));
+}
+
 BOOST_AUTO_TEST_CASE(the_trace_of_a_step_arrives) {
   BOOST_TEST(round_trip_as(RunGraph{5, 9, 0, {}, true}).trace);
   BOOST_TEST(!round_trip_as(RunGraph{5, 9, 0, {}}).trace);

@@ -15,6 +15,7 @@ enum class PlantedBug {
   checkpoint_in_place,  // a checkpoint's file grows where it will be read
   forgotten_slots,      // the optimizer's slots are not restored
   wrong_batch,          // a replica that recovers begins with the first batch
+  begun_early,          // the next step's parameters are read before this step's updates have been made
   rejoined_late,        // a replica that comes back in a step computes with the values after it
   summed_as_they_came,  // the sum of gradients is in the order of their arrival
   announced_twice,      // an update that is announced twice opens the next step's barrier

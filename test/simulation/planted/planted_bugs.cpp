@@ -128,6 +128,7 @@ BOOST_AUTO_TEST_CASE(finds_opened_early) { check_found(PlantedBug::opened_early,
 FINDS(checkpoint_in_place)
 FINDS(forgotten_slots)
 FINDS(wrong_batch)
+FINDS(begun_early)
 FINDS(rejoined_late)
 FINDS(summed_as_they_came)
 FINDS(announced_twice)
