@@ -86,6 +86,10 @@ RankPlace place_of(const Server& server, const std::vector<std::string>& members
   return places_of(hosts)[static_cast<std::size_t>(rank)];
 }
 
+Entrance& entrance_of(const caf::actor& collectives) {
+  return dynamic_cast<CollectivesActor&>(*caf::actor_cast<caf::abstract_actor*>(collectives)).entrance;
+}
+
 CollectiveCall reduction(CollectiveKind kind, const ReduceOptions& options) {
   return {.kind = kind,
           .reduction = options.reduction,
@@ -105,7 +109,8 @@ struct Communicator::Impl {
         members(members_of(of, given)),
         place(place_of(of, members)),
         runtime(of.runtime()),
-        actor(of.context()->collectives) {
+        actor(of.context()->collectives),
+        entrance(entrance_of(actor)) {
     open();
   }
   Impl(const Impl&) = delete;
@@ -159,29 +164,43 @@ struct Communicator::Impl {
 
   CollectiveHandle begin(CollectiveCall call, const std::string& name, RankInput own) const {
     auto state = std::make_shared<State>(runtime);
-    send(message_of(state, std::move(call), name, std::move(own)));
+    send_call(message_of(state, call_of(std::move(call), name, std::move(own))));
     return CollectiveHandle(std::move(state));
   }
-  // What begin() and the wait give, but this thread takes part in the work.
-  GatheredRows run(CollectiveCall call, const std::string& name, RankInput own) const {
+  // What begin() and the wait give, but this thread takes part in the work, or does all of it.
+  GatheredRows run(CollectiveCall of, const std::string& name, RankInput own) const {
+    GroupCall call = call_of(std::move(of), name, std::move(own));
+    call.waits = true;
+    RankGroup::Glance glance;
+    std::unique_lock inside(entrance.mutex, std::defer_lock);
+    if (entrance.coming == 0 && inside.try_lock() && entrance.inside)
+      glance = entrance.inside->glance(options.group, call);
+    if (glance.sum) return {std::move(*glance.sum), {}};
+    if (inside && !glance.must_call) inside.unlock();
     const auto state = std::make_shared<State>(runtime);
-    auto message = message_of(state, std::move(call), name, std::move(own));
-    message.call.waits = true;
-    state->wait_until(Clock::never, [&] { send(std::move(message)); });
+    CallGroup message = message_of(state, std::move(call));
+    state->wait_until(Clock::never, [&] {
+      if (!inside) return send_call(std::move(message));
+      entrance.inside->call_here(message);
+      inside.unlock();
+    });
     return CollectiveHandle(state).wait_for_rows();
   }
-  CallGroup message_of(std::shared_ptr<State> state, CollectiveCall call, const std::string& name,
-                       RankInput own) const {
+  static GroupCall call_of(CollectiveCall call, const std::string& name, RankInput own) {
     if (call.kind != Kind::barrier && !own.tensor.valid())
       throw invalid_argument("a rank has given no tensor");
-    const std::string key = name.empty() ? std::string(to_string(call.kind)) : name;
-    return {options.group,
-            {.name = key,
-             .call = std::move(call),
-             .own = std::move(own),
-             .reply = [promise = promise_of(std::move(state))](CollectiveResult result) {
-               promise->keep(std::move(result));
-             }}};
+    std::string key = name.empty() ? std::string(to_string(call.kind)) : name;
+    return {.name = std::move(key), .call = std::move(call), .own = std::move(own), .reply = {}};
+  }
+  CallGroup message_of(std::shared_ptr<State> state, GroupCall call) const {
+    call.reply = [promise = promise_of(std::move(state))](CollectiveResult result) {
+      promise->keep(std::move(result));
+    };
+    return {options.group, std::move(call)};
+  }
+  void send_call(CallGroup message) const {
+    ++entrance.coming;
+    send(std::move(message));
   }
 
   Allocator& memory() const { return server.context()->sending_device->allocator(); }
@@ -192,6 +211,7 @@ struct Communicator::Impl {
   const RankPlace place;
   const std::weak_ptr<Runtime> runtime;
   const caf::actor actor;
+  Entrance& entrance;  // the actor's
 };
 
 Tensor CollectiveHandle::wait() const { return wait_for_rows().tensor; }

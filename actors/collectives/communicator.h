@@ -2,8 +2,9 @@
 //
 //   Communicator world(server);                         // all tasks of the cluster
 //   Tensor sum = world.all_reduce(gradient, {.name = "dense/w"});
-//   CollectiveHandle later = world.all_reduce_async(other, {.name = "dense/b", .reduction =
-//   ReduceOp::average}); Tensor mean = later.wait();
+//   const ReduceOptions averaged{.name = "dense/b", .reduction = ReduceOp::average};
+//   CollectiveHandle later = world.all_reduce_async(other, averaged);
+//   Tensor mean = later.wait();
 //
 // A sum has the same bits on every rank, with every algorithm and any number of threads: it is that of
 // ((x0 + x1) + x2) + ... in the order of ranks.
@@ -30,10 +31,10 @@ struct CommunicatorOptions {
   std::vector<std::string> members = {};
   // How long to wait until all ranks have opened it.
   std::chrono::milliseconds timeout{60'000};
-  // Rank 0's counts.
+  // The algorithm of the operations that have several. Rank 0's setting counts.
   Algorithm algorithm = Algorithm::automatic;
-  // How long a call that waits for a small all-reduce of ranks on one machine looks for what the others
-  // bring before it sleeps, at most 10 ms. 0: it sleeps at once. Useful where each rank has a core.
+  // How long a call that waits for a small all-reduce among ranks of one machine polls before it sleeps,
+  // at most 10 ms. 0: it sleeps at once. Polling is useful where each rank has a core.
   std::chrono::microseconds spin{50};
 };
 
@@ -96,8 +97,8 @@ class Communicator {
   // A process set: a group of some of the ranks, in this order, which all of them open.
   Communicator subset(const std::vector<int>& ranks) const;
 
-  // A tensor to give to the operations below, not initialised, in memory that the processes of this
-  // machine share: others are copied there first. Throws what Tensor::allocate() throws.
+  // A tensor for the operations below, not initialised, in memory that the processes of this machine
+  // share. Other tensors are copied there first. Throws what Tensor::allocate() throws.
   Tensor allocate(DType dtype, const Shape& shape) const;
 
   // Results are immutable, too: other ranks may still read them.
@@ -111,7 +112,7 @@ class Communicator {
   // [n_r, ..] -> [n_0 + n_1 + .., ..], one after the other in the order of ranks. Any dtype but string.
   Tensor all_gather(const Tensor& value, const CollectiveOptions& options = {}) const;
   CollectiveHandle all_gather_async(const Tensor& value, const CollectiveOptions& options = {}) const;
-  // The root's value. The others give one of its type, which does not count.
+  // The root's value. Other ranks pass a value of the same type, which is ignored.
   Tensor broadcast(const Tensor& value, int root, const CollectiveOptions& options = {}) const;
   CollectiveHandle broadcast_async(const Tensor& value, int root,
                                    const CollectiveOptions& options = {}) const;

@@ -26,6 +26,7 @@ using test::contribution, test::serial, test::status_of;
 namespace {
 
 constexpr int size = 3;
+constexpr std::chrono::microseconds longest_spin{10'000};
 
 void prepare_nothing(int, ServerOptions&, CommunicatorOptions&) {}
 
@@ -77,6 +78,9 @@ void sum_small_tensors(const Communicator& world, std::atomic<int>& wrong) {
 std::uint64_t times_read() {
   return Point::take_all().at("what another rank shows is read in place of a message");
 }
+std::uint64_t times_at_a_glance() {
+  return Point::take_all().at("a call is made on its own thread from what all ranks show");
+}
 
 }  // namespace
 
@@ -96,6 +100,68 @@ BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
     }
   });
   BOOST_TEST(times_read() > 0u);
+}
+
+// Each call waits.
+BOOST_AUTO_TEST_CASE(calls_go_past_the_actor) {
+  times_at_a_glance();
+  on_ranks(sum_small_tensors,
+           [](int, ServerOptions&, CommunicatorOptions& of_group) { of_group.spin = longest_spin; });
+  BOOST_TEST(times_at_a_glance() > 0u);
+}
+
+// The last rank begins it when the others have tried the next.
+BOOST_AUTO_TEST_CASE(a_call_that_was_begun_before_comes_first) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{100};
+    const Tensor own = contribution<float>(world.rank(), shape, 1);
+    for (int round = 0; round < 20; ++round) {
+      for (int use = 0; use < 10; ++use) world.all_reduce(own, {.name = "x"});
+      const bool is_last = world.rank() == size - 1;
+      if (is_last) world.barrier();
+      const auto begun =
+          world.all_reduce_async(contribution<float>(world.rank(), shape, 2), {.name = "x"});
+      if (!is_last) {
+        const Status next = status_of([&] { world.all_reduce(own, {.name = "x"}); });
+        if (next.code != Code::failed_precondition) ++wrong;
+        world.barrier();
+      }
+      if (!identical(begun.wait(), serial<float>(size, shape, 2))) ++wrong;
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_joins_while_the_others_go_on) {
+  times_at_a_glance();
+  on_ranks(
+      [](const Communicator& world, std::atomic<int>& wrong) {
+        const Shape shape{100};
+        for (int round = 0; round < 5; ++round) {
+          for (int use = 0; use < 30 + 10 * world.rank(); ++use) {
+            const Tensor sum =
+                world.all_reduce(Tensor::of<float>(shape, std::vector<float>(100, 1)), {.name = "x"});
+            int there = 0;
+            for (int rank = 0; rank < size; ++rank) there += use < 30 + 10 * rank ? 1 : 0;
+            for (const float value : sum.values<float>())
+              if (value != static_cast<float>(there)) ++wrong;
+          }
+          if (world.join() != size - 1) ++wrong;
+        }
+      },
+      [](int, ServerOptions&, CommunicatorOptions& of_group) { of_group.spin = longest_spin; });
+  BOOST_TEST(times_at_a_glance() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_leaves_is_named) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Communicator some = world.subset({0, 1, 2});
+    const Tensor own = contribution<float>(world.rank(), {100}, 1);
+    for (int use = 0; use < 100; ++use) some.all_reduce(own, {.name = "x"});
+    if (world.rank() == 1) return;
+    const Status status = status_of([&] { some.all_reduce(own, {.name = "x"}); });
+    if (status.code != Code::failed_precondition || status.message.find("rank 1") == std::string::npos)
+      ++wrong;
+  });
 }
 
 // Without a copy; each goes when its call is over.
@@ -181,34 +247,6 @@ BOOST_AUTO_TEST_CASE(a_rank_without_shared_memory_gets_messages) {
         std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .shared_memory = false});
   });
   BOOST_TEST(times_read() > 0u);
-}
-
-BOOST_AUTO_TEST_CASE(a_page_in_the_name_of_another_rank_is_refused) {
-  using rank_messages::Page;
-  test::Ranks ranks(3);
-  const TaskRef task = ranks.server(0).context();
-  std::vector<TaskId> members;
-  for (int rank = 0; rank < 3; ++rank) members.push_back(task->id_of({"worker", rank}));
-  RankGroup group(RankMail(task, members), "g", {.spin = std::chrono::microseconds(50)});
-  group.open(7, {1, 1, 1});
-  const auto refusal = [&](const Page& page) {
-    return test::error_of([&] {
-      group.take({members[1], 1}, {.to = collectives_name,
-                                   .from = collectives_name,
-                                   .type = message_type<Page>(),
-                                   .request = 7,
-                                   .content = to_payload(page),
-                                   .payload = {},
-                                   .status = {}});
-    });
-  };
-  BOOST_TEST(refusal({{"x", 2}, 1, 1}) == "");
-  BOOST_TEST(refusal({{"x", 2}, 1, 2}) ==
-             "rank 1 (/job:worker/task:1) has sent a page as rank 2 (/job:worker/task:2), expected its "
-             "own rank");
-  BOOST_TEST(refusal({{"x", 2}, 1, 77}) ==
-             "rank 1 (/job:worker/task:1) has sent a page as rank 77, which there is not, expected its "
-             "own rank");
 }
 
 BOOST_AUTO_TEST_CASE(many_names_are_in_flight_together) {

@@ -113,7 +113,7 @@ const typename Form::Stored* elements(Bytes bytes) {
 }
 
 template <class Form>
-void reduce(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
+void reduce(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
             typename Form::Stored* out, std::int64_t begin, std::int64_t end) {
   using T = typename Form::Value;
   std::array<T, block_elements> first_memory, next_memory, sum_memory;  // where a form needs them
@@ -169,7 +169,7 @@ Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator,
   return rounded;
 }
 
-void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
+void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
                      std::span<std::byte> out, Team* team) {
   in_form(call, [&]<class Form>(Form) {
     using Stored = typename Form::Stored;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "dataflow/collectives/agreement.h"
 #include "dataflow/values/tensor.h"
@@ -15,8 +14,8 @@ class Team;
 // Elements without a tensor of their own.
 using Bytes = std::span<const std::byte>;
 
-// What a rank brings, as it travels: multiplied by the factor, and compressed. `values` itself where
-// there is nothing to do.
+// A rank's contribution as it travels: multiplied by the factor, and compressed. `values` itself if
+// neither is needed.
 Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team);
 
 // out[i] = ((parts[0][i] + parts[1][i]) + parts[2][i]) + ..., or what call.reduction is instead of the
@@ -24,10 +23,10 @@ Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator,
 // parts are to come) an average's division and the factor follow. The parts and `out` are as they
 // travel. The bits do not depend on the team. REQUIRES: all of one size, of a dtype that check_call()
 // accepts; `out` overlaps no part.
-void reduce_in_order(const CollectiveCall& call, const std::vector<Bytes>& parts, int ranks,
+void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
                      std::span<std::byte> out, Team* team);
 
-// What has travelled compressed, as float32 again. REQUIRES: twice as many bytes in `out`.
+// Expands compressed numbers to float32. REQUIRES: twice as many bytes in `out`.
 void expand(Bytes compressed, std::span<std::byte> out, Team* team);
 
 }  // namespace actorflow

@@ -64,6 +64,7 @@ void Board::add_page(int rank, const Tensor& page) {
 }
 
 void Board::enter(std::uint64_t use) {
+  if (use == use_) return;
   use_ = use;
   has_shown_ = false;
   may_show_ = has_page();
@@ -88,9 +89,8 @@ bool Board::show(int rank, const Tensor& contribution) {
   if (!may_show_ || !contribution.valid() || contribution.size_bytes() != bytes_) return false;
   if (!has_shown_) {
     // A smaller one would be copied by the message that lets it go, and not be held for who reads it.
-    const auto place = bytes_ < large_message_bytes
-                           ? std::nullopt
-                           : place_of(contribution.buffer(), own_.memory.buffer());
+    const auto place =
+        has_small_contributions() ? std::nullopt : place_of(contribution.buffer(), own_.memory.buffer());
     auto* const to = static_cast<std::byte*>(own_.memory.mutable_data()) + place_of_contribution();
     if (!place) std::memcpy(to, contribution.data(), bytes_);
     in_place_[use_ % 2] = place ? contribution : Tensor();
@@ -116,6 +116,14 @@ Tensor Board::shown_by(int rank) const {
       DType::uint8,
       {static_cast<std::int64_t>(bytes_)},
       place == 0 ? part_of(page, place_of_contribution(), bytes_) : bytes_at(place - 1, bytes_, page)};
+}
+
+bool Board::has_small_contributions() const { return bytes_ < large_message_bytes; }
+
+Bytes Board::small_one_shown_by(int rank) const {
+  const Page& other = others_[static_cast<std::size_t>(rank)];
+  if (!other.changes || read(other.head->shown[use_ % 2]) != use_ || !in_touch(rank)) return {};
+  return {static_cast<const std::byte*>(other.memory.data()) + place_of_contribution(), bytes_};
 }
 
 void Board::sleep() {

@@ -1,11 +1,12 @@
-// Small contributions without messages: ranks of one machine show each other what they bring, in memory
-// that they share. A board is one name's, as long as the ranks mean the same by it.
+// Boards: ranks of one machine show each other small contributions in memory that they share, without
+// messages. There is a board for each name, valid as long as the ranks agree on the same operation for
+// it.
 //
-// Each rank has a page, which it alone writes. It is sent to the others once, as a tensor; whether they
-// get that memory or a copy of it they see from its use: a copy never changes. Two ranks are in touch
-// once each has seen the other's page change, and says so on its own. Then neither sends its
-// contribution to the other, unless that one sleeps: a rank that has looked in vain says that it does,
-// and looks once more.
+// Each rank has a page, which it alone writes. It is sent to the others once, as a tensor. Whether they
+// got the memory itself or a copy shows in use: a copy never changes. Two ranks are in touch once each
+// has seen the other's page change, and says so on its own. Then neither sends its contribution to the
+// other by a message, unless the other sleeps: a rank that has polled in vain announces that it is going
+// to sleep, and looks once more.
 //
 // A page has room for two uses in turn. What was shown two uses ago may be overwritten when all that
 // might read it have entered the use after that. A contribution that lies in shared memory already is
@@ -16,21 +17,23 @@
 #include <cstdint>
 #include <vector>
 
+#include "actors/collectives/engine/arithmetic.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {
 
-// Belongs to an actor. The board of one rank.
+// One rank's side of a board. Used by its actor, or by the thread that holds the actor's lock.
 class Board {
  public:
   static constexpr int most_ranks = 64;
 
-  // `version`: of the agreement. `bytes`: of each contribution. REQUIRES: at most so many ranks.
+  // `version`: the version of the agreement. `bytes`: the size of each contribution. REQUIRES: `ranks`
+  // is at most most_ranks.
   Board(int rank, int ranks, std::uint32_t version, std::size_t bytes);
 
   std::uint32_t version() const { return version_; }
   static std::size_t page_bytes(std::size_t bytes);
-  // What our own page takes.
+  // The bytes of this rank's own page.
   std::size_t page_bytes() const { return has_page() ? page_bytes(bytes_) : 0; }
   // Makes our page, which is for all others, of memory of page_bytes(bytes).
   Tensor make_page(BufferRef memory);
@@ -38,18 +41,22 @@ class Board {
   // The page of another rank. One of another size is none.
   void add_page(int rank, const Tensor& page);
 
-  // We enter a use. The functions below belong to it.
+  // Enters a use of the name, unless that has been done. The functions below belong to this use.
   void enter(std::uint64_t use);
-  // Shows our contribution. False if that rank needs a message.
+  // Shows this rank's contribution. False if that other rank needs it as a message.
   bool show(int rank, const Tensor& contribution);
-  // Whether that rank shows what it brings, and sends it only if we sleep.
+  // Whether that rank shows its contribution, and sends a message only if this rank sleeps.
   bool in_touch(int rank) const;
-  // What it shows, not valid before it does. Stays as it is until we enter the next use, or the other
-  // drops its board: read it before its next message.
+  // That rank's contribution; not valid before it is shown. It stays unchanged until this rank enters
+  // the next use, or the other rank drops its board: read it before that rank's next message.
   Tensor shown_by(int rank) const;
-  // What is not shown by now will be sent.
+  // The same, where contributions are too small to be shown where they are: in its page.
+  bool has_small_contributions() const;
+  Bytes small_one_shown_by(int rank) const;
+  // Announces that this rank is going to sleep: what is not shown by now will be sent as a message.
   void sleep();
-  // What others may still be reading where it is: they must get it as a message before it is let go.
+  // The contributions that others may still be reading in place: they must get these as messages before
+  // the memory is released.
   std::vector<Tensor> still_read() const;
 
  private:

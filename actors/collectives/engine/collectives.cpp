@@ -8,6 +8,7 @@
 
 #include "actors/core/fence.h"
 #include "actors/named/switchboard.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -19,6 +20,11 @@ constexpr auto judge_interval = 100ms;
 
 }  // namespace
 
+Collectives::Collectives(GuardedActor* self, Entrance& entrance, TaskRef task)
+    : self_(self), entrance_(entrance), task_(std::move(task)) {
+  entrance_.inside = this;
+}
+
 caf::behavior Collectives::behavior() {
   self_->introduce("collectives", &task_->self.name);
   return guarded(
@@ -28,7 +34,10 @@ caf::behavior Collectives::behavior() {
         close(message);
         message.reply(true);
       },
-      [this](CallGroup& message) { call(message); },
+      [this](CallGroup& message) {
+        --entrance_.coming;
+        call(message);
+      },
       [this](const JoinGroup& message) {
         group(message.group).join(message.reply);
         keep_ticking();
@@ -106,6 +115,21 @@ void Collectives::close(const CloseGroup& message) {
 void Collectives::call(CallGroup& message) {
   group(message.group).call(std::move(message.call));
   keep_ticking();
+}
+
+RankGroup::Glance Collectives::glance(const std::string& group, GroupCall& call) {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? RankGroup::Glance{} : found->second.group->glance(call);
+}
+
+// Only the actor itself may send itself something for later.
+void Collectives::call_here(CallGroup& message) {
+  try {
+    group(message.group).call(std::move(message.call));
+  } catch (...) {
+    refuse(message, current_exception_status());
+  }
+  if (!std::exchange(ticking_, true)) caf::anon_send(caf::actor_cast<caf::actor>(self_), Tick{});
 }
 
 // A graph's group opens with its first call, and anew with the first one after a failure; unless the
@@ -216,7 +240,7 @@ void Collectives::keep_ticking() {
 }
 
 caf::behavior collectives_actor(CollectivesActor* self, TaskRef task) {
-  self->state = std::make_unique<Collectives>(self, std::move(task));
+  self->state = std::make_unique<Collectives>(self, self->entrance, std::move(task));
   return self->state->behavior();
 }
 

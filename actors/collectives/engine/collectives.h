@@ -1,10 +1,13 @@
 // The actor of a task that takes part in collective operations, for the task's programs and graphs.
 #pragma once
 
+#include <atomic>
 #include <caf/stateful_actor.hpp>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,14 +43,31 @@ struct JoinGroup {
   std::function<void(Status, int last)> reply;
 };
 
-// To itself, a while after a loss.
+// To itself, a while after a connection was lost: decide which ranks are lost.
 struct JudgeSuspects {};
+
+class Collectives;
+
+// The way for calling threads to use the actor's state directly. The state belongs to whoever holds the
+// mutex; the actor holds it while it runs.
+struct Entrance {
+  std::mutex mutex;
+  Collectives* inside = nullptr;  // guarded by it; none: the actor has not begun, or has ended
+  std::atomic<int> coming = 0;    // CallGroups that the actor has still to take: they come first
+};
 
 class Collectives {
  public:
-  Collectives(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  // REQUIRES: the entrance outlives this.
+  Collectives(GuardedActor* self, Entrance& entrance, TaskRef task);
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+  ~Collectives() { entrance_.inside = nullptr; }
 
   caf::behavior behavior();
+  // For a thread that holds the entrance's mutex, as RankGroup's functions of these names.
+  RankGroup::Glance glance(const std::string& group, GroupCall& call);
+  void call_here(CallGroup& message);
   void refuse(const OpenGroup& message, Status why);
   void refuse(const CallGroup& message, Status why);
   void refuse(const JoinGroup& message, Status why);
@@ -93,18 +113,30 @@ class Collectives {
   void keep_ticking();
 
   GuardedActor* self_;
+  Entrance& entrance_;
   TaskRef task_;
   std::map<std::string, Member, std::less<>> groups_;
   Openings openings_;
   std::uint64_t last_attempt_ = 0;
-  // Of a life that we shall hear of: others may be welcome before us.
+  // Messages of a life that is not open here yet: others may be told of it before this task.
   std::vector<std::pair<Sender, ActorMessage>> early_;
   bool ticking_ = false;
   FencingEpoch epoch_ = 0;
   Status over_;  // not ok: the job is over, and no step waits any more
 };
 
-using CollectivesActor = caf::stateful_actor<std::unique_ptr<Collectives>, MeasuredActor>;
+class CollectivesActor : public caf::stateful_actor<std::unique_ptr<Collectives>, MeasuredActor> {
+ public:
+  using Base = caf::stateful_actor<std::unique_ptr<Collectives>, MeasuredActor>;
+  explicit CollectivesActor(caf::actor_config& config) : Base(config) {}
+
+  resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override {
+    const std::scoped_lock lock(entrance.mutex);
+    return Base::resume(unit, max_messages);
+  }
+
+  Entrance entrance;
+};
 caf::behavior collectives_actor(CollectivesActor* self, TaskRef task);
 
 }  // namespace actorflow

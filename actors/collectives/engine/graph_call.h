@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// The names of graphs' groups begin with it, and the ranks follow.
+// The names of groups of graphs: this, and then the ranks.
 inline constexpr std::string_view graph_groups = "graph: ";
 
 struct GraphCall {

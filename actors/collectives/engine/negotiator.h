@@ -1,4 +1,4 @@
-// The leader's side of agreeing: what the ranks propose for each use of a name, and what becomes of it.
+// The leader's side of agreements: what the ranks propose for each use of a name, and what is agreed on.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,11 @@ namespace actorflow {
 struct PlanOptions {
   Algorithm algorithm = Algorithm::automatic;
   CostModel cost{};
-  // How long this rank looks for what others show (board.h) before it sleeps; 0: it shows nothing, and
-  // nobody shows it anything.
+  // How long this rank polls the boards of others (board.h) before it sleeps; 0: it uses no boards.
   std::chrono::microseconds spin{};
 };
 
-// Of what a rank brings; 0 for a call without a dtype.
+// The bytes of a rank's contribution; 0 for a call without a dtype.
 std::int64_t contribution_bytes(const CollectiveCall& call);
 
 // Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a

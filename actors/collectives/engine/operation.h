@@ -14,16 +14,16 @@
 
 namespace actorflow {
 
-// What a rank brings.
+// A rank's contribution.
 struct RankInput {
   Tensor tensor;
-  // Of an all-to-all: the rows for each rank.
+  // All-to-all: the number of rows for each rank.
   std::vector<std::int64_t> splits{};
 };
 struct CollectiveResult {
   Status status{};
   Tensor tensor{};
-  // Of an all-gather and an all-to-all: the rows that came from each rank.
+  // All-gather and all-to-all: the number of rows that came from each rank.
   std::vector<std::int64_t> rows{};
 };
 
@@ -36,14 +36,13 @@ class Operation {
 
   Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall call, RankInput own);
 
-  // Goes on as far as it can; true once it is done.
+  // Carries out the schedule as far as possible; true once the operation is done.
   bool advance(const Send& send);
-  // Keeps a message until it is its turn. One that has come before is dropped. The caller goes on with
-  // advance().
+  // Keeps a message until its turn comes; drops a repeated one. Call advance() afterwards.
   void receive(int from, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload);
   // Whether a message of that rank is still to come.
   bool needs(int rank) const;
-  // Once. REQUIRES: done.
+  // Call once. REQUIRES: the operation is done.
   CollectiveResult take_result();
 
  private:

@@ -21,15 +21,6 @@ void answer(const GroupCall& call, CollectiveResult result) {
   if (call.reply) call.reply(std::move(result));
 }
 
-// What the others are to agree on. Gathers and all-to-alls leave the rows to each rank.
-void describe(GroupCall& call) {
-  if (call.call.kind == Kind::barrier) return;
-  const auto dims = call.own.tensor.shape().dims();
-  call.call.dtype = call.own.tensor.dtype();
-  const bool rows_vary = call.call.kind == Kind::all_gather || call.call.kind == Kind::all_to_all;
-  call.call.dims.assign(dims.begin() + (rows_vary && !dims.empty() ? 1 : 0), dims.end());
-}
-
 // Throws invalid_argument for a call that no rank can make.
 void check(const GroupCall& call, int ranks) {
   check_call(call.call, ranks);
@@ -47,6 +38,14 @@ void check(const GroupCall& call, int ranks) {
 }
 
 }  // namespace
+
+void describe(GroupCall& call) {
+  if (call.call.kind == Kind::barrier) return;
+  const auto dims = call.own.tensor.shape().dims();
+  call.call.dtype = call.own.tensor.dtype();
+  const bool rows_vary = call.call.kind == Kind::all_gather || call.call.kind == Kind::all_to_all;
+  call.call.dims.assign(dims.begin() + (rows_vary && !dims.empty() ? 1 : 0), dims.end());
+}
 
 RankGroup::RankGroup(RankMail mail, std::string name, const PlanOptions& options)
     : mail_(std::move(mail)), name_(std::move(name)), spin_(options.spin) {
@@ -169,11 +168,7 @@ void RankGroup::fail(Entry& entry, const Status& why) {
 
 void RankGroup::finish(Entry& entry, CollectiveResult result) {
   Name& name = entry.second;
-  if (result.status.ok()) {
-    last_kind_ = name.use->call.call.kind;
-    last_name_ = entry.first;
-    last_time_ = now();
-  }
+  if (result.status.ok()) note_done(entry, name.use->call.call.kind);
   const GroupCall call = std::move(name.use->call);
   name.use.reset();
   --in_flight_;
@@ -182,6 +177,12 @@ void RankGroup::finish(Entry& entry, CollectiveResult result) {
   wake_up(entry);
   try_to_join();
   end_join();
+}
+
+void RankGroup::note_done(const Entry& entry, CollectiveKind kind) {
+  last_kind_ = kind;
+  last_name_ = entry.first;
+  last_time_ = now();
 }
 
 void RankGroup::on_part(const Part& part, const Tensor& payload) {
@@ -194,6 +195,12 @@ void RankGroup::on_part(const Part& part, const Tensor& payload) {
   name.use->operation->receive(part.from, part.number, part.rows, payload);
   advance(entry);
 }
+
+void RankGroup::on_propose(const Propose& message) {
+  if (negotiator_) negotiator_->propose(message);
+}
+
+void RankGroup::on_broken(const Broken& message) { break_up(message.why); }
 
 void RankGroup::on_revise(const Revise& message) {
   Entry& entry = *names_.try_emplace(message.of.name).first;
@@ -237,21 +244,23 @@ void RankGroup::take(const Sender& from, const ActorMessage& message) {
 }
 
 void RankGroup::take_letter(int sender, const ActorMessage& letter) {
-  if (take_if<Part>(letter, [&](const Part& part) { on_part(part, letter.payload); })) return;
-  if (take_if<Page>(letter, [&](const Page& page) { on_page(sender, page, letter.payload); })) return;
-  if (negotiator_ &&
-      take_if<Propose>(letter, [&](const auto& propose) { negotiator_->propose(propose); }))
-    return;
-  take_if<Revise>(letter, [&](const auto& revise) { on_revise(revise); }) ||
-      take_if<Agreed>(letter, [&](const auto& agreed) { on_agreed(agreed); }) ||
-      take_if<Failed>(letter, [&](const auto& failed) { on_failed(failed); }) ||
-      take_if<Joined>(letter, [&](const auto& joined) { on_joined(joined); }) ||
-      take_if<AllJoined>(letter, [&](const auto& all) { on_all_joined(all); }) ||
-      take_if<Wake>(letter, [&](const auto& wake) { on_wake(wake); }) ||
-      take_if<Inquire>(letter, [&](const auto& inquire) { on_inquire(inquire); }) ||
-      take_if<Standing>(letter, [&](const auto& standing) { on_standing(standing); }) ||
-      take_if<Left>(letter, [&](const auto& left) { on_left(left); }) ||
-      take_if<Broken>(letter, [&](const auto& broken) { break_up(broken.why); });
+  const auto took = [&]<class M>(void (RankGroup::*on)(const M&)) {
+    return take_if<M>(letter, [&](const M& message) {
+      mail_.expect_from(sender, message);
+      (this->*on)(message);
+    });
+  };
+  const auto took_with_payload = [&]<class M>(void (RankGroup::*on)(const M&, const Tensor&)) {
+    return take_if<M>(letter, [&](const M& message) {
+      mail_.expect_from(sender, message);
+      (this->*on)(message, letter.payload);
+    });
+  };
+  took_with_payload(&RankGroup::on_part) || took_with_payload(&RankGroup::on_page) ||
+      took(&RankGroup::on_propose) || took(&RankGroup::on_revise) || took(&RankGroup::on_agreed) ||
+      took(&RankGroup::on_failed) || took(&RankGroup::on_joined) || took(&RankGroup::on_all_joined) ||
+      took(&RankGroup::on_wake) || took(&RankGroup::on_inquire) || took(&RankGroup::on_standing) ||
+      took(&RankGroup::on_left) || took(&RankGroup::on_broken);
 }
 
 }  // namespace actorflow

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@
 
 namespace actorflow {
 
-// Between two reports of the same wait.
+// The time between two reports of the same wait.
 inline constexpr std::chrono::seconds stall_report_interval{10};
 
 // A call of a rank; its dtype and dimensions are those of the tensor. `reply` is called once, unless the
@@ -36,7 +37,12 @@ struct GroupCall {
   bool waits = false;  // a thread does nothing else meanwhile
 };
 
-// Belongs to the actor. Every function may call replies, which only pass results on.
+// Sets the call's dtype and dimensions from its tensor, for the agreement. For gathers and all-to-alls
+// without the number of rows, in which ranks may differ.
+void describe(GroupCall& call);
+
+// Used by the actor, or by the thread that holds its lock (collectives.h). Every function may call
+// replies, which only pass results on.
 class RankGroup {
  public:
   RankGroup(RankMail mail, std::string name, const PlanOptions& options);
@@ -47,29 +53,38 @@ class RankGroup {
   const std::string& name() const { return name_; }
   bool is_open() const { return mail_.life() != 0; }
   const Status& broken() const { return broken_; }
-  // Nothing waits.
+  // Whether no call is in flight.
   bool idle() const { return in_flight_ == 0 && !join_reply_; }
 
-  // From now on its messages have this life. Calls that came before begin.
+  // Opens the group with this life, which its messages carry from now on. Earlier calls begin now.
   void open(std::uint64_t life, std::vector<std::uint64_t> incarnations);
   void call(GroupCall call);
+  // The attempt to finish a call of a waiting thread by a board alone. If all other ranks show their
+  // contributions the result is there and the call is done. Otherwise other ranks know of the call at
+  // most from this rank's page; with `must_call` they may count on it, and call() must follow before
+  // anything else.
+  struct Glance {
+    std::optional<Tensor> sum{};
+    bool must_call = false;
+  };
+  Glance glance(GroupCall& call);
   // Calls reply(last rank) when every rank has called it.
   void join(std::function<void(Status, int last)> reply);
 
   // A message of this life.
   void take(const Sender& from, const ActorMessage& message);
   void lose(const PeerLost& lost);
-  // Call it so long after lose(), when the last words of a rank that was leaving have come, too. True if
-  // it is too early for some ranks.
+  // Call judge_suspects() this long after lose(): by then the last message of a rank that was leaving
+  // has come, too. True if it is too early for some ranks.
   static constexpr std::chrono::milliseconds last_words{500};
   bool judge_suspects();
   // Ends the group: everything in flight fails with the reason, and later calls; on every rank.
   void break_up(const Status& why);
-  // The step of a graph has ended without an answer to its calls.
+  // Gives up the calls of a graph's step that has ended without answers.
   void give_up(StepId step);
   // Leaves the group.
   void close();
-  // Now and then, while it is not idle: says for whom we wait.
+  // Call now and then while the group is not idle: logs which ranks it waits for.
   void tick();
 
  private:
@@ -108,12 +123,15 @@ class RankGroup {
   void begin(Entry& entry);
   void advance(Entry& entry);
   void finish(Entry& entry, CollectiveResult result);
+  void note_done(const Entry& entry, CollectiveKind kind);
   void fail(Entry& entry, const Status& why);
   void take_letter(int sender, const ActorMessage& message);
   void on_part(const rank_messages::Part& part, const Tensor& payload);
+  void on_propose(const rank_messages::Propose& message);
   void on_revise(const rank_messages::Revise& message);
   void on_agreed(const rank_messages::Agreed& message);
   void on_failed(const rank_messages::Failed& message);
+  void on_broken(const rank_messages::Broken& message);
 
   // rank_group_board.cpp
   bool is_for_board(const rank_messages::Agreed& agreed) const;
@@ -121,8 +139,11 @@ class RankGroup {
   void enter_board(Entry& entry);
   void make_page(const Entry& entry, Board& board) const;
   void drop_board(Name& name);
-  void on_page(int sender, const rank_messages::Page& page, const Tensor& memory);
+  void on_page(const rank_messages::Page& page, const Tensor& memory);
   void look_at_board(Entry& entry);
+  std::chrono::microseconds time_to_look(const Name& name, std::uint64_t use) const;
+  Entry* entry_for_glance(GroupCall& call);
+  bool look_at_pages(Entry& entry, GroupCall& call, std::span<Bytes> contributions);
 
   // rank_group_join.cpp
   bool takes_zeros(const CollectiveCall& call) const;
@@ -161,7 +182,7 @@ class RankGroup {
   std::string last_name_;       // none: there is none
   Clock::time_point last_time_{};
   std::map<int, std::map<std::string, std::uint64_t>> left_;  // the uses after which ranks have left
-  // Ranks whose connection has broken: lost, unless their word that they leave is still under way.
+  // A rank whose connection has broken: it is lost, unless a message that it leaves is still under way.
   struct Suspect {
     Status why;
     Clock::time_point since{};

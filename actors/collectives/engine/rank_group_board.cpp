@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -24,11 +27,27 @@ constexpr std::size_t most_page_bytes = std::size_t{16} << 20;
 constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
 
 Point read_from_board("what another rank shows is read in place of a message");
+Point made_at_a_glance("a call is made on its own thread from what all ranks show");
 
 void wait_a_few_cycles() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
+}
+
+// Calls look() again and again until it returns true, or for a while. Returns what it returned last.
+template <class Look>
+bool look_for(std::chrono::microseconds how_long, Look look) {
+  for (std::optional<Clock::time_point> end;;) {
+    for (int i = 0; i < looks_per_turn; ++i) {
+      if (look()) return true;
+      wait_a_few_cycles();
+    }
+    const auto now = steady_clock().now();
+    if (!end) end = now + how_long;
+    if (now >= *end) return false;
+    std::this_thread::yield();  // those for whom we look may need this core
+  }
 }
 
 }  // namespace
@@ -89,18 +108,17 @@ void RankGroup::drop_board(Name& name) {
 
 // It lies in its sender's memory, and stays as long as its board: it takes nothing of what may be on its
 // way to us (ServerOptions::max_incoming_bytes). A copy would never change.
-void RankGroup::on_page(int sender, const Page& page, const Tensor& memory) {
-  if (sender != page.from) {
-    const bool is_rank = page.from >= 0 && page.from < mail_.size();
-    throw invalid_argument(fmt::format(
-        "{} has sent a page as {}, expected its own rank", mail_.name_of(sender),
-        is_rank ? mail_.name_of(page.from) : fmt::format("rank {}, which there is not", page.from)));
-  }
+void RankGroup::on_page(const Page& page, const Tensor& memory) {
   if (spin_.count() == 0 || !stop_counting(memory.buffer())) return;
   Name& name = names_[page.of.name];
   if (name.agreed && name.agreed->version > page.version) return;
   std::erase_if(name.pages, [&](const auto& older) { return older.first.from == page.from; });
   name.pages.emplace_back(page, memory);
+}
+
+// One that a message of ours wakes takes longer than one that is awake.
+std::chrono::microseconds RankGroup::time_to_look(const Name& name, std::uint64_t use) const {
+  return spin_ * (name.woken_in + 1 >= use ? 4 : 1);
 }
 
 // Looks for what the others show: again and again, for a while, if the caller waits anyway.
@@ -125,18 +143,8 @@ void RankGroup::look_at_board(Entry& entry) {
   const bool worth_it = use.call.waits && std::ranges::all_of(missing, [&](int rank) {
                           return name.board->in_touch(rank);
                         });
-  // One that a message of ours wakes takes longer than one that is awake.
-  const bool has_woken = name.woken_in + 1 >= use.number;
-  const auto end =
-      steady_clock().now() + (worth_it ? spin_ * (has_woken ? 4 : 1) : std::chrono::microseconds(0));
-  bool all = false;
-  do {
-    for (int look = 0; look < looks_per_turn && !all; ++look) {
-      all = take_shown();
-      if (!all) wait_a_few_cycles();
-    }
-    if (!all) std::this_thread::yield();  // those for whom we look may need this core
-  } while (!all && steady_clock().now() < end);
+  bool all =
+      look_for(worth_it ? time_to_look(name, use.number) : std::chrono::microseconds(0), take_shown);
   if (!all) {
     name.board->sleep();
     all = take_shown();
@@ -145,6 +153,71 @@ void RankGroup::look_at_board(Entry& entry) {
   if (!shown.empty()) read_from_board.hit();
   for (auto& [rank, theirs] : shown)
     use.operation->receive(rank, 0, {rows}, all ? std::move(theirs) : theirs.clone());
+}
+
+RankGroup::Glance RankGroup::glance(GroupCall& call) {
+  Entry* const entry = entry_for_glance(call);
+  if (!entry) return {};
+  Name& name = entry->second;
+  Tensor sum;
+  try {
+    sum = Tensor::allocate(call.call.dtype, call.own.tensor.shape());
+  } catch (const Error&) {  // call() says so to all
+    return {};
+  }
+  std::array<Bytes, Board::most_ranks> all;
+  const std::span contributions = std::span(all).first(static_cast<std::size_t>(mail_.size()));
+  if (!look_at_pages(*entry, call, contributions)) return {.must_call = true};
+  reduce_in_order(call.call, contributions, mail_.size(),
+                  {static_cast<std::byte*>(sum.mutable_data()), sum.size_bytes()}, nullptr);
+  ++name.used;
+  note_done(*entry, call.call.kind);
+  read_from_board.hit();
+  made_at_a_glance.hit();
+  return {.sum = std::move(sum)};
+}
+
+// None unless its next use is what was agreed on, for which nothing else has come or is needed.
+RankGroup::Entry* RankGroup::entry_for_glance(GroupCall& call) {
+  const auto found = names_.find(call.name);
+  if (found == names_.end() || !broken_.ok() || join_reply_ || !left_.empty()) return nullptr;
+  Name& name = found->second;
+  if (!name.board || !name.board->has_small_contributions() || !call.own.tensor.valid()) return nullptr;
+  const bool alone = !name.use && !name.next && !name.wake && name.early.empty() && name.pages.empty() &&
+                     name.failed.empty() && name.propose_at <= name.used &&
+                     joined_ranks_[round_].empty();
+  const bool plain = call.call.prescale == 1 && call.call.compression == ReduceCompression::none;
+  if (!alone || !plain || name.board->version() != name.agreed->version) return nullptr;
+  describe(call);
+  if (call.call != name.agreed->call) return nullptr;
+  for (int rank = 0; rank < mail_.size(); ++rank)
+    if (rank != mail_.rank() && !name.board->in_touch(rank)) return nullptr;
+  return &*found;
+}
+
+// The contributions of all, by rank. False if one is not shown for a while, or a rank needs ours as a
+// message.
+bool RankGroup::look_at_pages(Entry& entry, GroupCall& call, std::span<Bytes> contributions) {
+  Name& name = entry.second;
+  Board& board = *name.board;
+  const Tensor& own = call.own.tensor;
+  board.enter(name.used + 1);
+  bool shown = true;
+  for (int rank = 0; rank < mail_.size(); ++rank)
+    if (rank != mail_.rank()) shown = board.show(rank, own) && shown;
+  if (!shown) return false;
+  const auto own_rank = static_cast<std::size_t>(mail_.rank());
+  contributions[own_rank] = {static_cast<const std::byte*>(own.data()), own.size_bytes()};
+  std::size_t next = 0;
+  const bool all = look_for(time_to_look(name, name.used + 1), [&] {
+    for (; next < contributions.size(); ++next) {
+      if (next != own_rank) contributions[next] = board.small_one_shown_by(static_cast<int>(next));
+      if (contributions[next].empty()) return false;
+    }
+    return true;
+  });
+  call.waits = all;  // it has waited
+  return all;
 }
 
 }  // namespace actorflow

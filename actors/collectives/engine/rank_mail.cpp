@@ -39,6 +39,13 @@ std::vector<std::string> RankMail::member_names() const {
   return names;
 }
 
+void RankMail::refuse_claim(int sender, int claimed) const {
+  const bool is_rank = claimed >= 0 && claimed < size();
+  throw invalid_argument(
+      fmt::format("{} has sent a message as {}, expected its own rank", name_of(sender),
+                  is_rank ? name_of(claimed) : fmt::format("rank {}, which there is not", claimed)));
+}
+
 void RankMail::post(int rank, const std::string& type, Tensor content, Tensor payload) const {
   tell(*task_, members_[static_cast<std::size_t>(rank)],
        ActorMessage{.to = collectives_name,

@@ -11,9 +11,8 @@
 
 namespace actorflow {
 
-// The name of the actor of each task that takes part for it.
+// The name of the actor that takes part in groups for its task.
 inline constexpr const char* collectives_name = "actorflow.collectives";
-inline constexpr int leading_rank = 0;
 
 // Belongs to an actor.
 class RankMail {
@@ -25,13 +24,20 @@ class RankMail {
   int size() const { return static_cast<int>(members_.size()); }
   bool leads() const { return rank_ == leading_rank; }
   const TaskRef& task() const { return task_; }
-  // -1: no member.
+  // The rank of a task; -1: it is no member.
   int rank_of(TaskId member) const;
   // Whether all are on this machine, and may share memory.
   bool shares_memory() const;
   // "rank 2 (/job:worker/task:2)".
   std::string name_of(int rank) const;
   std::vector<std::string> member_names() const;
+  // Throws invalid_argument, naming both ranks, if a message of the rank `sender` speaks in the name of
+  // another rank.
+  template <class M>
+  void expect_from(int sender, const M& message) const {
+    if (const int claimed = rank_messages::claimed_rank(message, sender); claimed != sender)
+      refuse_claim(sender, claimed);
+  }
 
   // 0: the group is not open.
   std::uint64_t life() const { return life_; }
@@ -56,6 +62,7 @@ class RankMail {
   }
 
  private:
+  [[noreturn]] void refuse_claim(int sender, int claimed) const;
   void post(int rank, const std::string& type, Tensor content, Tensor payload) const;
 
   TaskRef task_;

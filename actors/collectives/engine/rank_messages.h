@@ -12,7 +12,11 @@
 #include "dataflow/collectives/schedule.h"
 #include "dataflow/values/error.h"
 
-namespace actorflow::rank_messages {
+namespace actorflow {
+
+inline constexpr int leading_rank = 0;
+
+namespace rank_messages {
 
 // A rank -> the leader, rank 0: I open the group. `attempt` tells this opening from the rank's others.
 struct Hello {
@@ -134,4 +138,20 @@ struct Broken {
   Status why;
 };
 
-}  // namespace actorflow::rank_messages
+// The rank in whose name a message speaks: that which it says, or the leader, who alone may say some.
+// `sender` where any rank may say it.
+template <class M>
+int claimed_rank(const M& message, int sender) {
+  if constexpr (requires { message.from; })
+    return message.from;
+  else if constexpr (requires { message.rank; })
+    return message.rank;
+  else
+    return sender;
+}
+inline int claimed_rank(const Revise&, int) { return leading_rank; }
+inline int claimed_rank(const Agreed&, int) { return leading_rank; }
+inline int claimed_rank(const AllJoined&, int) { return leading_rank; }
+
+}  // namespace rank_messages
+}  // namespace actorflow
