@@ -6,13 +6,13 @@
 //   epoch                              of the chief who saves here (checkpoint/folder_epoch.h)
 //   starts/<job>-<n>                   a line for each start of the task (checkpoint/start_number.h)
 //
-// Files of a chief's session are named after its epoch, too, step-<n>.epoch-<e>.manifest and
-// step-<n>.epoch-<e>.<k>-of-<m>.safetensors: no chief ever writes those of another, not even one that
-// was stopped just before it published. Of the manifests of a step the one without an epoch counts, else
-// that of the newest epoch. A step counts last when a newer epoch has saved an earlier one: its chief was
-// too late. A step that is saved once more goes to
-// step-<n>.again.<k>-of-<m>.safetensors, or back: the first files stay whole until the new manifest
-// stands. Tensors have the name of their variable; a slot is
+// Files that a chief's session saves are named after its epoch, too: step-<n>.epoch-<e>.manifest and
+// step-<n>.epoch-<e>.<k>-of-<m>.safetensors. So no chief overwrites the files of another, not even a
+// chief that was stopped just before it published a manifest and goes on later. Of several manifests of
+// one step the one without an epoch counts, else the one of the newest epoch. A step is listed last if a
+// newer epoch has saved an earlier step: its chief was too late. Saving a step once more writes
+// step-<n>.again.<k>-of-<m>.safetensors, and the next time the first names again: the earlier files stay
+// whole until the new manifest stands. A tensor has the name of its variable, a slot the name
 // "<variable>/<optimizer>/<slot>".
 #pragma once
 
@@ -28,10 +28,10 @@
 
 namespace actorflow {
 
-// The paths of all manifests in a folder: the newest step first, and of a step first the one that
-// counts; at the end the steps that a chief of a newer epoch has gone back behind.
+// The paths of all manifests in a folder, the newest step first; for one step, first the manifest that
+// counts. Steps that are later than one from which a chief of a newer epoch went on come at the end.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder);
-// The path of the first of these.
+// The first path of list_checkpoints(); none if there is no checkpoint.
 std::optional<std::string> latest_checkpoint(Storage& storage, const std::string& folder);
 // Throws data_loss or failed_precondition, naming the path, if it is no readable manifest.
 Manifest read_manifest(Storage& storage, const std::string& path);

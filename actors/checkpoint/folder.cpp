@@ -227,17 +227,17 @@ void expect_folder_for(std::string_view what, Storage& storage, const std::strin
   }
 }
 
-std::int64_t newest_epoch_in_names(Storage& storage, const std::string& folder) {
+std::int64_t newest_epoch_in_names(const std::vector<std::string>& names) {
   std::int64_t newest = 0;
-  for (const auto& name : storage.list(folder)) newest = std::max(newest, FileName(name).epoch);
+  for (const auto& name : names) newest = std::max(newest, FileName(name).epoch);
   return newest;
 }
 
-void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch) {
+void remove_leftovers(Storage& storage, const std::string& folder, const std::vector<std::string>& names,
+                      std::int64_t epoch) {
   try {
-    const auto files = storage.list(folder);
-    const auto saved = saved_among(files);
-    for (const auto& name : files)
+    const auto saved = saved_among(names);
+    for (const auto& name : names)
       if (const FileName parts(name);
           parts.step >= 0 && !saved.contains(parts.step) && parts.epoch <= epoch)
         storage.remove(folder + "/" + name);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
 
@@ -26,11 +27,12 @@ inline void expect_checkpoint_folder(Storage& storage, const std::string& folder
   expect_folder_for("checkpoints", storage, folder);
 }
 
-// The newest epoch in the names of its files, 0 if there is none. Throws what Storage throws.
-std::int64_t newest_epoch_in_names(Storage& storage, const std::string& folder);
-// Removes the files of incomplete saves: those of steps without a manifest, but not of a newer epoch.
-// Files that cannot be removed are logged and stay.
-void remove_leftovers(Storage& storage, const std::string& folder, std::int64_t epoch = 0);
+// The newest epoch in the names of a folder's files, 0 if there is none.
+std::int64_t newest_epoch_in_names(const std::vector<std::string>& names);
+// Removes the files of incomplete saves, of the files in a folder that have these names: those of steps
+// without a manifest, but not of a newer epoch. Files that cannot be removed are logged and stay.
+void remove_leftovers(Storage& storage, const std::string& folder, const std::vector<std::string>& names,
+                      std::int64_t epoch = 0);
 // Removes these files of a step whose manifest may have been published all the same: files that it names
 // stay, and all of them if it cannot be read.
 void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,

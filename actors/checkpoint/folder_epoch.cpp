@@ -15,10 +15,15 @@ std::string path_in(const std::string& folder) { return folder + "/epoch"; }
 
 }  // namespace
 
-// A file that cannot be read is no reason to admit every chief.
 std::int64_t folder_epoch(Storage& storage, const std::string& folder) {
+  return folder_epoch(storage, folder, storage.list(folder));
+}
+
+// A file that cannot be read is no reason to admit every chief.
+std::int64_t folder_epoch(Storage& storage, const std::string& folder,
+                          const std::vector<std::string>& names) {
   const std::string path = path_in(folder);
-  const auto in_names = newest_epoch_in_names(storage, folder);
+  const auto in_names = newest_epoch_in_names(names);
   if (!storage.exists(path)) return in_names;  // asked first: another chief may write it just now
   if (const auto epoch = read_number(storage, path)) return std::max(*epoch, in_names);
   throw Error(Code::data_loss,
@@ -32,8 +37,13 @@ void raise_folder_epoch(Storage& storage, const std::string& folder, std::int64_
 }
 
 void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch) {
+  if (epoch != 0) check_folder_epoch(storage, folder, epoch, storage.list(folder));
+}
+
+void check_folder_epoch(Storage& storage, const std::string& folder, std::int64_t epoch,
+                        const std::vector<std::string>& names) {
   if (epoch == 0) return;
-  const auto present = folder_epoch(storage, folder);
+  const auto present = folder_epoch(storage, folder, names);
   if (epoch >= present) return;
   throw Error(Code::aborted,
               fmt::format("fenced: a session of epoch {} wants to save in {}, which is at epoch {} now: "

@@ -1,4 +1,4 @@
-// Whether what several tasks have kept of their variables is of one step.
+// Checks that the snapshots of several tasks' variables are of one step.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,12 @@ namespace actorflow {
 // (dataflow/ops/checkpoint_ops.h). A value; not thread-safe.
 class SeenUpdates {
  public:
-  // Of one task: a kind of update and three numbers for each.
+  // Adds the outputs of one task's SnapshotVariables: kinds of updates, and three numbers for each.
   void add(std::span<const std::string> updates, std::span<const std::int64_t> numbers);
 
-  // Each variable has had the updates that the global step has counted, and no others. REQUIRES: add()
-  // for the task of the global step and for each task with variables.
-  bool are_even() const { return differences().empty(); }
-  // For people: which are not, and how; "" if there is nothing.
+  // Which variables have not had the updates that the global step has counted, or have had others, and
+  // how: a text for people, "" if there are none. REQUIRES: add() for the task of the global step and
+  // for each task with variables.
   std::string differences() const;
 
  private:

@@ -147,8 +147,9 @@ void Saver::add_release(Graph& graph) {
 
 SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder,
                             const KeepOptions& keep) const {
-  check_folder_epoch(storage, folder, session.fencing_epoch());
-  remove_leftovers(storage, folder, session.fencing_epoch());
+  const auto names = storage.list(folder);
+  check_folder_epoch(storage, folder, session.fencing_epoch(), names);
+  remove_leftovers(storage, folder, names, session.fencing_epoch());
   const Snapshot kept = keep_one_step(session, folder);
   const std::int64_t step = kept.global_step;
   const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());

@@ -44,9 +44,9 @@ struct SavedCheckpoint {
 // folder at a time.
 class Saver {
  public:
-  // Adds the nodes that save and restore to the graph, on the variables' tasks. The graph has its
-  // training already. `global_step` numbers
-  // the checkpoints; it is saved if it is one of `variables`.
+  // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
+  // the checkpoints; it is saved if it is one of `variables`. REQUIRES: training has been added to the
+  // graph.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
 

@@ -1,4 +1,4 @@
-// Questions of threads that are no actors to actors.
+// Questions to actors from threads that are not actors.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Ends actors for a thread that is none.
+// Ends actors and waits for that, for a thread that is not an actor.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// Calls `end`, which has the actors end, and waits until all of them have.
+// Calls `end`, which makes the actors end, and waits until all of them have ended.
 inline void await_end(Runtime& runtime, const std::vector<caf::actor>& actors,
                       const std::function<void()>& end) {
   runtime.wait([&](Waker& waker) {

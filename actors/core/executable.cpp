@@ -103,10 +103,8 @@ void Executable::compile_node(NodeId id, const std::vector<Region>& regions, con
   if (is_transfer(node)) {
     item.slot = attr<std::int64_t>(node, "channel");
     item.peer = task.id_of(TaskName::parse(attr<std::string>(node, "peer")));
-  } else if (is_argument(node)) {
+  } else if (is_argument(node))
     item.slot = attr<std::int64_t>(node, "index");
-    if (node.op == &retval_op()) ++num_retvals_;
-  }
   if (node.attrs.contains("optimizer"))
     optimizers_.emplace(
         id, BoundOptimizer(parse_optimizer(attr<std::string>(node, "optimizer"),

@@ -92,7 +92,6 @@ class Executable {
     return {controls_.data() + node.first_control, static_cast<std::size_t>(node.num_controls)};
   }
   std::int32_t num_inputs() const { return num_inputs_; }
-  std::int32_t num_retvals() const { return num_retvals_; }
   // For the start of a step: the number of things for which each node waits, and the nodes that wait for
   // nothing.
   const std::vector<std::int32_t>& pending() const { return pending_; }
@@ -131,7 +130,6 @@ class Executable {
   mutable StepsGivenUp given_up_;
   std::int32_t num_inputs_ = 0;
   std::int32_t num_outputs_ = 0;
-  std::int32_t num_retvals_ = 0;
 };
 
 }  // namespace actorflow

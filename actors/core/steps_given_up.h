@@ -1,4 +1,4 @@
-// Steps that are of no use any more, while a thread may still compute for them.
+// Steps that were given up while a thread may still compute for them.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ class StepsGivenUp {
   std::atomic<bool> any_ = false;
 };
 
-// What a kernel asks that takes long. REQUIRES: the steps outlive this.
+// The Interruption of a step's kernels. REQUIRES: the steps outlive this.
 class StepInterruption final : public Interruption {
  public:
   StepInterruption(const StepsGivenUp& steps, StepId step) : steps_(steps), step_(step) {}

@@ -42,7 +42,7 @@ struct TaskContext {
 
   Sender as_sender() const { return {own, self.incarnation}; }
   const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
-  // By what the cluster calls the machines.
+  // Whether a task is on this machine, as far as its address in the cluster tells.
   bool on_this_machine(TaskId task) const {
     return hosts.empty() ||
            hosts[static_cast<std::size_t>(task)] == hosts[static_cast<std::size_t>(own)];

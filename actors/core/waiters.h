@@ -61,8 +61,8 @@ class Waiters {
     for (; !entries_.empty(); entries_.pop_front()) fail(entries_.front().reply_to, reason);
   }
 
-  // Call it every few seconds. True if an op waits, waited at the last call, and none has been served
-  // since.
+  // Call it every wait_look_interval. True if an op waits, waited at the last call, and none has been
+  // served since.
   bool tick() { return serving_.tick(!entries_.empty()); }
 
  private:

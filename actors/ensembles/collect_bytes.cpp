@@ -9,13 +9,13 @@
 namespace actorflow {
 namespace {
 
-// Of what a part has made.
+// A piece of the bytes that a part has made.
 struct Piece {
   std::int64_t part = 0, begin = 0, whole_bytes = 0;
   std::string bytes;
 };
 
-// One piece at least.
+// The bytes in pieces; at least one piece.
 std::vector<Piece> cut(std::int64_t part, const std::string& bytes, std::size_t piece_bytes) {
   std::vector<Piece> all;
   std::size_t begin = 0;
@@ -27,13 +27,13 @@ std::vector<Piece> cut(std::int64_t part, const std::string& bytes, std::size_t 
   return all;
 }
 
-// One of each part come at once.
+// The size of a piece: one piece of each part is collected at once.
 std::size_t piece_bytes_of(std::size_t parts) {
   constexpr std::size_t at_once = std::size_t{48} << 20, most = std::size_t{8} << 20;
   return std::clamp<std::size_t>(at_once / std::max<std::size_t>(parts, 1), 1, most);
 }
 
-// A partition alone, as the only part.
+// One partition of a collection, as a collection of one part.
 template <class Pipe>
 struct OnePartition {
   using Record = typename Pipe::Record;
@@ -60,7 +60,7 @@ Collection<OnePartition<Pipe>> one_partition(const Collection<Pipe>& all, std::s
   return all.with(OnePartition<Pipe>{all.pipe(), number});
 }
 
-// Pieces that have come, where they belong.
+// The bytes of all parts, put together from the pieces that have come.
 class Wholes {
  public:
   explicit Wholes(std::size_t parts) : parts_(parts) {}
@@ -98,7 +98,8 @@ std::vector<std::string> collect_bytes(Job& job, std::size_t parts,
   Wholes wholes(parts);
   wholes.add(kept.filter([](const auto& piece) { return piece.begin == 0; }).collect());
   if (wholes.largest() <= piece_bytes) return wholes.take();
-  // Each round reads its own pieces alone: of each part one, as they are dealt out in turn.
+  // partition_by() deals pieces out in turn, so that partition `round` has one piece of each part, and
+  // each round reads no others.
   const std::size_t rounds = (wholes.largest() - 1) / piece_bytes;
   const auto later = kept.filter([](const auto& piece) { return piece.begin > 0; }).partition_by(rounds);
   for (std::size_t round = 0; round < rounds; ++round) wholes.add(one_partition(later, round).collect());

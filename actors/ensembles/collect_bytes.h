@@ -1,4 +1,5 @@
-// What parts of a job make, of any size: a collect() brings at most 64 MiB to the program.
+// Collects what the parts of a job make, of any size. (A single collect() brings at most 64 MiB to the
+// program.)
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace actorflow {
 
 class Job;
 
-// What `make` gives for each of so many parts, in their order, on all tasks. `make` is called wherever a
+// The results of make(part) for `parts` parts, in their order, on all tasks. `make` is called wherever a
 // part runs, on any thread, for several parts at once.
 std::vector<std::string> collect_bytes(Job& job, std::size_t parts,
                                        const std::function<std::string(std::size_t part)>& make);

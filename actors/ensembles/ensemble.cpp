@@ -23,7 +23,7 @@ void expect_same_data(const EnsemblePlan& plan, const std::vector<MemberRecord>&
                               record.work.member));
 }
 
-// On several tasks each says what it does.
+// Trains by the plan; on several tasks each task logs what it trains.
 Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
   if (!job.state()->engine().has_others())
     return [plan](const MemberWork& work) { return train_member(*plan, work); };
@@ -33,11 +33,30 @@ Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
   };
 }
 
-Predictions predictions_of(const EnsembleState& state, const Tuple& x, Job& job) {
-  state.expect_trained();
+// The type of one example that the models take: as they say, or else as the examples were that they have
+// learned.
+TensorType type_of_input(const EnsembleState& state, std::size_t input) {
+  const TensorType& declared = state.networks[0].architecture.inputs[input].def().type;
+  const Tensor& example = state.example[input];
+  return declared.dtype == DType::invalid ? TensorType{example.dtype(), example.shape()} : declared;
+}
+
+void expect_inputs(const EnsembleState& state, const Tuple& x) {
   if (x.size() != state.inputs())
     throw invalid_argument(fmt::format("expected a tensor for each of the models' {} inputs, got {}",
                                        state.inputs(), x.size()));
+  const auto types = row_types(x);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const TensorType expected = type_of_input(state, i);
+    if (expected.dtype != types[i].dtype || !expected.shape.compatible_with(types[i].shape))
+      throw invalid_argument(fmt::format("input {}: the models take {} for each example, got {}", i,
+                                         expected.to_string(), types[i].to_string()));
+  }
+}
+
+Predictions predictions_of(const EnsembleState& state, const Tuple& x, Job& job) {
+  state.expect_trained();
+  expect_inputs(state, x);
   Predictions predictions;
   const auto members = state.members();
   for (const int member : members) predictions.weights.push_back(state.weight_of(member));
@@ -47,7 +66,7 @@ Predictions predictions_of(const EnsembleState& state, const Tuple& x, Job& job)
   return predictions;
 }
 
-// [n, outputs], of stacking.
+// The scores of a stacking ensemble, [n, outputs].
 Tensor scores_of(const EnsembleState& state, const Predictions& predictions, const Tuple& x) {
   std::vector<Tensor> answers;
   for (const Tensor& output : predictions.outputs)
@@ -70,7 +89,7 @@ Tensor answer(const EnsembleState& state, const Predictions& predictions, const 
   return largest(probabilities(state, predictions, x));
 }
 
-// A job of this process alone.
+// A job that runs in this process only.
 Job own_job() { return Job(JobOptions{}); }
 
 }  // namespace

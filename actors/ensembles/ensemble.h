@@ -51,19 +51,21 @@ class Ensemble {
   Ensemble& operator=(Ensemble&&) noexcept;
   ~Ensemble();
 
-  // Trains all members anew, member i with the seed of CompileOptions plus i, each on one thread. Reads
-  // all examples into memory. Strategies are refused, since a member trains in one place, and callbacks,
-  // for EnsembleOptions makes each member's own.
+  // Trains all members anew, each on one thread, member i with the seed of CompileOptions plus i. Reads
+  // all examples into memory. Throws invalid_argument for a strategy, since a member trains in one
+  // place, and for callbacks, which EnsembleOptions makes for each member.
   void fit(const TrainingData& data, const FitOptions& options = {});
   void fit(const TrainingData& data, const FitOptions& options, Job& job);
 
-  // What the ensemble answers for examples in rows: int64 [n], the classes; where members predict
-  // numbers their mean, or what stacking makes of them, float64. Of the models' only input, or of all.
+  // The ensemble's answers for examples in rows: the classes, int64 [n]; where members predict numbers,
+  // their mean or what stacking makes of them, float64. `x` is the models' only input, `inputs` are all
+  // inputs.
   Tensor predict(const Tensor& x);
   Tensor predict(const Tensor& x, Job& job);
   Tensor predict(const std::vector<Tensor>& inputs);
   Tensor predict(const std::vector<Tensor>& inputs, Job& job);
-  // float64 [n, classes]. Not of hard votes and numbers.
+  // The probabilities of the classes, float64 [n, classes]. Throws invalid_argument for hard votes and
+  // for members that predict numbers.
   Tensor predict_proba(const Tensor& x);
   Tensor predict_proba(const Tensor& x, Job& job);
   Tensor predict_proba(const std::vector<Tensor>& inputs);
@@ -71,13 +73,14 @@ class Ensemble {
   EnsembleScore evaluate(const TrainingData& data);
   EnsembleScore evaluate(const TrainingData& data, Job& job);
 
-  // Of bagging: the score of each training example by the members that have not learned it.
+  // Bagging: the score on the training examples, each answered by the members that have not learned it.
+  // None for other methods, and if every example was learned by all members.
   std::optional<double> oob_score() const;
-  // Of the members that are trained in full, by number.
+  // What training has measured: of the members that were trained in full, by number.
   const std::vector<History>& histories() const;
   // How members answer: never `automatic`.
   Vote vote() const;
-  // The members that are there: all, but for those that load() has left out.
+  // The numbers of the members, without those that load() has left out.
   std::vector<int> members() const;
   // The weights of a member. Throws not_found.
   const std::map<std::string, Tensor>& weights(int member) const;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/ensemble_state.h"
@@ -17,7 +18,7 @@ std::string example_name(std::size_t input) {
   return input == 0 ? "example" : fmt::format("example_{}", input);
 }
 
-// What is saved beside the members.
+// The tensors that are saved beside the members.
 std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
   std::map<std::string, Tensor> tensors{
       {"members", Tensor::scalar<std::int64_t>(state.options.members)},
@@ -35,7 +36,7 @@ std::map<std::string, Tensor> vote_tensors(const EnsembleState& state) {
   return tensors;
 }
 
-// As programs know what is saved as a number.
+// A saved setting as text: `method` and `vote` by the names that programs use, others as numbers.
 std::string text_of(const std::string& name, const Tensor& number) {
   static constexpr std::array methods{"full_data", "bagging", "stacking", "snapshot"};
   static constexpr std::array votes{"automatic", "soft", "hard", "mean"};
@@ -60,16 +61,36 @@ void expect_same(const std::string& folder, const std::map<std::string, Tensor>&
   }
 }
 
-std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
-  auto checkpoint = load_latest_checkpoint(storage, folder);
-  if (!checkpoint)
-    throw Error(
-        Code::not_found,
-        fmt::format("there is no checkpoint in '{}': expected what an ensemble has saved", folder));
-  return std::move(checkpoint->tensors);
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
 }
 
-// What cannot be read of each member goes to `damaged`.
+// Throws data_loss that says what is damaged and nothing of an earlier checkpoint: an ensemble has none.
+std::map<std::string, Tensor> load_only(Storage& storage, const std::string& path) {
+  try {
+    return load_checkpoint(storage, path).tensors;
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    const auto damage = verify_checkpoint(storage, path);
+    if (damage.empty()) throw;  // read well the second time
+    throw Error(Code::data_loss, joined(damage));
+  }
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
+  if (const auto path = latest_checkpoint(storage, folder)) return load_only(storage, *path);
+  throw Error(Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
+                                           is_folder(folder) ? "checkpoint in" : "folder", folder));
+}
+
+// The weights of the members by number. Members that cannot be read are named in `damaged`.
 std::map<int, std::map<std::string, Tensor>> load_members(Storage& storage, const std::string& folder,
                                                           int members,
                                                           std::vector<std::string>& damaged) {
@@ -94,7 +115,7 @@ const Tensor& tensor_in(const std::string& folder, const std::map<std::string, T
   return found->second;
 }
 
-// Of as many inputs as the models have.
+// The saved example. Throws failed_precondition unless it has as many inputs as the models.
 Tuple examples_in(const std::string& folder, const std::map<std::string, Tensor>& saved,
                   std::size_t inputs) {
   Tuple example;
@@ -114,10 +135,23 @@ void expect_weight(const EnsembleState& state,
   throw Error(Code::data_loss, "the members that are left have no weight in the vote");
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
+// What is left to do about damaged members.
+std::string advice(const EnsembleState& state, bool all_damaged) {
+  const std::string anew = "train and save the ensemble again";
+  return state.is_stacking() || all_damaged ? anew : "load it with DamagedMembers::left_out, or " + anew;
+}
+
+// The tensors that stand beside the members, without which nothing can be loaded.
+std::map<std::string, Tensor> load_vote(Storage& storage, const std::string& folder) {
+  if (!is_folder(folder))
+    throw Error(Code::not_found,
+                fmt::format("there is no folder '{}': expected what an ensemble has saved", folder));
+  try {
+    return load_tensors(storage, path_of(folder, "vote"));
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    throw Error(Code::data_loss, fmt::format("{}; train and save the ensemble again", error.what()));
+  }
 }
 
 }  // namespace
@@ -133,14 +167,15 @@ void Ensemble::save(const std::string& folder) const {
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {
   Storage& storage = posix_storage();
-  const auto saved = load_tensors(storage, path_of(folder, "vote"));
+  const auto saved = load_vote(storage, folder);
   expect_same(folder, saved, *state_);
   std::vector<std::string> damaged;
   auto weights = load_members(storage, folder, state_->options.members, damaged);
   const bool needs_all = state_->is_stacking() || what == DamagedMembers::refused;
   if (!damaged.empty() && (needs_all || weights.empty()))
-    throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}", damaged.size(),
-                                             state_->options.members, folder, joined(damaged)));
+    throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}; {}",
+                                             damaged.size(), state_->options.members, folder,
+                                             joined(damaged), advice(*state_, weights.empty())));
   expect_weight(*state_, weights);
   Tuple example = examples_in(folder, saved, state_->inputs());
   std::optional<LinearScores> regression;

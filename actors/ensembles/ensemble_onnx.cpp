@@ -83,7 +83,7 @@ Output probabilities_node(Output logits) {
   return concat({1.0F - p, p}, 1);
 }
 
-// 1 for the class with the largest probability.
+// One-hot rows: 1 for the class with the largest probability.
 Output named_class(Output probabilities) {
   std::vector<std::int64_t> classes(static_cast<std::size_t>(probabilities.shape()[1]));
   std::iota(classes.begin(), classes.end(), 0);
@@ -99,7 +99,7 @@ Tensor as_float32(const Tensor& tensor) {
   return Tensor::of<float>(tensor.shape(), converted);
 }
 
-// The scores of stacking, of what members say: float32 [n, columns] each.
+// The scores of stacking from the members' answers, float32 [n, columns] each.
 Output regression_node(MembersGraph& all, const EnsembleState& state, std::vector<Output> said) {
   for (std::size_t i = 0; state.options.passthrough && i < all.x.size(); ++i)
     said.push_back(

@@ -36,21 +36,23 @@ struct EnsembleOptions {
   std::uint64_t seed = 1;         // of the samples
   // Bagging: how many examples are drawn for each member, as a share of all.
   double max_samples = 1;
-  // Stacking: how many parts the examples are divided into, each with about the same share of each
-  // class, or, of numbers, neighbours; whether the regression sees the inputs, too; and its C, the
-  // inverse of the strength of its L2 penalty.
+  // Stacking. folds: how many parts the examples are divided into, each with about the same share of
+  // each class or, where members predict numbers, each of neighbouring examples. passthrough: whether
+  // the regression sees the inputs, too. regularization: the regression's C, the inverse of the strength
+  // of its L2 penalty.
   int folds = 5;
   bool passthrough = false;
   double regularization = 1;
-  // What a member sees of the examples that it learns (inputs, labels and, if there are some, weights,
-  // in rows) in each pass, in the order of the dataset: images that are augmented (augmented_images()).
-  // The seed is that of its model. None: the examples, in another order in each pass.
+  // Makes the dataset that a member trains on in each pass, for example of augmented images
+  // (augmented_images()). `examples` are those that the member learns: inputs, labels and, if there are
+  // some, weights, in rows. The seed is that of the member's model. None: the examples themselves, in
+  // another order in each pass.
   std::function<Dataset(const Tuple& examples, std::uint64_t seed)> training_data{};
-  // The callbacks of a member, made before it trains, such as early_stopping(). Of stacking they are
-  // made for each fold, too. Not for snapshots, which are one training.
+  // Makes the callbacks of a member, such as early_stopping(), before it trains; with stacking for each
+  // fold, too. Not for snapshots, which are one training.
   std::function<Callbacks(int member)> callbacks{};
-  // Both functions are called where a member trains, by several threads at once, and again after its
-  // task was lost: what they return may depend on their arguments only.
+  // Both functions above are called on the task where a member trains, by several threads at once, and
+  // again after the loss of a task: what they return may depend on their arguments only.
 };
 
 }  // namespace actorflow

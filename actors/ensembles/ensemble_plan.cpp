@@ -45,7 +45,7 @@ std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<
 }
 
 Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options) {
-  // What stacking learns from are probabilities, or numbers: nobody votes.
+  // Stacking learns from probabilities or numbers, so nobody votes.
   const bool is_stacking = options.method == EnsembleMethod::stacking;
   if (options.vote != Vote::automatic)
     return is_stacking && options.vote == Vote::hard ? Vote::soft : options.vote;
@@ -76,7 +76,7 @@ std::vector<MemberWork> EnsemblePlan::work() const {
 }
 
 RowNumbers EnsemblePlan::learned_rows(const MemberWork& work) const {
-  // Samples of neighbouring seeds have nothing in common: mt19937_64 mixes its seed.
+  // Neighbouring seeds give unrelated samples, since mt19937_64 mixes its seed.
   if (options.method == EnsembleMethod::bagging)
     return bootstrap_sample(rows(), draws_of(*this),
                             options.seed + static_cast<std::uint64_t>(work.member));

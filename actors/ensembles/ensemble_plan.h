@@ -25,7 +25,7 @@ struct MemberNetwork {
 // options that no data could make right, and failed_precondition for a model that was not compiled.
 std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
                                        EnsembleOptions& options);
-// By the loss of the first network where the options leave it open.
+// The vote of the options or, where they leave it open, the one that fits the loss of the first network.
 Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options);
 
 struct EnsemblePlan {
@@ -45,7 +45,7 @@ struct EnsemblePlan {
   Tuple x() const { return inputs_of(examples, inputs()); }
   const Tensor& y() const { return examples[inputs()]; }
   std::vector<MemberWork> work() const;
-  // The rows that a piece of work learns; those that it does not learn, and predicts then.
+  // The rows that a piece of work learns; and those that it does not learn and predicts afterwards.
   RowNumbers learned_rows(const MemberWork& work) const;
   RowNumbers held_out_rows(const MemberWork& work) const;
 };

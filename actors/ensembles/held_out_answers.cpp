@@ -1,4 +1,4 @@
-// What members say of examples that they have not learned.
+// The answers of members for examples that they have not learned.
 #include <algorithm>
 
 #include "actors/ensembles/ensemble_state.h"
@@ -9,13 +9,13 @@
 namespace actorflow {
 namespace {
 
-// [n, all else].
+// The rows as a table [n, columns].
 Tensor as_table(const Tensor& rows) {
   const std::int64_t count = rows.shape()[0];
   return rows.reshaped({count, rows.elements() / std::max<std::int64_t>(count, 1)});
 }
 
-// As a vote counts it: probabilities, 1 for the class that is named, or numbers.
+// The output as the vote counts it: probabilities; 1 for the class that is named; or numbers.
 Tensor counted(Vote vote, const Tensor& output) {
   if (vote == Vote::mean) return mean_of({{output}, {1}});
   Tensor probabilities = probabilities_of(output);
@@ -29,7 +29,7 @@ Tensor counted(Vote vote, const Tensor& output) {
   return probabilities;
 }
 
-// The weighted sums of what was said of each example.
+// The weighted sums of the answers for each example.
 struct Sums {
   std::int64_t columns = 0;
   std::vector<double> values, weights;
@@ -60,7 +60,7 @@ Sums sums_of(const EnsemblePlan& plan, const std::vector<MemberRecord>& records)
   return sums;
 }
 
-// What one member says of all examples, each from the training that has not seen it.
+// One member's answers for all examples, each from the training that has not seen the example.
 Tensor out_of_fold(const EnsemblePlan& plan, const std::vector<MemberRecord>& records, int member) {
   Tensor all;
   for (const MemberRecord& record : records) {

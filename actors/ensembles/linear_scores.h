@@ -1,4 +1,4 @@
-// What the regressions of stacking have learned.
+// A linear map: what the regressions of stacking have learned.
 #pragma once
 
 #include "dataflow/values/tensor.h"

@@ -24,7 +24,7 @@ double largest_part(const Vector& a) {
   return most;
 }
 
-// What is made small, as a function of all weights, feature by feature, and then the biases.
+// The objective to minimise, as a function of all weights, feature by feature, and then the biases.
 class Objective {
  public:
   Objective(const Tensor& features, const std::vector<std::int64_t>& labels, std::int64_t classes,
@@ -73,7 +73,7 @@ class Objective {
   const double penalty_;
 };
 
-// The last steps and how the gradient changed with each: what L-BFGS knows of the curvature.
+// The last steps, and how the gradient changed with each: from these L-BFGS estimates the curvature.
 class Curvature {
  public:
   void add(Vector step, Vector change) {
@@ -85,7 +85,7 @@ class Curvature {
   bool empty() const { return steps_.empty(); }
   void clear() { steps_.clear(); }
 
-  // Nocedal's two loops.
+  // The direction of the next step, by Nocedal's two loops.
   Vector direction(const Vector& gradient) const {
     Vector q = plus(Vector(gradient.size()), -1, gradient), alphas(steps_.size());
     for (std::size_t i = steps_.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// What travels between tasks: the work for a member, and what has come of it.
+// What travels between tasks: the work for a member, and its result.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ std::map<std::string, Tensor> weights_of(const MemberRecord& record);
 // Does a piece of work: a pure function, on any thread, which may be one of several at once.
 using Trainer = std::function<std::vector<MemberRecord>(const MemberWork&)>;
 
-// Each piece is a part of the job. In the order of the work, on all tasks.
+// Trains each piece of work as a part of the job. Returns the records in the order of the work, on all
+// tasks.
 std::vector<MemberRecord> train_members(Job& job, const std::vector<MemberWork>& work,
                                         const Trainer& train);
 

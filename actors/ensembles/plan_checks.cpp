@@ -29,7 +29,7 @@ void check_weights(const EnsembleOptions& options) {
   if (sum <= 0) throw invalid_argument("weights: one at least must be above 0");
 }
 
-// Of one row.
+// The number of elements of one row.
 std::int64_t columns_of(const Shape& rows) {
   std::int64_t columns = 1;
   for (int axis = 1; axis < rows.rank(); ++axis) columns *= rows[axis];

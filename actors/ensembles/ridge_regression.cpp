@@ -11,7 +11,7 @@
 namespace actorflow {
 namespace {
 
-// Row by row.
+// A dense matrix, stored row by row.
 struct Matrix {
   std::size_t rows, columns;
   std::vector<double> values = std::vector<double>(rows * columns);
@@ -27,7 +27,7 @@ Matrix matrix_of(const Tensor& table) {
           {values.begin(), values.end()}};
 }
 
-// Takes the mean of each column off it.
+// Subtracts from each column its mean, and returns the means.
 std::vector<double> centre(Matrix& table) {
   std::vector<double> means(table.columns);
   for (std::size_t row = 0; row < table.rows; ++row)
@@ -38,7 +38,7 @@ std::vector<double> centre(Matrix& table) {
   return means;
 }
 
-// The transposed a by b.
+// a' b.
 Matrix transposed_by(const Matrix& a, const Matrix& b) {
   Matrix c{a.columns, b.columns};
   for (std::size_t row = 0; row < a.rows; ++row)
@@ -47,7 +47,7 @@ Matrix transposed_by(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-// a by the transposed a.
+// a a'.
 Matrix by_transposed(const Matrix& a) {
   Matrix c{a.rows, a.rows};
   for (std::size_t i = 0; i < a.rows; ++i)
@@ -59,8 +59,8 @@ Matrix by_transposed(const Matrix& a) {
   return c;
 }
 
-// The lower triangle whose product with its transposed is `a`, in its place. Throws invalid_argument if
-// `a` is not positive definite, as it is but for rounding, and for numbers that are not finite.
+// Cholesky's decomposition in place: the lower triangle l with l l' = a. Throws invalid_argument if `a`
+// is not positive definite, which only rounding can cause here, and for numbers that are not finite.
 void decompose(Matrix& a) {
   for (std::size_t i = 0; i < a.rows; ++i)
     for (std::size_t k = 0; k <= i; ++k) {
@@ -74,7 +74,7 @@ void decompose(Matrix& a) {
     }
 }
 
-// x of l l' x = b, in the place of b.
+// Solves l l' x = b; x replaces b.
 void solve(const Matrix& l, Matrix& b) {
   for (std::size_t k = 0; k < b.columns; ++k) {
     for (std::size_t i = 0; i < l.rows; ++i) {
@@ -88,14 +88,14 @@ void solve(const Matrix& l, Matrix& b) {
   }
 }
 
-// x of (a + penalty) x = b, in the place of b.
+// Solves (a + penalty) x = b; x replaces b.
 void solve_penalized(Matrix a, double penalty, Matrix& b) {
   for (std::size_t i = 0; i < a.rows; ++i) a(i, i) += penalty;
   decompose(a);
   solve(a, b);
 }
 
-// (x'x + penalty)^-1 x'y = x'(xx' + penalty)^-1 y: by the smaller of the two squares.
+// (x'x + penalty)^-1 x'y = x'(xx' + penalty)^-1 y, computed with the smaller of the two square matrices.
 Matrix ridge_weights(const Matrix& x, Matrix y, double penalty) {
   if (x.columns > x.rows) {
     solve_penalized(by_transposed(x), penalty, y);

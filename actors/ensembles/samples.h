@@ -10,14 +10,15 @@ namespace actorflow {
 
 using RowNumbers = std::vector<std::int64_t>;
 
-// So many rows, drawn with replacement. REQUIRES: rows > 0.
+// `draws` of the rows, drawn with replacement. REQUIRES: rows > 0.
 RowNumbers bootstrap_sample(std::int64_t rows, std::int64_t draws, std::uint64_t seed);
 // The rows that are not in the sample, in their order.
 RowNumbers left_out(std::int64_t rows, const RowNumbers& sample);
 // The fold of each row: the rows of a class are dealt out in turn, beginning with fold 0, so that each
 // fold has about the same share of each class.
 std::vector<int> stratified_folds(const std::vector<std::int64_t>& labels, int folds);
-// The same, of neighbours: folds differ by a row at most, of which the first ones have more.
+// The fold of each row, in folds of neighbouring rows. Their sizes differ by at most one row; the first
+// folds are the larger ones.
 std::vector<int> consecutive_folds(std::int64_t rows, int folds);
 
 // These rows of all tensors.
@@ -26,7 +27,8 @@ Tuple rows_at(const Tuple& columns, const RowNumbers& rows);
 Tuple inputs_of(const Tuple& columns, std::size_t inputs);
 // The types of one row.
 std::vector<TensorType> row_types(const Tuple& columns);
-// The numbers of classes. Throws invalid_argument unless it is [n] of uint8, int32 or int64.
+// The labels as numbers of classes. Throws invalid_argument unless the tensor is [n] of uint8, int32 or
+// int64.
 std::vector<std::int64_t> class_numbers(const Tensor& labels);
 
 }  // namespace actorflow

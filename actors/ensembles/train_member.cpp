@@ -41,7 +41,7 @@ TrainingData data_of(const EnsemblePlan& plan, const Model& model, const Tuple& 
   return {x, {examples.begin() + std::ssize(x), examples.end()}};
 }
 
-// A member whose training was ended early is none.
+// Trains the model. Throws if the training was ended early: such a model is no member.
 History fit(Model& model, const EnsemblePlan& plan, FitOptions options, const Tuple& examples) {
   if (!options.interrupted) options.interrupted = plan.stopped.get();
   History history = model.fit(data_of(plan, model, examples), options);

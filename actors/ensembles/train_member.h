@@ -1,5 +1,5 @@
-// A member, trained or asked. Both are pure functions, on one thread, whatever the machine's number of
-// cores: so the same bits come of them wherever they run.
+// Training a member, and predicting by it. Both are pure functions that use one thread, whatever the
+// number of cores: they give the same bits wherever they run.
 #pragma once
 
 #include <map>

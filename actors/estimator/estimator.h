@@ -2,8 +2,9 @@
 // export of it, by the names and rules of TensorFlow's tf.estimator.
 //
 //   DNNClassifier flowers({.feature_columns = {numeric_column("petal_length"), ...},
-//                          .hidden_units = {10, 20, 10}, .n_classes = 3, .config = {.model_dir =
-//                          "flowers"}});
+//                          .hidden_units = {10, 20, 10},
+//                          .n_classes = 3,
+//                          .config = {.model_dir = "flowers"}});
 //   flowers.train(training, {.steps = 500});
 //   std::cout << flowers.evaluate(testing).at("accuracy") << "\n";
 //
@@ -23,7 +24,8 @@
 
 namespace actorflow {
 
-// One of the two at most; neither: until the input ends (NamedExamples::num_epochs).
+// At most one of `steps` and `max_steps`; with neither, training goes on until the input ends
+// (NamedExamples::num_epochs).
 struct EstimatorTrainOptions {
   std::optional<std::int64_t> steps{};      // more than there were
   std::optional<std::int64_t> max_steps{};  // in all; nothing is done if there were as many already

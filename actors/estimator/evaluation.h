@@ -24,10 +24,11 @@ class Evaluation {
   // Measures the newest checkpoint that is whole. Throws not_found, "no trained model in DIR", if there
   // is none, and data_loss if none is whole.
   Logs run(Events events = Events::once);
-  // The two halves of that, for a CheckpointWatch: loads, and returns the step; measures what is loaded.
+  // The two halves of run(), for a CheckpointWatch: load() loads the newest whole checkpoint and returns
+  // its step; measure() measures it.
   std::int64_t load();
   Logs measure(std::int64_t step, Events events = Events::once);
-  // The step of the last one that was measured, by any process; -1 before the first.
+  // The step of the last checkpoint that any process has measured; -1 before the first.
   std::int64_t last_step() const { return last_step_; }
 
  private:

@@ -78,12 +78,14 @@ class CategoricalColumn {
   std::shared_ptr<const Def> def_;
 };
 
-// In all of them empty text and the integer -1 are missing values, which count nowhere.
+// Categorical columns. In all of them empty text and the integer -1 are missing values, which count
+// nowhere.
 
 struct VocabularyOptions {
   std::int64_t default_value = -1;  // the number of a value that is not in the list; -1: as if missing
-  std::int64_t num_oov_buckets =
-      0;  // instead: such values share these buckets, behind the list, by hash
+  // Instead of a default_value: values that are not in the list share these buckets, by hash. Their
+  // numbers follow those of the list.
+  std::int64_t num_oov_buckets = 0;
 };
 // A value's number is its place in the list, whose entries differ.
 CategoricalColumn categorical_column_with_vocabulary_list(std::string key,

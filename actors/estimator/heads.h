@@ -1,4 +1,5 @@
-// Heads: what becomes of a model's last numbers. For this folder only.
+// Heads: the losses, metrics and predictions that are made from a model's last numbers. For this folder
+// only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The folder of an estimator: what is asked of it, and where things lie in it. For this folder only.
+// The folder of an estimator: its checks, and its layout. For this folder only.
 //
 //   step-<n>...           checkpoints (checkpoint/checkpoint.h)
 //   training-complete     the step at which training was complete (monitored/training_end.h)
@@ -22,7 +22,7 @@ namespace actorflow {
 // Throws invalid_argument for a configuration that makes no sense.
 void check_config(const RunConfig& config);
 
-// That of the strategy's server; null if it has none.
+// The runtime of the strategy's server; null if the strategy has no server.
 std::shared_ptr<Runtime> runtime_of(const RunConfig& config);
 // The disk of the strategy's server, or real files.
 Storage& storage_of(const RunConfig& config);

@@ -25,7 +25,7 @@ EventWriter::EventWriter(Storage& storage, std::string folder, EventWriterOption
 EventWriter::~EventWriter() {
   try {
     flush();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("the last events are lost: {}", error.what());
   }
 }
@@ -58,9 +58,10 @@ void EventWriter::append_event(const Event& event) { append_record(waiting_, enc
 void EventWriter::open(double now_s) {
   const auto name = fmt::format("{}/events.out.tfevents.{:010}.{}", folder_,
                                 static_cast<std::int64_t>(now_s), options_.host);
-  path_ = name + options_.suffix;
-  for (int number = 1; storage_.exists(path_); ++number)
-    path_ = fmt::format("{}.{}{}", name, number, options_.suffix);
+  std::string path = name + options_.suffix;
+  for (int number = 1; storage_.exists(path); ++number)
+    path = fmt::format("{}.{}{}", name, number, options_.suffix);
+  path_ = std::move(path);
   flushed_s_ = now_s;
   append_event({now_s, 0, Event::Version()});
 }

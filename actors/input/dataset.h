@@ -1,8 +1,11 @@
 // Input pipelines: sources of elements, and the stages between them and a step.
 //
 //   const Dataset batches = Dataset::idx({images, labels})
-//                               .shuffle({.seed = 1}).repeat().batch(64).shard(workers,
-//                               worker).prefetch(2);
+//                               .shuffle({.seed = 1})
+//                               .repeat()
+//                               .batch(64)
+//                               .shard(workers, worker)
+//                               .prefetch(2);
 //   DatasetIterator it(server, batches);
 //   for (Tuple batch = it.next(); ...)
 //
@@ -71,7 +74,7 @@ class Dataset {
   static Dataset interleave(const std::vector<Dataset>& datasets, const InterleaveOptions& options = {});
 
   Dataset shuffle(const ShuffleOptions& options) const;
-  // Elements number `index`, `index` + `count`, ...
+  // The elements number `index`, `index` + `count`, ..., from 0 on.
   Dataset shard(std::int64_t count, std::int64_t index) const;
   // Stacks `size` elements of equal types along a new first dimension.
   Dataset batch(std::int64_t size, const BatchOptions& options = {}) const;

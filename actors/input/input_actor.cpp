@@ -14,13 +14,16 @@
 namespace actorflow {
 namespace {
 
-// What `action` returns, or the error that it throws.
+// What `action` returns, or the error that it throws. Nothing but the end of the input is out_of_range,
+// which whoever reads takes for that.
 template <class Action>
 Status status_of(Action action) {
   try {
     return action();
   } catch (...) {
-    return current_exception_status();
+    Status status = current_exception_status();
+    if (status.code == Code::out_of_range) status.code = Code::internal;
+    return status;
   }
 }
 

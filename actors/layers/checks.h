@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,13 +29,17 @@ TensorType batched(const TensorType& example, std::int64_t examples = Shape::unk
 // The dimensions of one example, all known, behind a batch of -1.
 Shape batch_of(const Shape& example);
 
-// What `build` returns; its errors begin with "what 'name': ".
+// What `build` returns; its errors begin with "what 'name': ", those of a user's own functions too.
 template <class Build>
 auto built_as(std::string_view what, const std::string& name, Build&& build) {
   try {
     return std::forward<Build>(build)();
   } catch (const Error& error) {
     throw Error(error.code(), std::string(what) + " '" + name + "': " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(Code::unknown, std::string(what) + " '" + name + "': " + error.what());
   }
 }
 

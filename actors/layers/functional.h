@@ -21,7 +21,8 @@ class SymbolicTensor {
   struct Def {
     std::optional<Layer> layer{};  // none: an input
     std::vector<SymbolicTensor> inputs{};
-    // Of an input: the type of one example, without the batch's dimension; invalid until data tell it.
+    // Of an input: the type of one example, without the batch's dimension; its dtype is `invalid` until
+    // data tell it.
     TensorType type{};
     std::string name{};
   };
@@ -38,7 +39,7 @@ class SymbolicTensor {
 // model's input; "" = "x", "x_1", ...
 SymbolicTensor input(const Shape& shape, DType dtype = DType::float32, std::string name = "");
 
-// The inputs, the outputs and all between: what a model computes.
+// What a model computes: its inputs, its outputs and all layers in between.
 struct Architecture {
   std::vector<SymbolicTensor> inputs, outputs;
 

@@ -70,7 +70,7 @@ struct ModelVariables {
   std::vector<Variable> trained() const;
 };
 
-// A layer in a graph, for people.
+// A layer in a graph, for Model::summary().
 struct LayerRecord {
   std::string name, kind;
   TensorType result;

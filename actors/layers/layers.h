@@ -54,7 +54,7 @@ struct BatchNormOptions {
 // x [batch, ..., channels]. In training by the statistics of the batch, else by moving averages. With
 // two inputs the second is added to the result, before the relu.
 Layer batch_norm(const BatchNormOptions& options = {});
-// Over the last axis.
+// Normalises over the last axis.
 Layer layer_norm(double epsilon = 1e-3);
 
 // In training each element becomes 0 with the probability `rate`, else x / (1 - rate).
@@ -62,8 +62,9 @@ Layer dropout(double rate);
 // ids [batch, ...], int32 or int64 -> [batch, ..., width]: rows of a table of `rows`.
 Layer embedding(std::int64_t rows, std::int64_t width,
                 const Initializer& initial = uniform(-0.05, 0.05));
-// The same layer at both ends of a model (Press and Wolf 2017): of ids as above; of vectors [batch, ...,
-// width] -> logits [batch, ..., rows], the products with each row of the table.
+// One layer for both ends of a model (Press and Wolf 2017). Called with ids it is embedding(); called
+// with vectors [batch, ..., width] it gives logits [batch, ..., rows], the products with each row of the
+// table.
 Layer tied_embedding(std::int64_t rows, std::int64_t width,
                      const Initializer& initial = uniform(-0.05, 0.05));
 // x [batch, length, width] plus a trained vector for each of the `length` positions.
@@ -76,9 +77,9 @@ struct AttentionOptions {
   Initializer weights = glorot_uniform();
   Initializer output_weights{};  // of the last product; none: as the others
 };
-// Vaswani et al. 2017, multi-head attention of `heads` heads of `head_width`: one input [batch, length,
-// width] attends to itself; of two the first attends to the second; of three these are query, value and
-// key. The result has the shape of the first.
+// Multi-head attention (Vaswani et al. 2017) with `heads` heads of `head_width`. One input [batch,
+// length, width] attends to itself; of two inputs the first attends to the second; three are query,
+// value and key, as Keras orders them. The result has the shape of the first input.
 Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOptions& options = {});
 
 // [batch, ...] -> [batch, all the rest].
@@ -89,7 +90,7 @@ Layer reshape(const Shape& shape);
 Layer rescaling(double scale, double offset = 0);
 Layer activation(const Activation& function);
 
-// Of several inputs: their sum, product, mean; and side by side along an axis.
+// Layers of several inputs: their sum, product or mean; or the inputs side by side along an axis.
 Layer add();
 Layer multiply();
 Layer average();

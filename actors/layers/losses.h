@@ -1,4 +1,4 @@
-// What training makes small.
+// Losses: what training minimises.
 #pragma once
 
 #include <functional>
@@ -31,20 +31,20 @@ class Losses {
   std::vector<Loss> losses_;
 };
 
-// Of logits [batch, ..., classes] against class numbers [batch, ...], int32 or int64 (Keras'
-// SparseCategoricalCrossentropy(from_logits=True)). With smoothing s a label counts 1 - s, and all
-// classes together s.
+// The losses below. Logits [batch, ..., classes] against class numbers [batch, ...], int32 or int64
+// (Keras' SparseCategoricalCrossentropy(from_logits=True)). With a label smoothing of s the label has
+// the weight 1 - s, and all classes share s equally.
 Loss softmax_cross_entropy(double label_smoothing = 0);
-// Of logits against probabilities [batch, ..., classes].
+// Logits against probabilities, both [batch, ..., classes].
 Loss soft_label_cross_entropy();
-// Of logits [batch, ...] or [batch, 1] against 0 or 1 of any numeric dtype, [batch, ...].
+// Logits [batch, ...] or [batch, 1] against labels 0 or 1 of any numeric dtype, [batch, ...].
 Loss sigmoid_cross_entropy();
-// Of numbers against numbers of one shape, but for a last dimension of 1 that either may lack.
+// Numbers against numbers of the same shape, except that either may lack a last dimension of 1.
 Loss mean_squared_error();
 Loss mean_absolute_error();
 // Huber 1964: quadratic up to `delta`, linear beyond.
 Loss huber(double delta = 1);
-// max(0, 1 - label prediction), for labels 0 or 1, which count as -1 and 1, or -1 or 1.
+// max(0, 1 - label prediction), for labels -1 and 1, or 0 and 1, which count as -1 and 1.
 Loss hinge();
 // prediction - label log(prediction), for positive predictions.
 Loss poisson();

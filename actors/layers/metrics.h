@@ -1,4 +1,4 @@
-// What is measured of a model besides its loss.
+// Metrics: what is measured of a model besides its loss.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Metric {
   Metric of_output(int number) const;
 };
 
-// The share of the examples whose largest logit is their class's.
+// The share of the examples whose largest logit is that of their class.
 Metric accuracy();
-// The share of those whose class is among the k largest logits; ties count as right.
+// The share of the examples whose class is among the k largest logits; ties count as right.
 Metric top_k_accuracy(std::int64_t k = 5);
 // For predictions [batch] or [batch, 1] against 0 or 1: those above the threshold mean 1. Logits have
 // the threshold 0.

@@ -128,11 +128,7 @@ void Model::export_onnx(const std::string& folder) {
   actorflow::export_onnx(model.storage(), folder, {{serving_default, signature}}, model.session());
 }
 
-std::int64_t Model::step() {
-  build();
-  ModelSession& model = engine_->session();
-  return model.session().run(model.nodes().global_step).scalar<std::int64_t>();
-}
+std::int64_t Model::step() { return engine_->steps(); }
 
 double Model::learning_rate() {
   build();

@@ -51,7 +51,8 @@ struct FitOptions {
   // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes
   // one batch; of an asynchronous step it is one replica's. Callbacks are called at the chief, where
   // alone the model has the trained weights afterwards. Variables begin as those of the model, with new
-  // slots.
+  // slots, which end with fit(). Schedules, and checkpoints that are saved meanwhile, count the steps
+  // from the first epoch on.
   Distribution strategy = OneDevice{};
   // When this becomes true, training ends after the step that runs; a cluster's chief saves then. Other
   // tasks than the chief wait for it to do so. REQUIRES: it outlives fit().
@@ -109,7 +110,10 @@ class Model {
   // Writes folder/model.onnx, whose inputs and outputs are called as in input(), and "y", "y_1", ...
   void export_onnx(const std::string& folder);
 
-  std::int64_t step();  // training steps so far
+  // Training steps since compile(), of all calls of fit() and of what was loaded. After fit() by several
+  // tasks: at the chief all steps, at another replica those that it has heard of, and at a task that
+  // only served as before.
+  std::int64_t step();
   // Where fit() is, or was when it ended or the loaded checkpoint was saved.
   FitProgress progress() const;
   double learning_rate();

@@ -42,7 +42,8 @@ ModelSession& ModelEngine::session() const {
   if (!local)
     throw Error(
         Code::failed_precondition,
-        "the model has no weights yet: its inputs are unknown; give it an input() or call build()");
+        "the model has no weights yet: its inputs are unknown; give it an input(), fit it to data, or "
+        "call build() with the type of one example, as in build({{DType::float32, {3}}})");
   return local->in_session;
 }
 
@@ -59,7 +60,8 @@ std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorTyp
     if (declared.dtype != DType::invalid) check_type("input", i, declared, types[i]);
     if (types[i].dtype == DType::invalid)
       throw Error(Code::failed_precondition,
-                  "the model's inputs are unknown; give it an input(), or fit it to data first");
+                  "the model's inputs are unknown; give it an input(), fit it to data, or call build() "
+                  "with the type of one example, as in build({{DType::float32, {3}}})");
   }
   return types;
 }
@@ -84,7 +86,7 @@ ModelEngine::Local::Local(const Architecture& architecture, std::vector<TensorTy
     : nodes(graph, architecture, std::move(inputs), options, rate),
       server(runtime ? Server::local(runtime)
                      : Server::local(options ? options->extensions : Extensions{})),
-      in_session(nodes, server.runtime()->storage()),
+      in_session(nodes, *server.runtime()),
       session(std::make_unique<Session>(server.target(), graph)) {
   session->initialize_variables();
   in_session.use(*session, true);
@@ -102,6 +104,7 @@ void ModelEngine::build(const std::vector<TensorType>& given) {
   auto made =
       std::make_unique<Local>(architecture, types, options ? &*options : nullptr, wanted_rate, runtime);
   if (!kept_weights.empty()) made->in_session.set_weights(kept_weights);
+  made->in_session.set_global_step(std::exchange(kept_steps, 0));
   kept_weights.clear();
   local = std::move(made);
 }
@@ -137,12 +140,27 @@ void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::str
     kept_weights = std::move(weights);
 }
 
+std::int64_t ModelEngine::steps() const {
+  if (!local && !of_cluster) return kept_steps;
+  const std::int64_t counted =
+      session().session().run(session().nodes().global_step).scalar<std::int64_t>();
+  return of_cluster ? steps_before + counted : counted;
+}
+
+void ModelEngine::set_steps(std::int64_t steps) {
+  if (local)
+    local->in_session.set_global_step(steps);
+  else
+    kept_steps = steps;
+}
+
 void ModelEngine::rebuild_later() {
   if (local) {
     kept_weights = local->in_session.weights();
     learned_inputs = local->nodes.input_types;
   }
   local.reset();
+  kept_steps = 0;
   wanted_rate.reset();
 }
 

@@ -1,4 +1,4 @@
-// What a Model holds: its architecture, and once the types of its examples are known, a graph with a
+// The state of a Model: its architecture and, once the types of its examples are known, a graph with a
 // session. For this folder only.
 #pragma once
 
@@ -20,10 +20,10 @@ struct ModelEngine {
 
   // Throws failed_precondition if the model has not been compiled.
   const CompileOptions& compiled() const;
-  // Make what is missing, in this process. Types are those of one example.
+  // The build functions make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
-  // With one part a step takes its batch as a whole.
+  // `parts`: into how many parts a step divides its batch.
   void build_training(const std::vector<TensorType>& example, std::int64_t parts);
   // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few.
   struct ExampleTypes {
@@ -36,9 +36,12 @@ struct ModelEngine {
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
   ModelSession& session() const;
-  // Takes over what a cluster has trained.
+  // Takes over the weights that a cluster has trained.
   void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights);
-  // Forgets the graph, and keeps the weights for the next one.
+  // The training steps so far, and how many they are now.
+  std::int64_t steps() const;
+  void set_steps(std::int64_t steps);
+  // Drops the graph, and keeps the weights for the next one. The steps begin anew, as the slots do.
   void rebuild_later();
 
   Architecture architecture;
@@ -46,9 +49,12 @@ struct ModelEngine {
   std::optional<CompileOptions> options;
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
+  std::int64_t kept_steps = 0;                 // where there is no graph yet
   std::vector<TensorType> learned_inputs;      // their types, known from data
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
+  std::int64_t steps_before = 0;               // then: those that the cluster does not count
+  std::int64_t steps_at_fit = 0;               // when the present fit() began
 
   // In this process.
   struct Local {

@@ -39,7 +39,6 @@ class ModelGraph {
   // micro-batches a step takes its batch as a whole, and the network has one stage.
   void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {},
                     const std::optional<MicroBatchOptions>& micro_batches = {});
-  bool can_train() const { return static_cast<bool>(train_op.step); }
 
   Graph& graph;
   ModelVariables variables;
@@ -56,21 +55,26 @@ class ModelGraph {
   std::vector<Output> predictions;
   Measured test, train;
   TrainOp train_op;
-  // Of the next step: the schedule's, or that of the variable. Empty if the optimizer has different ones
-  // for different variables.
+  // The learning rate of the next step, by the schedule or the variable. Empty if the optimizer has
+  // different rates for different variables.
   Output rate;
   std::vector<Output> updates;  // targets of each training step
-  // Of replicas that train together: float64 [2, k], the sums of odd and of even epochs. k: examples,
-  // then the loss and each metric, by examples.
+  // For replicas that train together: float64 [2, k], sums over odd and over even epochs. Of the k
+  // columns the first is the number of examples; the others are the loss and each metric, weighted by
+  // examples.
   Variable epoch_sums;
   ReplicaFeeds replica;
+  // With all-reduce: of the present step what all replicas have measured, a row of epoch_sums. Else
+  // empty.
+  const Output& reduced_row() const { return reduced_row_; }
   std::vector<MicroBatchFeeds> micro_batches;  // of training; or none
   Output share;                                // float32 scalar: see LabelFeeds
 
   // All placeholders that a step feeds, in the order of a batch.
   std::vector<Output> batch_feeds() const;
-  // The same of training by micro-batches, and their values for a batch whose parts these are: at most
-  // as many as there are micro-batches. `share` is the number of examples by which losses are divided.
+  // The placeholders of training by micro-batches, and their values for a batch that is divided into
+  // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
+  // divided.
   std::vector<Output> micro_batch_feeds() const;
   Tuple micro_batch_values(std::vector<Tuple> parts, float share) const;
   // One example of zeros.

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "actors/monitored/storage_error.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 
-ModelSession::ModelSession(ModelGraph& nodes, Storage& storage)
-    : nodes_(nodes), storage_(storage), saver_(nodes.graph, nodes.saved_variables(), nodes.global_step) {
+ModelSession::ModelSession(ModelGraph& nodes, Runtime& runtime)
+    : nodes_(nodes), runtime_(runtime), saver_(nodes.graph, nodes.saved_variables(), nodes.global_step) {
   for (const Variable& variable : nodes.variables.all()) weights_.push_back(assignment_of(variable));
   rate_ = assignment_of(nodes.learning_rate);
   step_ = assignment_of(nodes.global_step);
@@ -85,12 +86,15 @@ std::vector<Tensor> ModelSession::test(Tuple batch) {
 void ModelSession::save(const std::string& folder, const FitProgress& progress,
                         const KeepOptions& keep) {
   assign(progress_, Tensor::of<std::int64_t>({2}, {progress.epoch, progress.batches}));
-  saver_.save(*session_, storage_, folder, keep);
+  saver_.save(*session_, storage(), folder, keep);
 }
 
 std::optional<FitProgress> ModelSession::load(const std::string& folder) {
   changed_ = true;
-  if (!saver_.restore(*session_, storage_, folder)) return std::nullopt;
+  const auto step = restore_newest(runtime_, folder, [&](bool strict) {
+    return saver_.restore(*session_, storage(), folder, strict);
+  });
+  if (!step) return std::nullopt;
   const Tensor saved = session_->run(nodes_.progress);
   return FitProgress{.epoch = static_cast<int>(saved.values<std::int64_t>()[0]),
                      .batches = saved.values<std::int64_t>()[1]};

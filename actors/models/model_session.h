@@ -9,18 +9,18 @@
 
 #include "actors/checkpoint/saver.h"
 #include "actors/models/model_graph.h"
-#include "actors/runtime/storage.h"
+#include "actors/runtime/runtime.h"
 
 namespace actorflow {
 
-// What the nodes of a model are used for besides training. Adds nodes of its own to the graph. Not
-// thread-safe. REQUIRES: nodes and storage outlive this, and so does each session.
+// Uses the nodes of a model for everything besides training. Adds nodes of its own to the graph. Not
+// thread-safe. REQUIRES: nodes and runtime outlive this, and so does each session.
 class ModelSession {
  public:
-  ModelSession(ModelGraph& nodes, Storage& storage);
+  ModelSession(ModelGraph& nodes, Runtime& runtime);
 
   ModelGraph& nodes() const { return nodes_; }
-  Storage& storage() const { return storage_; }
+  Storage& storage() const { return runtime_.storage(); }
   // The session of all calls below, and whether it will stay the same.
   void use(Session& session, bool for_good);
   Session& session() const { return *session_; }
@@ -46,7 +46,7 @@ class ModelSession {
   void assign(const Assignment& assignment, Tensor value);
 
   ModelGraph& nodes_;
-  Storage& storage_;
+  Runtime& runtime_;
   Saver saver_;
   std::vector<Assignment> weights_;  // in the order of the variables
   Assignment rate_, step_, progress_;

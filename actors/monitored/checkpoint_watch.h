@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// What becomes of a checkpoint.
+// What a CheckpointWatch does with a checkpoint.
 struct CheckpointHandler {
   // Loads the newest checkpoint that is whole, and returns its step; nothing if there is none. What it
   // throws as data_loss, as not_found (it has been removed meanwhile) or of the disk (storage_error.h)

@@ -1,8 +1,6 @@
 // An event writer whose failures end nothing. Not thread-safe.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <functional>
 #include <memory>
 
@@ -17,12 +15,7 @@ class EventLog {
 
   // Logs an error of the storage; throws others.
   void write(const std::function<void(EventWriter&)>& what) {
-    try {
-      what(*writer_);
-    } catch (const Error& error) {
-      if (!is_of_storage(error.code())) throw;
-      spdlog::error("summaries were not written, all else goes on: {}", error.what());
-    }
+    storage_allows("write summaries", [&] { what(*writer_); });
   }
 
  private:

@@ -196,16 +196,11 @@ void SessionMaker::close_epoch(Session& session) {
   }
 }
 
-// An error that may pass is not yet a reason to fall back to an older checkpoint.
 std::optional<std::int64_t> SessionMaker::restore(Session& session) {
   const std::string& folder = options_.checkpoint_dir;
-  try {
-    return with_storage_tries(*server_.runtime(), "restoring from " + folder,
-                              [&] { return saver_->restore(session, storage_, folder, true); });
-  } catch (const Error& error) {
-    if (options_.strict_restore || is_preemption(error.code())) throw;
-    return saver_->restore(session, storage_, folder);
-  }
+  return restore_newest(*server_.runtime(), folder, [&](bool strict) {
+    return saver_->restore(session, storage_, folder, strict || options_.strict_restore);
+  });
 }
 
 void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {

@@ -1,9 +1,12 @@
-// Errors of a disk that do not end training.
+// Errors of a disk that do not end training. README.md has the rule.
 #pragma once
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
+#include <new>
 #include <string>
 
 #include "actors/runtime/runtime.h"
@@ -21,6 +24,45 @@ inline std::chrono::seconds storage_pause(int failures) {
   return std::chrono::seconds(failures > 6 ? 60 : 1 << (failures - 1));
 }
 
+// Calls `body` and returns whether it has succeeded. An error of the storage, or lack of memory, is
+// logged: `what` could not be done. Every other error is thrown.
+template <class Body>
+bool storage_allows(const std::string& what, Body&& body) {
+  const auto log = [&what](const char* why) {
+    spdlog::error("cannot {}, all else goes on: {}", what, why);
+    return false;
+  };
+  try {
+    body();
+    return true;
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code())) throw;
+    return log(error.what());
+  } catch (const std::bad_alloc&) {
+    return log("out of memory");
+  }
+}
+
+// For what is written when nothing is left to do meanwhile: the disk is worth waiting for, but not for
+// ever. Calls `write` until it succeeds, or the storage has refused it for so long; then throws its
+// error with `what`.
+template <class Write>
+void write_at_last(Runtime& runtime, const std::string& what, double max_wait_secs, Write&& write) {
+  constexpr std::chrono::seconds longest_pause{5};
+  const auto began = runtime.clock().now();
+  for (int failures = 1;; ++failures) try {
+      return write();
+    } catch (const Error& error) {
+      if (!is_of_storage(error.code())) throw;
+      const double waited = std::chrono::duration<double>(runtime.clock().now() - began).count();
+      if (waited >= max_wait_secs)
+        throw Error(error.code(),
+                    fmt::format("{} could not be saved in {:.0f} s: {}", what, waited, error.what()));
+      spdlog::warn("{} waits for the disk, since {:.0f} s: {}", what, waited, error.what());
+      runtime.sleep(std::min(storage_pause(failures), longest_pause));
+    }
+}
+
 // Returns what `body` returns. A disk_error, which may pass, is logged with `what`, and `body` is called
 // again after a pause; the error of the last try, and every other error, is thrown. Blocks for at most
 // 15 s.
@@ -35,6 +77,18 @@ auto with_storage_tries(Runtime& runtime, const std::string& what, Body&& body) 
                     error.what());
       runtime.sleep(storage_pause(failures));
     }
+}
+
+// Returns what `restore(strict)` returns, of a folder of checkpoints: strictly first, since an error
+// that may pass is not yet a reason to fall back to an older one.
+template <class Restore>
+auto restore_newest(Runtime& runtime, const std::string& folder, Restore&& restore) {
+  try {
+    return with_storage_tries(runtime, "restoring from " + folder, [&] { return restore(true); });
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code()) && error.code() != Code::data_loss) throw;
+    return restore(false);
+  }
 }
 
 }  // namespace actorflow

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <unordered_map>
 #include <utility>
 
@@ -12,8 +11,6 @@
 
 namespace actorflow {
 namespace {
-
-constexpr std::chrono::seconds report_interval{5};
 
 using Action = void (*)(TensorQueue& queue, StateCall& call);
 
@@ -56,7 +53,7 @@ const std::unordered_map<const OpDef*, Action>& actions() {
 }  // namespace
 
 caf::behavior QueueShard::behavior() {
-  self_->delayed_send(self_, report_interval, Tick{});
+  self_->delayed_send(self_, wait_look_interval, Tick{});
   self_->introduce("queue-shard", &task_->self.name);
   return guarded(
       self_, this,
@@ -122,16 +119,17 @@ void QueueShard::clear(const ClearContainers& message) {
   });
 }
 
-// Only of queues at which nobody has been served for a whole interval.
+// Only of queues at which nobody has been served since the last look.
 void QueueShard::report_waiting() {
   for (auto& [name, entry] : queues_) {
     const std::string waiting = entry.queue.waiting();
-    if (!waiting.empty() && entry.waited && entry.served_before == entry.queue.served())
+    if (!waiting.empty() && entry.waited && entry.served_before == entry.queue.served() &&
+        entry.reports.is_due({}, task_->clock->now()))
       spdlog::warn("{}: {}", task_->self.name.to_string(), waiting);
     entry.waited = !waiting.empty();
     entry.served_before = entry.queue.served();
   }
-  self_->delayed_send(self_, report_interval, Tick{});
+  self_->delayed_send(self_, wait_look_interval, Tick{});
 }
 
 caf::behavior queue_shard_actor(QueueShardActor* self, TaskRef task) {

@@ -8,13 +8,14 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/wait_reports.h"
 #include "actors/queues/tensor_queue.h"
 #include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
 
 // The first op that names a queue makes it. Waiting ops are answered when their step ends, and ops that
-// wait for long are logged every few seconds.
+// wait for long are logged.
 class QueueShard {
  public:
   QueueShard(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -26,6 +27,7 @@ class QueueShard {
     TensorQueue queue;
     std::uint64_t served_before = 0;  // at the last tick, if an op waited then
     bool waited = false;
+    WaitReports reports{};
   };
 
   void run(StateCall& call);

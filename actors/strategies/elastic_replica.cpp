@@ -10,7 +10,6 @@
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/replicate.h"
 #include "dataflow/train/replicated_state.h"
-#include "dataflow/train/strategy.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -34,14 +33,7 @@ bool has_session(MonitoredSession& session) {
 ElasticReplica::ElasticReplica(ElasticTask& task, const ReplicaOptions& options, Server& server,
                                Graph& graph, const std::vector<std::string>& tasks, int replica)
     : task_(task), server_(server), graph_(graph), is_first_(replica == 0) {
-  if (!is_all_reduce(options.strategy) || options.max_rollbacks > 0)
-    throw invalid_argument(
-        "the tasks of an elastic job train by all-reduce, and do not go back to a checkpoint for values "
-        "that are not finite: leave out other strategies, and max_rollbacks");
-  if (std::get<AllReduce>(options.strategy).sharded_optimizer)
-    throw invalid_argument(
-        "a sharded optimizer loses what a lost task had of its slots, so an elastic job has none: leave "
-        "out sharded_optimizer, or --min and --max");
+  check_elastic(options);
   graph.on(tasks.at(static_cast<std::size_t>(replica)), [&] {
     graph.name_scope("elastic", [&] {
       const auto variables = graph.variables();

@@ -1,4 +1,4 @@
-// What a replica does besides in an elastic job. For replica_run.cpp only.
+// What a replica does in addition in an elastic job. For replica_run.cpp only.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class ElasticReplica {
   // Before there is a session: the first replica gets the values that this task has kept, if any;
   // returns whether it did. From here on the server stops if the world is over.
   bool give_state();
-  // There is a session, or will be none. False if the world is over; else the server goes on if it is,
-  // so that no step is cancelled in the middle of its updates.
+  // Call when there is a session, or there will be none. False if the world is over. From here on the
+  // server goes on if the world ends, so that no step is cancelled in the middle of its updates.
   bool begin_steps();
   // After the last step the server stops again if the world is over.
   void end_steps();

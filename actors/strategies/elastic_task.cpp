@@ -5,10 +5,26 @@
 #include <future>
 #include <optional>
 #include <utility>
+#include <variant>
 
+#include "dataflow/values/error.h"
 #include "schema/environment/reserved_port.h"
 
 namespace actorflow {
+
+void check_elastic(const ReplicaOptions& options) {
+  if (!is_all_reduce(options.strategy) || options.max_rollbacks > 0)
+    throw invalid_argument(
+        "the tasks of an elastic job train by all-reduce, and do not go back to a checkpoint for values "
+        "that are not finite: leave out other strategies, and max_rollbacks");
+  if (std::get<AllReduce>(options.strategy).sharded_optimizer)
+    throw invalid_argument(
+        "AllReduce::sharded_optimizer gives each task a part of the optimizer's state, and what a lost "
+        "task had is gone, but an elastic job goes on with what the others have: leave out "
+        "sharded_optimizer, or start a job whose tasks stay (MultiWorkerMirrored, `launch` without "
+        "--min "
+        "and --max), which goes on from its newest checkpoint");
+}
 
 ElasticTask::ElasticTask(ServerOptions server)
     : ElasticTask(ElasticLink::of_process(), std::move(server)) {}

@@ -21,11 +21,15 @@
 
 namespace actorflow {
 
-// What a task keeps from one world to the next.
+// The state that a task keeps from one world to the next.
 struct ElasticState {
   std::int64_t step = -1;  // -1: nothing
   Tensor bytes{};          // as read_state() has them, dataflow/train/replicated_state.h
 };
+
+// Throws invalid_argument for options that the tasks of an elastic job cannot have: they train by
+// all-reduce, each with all that the others have.
+void check_elastic(const ReplicaOptions& options);
 
 // One thread alone calls run(); the rest is thread-safe.
 class ElasticTask {

@@ -277,10 +277,16 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
 void Replica::end_as_worker(MonitoredSession& session) {
   constexpr std::int64_t poll_ms = 500;
   if (elastic_) elastic_->end_steps();
+  int polls = 0;
   do {
     server_.announce_done(task_.chief());
     if (server_.join_for(poll_ms)) break;
-    if (!elastic_ && session.revive()) train(session);
+    if (++polls % 20 == 4)  // after 2 s, and then every 10 s
+      spdlog::info("{} has finished its part, and waits for {} to end the job",
+                   server_.name().to_string(), task_.chief().to_string());
+    if (elastic_ || !session.revive()) continue;
+    train(session);
+    polls = 0;
   } while (session.why_over().empty());
   session.close();
 }

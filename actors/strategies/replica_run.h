@@ -69,7 +69,7 @@ class ReplicaProgram {
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
   virtual void begin(Session& session, std::int64_t global_step) = 0;
-  // What to feed to the next step.
+  // The feeds of the next step.
   virtual Feeds next() = 0;
   // After each step; `values` are those of the fetches. The chief ends the job by false. What is thrown
   // here or by begin() counts as an error of the step: the loss of a task leads to a recovery, and to

@@ -123,11 +123,15 @@ bool ClockBarrier::stand_still(const std::set<std::int64_t>& resting) const {
 
 void ClockBarrier::report_waiting() {
   if (!waiting_.tick()) return;
+  const std::string whom = is_held_
+                               ? "the checkpoint that holds their steps"
+                               : fmt::format("replicas {}, which are {} steps behind",
+                                             fmt::join(clocks_->slowest(), ", "), clocks_->bound() + 1);
+  if (!reports_.is_due(whom, task_->clock->now())) return;
   std::vector<std::int64_t> ahead;
   for (const auto& [replica, waiting] : waiting_) ahead.push_back(replica);
-  spdlog::warn("{}: replicas {} are {} steps ahead and wait for replicas {}",
-               task_->self.name.to_string(), fmt::join(ahead, ", "), clocks_->bound() + 1,
-               fmt::join(clocks_->slowest(), ", "));
+  spdlog::warn("{}: replicas {} wait for {}", task_->self.name.to_string(), fmt::join(ahead, ", "),
+               whom);
 }
 
 }  // namespace actorflow

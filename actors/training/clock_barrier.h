@@ -7,13 +7,14 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/wait_reports.h"
 #include "actors/core/waiters.h"
 #include "actors/training/held_steps.h"
 #include "actors/training/replica_clocks.h"
 
 namespace actorflow {
 
-// The clocks of those who train with one global step. Belongs to the coordinator of its task.
+// The clocks of the replicas that train with one global step. Belongs to the coordinator of its task.
 class ClockBarrier : public HeldSteps {
  public:
   ClockBarrier(std::string global_step, TaskRef task)
@@ -31,7 +32,7 @@ class ClockBarrier : public HeldSteps {
   // The step of a session has ended without its answer.
   void give_up(StepId step);
   void fail_waiting(const Status& reason);
-  // Says for whom replicas have waited since the last call.
+  // Call it every wait_look_interval: says for whom replicas wait.
   void report_waiting();
 
   // Nobody goes on, and nobody joins. All stand still when every replica that takes part waits.
@@ -61,6 +62,7 @@ class ClockBarrier : public HeldSteps {
   std::map<std::int64_t, TaskId> task_of_replica_;  // of those that have one
   KeyedWaiters<std::int64_t, Waiting> waiting_;     // by replica
   Waiters<Joining> joining_;                        // while the steps are held
+  WaitReports reports_;
   bool is_held_ = false;
 };
 

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "actors/core/fence.h"
+#include "actors/core/wait_reports.h"
 #include "dataflow/graph/containers.h"
 #include "dataflow/ops/training_ops.h"
 
 namespace actorflow {
 namespace {
-
-constexpr std::chrono::seconds report_interval{5};
 
 // As those of saving, whose holds these are, steps of epoch 0 belong to no chief.
 bool is_fenced(const StateCall& call) {
@@ -27,7 +26,7 @@ Coordinator::Coordinator(GuardedActor* self, TaskRef task)
       holds_(task_, [this](const std::string& global_step) { return barriers_of(global_step); }) {}
 
 caf::behavior Coordinator::behavior() {
-  self_->delayed_send(self_, report_interval, Tick{});
+  self_->delayed_send(self_, wait_look_interval, Tick{});
   self_->introduce("coordinator", &task_->self.name);
   return guarded(
       self_, this,
@@ -142,9 +141,9 @@ void Coordinator::clear(const ClearContainers& message) {
 }
 
 void Coordinator::on_tick() {
-  for (auto& entry : barriers_) entry.second.report_waiting(report_interval);
+  for (auto& entry : barriers_) entry.second.report_waiting();
   for (auto& entry : clocks_) entry.second.report_waiting();
-  self_->delayed_send(self_, report_interval, Tick{});
+  self_->delayed_send(self_, wait_look_interval, Tick{});
 }
 
 caf::behavior coordinator_actor(CoordinatorActor* self, TaskRef task) {

@@ -31,9 +31,9 @@ class Coordinator {
   bool call_holds(const StateCall& call);
   TokenBarrier& barrier(const std::string& global_step);
   StepHolds::Barriers barriers_of(const std::string& global_step);
-  // Forgets every barrier and token; who waits for one fails.
+  // Forgets every barrier and token; replicas that wait for one fail.
   void raise(FencingEpoch epoch);
-  // Fails who waits for other replicas, and who would.
+  // Fails replicas that wait for others, now and later.
   void end(const Status& reason);
   // Drops the barriers of the containers.
   void clear(const ClearContainers& message);

@@ -1,4 +1,5 @@
-// Who holds the steps of training, and until when: for checkpoints whose variables are of one step.
+// Holds: a checkpoint stops the steps of training for a moment, so that all its variables are of one
+// step.
 #pragma once
 
 #include <functional>
@@ -32,12 +33,12 @@ class StepHolds {
   // HoldSteps and ReleaseSteps: each answers now or later. hold() returns whether the limit begins.
   bool hold(const StateCall& call);
   void release(const StateCall& call);
-  // To be called when anything has changed: answers those for whom all rest now.
+  // Call when anything has changed: answers the holders for whom all replicas rest now.
   void settle();
   void expire(const HoldExpired& message);
   // The holder's step has ended without a release.
   void give_up(StepId step);
-  // The barriers are gone, or will be.
+  // Ends the hold of a global step whose barriers are gone, or will be.
   void forget(const std::string& global_step, const Status& reason);
   void forget_all(const Status& reason);
 

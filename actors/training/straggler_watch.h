@@ -21,7 +21,8 @@ class StragglerWatch {
     Duration waited{0};
   };
 
-  // From now on the others wait for this replica alone; none: they are on their way, or for several.
+  // Notes that the others wait for this replica alone from now on; none: they do not wait, or wait for
+  // several.
   void waits_for(std::optional<std::int64_t> replica, Time now) {
     if (replica_) waited_[*replica_] += now - since_;
     replica_ = replica;

@@ -3,12 +3,21 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+
 #include "actors/probes/point.h"
 
 namespace actorflow {
 namespace {
 
 Point applied_twice("a step announced twice");
+
+// For so long, or a little longer, the waits for each replica are added up.
+constexpr std::chrono::seconds straggler_window{5};
+
+double in_seconds(Clock::time_point::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace
 
@@ -152,28 +161,37 @@ std::string TokenBarrier::who(std::int64_t replica) const {
 }
 
 std::string TokenBarrier::missing() const {
+  if (!hands_out() && held_at_) return "the checkpoint that holds the steps";
   std::string text;
   for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
     if (!waiting_.contains(replica)) text += (text.empty() ? "" : ", ") + who(replica);
   return text.empty() ? "nobody" : text;
 }
 
-void TokenBarrier::report_waiting(std::chrono::seconds interval) {
-  const auto worst = watch_.take_worst(task_->clock->now());
-  if (waiting_.tick()) {
-    const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
-    spdlog::warn(
-        "{}: {} for the next '{}', for {}; {} of {} variables have been updated",
-        task_->self.name.to_string(),
-        waiting_.size() == 1 ? "a replica waits" : fmt::format("{} replicas wait", waiting_.size()),
-        name_, missing(), done, settings_->accumulators);
-  } else if (worst && worst->waited > interval / 2) {
-    spdlog::warn(
-        "{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {} s "
-        "for it alone",
-        task_->self.name.to_string(), name_, who(worst->replica),
-        std::chrono::duration<double>(worst->waited).count(), interval.count());
-  }
+void TokenBarrier::report_waiting() {
+  if (!waiting_.tick()) return report_straggler();
+  const std::string whom = missing();
+  if (!reports_.is_due(whom, task_->clock->now())) return;
+  const auto done = applied_.empty() ? 0 : applied_.begin()->second.size();
+  spdlog::warn(
+      "{}: {} for the next '{}', for {}; {} of {} variables have been updated",
+      task_->self.name.to_string(),
+      waiting_.size() == 1 ? "a replica waits" : fmt::format("{} replicas wait", waiting_.size()), name_,
+      whom, done, settings_->accumulators);
+}
+
+void TokenBarrier::report_straggler() {
+  const auto now = task_->clock->now();
+  const auto window = now - watched_since_;
+  if (window < straggler_window) return;
+  watched_since_ = now;
+  const auto worst = watch_.take_worst(now);
+  if (!worst || worst->waited <= window / 2) return;
+  spdlog::warn(
+      "{}: the steps of '{}' are as slow as {}: the others have waited {:.1f} of the last {:.0f} s "
+      "for it alone",
+      task_->self.name.to_string(), name_, who(worst->replica), in_seconds(worst->waited),
+      in_seconds(window));
 }
 
 }  // namespace actorflow

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <compare>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/wait_reports.h"
 #include "actors/core/waiters.h"
 #include "actors/training/held_steps.h"
 #include "actors/training/straggler_watch.h"
@@ -74,7 +74,10 @@ class StepTokens {
 class TokenBarrier : public HeldSteps {
  public:
   TokenBarrier(std::string global_step, TaskRef task, FencingEpoch epoch)
-      : name_(std::move(global_step)), task_(std::move(task)), epoch_(epoch) {}
+      : name_(std::move(global_step)),
+        task_(std::move(task)),
+        epoch_(epoch),
+        watched_since_(task_->clock->now()) {}
 
   // Handles a TakeToken, now or later. Throws invalid_argument if the replicas disagree about the
   // settings.
@@ -95,8 +98,8 @@ class TokenBarrier : public HeldSteps {
   void hold() override;
   void resume() override;
   bool stand_still(const std::set<std::int64_t>& resting) const override;
-  // Says for whom the replicas have waited since the last call, which was `interval` ago.
-  void report_waiting(std::chrono::seconds interval);
+  // Call it every wait_look_interval: says for whom the replicas wait, and who makes all steps slow.
+  void report_waiting();
 
  private:
   struct Waiting {
@@ -116,7 +119,9 @@ class TokenBarrier : public HeldSteps {
   // The one replica that does not wait, if all others do.
   std::optional<std::int64_t> only_missing() const;
   std::string who(std::int64_t replica) const;
+  // Whom waiting replicas wait for.
   std::string missing() const;
+  void report_straggler();
 
   std::string name_;
   TaskRef task_;
@@ -130,7 +135,9 @@ class TokenBarrier : public HeldSteps {
   std::map<std::int64_t, std::string> task_of_replica_;    // the tasks of replicas
   std::set<std::int64_t> gone_;                            // replicas whose task was lost
   std::optional<std::int64_t> held_at_;  // no tokens of a later step are handed out; -1: none at all
+  WaitReports reports_;
   StragglerWatch watch_;
+  Clock::time_point watched_since_;
 };
 
 }  // namespace actorflow

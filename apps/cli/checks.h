@@ -5,9 +5,9 @@
 
 namespace actorflow {
 
-// Above 0, and finite.
+// Accepts finite numbers above 0.
 CLI::Validator positive_number();
-// 0 or above, and finite.
+// Accepts finite numbers of 0 or more.
 CLI::Validator nonnegative_number();
 
 }  // namespace actorflow

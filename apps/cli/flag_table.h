@@ -17,7 +17,7 @@
 
 namespace actorflow {
 
-// Of flags that are members of `Flags`, whose initial values are those without the flag.
+// A table of flags whose values are members of `Flags`. A member's initial value is the flag's default.
 template <class Flags>
 class FlagTable {
  public:
@@ -27,17 +27,17 @@ class FlagTable {
   template <class T>
   FlagTable& value(const std::string& names, T Flags::*member, const std::string& what,
                    const CLI::Validator& check = {});
-  // A flag that may be there several times, with a text each.
+  // A flag that may be given several times, each time with a text.
   FlagTable& repeated(const std::string& names, std::vector<std::string> Flags::*member,
                       const std::string& what);
   // A number of bytes, also in the form 16GiB.
   FlagTable& size(const std::string& names, std::size_t Flags::*member, const std::string& what);
-  // A flag that is there or not.
+  // A flag without a value: given or not.
   FlagTable& present(const std::string& names, bool Flags::*member, const std::string& what);
 
   void add_to(CLI::App& app, Flags& flags) const;
-  // What gives a program of the same table these flags: those that are not as in Flags{}, of which the
-  // parser refuses some values.
+  // The arguments that reproduce these flags in a program with the same table: the flags that differ
+  // from Flags{}, of which the parser refuses some values.
   std::vector<std::string> arguments(const Flags& flags) const;
 
  private:

@@ -19,7 +19,7 @@ struct ServerFlags {
   int max_connections = default_max_connections;
 
   void add_to(CLI::App& app);
-  // Without what is no flag of these: the cluster, the task, how long to wait for others.
+  // The options that these flags set: not the cluster, the task, and how long to wait for others.
   ServerOptions options() const;
 };
 

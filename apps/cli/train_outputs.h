@@ -10,9 +10,10 @@ namespace actorflow {
 // Throws UsageError if a task cannot save into the folder of `options`: it is a file or cannot be
 // written.
 void check_checkpoint_folder(const TrainOptions& options);
-// At the chief, before training: the same of all that it writes, of which the report is tried before it
-// is there. Writes what the checkpoints will be of beside them (model_file.h), and throws UsageError if
-// those that are there are of another model. Logs how many examples a step of several workers takes.
+// At the chief, before training: checks all folders and files that it will write, the report included.
+// Writes a description of the model beside the checkpoints (model_file.h), and throws UsageError if
+// checkpoints that are there belong to another model. Logs how many examples a step of several workers
+// takes.
 void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
                      int workers);
 

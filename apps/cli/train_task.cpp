@@ -77,7 +77,9 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
         "the tasks of an elastic job train synchronously, by the gradients of all; omit --async, "
         "--staleness_bound and --replicas_to_aggregate");
   if (flags.train.sharded_optimizer)
-    throw UsageError("--sharded_optimizer is for jobs whose tasks stay; omit it, or --min and --max");
+    throw UsageError(
+        "--sharded_optimizer gives each task a part of the optimizer's state, which is gone with a lost "
+        "task, so it is for jobs whose tasks stay; omit it, or --min and --max");
   if (options.max_rollbacks > 0)
     throw UsageError("--not_finite=roll_back is for jobs whose tasks stay; omit it, or --min and --max");
   const LabelledData data = flags.train.load(options, workers);

@@ -62,7 +62,7 @@ class Loop {
     LoopTensors variables(inputs.variables.begin(), inputs.variables.end());
     for (std::int64_t i = 0; condition_.holds(joined<Tensor>(variables, inputs.of_condition), c); ++i) {
       if (i == max_iterations_)
-        throw Error(Code::out_of_range,
+        throw Error(Code::failed_precondition,
                     "the loop did not end within " + std::to_string(max_iterations_) +
                         " iterations; give it more by LoopOptions::max_iterations, or see why its "
                         "condition stays true");

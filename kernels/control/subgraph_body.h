@@ -22,7 +22,7 @@ class SubgraphBody {
   std::vector<Tensor> run(std::span<const Tensor> inputs, const OpContext& c) const {
     return body_.run(inputs, c.device(), c.team(), c.interruption());
   }
-  // Of one whose result is a bool scalar.
+  // The result of a subgraph that gives one bool scalar.
   bool holds(std::span<const Tensor> inputs, const OpContext& c) const {
     return c.device().to_host(run(inputs, c)[0]).scalar<bool>();
   }
@@ -31,7 +31,7 @@ class SubgraphBody {
   RegionBody body_;
 };
 
-// What a node is given from input number `first` on, and what it gives.
+// The types of a node's inputs from number `first` on, and of its outputs.
 std::vector<TensorType> types_of_inputs(const InferContext& c, int first = 0);
 std::vector<Tensor> inputs_of(const OpContext& c, int first = 0);
 void set_outputs(OpContext& c, std::vector<Tensor> outputs);

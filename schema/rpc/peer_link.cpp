@@ -100,7 +100,7 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
                        only_inline);
   try {
     for (unsigned i = 0; i < envelopes.size(); ++i) {
-      write_message(batch[i].message, tensors, envelopes[i]);
+      write(batch[i].message, tensors, envelopes[i]);
       envelopes[i].setAfterBulk(batch[i].after_bulk);
     }
     throw_if_error(check_size({delivery->sizeInWords(), 0}));
@@ -113,6 +113,20 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
   }
   auto written = rpc_->stream.deliver(delivery->getSegmentsForOutput());
   return written.attach(kj::mv(delivery));
+}
+
+// What cannot be written fails its step: whoever waits for it is told so in its place.
+void PeerLink::write(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) const {
+  try {
+    write_message(message, tensors, to);
+  } catch (...) {
+    Status reason = current_writing_status();
+    reason.message = "cannot send to " + name() + ": " + reason.message;
+    const auto other = in_place_of(to.asReader(), reason);
+    if (!other) throw;
+    core_.options.on_warning(reason.message);
+    write_message(*other, tensors, to);
+  }
 }
 
 void PeerLink::close(std::function<void()> released) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/codec/tensor_codec.h"
 #include "schema/rpc/bulk_sender.h"
 #include "schema/rpc/outbox.h"
 #include "schema/rpc/rpc_core.h"
@@ -43,6 +44,7 @@ class PeerLink : public std::enable_shared_from_this<PeerLink> {
   void pump();
   kj::Promise<void> pump_all();
   kj::Promise<void> deliver(const std::vector<ControlMessage>& batch);
+  void write(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) const;
   void finish_if_closed();
   void finish();
   void fail(Status status);

@@ -67,7 +67,7 @@ Tensor weights(std::int64_t step, int version) {
 // As two tasks and a chief do.
 void save(const std::string& folder, std::int64_t step, int version) {
   Storage& storage = posix_storage();
-  remove_leftovers(storage, folder);
+  remove_leftovers(storage, folder, storage.list(folder));
   const std::string prefix = free_file_prefix(storage, folder, step);
   std::vector<Manifest> parts;
   for (int k = 1; k <= 2; ++k) {

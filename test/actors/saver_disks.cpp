@@ -33,7 +33,10 @@ class FailingStorage final : public Storage {
     disk.append(path, bytes);
   }
   bool exists(const std::string& path) override { return disk.exists(path); }
-  std::vector<std::string> list(const std::string& in) override { return disk.list(in); }
+  std::vector<std::string> list(const std::string& in) override {
+    ++listings;
+    return disk.list(in);
+  }
   void remove(const std::string& path) override {
     check(Call::remove, path);
     disk.remove(path);
@@ -51,6 +54,7 @@ class FailingStorage final : public Storage {
   MemoryStorage disk;
   Call failing = Call::none;
   std::string part;
+  int listings = 0;
   std::function<void()> before_manifest;  // runs once
 
  private:
@@ -123,13 +127,13 @@ BOOST_AUTO_TEST_CASE(nobody_removes_the_files_of_a_newer_epoch) {
   const auto put = [&](const std::string& name) { storage.files[folder + "/" + name]; };
   put("step-7.epoch-4.1-of-1.safetensors");
   put("step-7.epoch-6.1-of-1.safetensors");
-  remove_leftovers(storage, folder, 4);
+  remove_leftovers(storage, folder, storage.list(folder), 4);
   BOOST_TEST(!storage.exists(folder + "/step-7.epoch-4.1-of-1.safetensors"));
   BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
   save_checkpoint(storage, folder, {8, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 1});
   BOOST_TEST(storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
   BOOST_TEST(free_file_prefix(storage, folder, 8, 6) == "step-8.epoch-6.");
-  remove_leftovers(storage, folder, 6);
+  remove_leftovers(storage, folder, storage.list(folder), 6);
   BOOST_TEST(!storage.exists(folder + "/step-7.epoch-6.1-of-1.safetensors"));
 }
 
@@ -200,6 +204,19 @@ BOOST_AUTO_TEST_CASE(a_folder_whose_epoch_was_removed_knows_it_from_its_files) {
   BOOST_CHECK_EXCEPTION(check_folder_epoch(storage, folder, 2), Error,
                         error_with(Code::aborted, {"which is at epoch 3 now"}));
   BOOST_CHECK_NO_THROW(check_folder_epoch(storage, folder, 3));
+}
+
+// Before it writes for the epoch and for leftovers, then once more for the epoch, and at the end for
+// what goes.
+BOOST_AUTO_TEST_CASE(a_saving_lists_its_folder_once_for_each_moment) {
+  FailingStorage storage;
+  Counter c(storage);
+  c.session.initialize_variables();
+  c.saver.save(c.session, storage, folder);
+  BOOST_TEST(std::exchange(storage.listings, 0) == 2);
+  c.session.set_fencing_epoch(3);
+  c.saver.save(c.session, storage, folder);
+  BOOST_TEST(storage.listings == 3);
 }
 
 BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_strict) {

@@ -74,6 +74,21 @@ BOOST_AUTO_TEST_CASE(members_learn_the_same_inputs_and_have_one_output) {
                "an example of this ensemble is 3 tensors, but the data have 2");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_members_have_not_learned_is_refused_before_any_predicts) {
+  const Labelled ten = three_clouds(10, 1);
+  const Model model = small_model(3);
+  Ensemble members = ensemble(model, {.members = 2});
+  members.fit({ten.x, ten.y}, quiet(1, 5));
+  expect_error(error_of([&] {
+                 members.predict(Tensor::zeros(DType::float32, {4, 3}));
+               }),
+               "input 0: the models take float32[2] for each example, got float32[3]");
+  expect_error(error_of([&] {
+                 members.predict_proba(Tensor::zeros(DType::float64, {4, 2}));
+               }),
+               "input 0: the models take float32[2] for each example, got float64[2]");
+}
+
 BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
   const Labelled ten = three_clouds(10, 1);
   expect_error(refused_fit({.members = 11, .method = EnsembleMethod::bagging}, ten, quiet(1, 4)),

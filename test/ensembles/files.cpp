@@ -24,8 +24,8 @@ Ensemble trained(const EnsembleOptions& options) {
 
 Ensemble untrained(const EnsembleOptions& options) { return ensemble(small_model(3), options); }
 
-std::string weights_file(const std::string& folder, int member) {
-  for (const auto& entry : fs::directory_iterator(folder + "/member-" + std::to_string(member)))
+std::string weights_file(const std::string& folder, const std::string& part) {
+  for (const auto& entry : fs::directory_iterator(folder + "/" + part))
     if (entry.path().extension() == ".safetensors") return entry.path();
   return {};
 }
@@ -102,21 +102,31 @@ BOOST_AUTO_TEST_CASE(a_damaged_or_missing_member_is_named_and_the_others_answer_
   const EnsembleOptions options{.members = 4};
   const Folder folder;
   trained(options).save(folder.path());
-  flip_a_bit(weights_file(folder.path(), 2));
+  flip_a_bit(weights_file(folder.path(), "member-2"));
   Ensemble members = untrained(options);
   std::string error = error_of([&] { members.load(folder.path()); });
   BOOST_TEST(error.find("1 of 4 members") != std::string::npos, error);
   BOOST_TEST(error.find("member-2: ") != std::string::npos, error);
+  BOOST_TEST(
+      error.ends_with("; load it with DamagedMembers::left_out, or train and save the ensemble again"),
+      error);
+  BOOST_TEST(error.find("the checkpoint before it") == std::string::npos, error);
   fs::remove_all(folder.file("member-0"));
   const auto left_out = members.load(folder.path(), DamagedMembers::left_out);
   BOOST_TEST_REQUIRE(left_out.size() == 2u);
-  BOOST_TEST(left_out[0].starts_with("member-0: there is no checkpoint in '"), left_out[0]);
+  BOOST_TEST(left_out[0].starts_with("member-0: there is no folder '"), left_out[0]);
   BOOST_TEST(left_out[1].starts_with("member-2: "), left_out[1]);
   BOOST_TEST((members.members() == std::vector<int>{1, 3}));
   BOOST_TEST(members.predict(three_clouds(9, 3).x).elements() == 9);
-  for (const int member : {1, 3}) flip_a_bit(weights_file(folder.path(), member));
+  for (const char* member : {"member-1", "member-3"}) flip_a_bit(weights_file(folder.path(), member));
   error = error_of([&] { members.load(folder.path(), DamagedMembers::left_out); });
   BOOST_TEST(error.find("4 of 4 members") != std::string::npos, error);
+  BOOST_TEST(error.ends_with("; train and save the ensemble again"), error);
+  BOOST_TEST(error.find("left_out") == std::string::npos, error);
+  flip_a_bit(weights_file(folder.path(), "vote"));
+  error = error_of([&] { members.load(folder.path()); });
+  BOOST_TEST(error.ends_with("; train and save the ensemble again"), error);
+  BOOST_TEST(error.find("the checkpoint before it") == std::string::npos, error);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused) {
@@ -129,8 +139,9 @@ BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused) {
   error = error_of([&] { hard.load(folder.path()); });
   BOOST_TEST(error.find("of another ensemble: its vote") != std::string::npos, error);
   Ensemble two = untrained({.members = 2});
-  BOOST_TEST(error_of([&] { two.load(folder.file("nothing")); }).find("no checkpoint in") !=
-             std::string::npos);
+  const std::string nothing = folder.file("nothing"), of_vote = folder.file("vote");
+  BOOST_CHECK_EXCEPTION(two.load(nothing), Error, says("there is no folder '" + nothing + "'"));
+  BOOST_CHECK_EXCEPTION(two.load(of_vote), Error, says("there is no folder '" + of_vote + "/vote'"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -153,6 +153,25 @@ BOOST_AUTO_TEST_CASE(a_last_checkpoint_that_stays_damaged_is_an_error) {
                         says_all({"step 5", folder.path(), "cannot be read", "safetensors"}));
 }
 
+// As where the files of a test are gone: that is no failure of saving.
+BOOST_AUTO_TEST_CASE(an_evaluation_that_fails_ends_training) {
+  const Folder folder;
+  const auto line = line_of({.model_dir = folder.path(), .save_checkpoints_steps = 4});
+  const auto saved = [&folder] { return std::filesystem::exists(folder.file("step-4.manifest")); };
+  const InputFn gone = [saved] {
+    NamedExamples input = points_of_a_line()();
+    input.examples = input.examples.map([saved](const Tuple& example) {
+      if (saved()) throw Error(Code::not_found, "the test is gone");
+      return example;
+    });
+    return input;
+  };
+  BOOST_CHECK_EXCEPTION(
+      train_and_evaluate(line, {.input_fn = points_of_a_line(), .max_steps = 10}, {.input_fn = gone}),
+      Error, says("the test is gone"));
+  BOOST_TEST(line.latest_step().value() == 4);
+}
+
 BOOST_AUTO_TEST_CASE(max_steps_are_needed) {
   const Folder folder;
   BOOST_CHECK_EXCEPTION(evaluate(folder, 0), Error, says_all({"max_steps of 1 or more", "0"}));

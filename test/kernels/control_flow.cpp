@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_loop_without_end_fails) {
       while_loop([](const LoopVariables& v) { return v[0] > 0; },
                  [](const LoopVariables& v) { return v[0]; }, g.constant(1.0), {.max_iterations = 10});
   expect_error(
-      Code::out_of_range, [&] { run(forever); }, "did not end within 10 iterations");
+      Code::failed_precondition, [&] { run(forever); }, "did not end within 10 iterations");
 }
 
 BOOST_AUTO_TEST_CASE(the_gradient_of_a_loop_has_none) {

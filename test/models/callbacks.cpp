@@ -1,14 +1,22 @@
 // Callbacks of fit().
 #include "actors/models/fit/callbacks.h"
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
+#include <set>
+#include <thread>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/events/event_reader.h"
 #include "actors/models/model.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "test/actors/support/memory_storage.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
 #include "test/support/says.h"
@@ -26,8 +34,9 @@ CallbackRef made_up(std::vector<double> values) {
 }
 
 // A model whose only weight becomes smaller by 1 in each step: the number of steps, negative.
-Model step_counter() {
-  Model model = sequential({constant_layer(0)});
+Model step_counter(Storage& disk = posix_storage()) {
+  Model model(chain({constant_layer(0)}),
+              std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &disk}));
   model.compile({.loss = {{"value", [](Output p, Output) { return p; }}}, .optimizer = Sgd{1}});
   return model;
 }
@@ -40,6 +49,32 @@ TrainingData examples(std::int64_t count = 1) {
 
 FitOptions with(Callbacks callbacks, int epochs) {
   return quiet({.epochs = epochs, .batch_size = 1, .callbacks = std::move(callbacks)});
+}
+
+void fill(MemoryStorage& disk, bool is_full) {
+  const std::scoped_lock lock(disk.mutex);
+  disk.commits_left = is_full ? 0 : std::numeric_limits<int>::max();
+}
+
+// A callback that fills the disk in these epochs.
+CallbackRef full_in(MemoryStorage& disk, std::set<int> epochs) {
+  return callback({.on_epoch_begin = [&disk, epochs = std::move(epochs)](FitContext&, int epoch) {
+    fill(disk, epochs.contains(epoch));
+  }});
+}
+
+std::string text_of(const MemoryStorage& disk, const std::string& path) {
+  const auto& bytes = disk.files.at(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::int64_t> saved_steps(MemoryStorage& disk, const std::string& folder) {
+  std::vector<std::int64_t> steps;
+  for (const auto& path : list_checkpoints(disk, folder)) {
+    BOOST_TEST(verify_checkpoint(disk, path).empty(), path);
+    steps.push_back(read_manifest(disk, path).global_step);
+  }
+  return steps;
 }
 
 }  // namespace
@@ -154,6 +189,102 @@ BOOST_AUTO_TEST_CASE(epochs_become_rows_and_scalars) {
   model.fit(examples(2), with({made_up({0.5, 0.25}), csv_logger(rows), tensorboard(events)}, 2));
   BOOST_TEST(read_file(rows) == "epoch,loss,val_loss\n1,-0.5,0.5\n2,-2.5,0.25\n");
   BOOST_TEST(!std::filesystem::is_empty(events + "/validation"));
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_a_while_ends_no_training_and_costs_no_row) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  const auto history = model.fit(
+      examples(), with({full_in(disk, {1, 3, 4}), csv_logger("log.csv"), tensorboard("events"),
+                        model_checkpoint("saved"), backup_and_restore("backup", {.keep = true})},
+                       5));
+  BOOST_TEST(history.epochs.size() == 5U);
+  BOOST_TEST(text_of(disk, "log.csv") == "epoch,loss\n1,0\n2,-1\n3,-2\n4,-3\n5,-4\n");
+  for (const char* folder : {"saved", "backup"})
+    BOOST_TEST(saved_steps(disk, folder) == (std::vector<std::int64_t>{5, 2}),
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_loaded_from_a_disk_that_fails_for_a_moment) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(), with({model_checkpoint("saved")}, 3));
+  Model loaded = step_counter(disk);
+  loaded.fit(examples(), with({}, 1));
+  disk.failing_lists = 1;
+  loaded.load("saved");
+  BOOST_TEST(weight_of(loaded) == -3.F);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_a_full_disk_refuses_follow_those_of_an_earlier_log) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(), with({csv_logger("log.csv")}, 1));
+  FitOptions more = with({full_in(disk, {2}), csv_logger("log.csv", true)}, 3);
+  more.initial_epoch = 1;
+  model.fit(examples(), more);
+  BOOST_TEST(text_of(disk, "log.csv") == "epoch,loss\n1,0\n2,-1\n3,-2\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_best_model_is_the_best_that_could_be_saved) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(), with({full_in(disk, {2}), made_up({0.3, 0.1, 0.2, 0.25}),
+                              model_checkpoint("saved", {.monitor = "val_loss"})},
+                             4));
+  BOOST_TEST(saved_steps(disk, "saved") == (std::vector<std::int64_t>{3, 1}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_model_waits_for_a_full_disk) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  std::jthread room;
+  const auto make_room = callback({.on_epoch_end = [&](FitContext&, int epoch, Logs&) {
+    if (epoch == 2)
+      room = std::jthread([&disk] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        fill(disk, false);
+      });
+  }});
+  model.fit(examples(), with({full_in(disk, {2}), model_checkpoint("saved"), make_room}, 2));
+  BOOST_TEST(saved_steps(disk, "saved").front() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_interrupted_in_an_epoch_goes_on_there) {
+  const Folder folder;
+  std::atomic<bool> interrupted = false;
+  const auto train = [&](Callbacks callbacks) {
+    Model model = sequential({dense(4, tanh), dropout(0.3), dense(1)});
+    model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.01}});
+    const auto [x, y] = points_of_a_line(20);
+    model.fit({x, y}, quiet({.epochs = 3,
+                             .batch_size = 4,
+                             .callbacks = std::move(callbacks),
+                             .interrupted = &interrupted}));
+    return model.weights();
+  };
+  const auto expected = train({});
+  for (const int epoch : {2, 3}) {
+    const auto interrupt =
+        callback({.on_batch_end = [&](FitContext& training, std::int64_t batch, const Logs&) {
+          if (training.model().progress().epoch == epoch && batch == 2) interrupted = true;
+        }});
+    train({backup_and_restore(folder.file("backup")), interrupt});
+    interrupted = false;
+    BOOST_TEST(same(train({backup_and_restore(folder.file("backup"))}), expected));
+    BOOST_TEST(std::filesystem::is_empty(folder.file("backup")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(training_that_ends_early_is_complete_and_keeps_no_backup) {
+  const Folder folder;
+  Model model = step_counter();
+  model.fit(examples(), with({made_up({1, 2, 3, 4}), early_stopping({.patience = 1}),
+                              backup_and_restore(folder.path())},
+                             4));
+  BOOST_TEST(weight_of(model) == -2.F);
+  BOOST_TEST(std::filesystem::is_empty(folder.path()));
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_ends_training) {

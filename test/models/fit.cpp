@@ -1,4 +1,5 @@
 // Training by fit(): what it measures, its data, and what it refuses.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 
 #include "actors/models/model.h"
@@ -22,6 +23,16 @@ BOOST_AUTO_TEST_CASE(a_partial_last_batch_counts_by_its_examples) {
   BOOST_TEST(history.of("loss")[0] == 29.0 / 3, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(model.evaluate({x, y}, {.batch_size = 2}).at("loss") == 29.0 / 3,
              boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(a_history_says_what_was_measured) {
+  BOOST_CHECK_EXCEPTION(History{}.of("loss"), Error,
+                        says("'loss' was not measured: fit() has ended no"));
+  Model model = sequential({dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.1}, .metrics = {}});
+  const auto [x, y] = points_of_a_line(4);
+  const History history = model.fit({x, y}, quiet({.epochs = 1, .batch_size = 4}));
+  BOOST_CHECK_EXCEPTION(history.of("accuracy"), Error, says("'accuracy' was not measured, but: loss"));
 }
 
 BOOST_AUTO_TEST_CASE(a_line_is_learned) {
@@ -61,6 +72,34 @@ BOOST_AUTO_TEST_CASE(a_dataset_without_known_size_is_read_to_its_end_in_each_epo
   BOOST_TEST(model.step() == 9);
   model.fit(examples, quiet({.epochs = 2, .batch_size = 4, .steps_per_epoch = 5}));
   BOOST_TEST(model.step() == 19);
+}
+
+// Nor are earlier passes read again for a later epoch.
+BOOST_AUTO_TEST_CASE(each_epoch_reads_a_dataset_once) {
+  const auto [x, y] = points_of_a_line(10);
+  std::atomic<int> read = 0;
+  const Dataset examples = Dataset::tensors({x, y}).filter([&read](const Tuple&) {
+    ++read;
+    return true;
+  });
+  Model model = sequential({dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}});
+  model.fit(examples, quiet({.epochs = 8, .batch_size = 5}));
+  BOOST_TEST(read == 81);  // one to learn its type
+}
+
+// An error that says so, as of a list that is too short, is none.
+BOOST_AUTO_TEST_CASE(only_the_end_of_the_data_is_their_end) {
+  const auto [x, y] = points_of_a_line(10);
+  int calls = 0;
+  const Dataset examples = Dataset::tensors({x, y}).map([&calls](const Tuple& element) {
+    if (++calls == 8) throw Error(Code::out_of_range, "the list is too short");
+    return element;
+  });
+  Model model = sequential({dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}});
+  BOOST_CHECK_EXCEPTION(model.fit(examples, quiet({.epochs = 1, .batch_size = 5})), Error,
+                        says("the list is too short"));
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_examples_multiply_their_losses) {

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <numeric>
+#include <stdexcept>
 
 #include "actors/models/model.h"
 #include "test/models/support/toy_data.h"
@@ -199,6 +200,18 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_layer_and_what_came) {
           "layer 'conv2d': expected images [batch, height, width, channels], got float32[?,4]");
   refuses([] { sequential(input({4}, DType::int64), {dense(3)}).build(); },
           "layer 'dense': expected float32");
+  refuses(
+      [] {
+        const auto fails = [](LayerScope&, Output) -> Output {
+          throw std::runtime_error("no such file");
+        };
+        sequential(input({4}), {Layer("own", fails)}).build();
+      },
+      "layer 'own': no such file");
+  for (const char* way : {"input()", "fit it", "build({{DType::float32, {3}}})"}) {
+    refuses([] { sequential({dense(2)}).load("a_folder"); }, way);
+    refuses([] { sequential({dense(2)}).summary(); }, way);
+  }
   refuses([] { dense(0); }, "dense: expected units of 1 or more, got 0");
   refuses([] { dropout(1); }, "expected a rate from 0 on and below 1");
   refuses(

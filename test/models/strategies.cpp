@@ -1,14 +1,23 @@
 // fit() by several replicas beside fit() by one.
+#include <sys/socket.h>
+
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <future>
+#include <limits>
+#include <memory>
 #include <thread>
 
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
+#include "actors/monitored/training_end.h"
+#include "actors/runtime/storage.h"
+#include "actors/strategies/elastic_task.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
 #include "test/support/says.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -55,6 +64,77 @@ void expect_close(const Trained& ours, const Trained& alone) {
     for (std::size_t i = 0; i < value.values<float>().size(); ++i)
       BOOST_TEST(std::abs(ours.weights.at(name).values<float>()[i] - value.values<float>()[i]) < 1e-5F);
   BOOST_TEST(std::abs(ours.loss - alone.loss) < 1e-5);
+}
+
+// 3 epochs of 3 steps in this process, then as many by the strategy, twice.
+void expect_steps_go_on(const Distribution& strategy) {
+  const Folder folder;
+  Model model = perceptron();
+  const auto [x, y] = points_of_a_line(10);
+  std::vector<std::int64_t> seen;
+  FitOptions together = options(strategy);
+  together.callbacks = {callback({.on_epoch_end = [&](FitContext& training, int, Logs&) {
+    seen.push_back(training.model().step());
+  }})};
+  model.fit({x, y}, options(OneDevice{}));
+  BOOST_TEST(model.step() == 9);
+  model.fit({x, y}, together);
+  BOOST_TEST(model.step() == 18);
+  together.initial_epoch = 3;
+  together.epochs = 5;
+  model.fit({x, y}, together);
+  BOOST_TEST(model.step() == 24);
+  BOOST_TEST(seen == (std::vector<std::int64_t>{12, 15, 18, 21, 24}), boost::test_tools::per_element());
+  model.save(folder.path());
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 24);
+  Model loaded = perceptron();
+  loaded.build({{DType::float32, {1}}});
+  loaded.load(folder.path());
+  BOOST_TEST(loaded.step() == 24);
+  loaded.fit({x, y}, options(OneDevice{}));
+  BOOST_TEST(loaded.step() == 33);
+}
+
+// By a parameter server of its own, with 3 steps in an epoch.
+void fit_both(Model& chief, Model& worker, int epochs, const std::string& folder) {
+  LocalCluster cluster({{"ps", 1}, {"chief", 1}, {"worker", 1}});
+  const auto [x, y] = points_of_a_line(10);
+  const auto run = [&, &x = x, &y = y](const char* job, Model& model) {
+    FitOptions fit = options(ParameterServer{cluster.server(job, 0),
+                                             {.strategy = Synchronous{}, .checkpoint_folder = folder}});
+    fit.epochs = epochs;
+    model.fit({x, y}, fit);
+  };
+  Model idle = perceptron();
+  auto serves = std::async(std::launch::async, run, "ps", std::ref(idle));
+  auto other = std::async(std::launch::async, run, "worker", std::ref(worker));
+  run("chief", chief);
+  other.get();
+  serves.get();
+}
+
+// The last example of each batch of 4, which is the second replica's, has this label; others have 0.
+std::vector<double> losses_of_batches(float label, const ReplicaOptions& replica,
+                                      const Callbacks& more = {}) {
+  LocalCluster cluster({{"worker", 2}});
+  std::vector<double> losses;
+  const auto run = [&](int task) {
+    const Tensor x = Tensor::zeros(DType::float32, {8, 1});
+    const Tensor y = Tensor::of<float>({8, 1}, {0, 0, 0, label, 0, 0, 0, label});
+    Model model = sequential({constant_layer(0)});
+    model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0}});
+    FitOptions fit = quiet({.epochs = 1, .batch_size = 4, .shuffle = false});
+    fit.strategy = MultiWorkerMirrored{cluster.server("worker", task), replica};
+    fit.callbacks = more;
+    if (task == 0)
+      fit.callbacks.push_back(
+          callback({.on_batch_end = [&](FitContext&, std::int64_t, const Logs& logs) {
+            losses.push_back(logs.at("loss"));
+          }}));
+    model.fit({x, y}, fit);
+  };
+  run_on_threads(cluster, 2, run);
+  return losses;
 }
 
 }  // namespace
@@ -161,6 +241,54 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_one_strategy_is_restored_under_another) {
   BOOST_TEST(same(model.weights(), trained.weights));
 }
 
+BOOST_AUTO_TEST_CASE(the_number_of_the_step_goes_on_under_a_strategy) {
+  expect_steps_go_on(Mirrored{2});
+  expect_steps_go_on(Pipeline{{.stages = 2, .micro_batches = 2}});
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_only_a_strategy_has_trained_knows_its_steps) {
+  const Folder folder;
+  Model model = perceptron();
+  const auto [x, y] = points_of_a_line(10);
+  BOOST_TEST(model.step() == 0);
+  model.fit({x, y}, options(Mirrored{2}));
+  BOOST_TEST(model.step() == 9);
+  model.save(folder.path());
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
+}
+
+BOOST_AUTO_TEST_CASE(the_replicas_of_a_cluster_know_their_steps) {
+  Model chief = perceptron(), worker = perceptron();
+  const auto [x, y] = points_of_a_line(10);
+  for (Model* model : {&chief, &worker}) model->fit({x, y}, options(OneDevice{}));
+  fit_both(chief, worker, 2, "");
+  BOOST_TEST(chief.step() == 15);
+  BOOST_TEST(worker.step() == 15);
+}
+
+BOOST_AUTO_TEST_CASE(the_steps_of_a_restored_checkpoint_count_once) {
+  const Folder folder;
+  Model chief = perceptron(), worker = perceptron();
+  fit_both(chief, worker, 2, folder.path());
+  BOOST_TEST(chief.step() == 6);
+  fit_both(chief, worker, 4, folder.path());  // goes on from the checkpoint of step 6
+  BOOST_TEST(chief.step() == 12);
+  BOOST_TEST(worker.step() == 12);
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_see_what_all_replicas_have_measured_of_a_batch) {
+  BOOST_TEST(losses_of_batches(2, {}) == (std::vector<double>{1, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_at_another_replica_ends_training) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ReplicaOptions skip{.strategy = AllReduce{}, .not_finite = NotFinite::skip};
+  BOOST_TEST(losses_of_batches(nan, skip).size() == 2U);
+  BOOST_TEST(losses_of_batches(nan, skip, {terminate_on_nan()}).size() == 1U);
+  BOOST_TEST(
+      (status_of([&] { losses_of_batches(nan, {}, {terminate_on_nan()}); }).code == Code::not_finite));
+}
+
 BOOST_AUTO_TEST_CASE(replicas_that_were_told_different_things_are_refused_by_name) {
   LocalCluster cluster({{"worker", 2}});
   const auto [x, y] = points_of_a_line(16);
@@ -180,6 +308,18 @@ BOOST_AUTO_TEST_CASE(replicas_that_were_told_different_things_are_refused_by_nam
       run(1, 0.2), Error,
       says("optimizer: /job:worker/task:1 has sgd 0.2, /job:worker/task:0 has sgd 0.1"));
   cluster.server("worker", 0).stop("the test is over");
+}
+
+// It has a launcher that says nothing.
+BOOST_AUTO_TEST_CASE(an_elastic_job_refuses_a_divided_optimizer_before_it_asks_for_a_world) {
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  const FileDescriptor launcher(ends[0]);
+  const auto task = std::make_shared<ElasticTask>(std::make_shared<ElasticLink>(FileDescriptor(ends[1])),
+                                                  ServerOptions{});
+  const ElasticMirrored divided{task, {.strategy = AllReduce{.sharded_optimizer = true}}};
+  for (const char* part : {"leave out sharded_optimizer", "start a job whose tasks stay"})
+    BOOST_CHECK_EXCEPTION(train(options(divided)), Error, says(part));
 }
 
 BOOST_AUTO_TEST_CASE(what_replicas_cannot_divide_is_refused) {

@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(names_are_resolved) {
   BOOST_TEST(sender.up.take().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_tensor_that_cannot_be_sent_brings_the_link_down_with_the_reason) {
+BOOST_AUTO_TEST_CASE(a_tensor_that_cannot_be_sent_fails_its_step_and_nothing_else) {
   // An allocator that claims to be a GPU's.
   struct Elsewhere final : Allocator {
     BufferRef allocate(std::size_t size_bytes) override {
@@ -252,11 +252,21 @@ BOOST_AUTO_TEST_CASE(a_tensor_that_cannot_be_sent_brings_the_link_down_with_the_
   } elsewhere;
   Receiver receiver(*network, task("ps", 0));
   Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
-  sender.link->send(TensorDelivery{1, 1, Tensor::allocate(DType::float32, {4}, elsewhere)});
-  const auto down = sender.down.take();
-  BOOST_REQUIRE(down);
-  BOOST_TEST((down->code == Code::invalid_argument));
-  BOOST_TEST(down->message.find("GPU") != std::string::npos, down->message);
+  const Tensor tensor = Tensor::allocate(DType::float32, {4}, elsewhere);
+  sender.link->send(TensorDelivery{7, 1, tensor});
+  sender.link->send(StepDone{8, {}, {{0, tensor}}});
+  sender.link->send(DeregisterGraph{9});
+  const auto undelivered = receiver.messages.take(), done = receiver.messages.take();
+  BOOST_REQUIRE((undelivered && std::holds_alternative<Undelivered>(*undelivered)));
+  const auto& [what, number, reason] = std::get<Undelivered>(*undelivered);
+  BOOST_TEST((what == Undelivered::What::tensor && number == 7));
+  BOOST_TEST((reason.code == Code::invalid_argument));
+  for (const char* part : {"cannot send to /job:ps/task:0", "lives on a GPU"})
+    BOOST_TEST(reason.message.find(part) != std::string::npos, reason.message);
+  BOOST_REQUIRE((done && std::holds_alternative<StepDone>(*done)));
+  BOOST_TEST(std::get<StepDone>(*done).step == 8);
+  BOOST_TEST((std::get<StepDone>(*done).status.code == Code::invalid_argument));
+  BOOST_TEST(std::get<DeregisterGraph>(*receiver.messages.take()).handle == 9);
 }
 
 BOOST_AUTO_TEST_CASE(connections_beyond_the_limit_are_refused_and_others_stay) {

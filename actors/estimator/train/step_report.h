@@ -1,4 +1,4 @@
-// What people are told of the steps of training.
+// Reports on the steps of training, for people.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class StepReport {
  public:
   StepReport(const RunConfig& config, Storage& storage, Clock& clock);
 
-  // After each step; less than before where training went back to a checkpoint.
+  // Call after each step. `step` is less than before where training went back to a checkpoint.
   void after(std::int64_t step, double loss);
 
  private:

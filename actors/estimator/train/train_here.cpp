@@ -1,4 +1,5 @@
 // Training in this process: fit() with callbacks that restore, save, report and end.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <limits>
@@ -15,6 +16,8 @@ namespace actorflow {
 namespace {
 
 constexpr std::int64_t without_end = std::numeric_limits<std::int64_t>::max();
+// For how long a disk may refuse the last checkpoint.
+constexpr double patience_secs = 60;
 
 // Called first of all callbacks.
 class LocalRun final : public Callback {
@@ -53,7 +56,10 @@ class LocalRun final : public Callback {
   }
 
   void on_train_end(FitContext& context) override {
-    if (saved_step_ != step_) save(context);
+    if (saved_step_ == step_) return;
+    write_at_last(context.runtime(), fmt::format("the last checkpoint, of step {},", step_),
+                  patience_secs, [&] { save(context); });
+    evaluate();
   }
 
  private:
@@ -65,18 +71,18 @@ class LocalRun final : public Callback {
     context.model().save(config_.model_dir, {.max_to_keep = config_.keep_checkpoint_max});
     saved_step_ = step_;
     spdlog::info("saved the checkpoint of step {} in {}", step_, config_.model_dir);
-    if (saved_) saved_();
   }
 
+  // What was refused is tried again at its next time.
   void save_if_possible(FitContext& context) {
     timer_.done(step_, steady_clock().now());
-    try {
-      save(context);
-    } catch (const Error& error) {
-      if (!is_of_storage(error.code())) throw;
-      spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step_,
-                    error.what());
-    }
+    if (storage_allows(fmt::format("save the checkpoint of step {}", step_), [&] { save(context); }))
+      evaluate();
+  }
+
+  // Its errors are none of saving.
+  void evaluate() const {
+    if (saved_) saved_();
   }
 
   const TrainCall& training_;

@@ -31,7 +31,9 @@ class ClusterRun final : public Callback {
   void on_batch_end(FitContext& context, std::int64_t step, const Logs& logs) override {
     report_->after(step, logs.at("loss"));
     if (!saved_) return;
-    const auto newest = latest_step(context.storage(), config_.model_dir);
+    std::optional<std::int64_t> newest;
+    storage_allows("look for a new checkpoint in " + config_.model_dir,
+                   [&] { newest = latest_step(context.storage(), config_.model_dir); });
     if (newest && newest != std::exchange(newest_, newest)) saved_();
   }
   void on_train_end(FitContext&) override { complete_ = true; }

@@ -9,7 +9,7 @@
 
 namespace actorflow {
 
-// What one train() is about. REQUIRES for all that take it: what it refers to outlives the call.
+// The arguments of one train(). REQUIRES for all that take it: what it refers to outlives the call.
 struct TrainCall {
   const EstimatorModel& model;
   const NamedExamples& input;

@@ -1,16 +1,46 @@
 #include "actors/models/fit/batches.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "actors/input/rows.h"
+#include "actors/input/stage.h"
 #include "actors/runtime/runtime.h"
 #include "actors/task/server.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+// The passes of its input from number `first` on, without reading those before.
+class LaterPassesStage final : public Stage {
+ public:
+  LaterPassesStage(StageRef input, std::int64_t first) : input_(std::move(input)), first_(first) {}
+
+  void restart(std::int64_t pass) override { input_->restart(first_ + pass); }
+  bool next(Tuple& element) override { return input_->next(element); }
+  std::int64_t skip(std::int64_t count) override { return input_->skip(count); }
+  std::int64_t append(std::int64_t count, RowStacker& rows) override {
+    return input_->append(count, rows);
+  }
+
+ private:
+  StageRef input_;
+  std::int64_t first_;
+};
+
+Dataset later_passes(const Dataset& elements, std::int64_t first) {
+  return elements.then([first](StageRef input, const InputContext&) -> StageRef {
+    return std::make_unique<LaterPassesStage>(std::move(input), first);
+  });
+}
+
+}  // namespace
 
 std::optional<Tuple> next_of(DatasetIterator& iterator) {
   try {
@@ -63,23 +93,36 @@ std::optional<std::int64_t> FitBatches::steps() const {
   return (*size_ + options_.batch_size - 1) / options_.batch_size;
 }
 
-// Without looking at them: those of a job's dataset may lie on other tasks.
+// Without looking at them: those of a job's dataset may lie on other tasks. Data without an end are
+// counted for ever.
 std::int64_t FitBatches::count_examples() const {
-  constexpr std::int64_t some = std::int64_t{1} << 20;
-  const StageRef elements = elements_.open({&server_.runtime()->storage(), &server_.runtime()->team()});
+  using namespace std::chrono_literals;
+  constexpr std::int64_t some = std::int64_t{1} << 12;
+  Runtime& runtime = *server_.runtime();
+  const StageRef elements = elements_.open({&runtime.storage(), &runtime.team()});
   elements->restart(0);
+  auto next_report = runtime.clock().now() + 2s;
   std::int64_t count = 0;
-  for (std::int64_t passed = some; passed == some; count += passed) passed = elements->skip(some);
+  for (std::int64_t passed = some; passed == some; count += passed) {
+    passed = elements->skip(some);
+    if (const auto now = runtime.clock().now(); now >= next_report) {
+      spdlog::info(
+          "{} counts the examples of an epoch, {} so far; data without an end need "
+          "steps_per_epoch",
+          server_.name().to_string(), count + passed);
+      next_report = now + 10s;
+    }
+  }
   return count;
 }
 
-// A dataset that shuffles does so in each pass of repeat() anew, so that later epochs are later passes.
+// A dataset that shuffles does so in each pass anew, so that later epochs are later passes.
 Dataset FitBatches::examples_of(int epoch) {
   if (options_.shuffle)
     return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
   if (epoch == 1) return elements_;
   if (!size_) size_ = count_examples();
-  return elements_.repeat().skip((epoch - 1) * *size_).take(*size_);
+  return later_passes(elements_, epoch - 1).take(*size_);
 }
 
 std::int64_t FitBatches::count_steps() {
@@ -116,11 +159,13 @@ void FitBatches::begin_epoch(int epoch, std::int64_t batch) {
   examples_ = batch == 0 && options_.shards == 1 && options_.stride == 1 ? 0 : -1;
   if (options_.steps_per_epoch == 0) {
     iterator_.emplace(server_, batches_of(examples_of(epoch), batch));
-  } else if (!iterator_ || options_.stride > 1 || options_.shards > 1) {
-    const Dataset shuffled = options_.shuffle ? elements_.shuffle({.seed = options_.seed}) : elements_;
-    iterator_.emplace(server_,
-                      batches_of(shuffled.repeat(), (epoch - 1) * options_.steps_per_epoch + batch));
+    return;
   }
+  const std::int64_t first = (epoch - 1) * options_.steps_per_epoch + batch;
+  if (iterator_ && std::exchange(next_batch_, first) == first) return;
+  const Dataset shuffled = options_.shuffle ? elements_.shuffle({.seed = options_.seed}) : elements_;
+  iterator_.emplace(server_, batches_of(shuffled.repeat(), first));
+  next_batch_ = first;
 }
 
 std::optional<Tuple> FitBatches::next() {
@@ -133,12 +178,14 @@ std::optional<Tuple> FitBatches::next() {
 std::vector<Tuple> FitBatches::next_parts() {
   std::vector<Tuple> parts;
   if (options_.steps_per_epoch > 0 && steps_done_ == options_.steps_per_epoch) return parts;
+  const std::int64_t after = std::exchange(next_batch_, -1) + options_.stride;  // unless reading fails
   while (std::ssize(parts) < options_.parts) {
     auto part = next_of(*iterator_);
     if (!part || part->empty()) break;
     if (examples_ >= 0) examples_ += rows_of(*part);
     parts.push_back(std::move(*part));
   }
+  next_batch_ = after;
   if (!parts.empty())
     ++steps_done_;
   else if (!size_ && examples_ >= 0)

@@ -19,7 +19,7 @@ std::optional<Tuple> next_of(DatasetIterator& iterator);
 // its own. Throws invalid_argument if there is none.
 std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
 
-// Throws invalid_argument unless it is 1 or more; returns it.
+// Returns the size. Throws invalid_argument unless it is 1 or more.
 std::int64_t check_batch_size(std::int64_t batch_size);
 
 struct BatchesOptions {
@@ -28,8 +28,8 @@ struct BatchesOptions {
   std::uint64_t seed = 1;
   std::int64_t steps_per_epoch = 0;    // 0: until the data end
   std::int64_t first = 0, count = -1;  // the part of the examples; -1: to the end
-  // Of each batch the examples of one replica: number `shard`, `shard` + `shards`, ... Where the size is
-  // no multiple of `shards`, each replica reads whole batches. REQUIRES: then `parts` is 1.
+  // The examples of one replica in each batch: number `shard`, `shard` + `shards`, ... If the batch size
+  // is no multiple of `shards`, each replica reads whole batches. REQUIRES: `parts` is then 1.
   std::int64_t shards = 1, shard = 0;
   std::int64_t stride = 1;  // batches from one to the next
   // The micro-batches of a batch, or of a replica's part of it. REQUIRES: they divide it, and `stride`
@@ -57,12 +57,12 @@ class FitBatches {
   std::vector<Tuple> next_parts();
   // The number of batches of an epoch, whatever the stride, if it is known by now.
   std::optional<std::int64_t> steps() const;
-  // The same, known for sure: reads the data to their end if need be.
+  // The number of batches of an epoch, in any case: reads the data to their end if necessary.
   std::int64_t count_steps();
   // The examples of batch number `batch` of an epoch, of all replicas together. REQUIRES: count_steps()
   // was called.
   std::int64_t examples_of_batch(std::int64_t batch) const;
-  // The same of an epoch.
+  // The examples of an epoch, of all replicas together.
   std::int64_t examples_of_epoch() const;
 
  private:
@@ -77,6 +77,7 @@ class FitBatches {
   std::optional<DatasetIterator> iterator_;
   std::int64_t steps_done_ = 0;  // of this epoch
   std::int64_t examples_ = 0;    // of an epoch that was read from its beginning; else -1
+  std::int64_t next_batch_ = 0;  // of all epochs with steps_per_epoch, that the iterator gives next
 };
 
 }  // namespace actorflow

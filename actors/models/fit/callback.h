@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/models/fit/logs.h"
-#include "actors/runtime/storage.h"
+#include "actors/runtime/runtime.h"
 
 namespace actorflow {
 
@@ -23,13 +23,15 @@ struct FitProgress {
 // What a callback sees of the training that calls it.
 class FitContext {
  public:
-  // REQUIRES: model and storage outlive this.
-  FitContext(Model& model, Storage& storage, FitProgress first, int last_epoch)
-      : model_(model), storage_(storage), first_(first), last_epoch_(last_epoch) {}
+  // REQUIRES: model and runtime outlive this.
+  FitContext(Model& model, Runtime& runtime, FitProgress first, int last_epoch)
+      : model_(model), runtime_(runtime), first_(first), last_epoch_(last_epoch) {}
 
   Model& model() const { return model_; }
-  // For files of callbacks: the disk, or that of a simulation.
-  Storage& storage() const { return storage_; }
+  // The threads, time and disk of this process, or of a simulation.
+  Runtime& runtime() const { return runtime_; }
+  // The disk, for the files that callbacks write.
+  Storage& storage() const { return runtime_.storage(); }
   const FitProgress& first() const { return first_; }
   int last_epoch() const { return last_epoch_; }
   // For on_train_begin(): what comes before need not be trained.
@@ -37,26 +39,34 @@ class FitContext {
   // Ends training after the present step.
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
+  // The same because the program was told to end (FitOptions::interrupted): it may go on another time.
+  void interrupt() { stopped_ = interrupted_ = true; }
+  bool interrupted() const { return interrupted_; }
 
  private:
   Model& model_;
-  Storage& storage_;
+  Runtime& runtime_;
   FitProgress first_;
   int last_epoch_;
   bool stopped_ = false;
+  bool interrupted_ = false;
 };
 
-// A callback. An exception ends training, and fit() throws it.
+// A callback. An exception ends training, and fit() throws it. Those that come with fit() throw none
+// when a disk refuses what they write (callbacks.h).
 class Callback {
  public:
   virtual ~Callback() = default;
   virtual void on_train_begin(FitContext&) {}
   virtual void on_epoch_begin(FitContext&, int /*epoch*/) {}
-  // After each training step; `batch` counts from 1 in each epoch. The logs are the batch's own. A
-  // callback that looks at batches says so: reading them costs a little.
+  // After each training step; `batch` counts from 1 in each epoch. The logs are the batch's own: of what
+  // all replicas have measured where they average gradients by all-reduce (Mirrored,
+  // MultiWorkerMirrored, ElasticMirrored), and of the chief's part alone with ParameterServer or a
+  // Pipeline of several replicas. A callback that looks at batches says so: reading them costs a little.
   virtual bool looks_at_batches() const { return false; }
   virtual void on_batch_end(FitContext&, std::int64_t /*batch*/, const Logs&) {}
-  // The logs are of the whole epoch; what a callback adds, later ones see, and the history keeps.
+  // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the
+  // history keeps.
   virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
   virtual void on_train_end(FitContext&) {}
 };

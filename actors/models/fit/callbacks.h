@@ -1,4 +1,7 @@
 // The callbacks that come with fit(), by the names of Keras.
+//
+// A disk that refuses what a callback writes ends no training: that is logged, and tried again after the
+// next epoch. A model that the disk still refuses a minute after the last step is an error.
 #pragma once
 
 #include <functional>
@@ -28,7 +31,7 @@ struct ModelCheckpointOptions {
   std::string monitor{};  // save only epochs in which this is the best so far; "" = every epoch
   Better better = Better::automatic;
 };
-// Saves the model into a folder after epochs.
+// Saves the model into a folder after epochs. The best so far is the best that was saved.
 CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options = {});
 
 struct BackupOptions {
@@ -54,12 +57,15 @@ struct ReduceOnPlateauOptions {
 // Multiplies the learning rate by the factor when a value no longer improves.
 CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 
-// Writes a row with the logs of each epoch; the first epoch's names are the columns.
+// Writes a row with the logs of each epoch; the first epoch's names are the columns. Rows that the disk
+// refuses are written with the next one.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
 // into the folder "validation" within.
 CallbackRef tensorboard(std::string folder);
-// Ends training after a step whose loss is NaN or infinite.
+// Ends training after a step whose loss is NaN or infinite. Where several replicas train, fit() throws
+// not_finite for such a loss of any of them before callbacks hear of it; with ReplicaOptions::not_finite
+// = NotFinite::skip training goes on, and this ends it.
 CallbackRef terminate_on_nan();
 // Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
 // (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization).

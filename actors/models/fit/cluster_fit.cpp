@@ -81,8 +81,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
       steps_per_epoch_(data_.training.count_steps()),
-      training_(model, server.runtime()->storage(), {.epoch = options.initial_epoch + 1},
-                options.epochs),
+      training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
 }
@@ -104,13 +103,16 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   variable_names_.clear();
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
-    in_session_.emplace(*nodes_, server_.runtime()->storage());
+    in_session_.emplace(*nodes_, *server_.runtime());
     less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
     take_ = graph.assign_add(nodes_->epoch_sums, less_);
   }
+  auto fetches = fetches_of(nodes_->train);
+  if (task_.is_chief() && callbacks_.look_at_batches() && nodes_->reduced_row())
+    fetches.push_back(nodes_->reduced_row());
   return {.train = nodes_->train_op,
           .loss = nodes_->train.loss,
-          .fetches = fetches_of(nodes_->train),
+          .fetches = std::move(fetches),
           .targets = nodes_->updates};
 }
 
@@ -167,6 +169,7 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   next_step_ = is_sync() ? global_step : global_step + task_.replica;
   global_step_ = global_step;
   next_batch_ = -1;
+  count_from(global_step);
   if (!task_.is_chief()) return;
   use(session);
   FitProgress& progress = engine_.progress;
@@ -180,6 +183,14 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
   progress.batches = global_step % steps_per_epoch_;
   hand_out_changes(global_step);
+}
+
+// The global step is the place among the batches. What a checkpoint folder gave counts as it is.
+void ClusterFit::count_from(std::int64_t global_step) {
+  const FitProgress& first = training_.first();
+  const std::int64_t first_step = (first.epoch - 1) * steps_per_epoch_ + first.batches;
+  if (!steps_before_) steps_before_ = global_step == first_step ? engine_.steps_at_fit - first_step : 0;
+  if (task_.is_chief()) engine_.steps_before = *steps_before_;
 }
 
 void ClusterFit::begin_epoch(int epoch) {
@@ -242,13 +253,17 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   global_step_ = global_step;
   if (!task_.is_chief()) return true;
   use(session);
-  last_values_.assign(values.begin(), values.end());
+  const auto own = values.first(1 + engine_.compiled().metrics.size());
+  last_values_.assign(own.begin(), own.end());
   line_->step();
   engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
   if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
       engine_.progress.batches == steps_per_epoch_ - 1)
     forget_late_sums(engine_.progress.epoch);
-  callbacks_.on_batch_end(engine_.progress.batches, values);
+  if (own.size() < values.size())
+    callbacks_.on_batch_end(engine_.progress.batches, own, values.back().values<double>());
+  else
+    callbacks_.on_batch_end(engine_.progress.batches, own);
   while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
   hand_out_changes(global_step);
   return !training_.stopped();
@@ -323,12 +338,16 @@ void ClusterFit::forget_late_sums(int epoch) {
 void ClusterFit::finish(Session& session) {
   use(session);
   callbacks_.on_train_end();
+  steps_ = engine_.steps();
   engine_.adopt(types_.inputs, in_session_->weights());
 }
 
 ReplicaEnd ClusterFit::run() {
   static const std::atomic<bool> never{false};
-  if (elastic_) history_ = std::move(elastic_->history);
+  if (elastic_) {
+    history_ = std::move(elastic_->history);
+    steps_before_ = elastic_->steps_before;
+  }
   if (task_.is_chief()) {
     engine_.learned_inputs = types_.inputs;
     if (!elastic_ || !std::exchange(elastic_->has_begun, true)) callbacks_.on_train_begin();
@@ -344,7 +363,12 @@ ReplicaEnd ClusterFit::run() {
       run_replica(server_, *this, replica_options_, options_.interrupted ? *options_.interrupted : never,
                   elastic_ ? &elastic_->task : nullptr);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
-  if (elastic_) elastic_->history = std::move(history_);
+  if (!task_.is_chief() && steps_before_) steps_ = *steps_before_ + global_step_;
+  if (elastic_) {
+    elastic_->history = std::move(history_);
+    elastic_->steps_before = steps_before_;
+    elastic_->steps = steps_;
+  }
   return end;
 }
 
@@ -356,6 +380,7 @@ void ClusterFit::adopt_saved() {
   std::map<std::string, Tensor> weights;
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
   engine_.adopt(types_.inputs, std::move(weights));
+  steps_ = saved->global_step;
 }
 
 }  // namespace actorflow

@@ -18,11 +18,13 @@
 
 namespace actorflow {
 
-// What a task of an elastic job keeps of fit() from one world to the next.
+// The state of fit() that a task of an elastic job keeps from one world to the next.
 struct ElasticFit {
   ElasticTask& task;
-  History history{};       // as far as this task was the chief
-  bool has_begun = false;  // callbacks know of it
+  History history{};                           // as far as this task was the chief
+  bool has_begun = false;                      // callbacks know of it
+  std::optional<std::int64_t> steps_before{};  // see ClusterFit
+  std::optional<std::int64_t> steps{};
 };
 
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
@@ -39,6 +41,8 @@ class ClusterFit final : public ReplicaProgram {
   // chief's.
   ReplicaEnd run();
   History& history() { return history_; }
+  // The model's steps by now; none of a chief that was interrupted, whose model stays as it was.
+  const std::optional<std::int64_t>& steps() const { return steps_; }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
@@ -59,6 +63,7 @@ class ClusterFit final : public ReplicaProgram {
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
   void adopt_saved();
+  void count_from(std::int64_t global_step);
   void begin_epoch(int epoch);
   void end_epoch();
   bool is_over(int epoch, std::int64_t global_step) const;
@@ -88,6 +93,9 @@ class ClusterFit final : public ReplicaProgram {
   Output take_;
   std::int64_t next_step_ = 0;    // synchronous: of the next batch; asynchronous: its number
   std::int64_t global_step_ = 0;  // that the replica has heard of last
+  // The model's steps that the global step does not count, known when the first step begins.
+  std::optional<std::int64_t> steps_before_;
+  std::optional<std::int64_t> steps_;
   std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
 
   // At the chief.

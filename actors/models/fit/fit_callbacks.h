@@ -23,14 +23,19 @@ class FitCallbacks {
   void on_epoch_begin(int epoch) {
     for (const auto& callback : callbacks_) callback->on_epoch_begin(context_, epoch);
   }
+  bool look_at_batches() const { return looks_at_batches_; }
   // `values`: the batch's loss, then its metrics.
   void on_batch_end(std::int64_t batch, std::span<const Tensor> values) {
     if (!looks_at_batches_) return;
     Totals own(metrics_);
     own.add(values, 1);
-    Logs logs;
-    own.write_to(logs);
-    for (const auto& callback : callbacks_) callback->on_batch_end(context_, batch, logs);
+    tell(batch, own);
+  }
+  // `values` are one replica's, `sums` those of all (Totals::add_sums()).
+  void on_batch_end(std::int64_t batch, std::span<const Tensor> values, std::span<const double> sums) {
+    Totals all(metrics_);
+    all.add_sums(sums, values);
+    tell(batch, all);
   }
   void on_epoch_end(int epoch, Logs& logs) {
     for (const auto& callback : callbacks_) callback->on_epoch_end(context_, epoch, logs);
@@ -40,6 +45,12 @@ class FitCallbacks {
   }
 
  private:
+  void tell(std::int64_t batch, const Totals& totals) {
+    Logs logs;
+    totals.write_to(logs);
+    for (const auto& callback : callbacks_) callback->on_batch_end(context_, batch, logs);
+  }
+
   const Callbacks& callbacks_;
   const std::vector<Metric>& metrics_;
   FitContext& context_;

@@ -51,7 +51,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   BatchesOptions shape = batches_of(options, engine_.compiled().seed);
   shape.parts = parts;
   data_.emplace(engine_.local->server, data, options, shape);
-  context_.emplace(model, engine_.local->in_session.storage(),
+  context_.emplace(model, *engine_.local->server.runtime(),
                    FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
   callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
 }
@@ -64,13 +64,18 @@ History FitLoop::run() {
     const int epoch = progress.epoch;
     callbacks_->on_epoch_begin(epoch);
     Logs logs = run_epoch();
-    progress = {.epoch = epoch + 1};
+    if (is_whole_epoch()) progress = {.epoch = epoch + 1};
     callbacks_->on_epoch_end(epoch, logs);
     history.epochs.push_back(epoch);
     history.logs.push_back(std::move(logs));
   }
   callbacks_->on_train_end();
   return history;
+}
+
+// One that was stopped before its end goes on where it was, should training go on.
+bool FitLoop::is_whole_epoch() const {
+  return !context_->stopped() || data_->training.steps() == engine_.progress.batches;
 }
 
 // What a step feeds.
@@ -94,12 +99,16 @@ Logs FitLoop::run_epoch() {
     totals.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);
-    if (options_.interrupted && *options_.interrupted) context_->stop();
+    if (options_.interrupted && *options_.interrupted) context_->interrupt();
   }
   if (progress.batches == 0)
     throw invalid_argument(
         fmt::format("epoch {} has no examples: the data ended early", progress.epoch));
-  Logs logs = logs_of_epoch(engine_, totals, *data_);
+  Logs logs;
+  if (context_->interrupted())  // whoever has interrupted it waits
+    totals.write_to(logs);
+  else
+    logs = logs_of_epoch(engine_, totals, *data_);
   line.finish(logs);
   return logs;
 }

@@ -17,8 +17,8 @@ namespace actorflow {
 // Tests the model on data. REQUIRES: its testing graph was built.
 Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size);
 
-// The logs of an epoch: what its training has measured and, where there are data for that, what the
-// model measures on those of validation, in the present session.
+// The logs of an epoch: the measurements of its training and, if there are validation data, those of the
+// model on these, made in the present session.
 Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data);
 
 // Training in this process.
@@ -30,6 +30,7 @@ class FitLoop {
 
  private:
   Logs run_epoch();
+  bool is_whole_epoch() const;
   Tuple values_of(std::vector<Tuple> parts, std::int64_t examples) const;
 
   ModelEngine& engine_;

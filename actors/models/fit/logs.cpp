@@ -36,11 +36,15 @@ std::string Logs::names() const {
 }
 
 std::vector<double> History::of(std::string_view name) const {
+  if (logs.empty())
+    throw Error(Code::not_found,
+                fmt::format("'{}' was not measured: fit() has ended no epoch in this task; the chief "
+                            "alone has the history",
+                            name));
   std::vector<double> values;
   for (const Logs& log : logs) values.push_back(log.find(name).value_or(std::nan("")));
   const auto missing = [](double value) { return std::isnan(value); };
-  if (!logs.empty() && std::ranges::all_of(values, missing) && !logs.back().find(name))
-    logs.back().at(name);
+  if (std::ranges::all_of(values, missing) && !logs.back().find(name)) logs.back().at(name);
   return values;
 }
 

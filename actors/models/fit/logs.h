@@ -28,7 +28,8 @@ struct History {
   std::vector<int> epochs;  // their numbers, from 1 on
   std::vector<Logs> logs;
 
-  // One value of each epoch; of an epoch without it NaN. Throws not_found if none has it.
+  // One value of each epoch; of an epoch without it NaN. Throws not_found, with the names there are, if
+  // no epoch has it, and if fit() has ended none.
   std::vector<double> of(std::string_view name) const;
 };
 

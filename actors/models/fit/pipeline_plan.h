@@ -1,4 +1,4 @@
-// What a pipeline means for a fit().
+// The plan of a pipeline for a fit().
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace actorflow {
 // Throws invalid_argument for options that make no sense.
 void check_pipeline(const PipelineOptions& pipeline, const FitOptions& options);
 
-// The parts of a step of each replica; none if it takes its part of the batch as a whole. Throws
-// invalid_argument for parts of an asynchronous step.
+// How each replica divides its part of a batch into micro-batches; none if it takes that as a whole.
+// Throws invalid_argument for micro-batches in an asynchronous step.
 std::optional<MicroBatchOptions> micro_batches_of(const FitOptions& options, const Strategy& strategy,
                                                   const PipelineOptions* pipeline);
 

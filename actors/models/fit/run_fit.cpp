@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,21 +12,39 @@
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
+#include "actors/strategies/elastic_task.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-History fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingData& data,
-               const FitOptions& options, const ReplicaOptions& replica,
-               const PipelineOptions* pipeline = nullptr) {
+// What a task has of a fit().
+struct FitEnd {
+  History history{};
+  std::optional<std::int64_t> steps{};  // of the model; none of a task that served
+};
+
+FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingData& data,
+              const FitOptions& options, const ReplicaOptions& replica,
+              const PipelineOptions* pipeline = nullptr) {
   if (replica_config(server, replica).replica < 0) {
     serve_parameters(server, replica);
     return {};
   }
   ClusterFit fit(model, engine, server, data, options, replica, pipeline);
   fit.run();
-  return std::move(fit.history());
+  return {std::move(fit.history()), fit.steps()};
+}
+
+History take(FitEnd end, ModelEngine& engine) {
+  if (end.steps) engine.set_steps(*end.steps);
+  return std::move(end.history);
+}
+
+History fit_as_task(Server& server, Model& model, ModelEngine& engine, const TrainingData& data,
+                    const FitOptions& options, const ReplicaOptions& replica,
+                    const PipelineOptions* pipeline = nullptr) {
+  return take(fit_on(server, model, engine, data, options, replica, pipeline), engine);
 }
 
 // The tasks of a cluster that hold variables where there are no parameter servers.
@@ -37,13 +57,12 @@ History fit_here(int tasks, Model& model, ModelEngine& engine, const TrainingDat
                  const FitOptions& options, const ReplicaOptions& replica,
                  const PipelineOptions* pipeline = nullptr) {
   LocalCluster cluster({{"worker", tasks}}, 0, engine.compiled().extensions);
-  History history;
+  FitEnd chief;
   run_on_threads(cluster, tasks, [&](int task) {
-    History own =
-        fit_on(cluster.server("worker", task), model, engine, data, options, replica, pipeline);
-    if (task == 0) history = std::move(own);
+    FitEnd own = fit_on(cluster.server("worker", task), model, engine, data, options, replica, pipeline);
+    if (task == 0) chief = std::move(own);
   });
-  return history;
+  return take(std::move(chief), engine);
 }
 
 History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
@@ -54,11 +73,12 @@ History fit_with(const Mirrored& strategy, Model& model, ModelEngine& engine, co
 
 History fit_with(const MultiWorkerMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
-  return fit_on(*strategy.server, model, engine, data, options, strategy.options);
+  return fit_as_task(*strategy.server, model, engine, data, options, strategy.options);
 }
 
 History fit_with(const ElasticMirrored& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
+  check_elastic(strategy.options);
   if (options.gradient_accumulation_steps > 1)
     throw invalid_argument(fmt::format(
         "the tasks of an elastic job have unequal parts of a batch, which are not cut again: "
@@ -70,12 +90,12 @@ History fit_with(const ElasticMirrored& strategy, Model& model, ModelEngine& eng
     return ClusterFit(model, engine, server, data, options, strategy.options, nullptr, &elastic).run();
   };
   strategy.task->run(train, options.interrupted ? *options.interrupted : never);
-  return std::move(elastic.history);
+  return take({std::move(elastic.history), elastic.steps}, engine);
 }
 
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,
                  const TrainingData& data, const FitOptions& options) {
-  return fit_on(*strategy.server, model, engine, data, options, strategy.options);
+  return fit_as_task(*strategy.server, model, engine, data, options, strategy.options);
 }
 
 History fit_with(const Pipeline& strategy, Model& model, ModelEngine& engine, const TrainingData& data,
@@ -86,7 +106,7 @@ History fit_with(const Pipeline& strategy, Model& model, ModelEngine& engine, co
   replica.tasks_per_replica = strategy.cut.stages;
   if (strategy.server) {
     replica.ps_job = job_of_variables(*strategy.server);
-    return fit_on(*strategy.server, model, engine, data, options, replica, &strategy.cut);
+    return fit_as_task(*strategy.server, model, engine, data, options, replica, &strategy.cut);
   }
   replica.ps_job = "worker";
   return fit_here(strategy.cut.stages * strategy.cut.replicas, model, engine, data, options, replica,
@@ -109,6 +129,7 @@ void check_mirrored(const Mirrored& strategy) {
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
   check_options(options, data);
   engine.compiled();
+  engine.steps_at_fit = engine.steps();
   return std::visit(
       [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
       options.strategy);

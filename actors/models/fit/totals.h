@@ -1,4 +1,4 @@
-// What batches measure, added up.
+// Totals: the measurements of batches, added up.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace actorflow {
 
-// The loss, and metrics that are means, count by examples. REQUIRES: the metrics outlive this.
+// The loss, and metrics that are means, are weighted by the number of examples. REQUIRES: the metrics
+// outlive this.
 class Totals {
  public:
   explicit Totals(const std::vector<Metric>& metrics) : metrics_(metrics), sums_(metrics.size()) {}

@@ -7,7 +7,7 @@
 
 namespace actorflow {
 
-// A square matrix of doubles; "symmetric" is what callers make of it.
+// A square matrix of doubles. Callers keep it symmetric: nothing here checks that.
 class SymmetricMatrix {
  public:
   explicit SymmetricMatrix(std::int64_t size)

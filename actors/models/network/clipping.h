@@ -1,4 +1,4 @@
-// What CompileOptions say of clipping gradients.
+// Clipping of gradients, as CompileOptions say.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a model measures of a batch.
+// The measurements of a model for a batch.
 #pragma once
 
 #include <vector>
@@ -17,20 +17,20 @@ struct Measured {
 struct LabelFeeds {
   std::vector<Output> labels;
   Output sample_weights;  // float32 [n], or empty
-  // Of a part of a batch, else empty. float32 [n]: of its examples; 0 for one that only fills a gap. And
-  // float32 scalar: by what the sum of their losses is divided.
+  // For a part of a batch; otherwise empty. weights, float32 [n]: those of its examples, 0 for an
+  // example that only fills a gap. share, float32 scalar: the divisor of the sum of their losses.
   Output weights, share;
 };
 
-// The mean over the examples of what the outputs cost, times the outputs' weights, without penalties.
+// The mean over the examples of the outputs' losses times the outputs' weights, without penalties.
 Output loss_of(const CompileOptions& options, const std::vector<Output>& predicted,
                const LabelFeeds& feeds);
 
 std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<Output>& predicted,
                                const LabelFeeds& feeds);
 
-// How often a metric of a part of a batch counts: a mean by the examples, a sum once; neither without
-// examples. float64 scalars.
+// The factor by which a metric of a part of a batch counts, float64 scalar: for a mean the number of
+// examples, for a sum 1; 0 without examples.
 Output times_of(const Metric& metric, Output examples);
 
 // The fetches of a pass: its loss, then the metrics.

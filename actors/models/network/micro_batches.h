@@ -57,9 +57,9 @@ class MicroBatches {
   MicroBatches(MicroBatchModel model, PipelineSchedule schedule, std::vector<MicroBatchFeeds> feeds);
   ~MicroBatches();
 
-  // Of the whole batch.
+  // The measurements of the whole batch.
   const Measured& measured() const { return measured_; }
-  // Of the whole batch, for the variables that the loss depends on.
+  // The gradients of the whole batch, for the variables that the loss depends on.
   const std::vector<GradientAndVariable>& gradients() const { return gradients_; }
   // Targets of each step: averages, each micro-batch's after that of the one before it.
   const std::vector<Output>& updates() const { return updates_; }

@@ -8,9 +8,8 @@
 
 namespace actorflow {
 
-// Lets the nodes from `first` on run after `previous`, unless that is empty: a control edge leads to
-// each node with which they begin, which are those that take tensors of nodes before `first`. Constants
-// wait for nothing.
+// Lets the nodes from `first` on run after `previous`, unless that is empty: adds a control edge to each
+// of them that takes a tensor of a node before `first`. Constants wait for nothing.
 void run_after(Graph& graph, Output previous, NodeId first);
 
 // Adds what `body` adds as the next pass after `previous`, which may be empty. The pass ends when the

@@ -13,8 +13,8 @@ namespace actorflow {
 
 struct SampleOptions {
   std::int64_t length = 500;  // characters to add
-  double temperature =
-      1;  // divides the logits: below 1 likely characters become likelier; 0: the likeliest
+  // Divides the logits: below 1 likely characters become likelier. 0: always takes the likeliest.
+  double temperature = 1;
   std::int64_t top_k = 0;  // draws among that many likeliest ones; 0: among all
   std::uint64_t seed = 1;
   std::int64_t context = 64;  // of the model: TransformerOptions::context

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -16,8 +15,6 @@ namespace actorflow {
 namespace {
 
 Point not_saved("a checkpoint not saved");
-
-constexpr std::chrono::seconds longest_last_pause{5};
 
 using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
 
@@ -53,7 +50,9 @@ class CheckpointSaver : public SessionHook {
 
   void end(Session& session) override {
     const auto step = present_step(session);
-    if (saved_step_ != step) save_at_last(session, step);
+    if (saved_step_ != step)
+      write_at_last(*runtime_, fmt::format("the last checkpoint, of step {},", step), max_wait_secs_,
+                    [&] { save(session, step); });
   }
 
  private:
@@ -110,24 +109,6 @@ class CheckpointSaver : public SessionHook {
       next_try_ = context.now() + storage_pause(++failures_);
       spdlog::error("the checkpoint of step {} was not saved, training goes on: {}", step, error.what());
     }
-  }
-
-  // Nothing is trained after this: the disk is worth waiting for, but not for ever.
-  void save_at_last(Session& session, std::int64_t step) {
-    const auto began = runtime_->clock().now();
-    for (int failures = 1;; ++failures) try {
-        return save(session, step);
-      } catch (const Error& error) {
-        if (!is_of_storage(error.code())) throw;
-        const double waited = std::chrono::duration<double>(runtime_->clock().now() - began).count();
-        if (waited >= max_wait_secs_)
-          throw Error(error.code(),
-                      fmt::format("the last checkpoint, of step {}, could not be saved in {:.0f} s: {}",
-                                  step, waited, error.what()));
-        spdlog::warn("the last checkpoint, of step {}, waits for the disk, since {:.0f} s: {}", step,
-                     waited, error.what());
-        runtime_->sleep(std::min(storage_pause(failures), longest_last_pause));
-      }
   }
 
   const Saver& saver_;

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "actors/monitored/hooks.h"
+#include "actors/monitored/storage_error.h"
 
 namespace actorflow {
 namespace {
@@ -11,10 +10,7 @@ class Profiler : public SessionHook {
  public:
   Profiler(Every every, std::string folder) : timer_(every), folder_(std::move(folder)) {}
 
-  void begin(Scaffold& scaffold) override {
-    global_step_ = scaffold.global_step;
-    std::filesystem::create_directories(folder_);
-  }
+  void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
 
   // The first step plans and connects; what it takes says little.
   void after_create_session(RunContext& context) override {
@@ -28,7 +24,9 @@ class Profiler : public SessionHook {
   void after_run(RunContext& context, std::span<const Tensor> results) override {
     const auto step = results[0].scalar<std::int64_t>();
     if (timer_.is_due(next_, context.now())) {
-      write_chrome_trace(context.trace(), fmt::format("{}/timeline-{}.json", folder_, step));
+      storage_allows("write a timeline", [&] {
+        write_chrome_trace(context.trace(), fmt::format("{}/timeline-{}.json", folder_, step));
+      });
       timer_.done(step, context.now());
     }
     next_ = step + 1;

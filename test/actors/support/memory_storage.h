@@ -1,4 +1,5 @@
-// A disk in memory that tests can inspect, damage and let fail.
+// A disk in memory that tests can inspect, damage and let fail. A full one takes half of what is
+// appended.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +32,11 @@ class MemoryStorage final : public Storage {
   }
   void append(const std::string& path, std::span<const std::byte> bytes) override {
     const std::scoped_lock lock(mutex);
-    expect_room(path);
+    const bool fits = commits_left > 0;
+    const std::size_t written = fits ? bytes.size() : bytes.size() / 2;
     auto& file = files[path];
-    file.insert(file.end(), bytes.begin(), bytes.end());
+    file.insert(file.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(written));
+    expect_room(path);
   }
   bool exists(const std::string& path) override {
     const std::scoped_lock lock(mutex);

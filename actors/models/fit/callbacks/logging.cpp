@@ -1,6 +1,7 @@
 // Callbacks that write what was measured.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include "actors/events/event_writer.h"
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
+#include "actors/monitored/event_log.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {
@@ -21,8 +24,11 @@ class CsvLogger final : public Callback {
 
   void on_train_begin(FitContext& training) override {
     columns_.clear();
+    waiting_.clear();
     storage_ = &training.storage();
     if (!append_) storage_->remove(path_);
+    size_ = storage_->exists(path_) ? storage_->open(path_)->size_bytes() : 0;
+    is_whole_ = true;
   }
   void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     if (columns_.empty()) begin(logs);
@@ -33,6 +39,9 @@ class CsvLogger final : public Callback {
     }
     write(row + "\n");
   }
+  void on_train_end(FitContext&) override {
+    if (!waiting_.empty()) write({});
+  }
 
  private:
   void begin(const Logs& logs) {
@@ -41,14 +50,36 @@ class CsvLogger final : public Callback {
       columns_.push_back(name);
       names += "," + name;
     }
-    if (!append_ || !storage_->exists(path_)) write(names + "\n");
+    if (size_ == 0) waiting_ = names + "\n";
   }
-  void write(std::string_view text) const { storage_->append(path_, std::as_bytes(std::span(text))); }
+  // Rows that the disk refuses come with the next one.
+  void write(std::string_view text) {
+    waiting_ += text;
+    is_whole_ = storage_allows("write the log " + path_, [this] {
+      if (!is_whole_) return write_anew();
+      storage_->append(path_, std::as_bytes(std::span(waiting_)));
+    });
+    if (!is_whole_) return;
+    size_ += waiting_.size();
+    waiting_.clear();
+  }
+  // Of what was refused a part may be there.
+  void write_anew() const {
+    auto rows = size_ > 0 ? storage_->read(path_) : std::vector<std::byte>();
+    rows.resize(std::min<std::size_t>(rows.size(), size_));
+    const auto more = std::as_bytes(std::span(waiting_));
+    rows.insert(rows.end(), more.begin(), more.end());
+    storage_->write_atomically(path_, rows);
+  }
 
   std::string path_;
   bool append_;
-  Storage* storage_ = nullptr;  // of the present fit()
   std::vector<std::string> columns_;
+  // Of the present fit().
+  Storage* storage_ = nullptr;
+  std::uint64_t size_ = 0;  // of what was written
+  std::string waiting_;     // rows that were not
+  bool is_whole_ = true;    // the file has what was written, and no more
 };
 
 class TensorBoard final : public Callback {
@@ -56,8 +87,8 @@ class TensorBoard final : public Callback {
   explicit TensorBoard(std::string folder) : folder_(std::move(folder)) {}
 
   void on_train_begin(FitContext& training) override {
-    training_.emplace(training.storage(), folder_);
-    validation_.emplace(training.storage(), folder_ + "/validation");
+    training_.emplace(std::make_shared<EventWriter>(training.storage(), folder_));
+    validation_.emplace(std::make_shared<EventWriter>(training.storage(), folder_ + "/validation"));
   }
 
   void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
@@ -65,15 +96,16 @@ class TensorBoard final : public Callback {
     for (const auto& [name, value] : logs.values()) {
       const bool of_validation = name.starts_with(prefix);
       const std::string plain = of_validation ? name.substr(prefix.size()) : name;
-      (of_validation ? validation_ : training_)->scalar(epoch, "epoch_" + plain, value);
+      (of_validation ? validation_ : training_)->write([&, &value = value](EventWriter& to) {
+        to.scalar(epoch, "epoch_" + plain, value);
+      });
     }
-    training_->flush();
-    validation_->flush();
+    for (auto* log : {&training_, &validation_}) (*log)->write([](EventWriter& to) { to.flush(); });
   }
 
  private:
   std::string folder_;
-  std::optional<EventWriter> training_, validation_;  // of the present fit()
+  std::optional<EventLog> training_, validation_;  // of the present fit()
 };
 
 class FunctionsCallback final : public Callback {

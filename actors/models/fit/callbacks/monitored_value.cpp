@@ -29,9 +29,13 @@ std::optional<double> MonitoredValue::find(const Logs& logs) {
   return value;
 }
 
-bool MonitoredValue::improve(double value) {
+bool MonitoredValue::is_better(double value) const {
   if (std::isnan(value)) return false;
-  if (best_ && (larger_ ? value <= *best_ + min_delta_ : value >= *best_ - min_delta_)) return false;
+  return !best_ || (larger_ ? value > *best_ + min_delta_ : value < *best_ - min_delta_);
+}
+
+bool MonitoredValue::improve(double value) {
+  if (!is_better(value)) return false;
   best_ = value;
   return true;
 }

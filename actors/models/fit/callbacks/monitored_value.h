@@ -1,4 +1,4 @@
-// A value of the logs that ought to improve.
+// A value of the logs that is expected to improve.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,9 @@ class MonitoredValue {
 
   // The value; warns once, with the names there are, if it was not measured.
   std::optional<double> find(const Logs& logs);
-  // Keeps the value if it is better than the best so far by more than min_delta.
+  // Whether the value is better than the best so far by more than min_delta.
+  bool is_better(double value) const;
+  // Keeps the value as the best if is_better(); returns whether.
   bool improve(double value);
   void reset() { best_.reset(); }
 

@@ -1,9 +1,12 @@
 // Callbacks that save the model, or its average.
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/model.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/values/error.h"
@@ -11,23 +14,50 @@
 namespace actorflow {
 namespace {
 
-class ModelCheckpoint final : public Callback {
+// Saves the model in a folder. A disk that refuses that costs this checkpoint, and no training.
+class Saving {
  public:
-  ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
-      : folder_(std::move(folder)),
-        only_best_(!options.monitor.empty()),
-        value_(options.monitor, options.better) {}
+  explicit Saving(std::string folder) : folder_(std::move(folder)) {}
 
-  void on_epoch_end(FitContext& training, int, Logs& logs) override {
-    if (only_best_) {
-      const auto value = value_.find(logs);
-      if (!value || !value_.improve(*value)) return;
-    }
-    training.model().save(folder_);
+  const std::string& folder() const { return folder_; }
+  // Whether the model was saved.
+  bool save(FitContext& training) {
+    refused_ = !storage_allows("save the model in " + folder_, [&] { training.model().save(folder_); });
+    return !refused_;
+  }
+  // The model is another one than that which was refused.
+  void forget_refused() { refused_ = false; }
+  // At the end of training: the last model is worth waiting for.
+  void save_refused(FitContext& training) {
+    constexpr double patience_secs = 60;
+    if (std::exchange(refused_, false))
+      write_at_last(training.runtime(), "the model in " + folder_, patience_secs,
+                    [&] { training.model().save(folder_); });
   }
 
  private:
   std::string folder_;
+  bool refused_ = false;  // the last time
+};
+
+class ModelCheckpoint final : public Callback {
+ public:
+  ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
+      : saving_(std::move(folder)),
+        only_best_(!options.monitor.empty()),
+        value_(options.monitor, options.better) {}
+
+  // The best is what was saved.
+  void on_epoch_end(FitContext& training, int, Logs& logs) override {
+    saving_.forget_refused();
+    const auto value = only_best_ ? value_.find(logs) : std::nullopt;
+    if (only_best_ && (!value || !value_.is_better(*value))) return;
+    if (saving_.save(training) && value) value_.improve(*value);
+  }
+  void on_train_end(FitContext& training) override { saving_.save_refused(training); }
+
+ private:
+  Saving saving_;
   bool only_best_;
   MonitoredValue value_;
 };
@@ -35,31 +65,33 @@ class ModelCheckpoint final : public Callback {
 class BackupAndRestore final : public Callback {
  public:
   BackupAndRestore(std::string folder, const BackupOptions& options)
-      : folder_(std::move(folder)), options_(options) {}
+      : saving_(std::move(folder)), options_(options) {}
 
   bool looks_at_batches() const override { return options_.every_batches > 0; }
 
   void on_train_begin(FitContext& training) override {
-    if (!latest_step(training.storage(), folder_)) return;
-    training.model().load(folder_);
+    if (!latest_step(training.storage(), saving_.folder())) return;
+    training.model().load(saving_.folder());
     training.begin_at(training.model().progress());
   }
   void on_batch_end(FitContext& training, std::int64_t batch, const Logs&) override {
-    if (batch % options_.every_batches == 0) training.model().save(folder_);
+    if (looks_at_batches() && batch % options_.every_batches == 0) saving_.save(training);
   }
-  void on_epoch_end(FitContext& training, int, Logs&) override { training.model().save(folder_); }
+  void on_epoch_end(FitContext& training, int, Logs&) override { saving_.save(training); }
   void on_train_end(FitContext& training) override {
-    if (!options_.keep && training.model().progress().epoch > training.last_epoch())
-      remove_all(training.storage());
+    const bool is_complete = !training.interrupted() && training.model().progress().batches == 0;
+    if (options_.keep || !is_complete) return saving_.save_refused(training);
+    storage_allows("remove the backup in " + saving_.folder(), [&] { remove_all(training.storage()); });
   }
 
  private:
   void remove_all(Storage& storage) const {
-    for (const auto& name : storage.list(folder_)) storage.remove(folder_ + "/" + name);
-    storage.sync(folder_);
+    const std::string& folder = saving_.folder();
+    for (const auto& name : storage.list(folder)) storage.remove(folder + "/" + name);
+    storage.sync(folder);
   }
 
-  std::string folder_;
+  Saving saving_;
   BackupOptions options_;
 };
 
