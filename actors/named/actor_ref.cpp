@@ -30,7 +30,8 @@ constexpr std::chrono::milliseconds retry_interval{50};
 
 Status server_ended() { return {Code::cancelled, "the server of this ActorRef has ended"}; }
 
-// Destroyed with its last message: then nobody will answer any more.
+// The promise of an answer. It is destroyed with the last copy of its message: if no answer has come by
+// then, none will.
 class AnswerPromise {
  public:
   explicit AnswerPromise(std::shared_ptr<detail::AnswerState> state) : state_(std::move(state)) {}
@@ -61,7 +62,7 @@ std::shared_ptr<OutgoingMessage> message_for(const detail::ActorRoute& route, co
 
 }  // namespace
 
-// Whoever sends has seen to it that there will be an answer.
+// Waits without a limit: whatever sends a message makes sure that an answer or an error comes.
 RawAnswer detail::take_answer(AnswerState& state) {
   if (const auto runtime = state.runtime.lock())
     state.clients.wait(*runtime, state.mutex, Clock::never,

@@ -28,9 +28,10 @@ template <class R>
 class ActorAnswer {
  public:
   explicit ActorAnswer(std::shared_ptr<detail::AnswerState> state) : state_(std::move(state)) {}
-  // Waits for it, at most for the timeout of ask(); call it once. Throws the error that a handler threw
-  // (naming actor and message), not_found, unavailable if the task was lost - whether the message was
-  // handled is unknown then -, deadline_exceeded, or cancelled if our own server has ended.
+  // Waits for the answer, at most for the timeout of ask(). Call it once. Throws the error that a
+  // handler threw, naming actor and message; not_found if the task has no such actor; unavailable if the
+  // task was lost: whether the message was handled is then unknown; deadline_exceeded; or cancelled if
+  // this program's own server has ended.
   R get() {
     const RawAnswer answer = detail::take_answer(*state_);
     if constexpr (std::is_void_v<R>) {
@@ -52,24 +53,26 @@ class ActorRef {
  public:
   explicit ActorRef(std::shared_ptr<detail::ActorRoute> route) : route_(std::move(route)) {}
 
-  // Waits until the actor is there: its task may have to start, and to make it. Throws the reason why it
-  // is not when the time has passed.
+  // Waits until the actor is there: its task may still have to start, and to spawn it. When the time has
+  // passed, throws the reason why it is not there.
   void wait_until_there(std::chrono::milliseconds timeout = std::chrono::seconds(60)) const;
-  // Sends a message, and waits while the actor has not handled as many as ActorRefOptions lets it have.
-  // Throws resource_exhausted when that has lasted for its patience, cancelled if our server has ended;
-  // and the first error of an earlier tell() that nobody has heard of: then this message is not sent.
+  // Sends a message. Waits first while the window of ActorRefOptions is full of messages that the actor
+  // has not handled. Throws resource_exhausted when the window stays full for its patience, and
+  // cancelled if this program's server has ended. Throws, and does not send the message, if an earlier
+  // tell() has failed and no call has thrown its error yet.
   template <class M>
   void tell(const M& message) const {
     send_tell(message_type<M>(), to_payload(message));
   }
-  // The same, for an answer, whatever became of earlier messages. The time begins now.
+  // Sends a message that wants an answer, whether or not an earlier tell() has failed. The timeout
+  // begins now.
   template <class R, class M>
   ActorAnswer<R> ask(const M& message,
                      std::chrono::milliseconds timeout = std::chrono::seconds(60)) const {
     return ActorAnswer<R>(send_ask(message_type<M>(), to_payload(message), timeout));
   }
-  // Waits until everything that was sent has been handled. Throws the first error of a tell() that
-  // nobody has heard of, as ActorAnswer::get() does; deadline_exceeded if it takes longer.
+  // Waits until everything that was sent has been handled. Throws the first error of a tell() that no
+  // call has thrown yet, an error as of ActorAnswer::get(); deadline_exceeded if the time has passed.
   void drain(std::chrono::milliseconds timeout = std::chrono::seconds(60)) const;
 
  private:

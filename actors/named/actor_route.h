@@ -1,4 +1,4 @@
-// What an ActorRef refers to. For this room.
+// What an ActorRef refers to. For this folder only.
 #pragma once
 
 #include <memory>

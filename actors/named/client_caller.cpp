@@ -65,7 +65,7 @@ void ClientCaller::refuse(const SendThis& send, Status why) {
   if (send.message->answered) send.message->answered({std::move(why), {}, {}});
 }
 
-// As if its link could not carry it.
+// The message comes without its content, as if its link could not carry it.
 void ClientCaller::refuse(const Sender& from, ActorMessage& message, Status why) {
   message.payload = {};
   message.status = std::move(why);

@@ -18,7 +18,7 @@ class ClientQueue {
   // REQUIRES: the caller does not hold the mutex.
   bool wait(Runtime& runtime, std::mutex& mutex, Clock::time_point end,
             const std::function<bool()>& ready, std::function<void()> begin = {});
-  // They look again.
+  // Wakes the waiting threads, which call ready() again.
   void wake_all();
 
  private:

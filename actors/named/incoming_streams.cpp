@@ -5,7 +5,8 @@
 namespace actorflow {
 namespace {
 
-// No sender is so far ahead: it waits for answers before.
+// How far ahead of the next message one may be. No sender is that far ahead: its window makes it wait
+// for answers.
 constexpr std::uint64_t most_early = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -26,7 +27,7 @@ std::optional<IncomingStreams::Arrived> IncomingStreams::take(const ActorAddress
   auto& [to, it] = *stream;
   if (it.early.empty() || it.early.begin()->first != it.next) return {};
   auto taken = std::move(it.early.extract(it.early.begin()).mapped());
-  // The answer to an ask says that it was taken.
+  // The answer to an ask tells the sender already that it was taken.
   if (taken.mark.kind == MessageMark::Kind::ask && it.told + 1 == it.next) it.told = it.next;
   ++it.next;
   return taken;

@@ -20,7 +20,7 @@ class IncomingStreams {
     MessageMark mark;
     ActorMessage message;
   };
-  // What a sender is to be told: up to which number its messages have been taken.
+  // News for a sender: up to which number its messages have been taken.
   struct Done {
     ActorAddress to;
     std::uint64_t stream = 0;
@@ -30,9 +30,10 @@ class IncomingStreams {
   // Adds a tell or an ask. One that has come before is dropped, and so is one of an earlier stream than
   // the sender's newest.
   void add(Arrived arrived);
-  // Takes the sender's next message; nothing if that has not come yet.
+  // Takes the sender's next message; none if it has not come yet.
   std::optional<Arrived> take(const ActorAddress& sender);
-  // Nothing if the sender was told of all but fewer than `news` messages; else counts it as told.
+  // The news for a sender that has not been told of `news` taken messages or more, which count as told
+  // from now on; none for other senders.
   std::optional<Done> take_done(const ActorAddress& sender, std::uint64_t news);
   // Whether the sender was told of all its messages that were taken.
   bool is_told(const ActorAddress& sender) const;

@@ -14,7 +14,8 @@ struct MessageMark {
   enum class Kind {
     tell,   // handled in the order of numbers, once
     ask,    // the same; answered by a reply
-    reply,  // to that request: a struct, or the error in ActorMessage::status; to a tell: only errors
+    reply,  // the answer to that request: a struct, or the error in ActorMessage::status; for a tell
+            // errors only
     done,   // everything up to that request has been handled, though perhaps not answered
     probe,  // asks for `done`
   };

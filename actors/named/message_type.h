@@ -1,8 +1,9 @@
 // The messages of users' actors: plain structs, such as struct Add { std::string key; std::int64_t by;
 // }. Their fields are records (schema/records/record.h); a struct without fields is a message, too.
 //
-// With the bytes travels a text that names the struct and its fields, "Add{string,int64}". Programs that
-// differ in one of them refuse each other's messages. Namespaces do not count.
+// Each message travels with a text that names its struct and the types of the fields,
+// "Add{string,int64}". Programs whose structs differ in that text refuse each other's messages.
+// Namespaces do not count.
 #pragma once
 
 #include <cstddef>

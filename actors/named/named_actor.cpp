@@ -5,7 +5,7 @@ namespace actorflow {
 detail::AnswerSlot::~AnswerSlot() {
   try {
     fail({Code::aborted, "the actor has dropped the message without an answer"});
-  } catch (...) {  // Without memory for it, the asker waits until its time is over.
+  } catch (...) {  // There is no memory for the error: the asker waits until its timeout.
   }
 }
 

@@ -33,7 +33,7 @@
 namespace actorflow {
 namespace detail {
 
-// Where an answer goes. If it is destroyed without one, the asker hears so.
+// Where an answer goes. If the slot is destroyed without an answer, the asker gets an error.
 class AnswerSlot {
  public:
   using Send = std::function<void(RawAnswer)>;
@@ -50,7 +50,7 @@ class AnswerSlot {
 };
 using AnswerSlotRef = std::shared_ptr<AnswerSlot>;  // null: nobody waits for an answer
 
-// What carries an actor.
+// What a NamedActor uses of the runtime: the seam between it and its shell (named_actor_shell.h).
 class ActorHost {
  public:
   virtual ~ActorHost() = default;
@@ -82,9 +82,10 @@ class ActorReply {
   detail::AnswerSlotRef slot_;
 };
 
-// Its constructor says, with on(), what it handles. Handlers run one at a time, in the order in which a
-// sender sent its messages, each message once; they must not block. An actor that is made anew after a
-// failure has lost what it was waiting for: answers, and actions of after().
+// A derived class registers its handlers by on() in its constructor. Handlers run one at a time, each
+// message once, messages of one sender in the order in which they were sent; handlers must not block. An
+// actor that is made anew after a failure has lost what its predecessor was waiting for: answers, and
+// actions of after().
 class NamedActor {
  public:
   // How a type of message is handled; for the host.
@@ -110,18 +111,18 @@ class NamedActor {
     add(std::move(handler), &F::operator());
   }
 
-  // The following are for handlers: they throw failed_precondition in the constructor.
+  // The functions below are for handlers: in the constructor they throw failed_precondition.
   const TaskName& task() const { return host().task(); }
-  // Sends to an actor, "counter" of "/job:worker/task:1". Throws resource_exhausted if that does not
-  // keep up (ActorRefOptions), invalid_argument if the cluster has no such task. Failures of the
-  // receiver are logged.
+  // Sends to an actor, such as "counter" of "/job:worker/task:1". Throws resource_exhausted if the
+  // receiver does not keep up (ActorRefOptions), invalid_argument if the cluster has no such task.
+  // Errors of the receiver are logged.
   template <class M>
   void tell(std::string_view to_task, std::string_view name, const M& message) {
     host().tell(to_task, name, message_type<M>(), to_payload(message));
   }
-  // The same. Calls answered(status, R) once, as if it were a handler; the R is empty unless the status
-  // is ok. unavailable if the task is lost: then nobody knows whether the message was handled.
-  // deadline_exceeded after the timeout.
+  // Sends a message that wants an answer. Calls answered(status, R) once, as if it were a handler; the R
+  // is empty unless the status is ok. The status is unavailable if the task was lost, and whether the
+  // message was handled is then unknown; deadline_exceeded after the timeout. Throws as tell().
   template <class R, class M>
   void ask(std::string_view to_task, std::string_view name, const M& message,
            std::function<void(const Status&, const R&)> answered,
@@ -162,7 +163,7 @@ class NamedActor {
   void add_handler(const std::string& type,
                    std::function<void(const Tensor&, const detail::AnswerSlotRef&)> run);
 
-  // The bytes are the sender's, and no failure of the actor.
+  // Bad bytes are an error of the sender, not a failure of the actor.
   template <class M>
   static M decoded(const Tensor& payload) {
     try {

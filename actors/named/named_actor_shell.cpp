@@ -15,17 +15,18 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto shell_tick_interval = 100ms;
-// A sender is told what has been handled when there is nothing else to do, and after so many messages.
+// A sender is told what has been handled when the actor has nothing else to do, and after this many
+// messages at the latest.
 constexpr std::uint64_t most_untold = 64;
 
 // To itself: the time of after() has passed.
 struct TimeIsUp {
   std::uint64_t timer = 0;
 };
-// To itself, behind the messages that are there already: senders want to know what was handled.
+// To itself, behind the messages that are there already: tell the senders what was handled.
 struct Acknowledge {};
 
-// Whose message is answered.
+// The sender and the number of a message, for its answer.
 struct ReplyAddress {
   explicit ReplyAddress(const IncomingStreams::Arrived& to)
       : task(to.from.task),
@@ -106,7 +107,7 @@ void NamedActorShell::accept(const Sender& from, MessageMark mark, ActorMessage&
   caf::anon_send(caf::actor_cast<caf::actor>(self_), Acknowledge{});
 }
 
-// An ask is answered whatever happens; of a tell the sender hears only if it has failed.
+// An ask is answered whatever happens; a tell only if it has failed.
 void NamedActorShell::handle(const IncomingStreams::Arrived& arrived) {
   const ReplyAddress sender(arrived);
   detail::AnswerSlotRef slot;
@@ -166,7 +167,7 @@ void NamedActorShell::tell_done(const IncomingStreams::Done& done) const {
                                .status = {}});
 }
 
-// As if its link could not carry it: whoever waits for it hears why.
+// Treats the message as one that its link could not carry: whoever waits for its answer gets the reason.
 void NamedActorShell::refuse(const Sender& from, ActorMessage& message, Status why) {
   message.payload = {};
   message.status = std::move(why);
@@ -187,7 +188,7 @@ Status NamedActorShell::run(std::string_view what, const std::function<void()>& 
   }
 }
 
-// What the old state has asked for is not for the new one.
+// The new state does not get answers to what the old one has asked.
 void NamedActorShell::begin_anew(const std::string& why) {
   ++life_;
   outgoing_.forget_answers();
@@ -228,7 +229,8 @@ void NamedActorShell::ask(std::string_view task, std::string_view name, const st
   send(task, name, std::move(message));
 }
 
-// What is wrong with it is no failure of the actor: who made it send hears of it.
+// A message that cannot be sent is no failure of this actor: the error is thrown as Refused, to whoever
+// made it send.
 void NamedActorShell::send(std::string_view task, std::string_view name, OutgoingMessage message) {
   try {
     message.to = {task_->id_of(TaskName::parse(task)), std::string(name)};

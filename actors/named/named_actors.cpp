@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view reserved_prefix = "actorflow.";
 
-// Waits for the switchboard.
+// Registers the actor and waits until the switchboard has done so.
 Status add_to_switchboard(const TaskContext& task, Runtime& runtime, const std::string& name,
                           const caf::actor& actor) {
   const auto answer = ask<Status>(runtime, [&](std::function<void(Status)> reply) {
@@ -64,7 +64,7 @@ std::vector<caf::actor> NamedActors::all() const {
   return actors_;
 }
 
-// The caller is known to the switchboard before it says anything.
+// The switchboard learns of the caller before the caller sends anything.
 std::shared_ptr<CallerDoor> NamedActors::door(const TaskRef& task, Runtime& runtime) {
   const std::scoped_lock lock(mutex_);
   if (door_) return door_;
@@ -75,7 +75,7 @@ std::shared_ptr<CallerDoor> NamedActors::door(const TaskRef& task, Runtime& runt
   door->open(caller);
   const auto known = [door, caller](const Status& status) {
     if (status.ok()) return;
-    door->close(status);  // nobody's answers would come
+    door->close(status);  // no answer would reach the caller
     caf::anon_send_exit(caller, caf::exit_reason::user_shutdown);
   };
   caf::anon_send(task->switchboard, RegisterActor{client_caller_name, caller, known});

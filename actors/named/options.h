@@ -12,11 +12,12 @@ struct SpawnOptions {
   int restarts = 3;
 };
 
-// How much of one sender's messages an actor may have that it has not handled or answered yet.
+// The window of one sender: how many of its messages an actor may have without having handled or
+// answered them.
 struct ActorRefOptions {
   std::size_t window_messages = 1024;
   std::size_t window_bytes = std::size_t{16} << 20;  // a larger message goes alone
-  // For how long tell() and ask() wait while that is so much, before they fail.
+  // How long tell() and ask() wait for room in the window before they fail.
   std::chrono::milliseconds patience{60'000};
 };
 

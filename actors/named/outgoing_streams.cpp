@@ -11,7 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After so long without a word of an actor that has messages of ours it is named, and asked.
+// An actor that has had messages of ours and been silent for this long is named in the log, and asked
+// what it has handled.
 constexpr auto silence = 2s;
 constexpr auto report_interval = 10s;
 
@@ -71,22 +72,25 @@ void OutgoingStreams::take(const Sender& from, const MessageMark& mark, ActorMes
   }
   auto waiting = stream.waiting.extract(message.request);
   if (waiting.empty()) return;
-  // An error of a tell is known before the window is empty (ActorRef::drain).
+  // The share of a tell is released only after answer() has noted the error, so that ActorRef::drain()
+  // finds the error once the window is empty.
   if (waiting.mapped().ask) waiting.mapped().share.reset();
   answer(waiting.mapped().answered, {std::move(message.status), mark.type, std::move(message.payload)});
 }
 
-// What was sent behind it is not handled either: a stream has no gaps.
+// Messages that were sent after it are not handled either: a stream has no gaps.
 void OutgoingStreams::take_not_found(const Sender& from, const ActorMessage& message) {
   const auto entry = streams_.find({from.task, message.from});
   if (entry == streams_.end() || !entry->second.waiting.contains(message.request)) return;
   give_up(*entry, message.status.code, message.status.message);
 }
 
+// Streams with nothing under way, too: the actor's next life knows none of their numbers, and would wait
+// for those before the next one.
 void OutgoingStreams::lose(const PeerLost& lost) {
   for (auto& entry : streams_) {
     const auto& [to, stream] = entry;
-    if (stream.waiting.empty() || !lost.concerns({to.first, stream.incarnation})) continue;
+    if (!lost.concerns({to.first, stream.incarnation})) continue;
     give_up(entry, Code::unavailable,
             fmt::format("{}; it is unknown whether {} has handled its last messages",
                         lost.reason.message, name_of(to)));

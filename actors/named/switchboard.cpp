@@ -8,7 +8,7 @@
 namespace actorflow {
 namespace {
 
-// The answer to a message that reached nobody.
+// The answer to a message whose name no actor has.
 ActorMessage answer_to(const ActorMessage& message, Status why) {
   return {.to = message.from,
           .from = message.to,
@@ -19,14 +19,15 @@ ActorMessage answer_to(const ActorMessage& message, Status why) {
           .status = std::move(why)};
 }
 
-// Answers are not answered: two names that nobody has would never come to an end.
+// Whether the message is a request. Answers are not answered: between two unknown names that would never
+// end.
 bool wants_answer(const ActorMessage& message) {
   return message.request != 0 && message.type != not_found_type;
 }
 
 }  // namespace
 
-// They use the task's context, which ends with it.
+// Ends the actors: they use the task's context, which ends with the switchboard.
 Switchboard::~Switchboard() {
   for (const auto& [name, actor] : actors_) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }
@@ -70,7 +71,7 @@ void Switchboard::refuse(const RegisterActor& message, Status why) {
   if (message.reply) message.reply(std::move(why));
 }
 
-// It comes without tensors, as if its link could not carry it.
+// The message comes without its tensors, as if its link could not carry them.
 void Switchboard::refuse(const Sender& from, ActorMessage& message, Status why) {
   message.content = message.payload = {};
   message.status = std::move(why);

@@ -82,7 +82,8 @@ Fault parse_fault(const std::string& text) {
   return fault;
 }
 
-// Without the restart that follows a kill the plan would be another story: of a task that stays away.
+// Whether the part has a kill, but not the restart that follows it in the whole plan: a task that stays
+// away would be another kind of failure.
 bool leaves_dead(const FaultPlan& whole, const FaultPlan& part) {
   const auto restarted_after = [](const FaultPlan& plan, const Fault& kill) {
     return std::ranges::any_of(plan, [&kill](const Fault& fault) {

@@ -50,7 +50,8 @@ std::byte* map_stack() {
   return static_cast<std::byte*>(stack);
 }
 
-// The exceptions that a stack is handling belong to it, but the runtime keeps them per thread.
+// The exceptions that a stack is handling belong to that stack, but the C++ runtime keeps them per
+// thread: they are exchanged with the stacks.
 struct Handling {
   void* caught = nullptr;
   unsigned uncaught = 0;

@@ -28,12 +28,12 @@ class SeededRandom {
   std::uint64_t state_;
 };
 
-// Chooses among runnable actors, which are given by their numbers. One object makes the choices of one
-// run.
+// Chooses which runnable actor runs next. One object makes the choices of one run.
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  // The position in `actors` of the one to run. REQUIRES: there are two or more.
+  // Returns the position in `actors`, the numbers of the runnable ones, of the actor to run. REQUIRES:
+  // there are two or more.
   virtual std::size_t choose(std::span<const std::uint64_t> actors) = 0;
 };
 

@@ -30,7 +30,7 @@ SimOptions options_of(std::uint64_t seed, std::optional<FaultPlan> only, bool re
   return options;
 }
 
-// What the body failed with, and the faults that it asked for.
+// The error with which the body failed, if it did, and the faults that it asked for.
 struct Outcome {
   std::optional<std::string> error;
   FaultPlan asked;

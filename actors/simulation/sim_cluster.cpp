@@ -22,8 +22,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 constexpr Nanoseconds check_interval = 100ms;
 
 std::unique_ptr<Schedule> make_schedule(const SimOptions& options) {
-  return options.schedule ? options.schedule()
-                          : std::make_unique<RandomSchedule>(~options.seed);
+  return options.schedule ? options.schedule() : std::make_unique<RandomSchedule>(~options.seed);
 }
 
 ClusterSpec cluster_of(const std::vector<SimCluster::Job>& jobs) {
@@ -39,7 +38,8 @@ struct SimCluster::Impl {
   // A machine, and the process on it.
   class Machine final : public SimTask {
    public:
-    Machine(Impl& sim, TaskName name) : sim_(sim), name_(std::move(name)), track_(sim.world.add_track(name_.to_string())) {}
+    Machine(Impl& sim, TaskName name)
+        : sim_(sim), name_(std::move(name)), track_(sim.world.add_track(name_.to_string())) {}
 
     Server& server() override { return *server_; }
     Storage& storage() override { return sim_.storage; }
@@ -50,10 +50,10 @@ struct SimCluster::Impl {
     TrackId track() const { return track_; }
     bool running() const { return running_; }
     const std::optional<Status>& failure() const { return failure_; }
-    // It is dead, and will be started again.
+    // Whether the process is dead and will be started again.
     bool restarts() const { return restarts_ || (failure_ && restarts_due_ > 0); }
     void expect_restart() { ++restarts_due_; }
-    // What has ended by itself stays so.
+    // Starts the process again if it has failed or was killed; one that has ended by itself stays so.
     void restart() {
       --restarts_due_;
       if (failure_) start();
@@ -62,7 +62,7 @@ struct SimCluster::Impl {
 
     void start();
     void kill();
-    // It has ended its own life.
+    // The process has ended itself, for this reason.
     void crashed(const std::string& reason);
 
    private:
@@ -87,7 +87,7 @@ struct SimCluster::Impl {
 
   Machine& machine(const TaskName& name);
   void happen(const Fault& fault);
-  // Lasts for the fault's duration.
+  // Calls begin() now, and end() when the fault's duration has passed.
   void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
   void change_links(const Fault& fault, double LinkModel::*probability, double value);
   void lose_power(const Fault& fault);
@@ -126,7 +126,8 @@ SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
     for (const auto& machine : machines)
       if (machine->track() == track) machine->crashed(reason);
   });
-  for (const auto& task : cluster.all_tasks()) machines.push_back(std::make_unique<Machine>(*this, task));
+  for (const auto& task : cluster.all_tasks())
+    machines.push_back(std::make_unique<Machine>(*this, task));
 }
 
 SimCluster::Impl::~Impl() {
@@ -164,7 +165,7 @@ void SimCluster::Impl::Machine::live() {
   if (failure_) restart_after(*failure_);
 }
 
-// As a supervisor does.
+// Starts the program again later, as a supervisor does.
 void SimCluster::Impl::Machine::restart_after(const Status& failure) {
   sim_.log.line(fmt::format("the program failed: {}", failure.to_string()));
   if (sim_.options.restart_failed == 0ns) return;
@@ -185,7 +186,8 @@ void SimCluster::Impl::Machine::crashed(const std::string& reason) {
   restart_after(*failure_);
 }
 
-// Its actors and its client stay as they are, and never run again.
+// What the process leaves behind when it dies: its actors and its client stay as they are, and never run
+// again.
 void SimCluster::Impl::Machine::leave_behind(Status failure) {
   running_ = false;
   sim_.network.process_died(track_);
@@ -296,8 +298,7 @@ std::string SimCluster::Impl::describe_tasks() const {
   return text;
 }
 
-SimCluster::SimCluster(const std::vector<Job>& jobs)
-    : SimCluster(jobs, of_this_seed({})) {}
+SimCluster::SimCluster(const std::vector<Job>& jobs) : SimCluster(jobs, of_this_seed({})) {}
 
 SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
     : impl_(std::make_unique<Impl>(jobs, std::move(options))) {}

@@ -25,7 +25,7 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-// 0, or -errno of a call that fails.
+// Draws whether a call fails: 0, or -errno.
 int SimFiles::error() {
   if (failures_ <= 0 || !world_.random().chance(failures_)) return 0;
   return -disk_errors[world_.random().below(disk_errors.size())];

@@ -15,10 +15,10 @@ using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr Nanoseconds retransmission_time = 200ms;
 constexpr Nanoseconds latest = 20ms;
-// How long somebody tries to connect to a machine that does not answer.
+// How long a caller tries to connect to a machine that does not answer.
 constexpr Nanoseconds connect_patience = 3s;
 
-// These come after what link.h says.
+// Whether the message keeps its order behind large ones, as link.h promises.
 bool waits_for_large(const Message& message) {
   return std::holds_alternative<AbortStep>(message) ||
          std::holds_alternative<DeregisterGraph>(message) ||
@@ -27,7 +27,7 @@ bool waits_for_large(const Message& message) {
 
 }  // namespace
 
-// A listener's side.
+// A port on which a machine listens.
 struct SimNetwork::Port {
   TrackId machine;
   TaskIdentity self;
@@ -257,12 +257,12 @@ void SimNetwork::deliver(const Flight& flight) {
   world_.as(port.machine, [&] { port.inbox.received(connection.self, std::move(message)); });
 }
 
-// Tells the other end, when the news has reached it.
+// Closes the connection here, and at the other end when the news has reached it.
 void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const std::string& why) {
   if (!std::exchange(connection->open, false)) return;
   const PortRef port = connection->port;
   if (by_caller) {
-    // What was sent before arrives before.
+    // The end of the connection arrives after all that was sent before.
     const auto sent = std::max(connection->last_small, connection->last_large);
     if (port)
       pass(connection->caller, port->machine,
@@ -313,7 +313,7 @@ void SimNetwork::reconnect(TrackId a, TrackId b) {
       world_.after(model_.latency, std::move(held.what));
   }
   held_ = std::move(still_held);
-  // What is sent from now on comes after what was held.
+  // Messages that are sent from now on arrive after those that were held.
   for (const auto& connection : connections_)
     connection->last_small = connection->last_large =
         std::max({connection->last_small, connection->last_large, world_.now() + model_.latency});

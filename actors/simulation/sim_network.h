@@ -34,7 +34,7 @@ class SimNetwork final : public Network {
   // Sets the model of all links.
   void set_model(const LinkModel& model) { model_ = model; }
   const LinkModel& model() const { return model_; }
-  // Each byte of an ActorMessage's payload takes the time of so many from now on.
+  // From now on each byte of an ActorMessage's payload takes as long as `scale` bytes.
   void set_payload_scale(double scale) { payload_scale_ = scale; }
   // Delays all messages to and from a machine.
   void delay(TrackId machine, std::chrono::nanoseconds extra) { this->machine(machine).delay = extra; }
@@ -63,7 +63,7 @@ class SimNetwork final : public Network {
   Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
   World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
-  // Of an encoded message, as the model has it.
+  // The size of an encoded message for the model: set_payload_scale() counts.
   std::size_t modelled_bytes(const Message& message, std::size_t encoded_bytes) const;
   // The time when the machine will have handled a message that arrives now.
   World::Time handled(TrackId machine, std::size_t size_bytes);

@@ -32,7 +32,7 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
   void enqueue(caf::resumable* actor) override { world_.ready(actor); }
   caf::actor_clock& clock() noexcept override { return clock_; }
   caf::execution_unit& piece_unit() override { return unit_; }
-  // So that lanes hand nodes over: the schedule then decides which comes first.
+  // One helper, so that lanes hand nodes over and the schedule decides which comes first.
   int helpers() const override { return 1; }
   bool in_real_time() const override { return false; }
   void end_task(const std::string& reason) override { world_.end_task(reason); }
@@ -43,7 +43,7 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
   void advance_timers(World::Time now) override { clock_.advance_to(now); }
 
  protected:
-  // CAF wants a printer; nobody here prints through it.
+  // CAF requires a printer; nothing here prints through it.
   void start() override {
     utility_actors_[printer_id] = system().spawn<caf::hidden + caf::lazy_init>(
         [](caf::event_based_actor*) -> caf::behavior { return {[](const std::string&) {}}; });
@@ -82,8 +82,9 @@ class OneThread final : public Team {
   }
 };
 
-// Only kernels look at it, to learn what they cost: each look takes a random while, so that what lanes
-// make of it differs from seed to seed, and a task is busy while it computes.
+// The clock by which lanes measure their kernels. Each look at it takes a random while of simulated
+// time: so a task is busy while it computes, and what lanes conclude from the times differs from seed to
+// seed.
 class SimClock final : public Clock {
  public:
   SimClock(World& world, std::chrono::nanoseconds longest)

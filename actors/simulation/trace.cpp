@@ -11,7 +11,7 @@ namespace {
 
 double us(Trace::Time time) { return static_cast<double>(time.count()) / 1000; }
 
-// What we write ourselves has no characters that JSON needs escaped, but for those of users' texts.
+// The text as a JSON string. Only texts of users have characters that must be escaped.
 std::string json_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

@@ -71,7 +71,7 @@ void World::end_life(TrackId track) {
   it.paused = false;
   it.busy_until = now_;
   lives_.push_back({track, false});
-  // What was ready stays where it is: it is left out when its turn comes.
+  // What was ready stays in ready_: run() leaves it out when its turn comes.
   release(track);
 }
 
@@ -87,7 +87,7 @@ void World::slow_down(TrackId track, double factor) {
   tracks_[static_cast<std::size_t>(track)].slowness = factor;
 }
 
-// The one who runs gave birth to an actor that is seen for the first time.
+// An actor that is seen for the first time was spawned by whatever runs now, and belongs to that life.
 World::Runnable World::describe(caf::resumable* actor) {
   if (actor->subtype() != caf::resumable::scheduled_actor) return {actor, nullptr, 0, 0};
   auto* scheduled = static_cast<caf::scheduled_actor*>(actor);
@@ -104,7 +104,7 @@ void World::ready(caf::resumable* actor) { add(describe(actor)); }
 
 void World::start(TrackId track, std::function<void()> program) {
   const auto life = tracks_[static_cast<std::size_t>(track)].life;
-  // Numbers of clients do not meet those of actors.
+  // The highest bit keeps the numbers of clients apart from those of actors.
   const auto number = (std::uint64_t{1} << 63) | clients_.size();
   clients_.push_back(std::make_shared<Sleeper>(*this, life, number, std::move(program)));
   add({nullptr, clients_.back(), number, life});
@@ -137,7 +137,8 @@ bool World::wait_until(Time end, const std::function<void(Waker&)>& begin,
     nobody = std::make_shared<Sleeper>(*this, 0, 0, nullptr);
     client = nobody.get();
   } else if (client->unwinding()) {
-    // There is nobody left who could answer. In a destructor it goes on; elsewhere it ends here.
+    // The client is being unwound, and nobody is left who could answer. In a destructor that unwinding
+    // runs the wait gives up; any other wait unwinds further.
     if (std::uncaught_exceptions() > 0) return false;
     throw Fiber::Unwind{};
   }
@@ -170,7 +171,7 @@ bool World::step() {
 void World::run(const Runnable& runnable) {
   const Life life = lives_[runnable.life];
   Track* track = track_of(runnable);
-  // Those of a life that is over are kept, and never run: a killed process does nothing more.
+  // What belongs to a life that is over is kept and never runs: a killed process does nothing more.
   if (track && (life.over || !may_run(*track))) {
     track->held.push_back(runnable);
     return;
@@ -180,32 +181,34 @@ void World::run(const Runnable& runnable) {
   ++activations_;
   trace_.mix(static_cast<std::uint64_t>(elapsed().count()));
   trace_.mix(runnable.number);
-  {
-    const EscapeWatch watch;
-    if (runnable.client) {
-      running_client_ = runnable.client.get();
-      runnable.client->fiber_->resume();
-      running_client_ = nullptr;
-    } else {
-      run_actor(runnable);
-    }
-  }
+  activate(runnable);
   const TrackId ran = std::exchange(current_, outside);
   if (const std::string escape = EscapeWatch::take(); !escape.empty())
     throw Error(Code::internal,
                 "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
-  if (charged_.count() == 0 || ran == outside) return;
-  Track& busy = tracks_[static_cast<std::size_t>(ran)];
+  if (charged_.count() != 0 && ran != outside) keep_busy(ran);
+}
+
+void World::activate(const Runnable& runnable) {
+  const EscapeWatch watch;
+  if (!runnable.client) return run_actor(runnable);
+  running_client_ = runnable.client.get();
+  runnable.client->fiber_->resume();
+  running_client_ = nullptr;
+}
+
+void World::keep_busy(TrackId track) {
+  Track& busy = tracks_[static_cast<std::size_t>(track)];
   busy.busy_until = now_ + Duration(static_cast<Duration::rep>(
                                static_cast<double>(charged_.count()) * busy.slowness));
-  trace_.span(elapsed(), busy.busy_until - beginning, ran, "computes");
-  at(busy.busy_until, [this, ran] { release(ran); });
+  trace_.span(elapsed(), busy.busy_until - beginning, track, "computes");
+  at(busy.busy_until, [this, track] { release(track); });
   charged_ = Duration{0};
 }
 
 void World::run_actor(const Runnable& runnable) {
   caf::execution_unit& unit = engine_->unit();
-  // CAF would keep books for its log, which is off; who spawns an actor begins with that.
+  // Spares CAF the bookkeeping for its log, which is off. Spawning an actor begins it.
   caf::logger::set_current_actor_system(nullptr);
   switch (runnable.actor->resume(&unit, 1)) {
     case caf::resumable::resume_later:
@@ -265,7 +268,8 @@ void World::dismantle() {
   for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
   actors.clear();
   run_down();
-  // Only now: until they were gone, actors could have answered to what lies on the clients' stacks.
+  // Clients come after actors: until the actors were gone they could have answered to what lies on the
+  // clients' stacks.
   for (auto& client : clients_) {
     running_client_ = client.get();
     client->fiber_.reset();

@@ -141,6 +141,10 @@ class World {
   void add(Runnable runnable);
   void release(TrackId track);
   void run(const Runnable& runnable);
+  // Runs the actor or client for one activation, watched for escapes.
+  void activate(const Runnable& runnable);
+  // Makes the track busy for the charged time of its last activation.
+  void keep_busy(TrackId track);
   void run_actor(const Runnable& runnable);
   bool advance_time();
   Runnable describe(caf::resumable* actor);

@@ -51,7 +51,8 @@ std::uint64_t virtual_bytes(pid_t process) {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
-// Whether small allocations can be made to fail: a sanitizer's allocator ends the program.
+// Whether allocations can be made to fail everywhere: a sanitizer's allocator ends the program, or stops
+// it.
 boost::test_tools::assertion_result memory_can_be_scarce(boost::unit_test::test_unit_id) {
   return !test::sanitized;
 }
@@ -185,7 +186,8 @@ BOOST_AUTO_TEST_CASE(out_of_memory_in_a_shard_fails_the_update_and_changes_nothi
 }
 
 // Of a client, and of another task.
-BOOST_AUTO_TEST_CASE(out_of_memory_in_the_network_fails_the_step_that_sends_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(out_of_memory_in_the_network_fails_the_step_that_sends_and_nothing_else,
+                     *boost::unit_test::precondition(memory_can_be_scarce)) {
   const auto addresses = test::free_addresses(2);
   const auto cluster = R"({"ps": [")" + addresses[0] + R"("], "worker": [")" + addresses[1] + R"("]})";
   ServerProcess ps(cluster, "ps"), worker(cluster, "worker");

@@ -40,11 +40,11 @@ const ReplicaOptions resumable{.strategy = Synchronous{},
                                .save_checkpoint = {.steps = 5},
                                .mark_end = true};
 
-Learned learn(Distribution strategy) {
+Learned learn(Distribution strategy, std::int64_t steps_per_epoch = 0) {
   const auto [x, y] = points_of_a_line();
   Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
   model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
-  FitOptions options{.epochs = 8, .batch_size = 12};
+  FitOptions options{.epochs = 8, .batch_size = 12, .steps_per_epoch = steps_per_epoch};
   options.validation_data = TrainingData{x, y};
   options.verbosity = Verbosity::silent;
   options.strategy = std::move(strategy);
@@ -58,6 +58,11 @@ Learned learn_with_servers(SimTask& task) { return learn(ParameterServer{task.se
 // A layer or two to each stage; the last batch of an epoch leaves a micro-batch without examples.
 Learned learn_in_stages(SimTask& task) {
   return learn(Pipeline{task.server(), {.stages = 2, .micro_batches = 3}, resumable});
+}
+
+// The same, but all batches are whole, and an epoch may end anywhere in the data.
+Learned learn_in_stages_by_steps(SimTask& task) {
+  return learn(Pipeline{task.server(), {.stages = 2, .micro_batches = 3}, resumable}, 4);
 }
 
 // Each with half of a batch.
@@ -102,8 +107,14 @@ void expect_same(const Learned& learned, const Learned& expected) {
   if (!learned.val_losses.empty()) BOOST_TEST(learned.val_losses.back() == expected.val_losses.back());
 }
 
-// 2 to 4 ranks divide a batch; the lost one may be the chief, and is lost `ms` times the seed after the
-// beginning.
+// Of so many moments, which are so far apart, the one for this seed. Later seeds begin with the first
+// again: who is lost after the end of a job, and comes back, waits for ever.
+std::chrono::milliseconds moment(std::uint64_t apart_ms, std::uint64_t moments) {
+  return std::chrono::milliseconds(apart_ms * (1 + (of_this_seed({}).seed - 1) % moments));
+}
+
+// 2 to 4 ranks divide a batch; the lost one may be the chief, and is lost at one of 40 moments that are
+// `ms` apart.
 void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms) {
   const std::uint64_t seed = of_this_seed({}).seed;
   const int ranks = 2 + static_cast<int>(seed % 3);
@@ -113,8 +124,8 @@ void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms) {
   auto run = sim.start(program);
   const std::string task =
       "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
-  sim.at(std::chrono::milliseconds(ms * seed)).kill(task);
-  sim.at(std::chrono::milliseconds(2000 + ms * seed)).restart(task);
+  sim.at(moment(ms, 40)).kill(task);
+  sim.at(2s + moment(ms, 40)).restart(task);
   expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
 }
 
@@ -124,7 +135,7 @@ void expect_nothing_changed_by_a_bad_disk(const std::vector<SimCluster::Job>& jo
   const std::uint64_t seed = of_this_seed({}).seed;
   SimCluster sim(jobs, of_this_seed({.time_limit = 10min, .restart_failed = 1s}));
   auto run = sim.start(program);
-  const auto begin = std::chrono::milliseconds(20 + 4 * seed);
+  const auto begin = 20ms + moment(4, 24);
   const std::string_view lost = seed % 3 == 0 ? "/job:worker/task:0" : chief;
   sim.at(begin).fault(seed % 2 == 0 ? FaultKind::disk_full : FaultKind::disk_errors, 3s);
   sim.at(begin + 40ms).kill(lost);
@@ -144,7 +155,7 @@ SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
   const std::string& task = lost[seed % 3];
   // The 24 steps take from 57 to 128 ms.
-  sim.at(std::chrono::milliseconds(54 + 6 * seed)).kill(task);
+  sim.at(54ms + moment(6, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
 }
@@ -156,7 +167,8 @@ SIMULATION_TEST(a_bad_disk_changes_nothing_that_servers_keep, seeds(1, 24)) {
 
 SIMULATION_TEST(a_bad_disk_changes_nothing_that_ranks_keep, seeds(1, 24)) {
   static const Learned expected = undisturbed({{"worker", 3}}, learn_by_all_reduce);
-  expect_nothing_changed_by_a_bad_disk({{"worker", 3}}, learn_by_all_reduce, "/job:worker/task:0", expected);
+  expect_nothing_changed_by_a_bad_disk({{"worker", 3}}, learn_by_all_reduce, "/job:worker/task:0",
+                                       expected);
 }
 
 SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
@@ -167,8 +179,17 @@ SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
   const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
   // Also while the chief saves for the last time, which fails then, and while it ends the job, at 132
   // ms.
-  sim.at(std::chrono::milliseconds(11 * seed)).kill(task);
+  sim.at(moment(11, 12)).kill(task);
   sim.at(2s).restart(task);
+  expect_same(run.finish("/job:worker/task:0"), expected);
+}
+
+SIMULATION_TEST(a_lost_stage_changes_nothing_where_epochs_are_so_many_steps, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages_by_steps);
+  SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
+  auto run = sim.start(learn_in_stages_by_steps);
+  sim.at(moment(12, 8)).kill("/job:worker/task:1");
+  sim.at(2s).restart("/job:worker/task:1");
   expect_same(run.finish("/job:worker/task:0"), expected);
 }
 
@@ -178,7 +199,7 @@ SIMULATION_TEST(a_lost_stage_of_a_replica_changes_nothing_that_is_learned, seeds
   SimCluster sim({{"worker", 4}}, {.restart_failed = 1s});
   auto run = sim.start(learn_in_two_pipelines);
   const std::string task = "/job:worker/task:" + std::to_string(seed % 4);
-  sim.at(std::chrono::milliseconds(21 * seed)).kill(task);
+  sim.at(moment(21, 8)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:worker/task:0"), expected);
 }
@@ -249,8 +270,8 @@ SIMULATION_TEST(a_rank_that_is_lost_in_a_round_does_not_keep_the_others_from_lea
   auto run = sim.start(learn_in_rounds);
   const std::string task =
       "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
-  sim.at(std::chrono::milliseconds(3 * seed)).kill(task);
-  sim.at(std::chrono::milliseconds(2000 + 3 * seed)).restart(task);
+  sim.at(moment(3, 40)).kill(task);
+  sim.at(2s + moment(3, 40)).restart(task);
   const Learned learned = run.finish("/job:worker/task:0");
   BOOST_TEST_REQUIRE(learned.weights.size() == 4U);
   if (!learned.val_losses.empty())

@@ -208,4 +208,31 @@ SIMULATION_TEST(no_message_is_handled_twice_or_lost_unsaid, seeds(1, 300)) {
   check(witness);
 }
 
+SIMULATION_TEST(an_actor_that_comes_back_answers_who_was_silent_meanwhile, seeds(1, 10)) {
+  const auto moment = std::chrono::milliseconds(1000 + 100 * (of_this_seed({}).seed % 10));
+  Witness witness;
+  bool over = false;
+  SimCluster sim({{"worker", 2}}, of_this_seed({}));
+  auto run = sim.start([&](SimTask& task) {
+    const std::string life = life_of(task);
+    task.server().spawn("ledger", [&, life] { return std::make_unique<Ledger>(witness, life); });
+    if (task.server().name().index == 0) {
+      const ActorRef ledger = task.server().find("/job:worker/task:1", "ledger");
+      ledger.wait_until_there();
+      BOOST_TEST(ledger.ask<Taken>(Note{life, 1, {}}, 10s).get().number == 1);
+      task.sleep(20s);
+      BOOST_TEST(ledger.ask<Taken>(Note{life, 2, {}}, 10s).get().number == 2);
+      ledger.tell(Note{life, 3, {}});
+      ledger.drain(10s);
+      over = true;
+    }
+    while (!over) task.sleep(100ms);
+  });
+  sim.at(moment).kill("/job:worker/task:1");
+  sim.at(moment + 1s).restart("/job:worker/task:1");
+  run.finish();
+  BOOST_TEST(witness.handled.size() == 1U);
+  BOOST_TEST(witness.handled.begin()->second.back().reader == "/job:worker/task:1#2");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
 // The simulated cluster runs the production actors, in virtual time, the same way for the same seed.
 #include "actors/simulation/sim_cluster.h"
 
+#include <spdlog/spdlog.h>
+
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <set>
@@ -109,6 +111,28 @@ BOOST_AUTO_TEST_CASE(a_program_that_waits_for_ever_is_found) {
     BOOST_TEST(std::string(error.what()).find("/job:worker/task:0: is still running") !=
                std::string::npos);
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_task_says_again_and_again_does_not_crowd_out_the_faults) {
+  SimCluster sim({{"worker", 2}}, {.time_limit = 10min});
+  auto run = sim.start([](SimTask& task) {
+    for (int second = 1; task.server().name().index == 0; ++second) {
+      task.sleep(1s);
+      spdlog::warn("has waited {} s for task 1", second);
+    }
+    task.server().join();
+  });
+  sim.at(5s).kill("/job:worker/task:1");
+  std::string told;
+  try {
+    run.finish();
+  } catch (const Error& error) {
+    told = error.what();
+  }
+  for (const char* part : {"5s kill /job:worker/task:1", "has waited 1 s", "has waited 2 s",
+                           "has waited 599 s for task 1 (596 lines like it are left out)"})
+    BOOST_TEST(told.find(part) != std::string::npos, told << " lacks " << part);
+  BOOST_TEST(told.find("has waited 3 s") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_task_is_gone_and_a_restarted_one_begins_anew) {

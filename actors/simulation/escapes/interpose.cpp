@@ -34,7 +34,7 @@ std::string place_of(const void* address) {
 
 void note(const char* what) {
   if (!watched || !noted.empty()) return;
-  watched = false;  // what is called from here is not meant
+  watched = false;  // calls from here do not count
   std::array<void*, 16> frames{};
   const int count = backtrace(frames.data(), frames.size());
   std::string places;

@@ -363,7 +363,7 @@ void name_jobs() {
   // actors/jobs/parquet/parquet_input.h
   keep(&af::check_parquet);
   // actors/jobs/outputs.h
-  keep(&af::part_name, &af::prepare_output, &af::finish_output);
+  keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h
   keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
   // actors/jobs/parquet_sink.h
