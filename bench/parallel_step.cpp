@@ -179,7 +179,8 @@ double products_per_second(std::int64_t side, int count, bool made_elsewhere) {
   return count / seconds;
 }
 
-// What the schedule does not count.
+// Products of inputs that the other core has made, beside products of inputs of the same core: the
+// schedule does not count the difference.
 Measurement inputs_of_the_other_core(std::int64_t side, int count) {
   return in_turn(
       5, [&] { return products_per_second(side, count, true); },

@@ -96,7 +96,7 @@ double push_and_pull(std::int64_t elements, int rounds) {
          });
 }
 
-// Of copying the same bytes in one thread.
+// Gigabytes per second of copying the same bytes in one thread.
 double copy(std::int64_t elements, int rounds) {
   const auto size = static_cast<std::size_t>(2 * num_variables * elements) * sizeof(float);
   const BufferRef from = cpu_device().allocator().allocate(size);

@@ -28,11 +28,11 @@ struct Case {
   bool sync;
 };
 
-// Seconds, of each time that the fault came.
+// Times in seconds, one for each time that the fault was caused.
 struct Times {
-  std::vector<double> missed;    // until another task said that it hears nothing of this one
+  std::vector<double> missed;    // until another task said that it hears nothing from the faulty one
   std::vector<double> again;     // from the kill, or the healing, until every worker made steps again
-  std::vector<double> others;    // that workers other than this one made none
+  std::vector<double> others;    // for which the other workers made no step
   std::vector<double> baseline;  // starting this program; or an undisturbed step
 };
 
@@ -92,7 +92,8 @@ Times measure(const Case& of, bool quick) {
 
 double longest(const std::vector<double>& times) { return std::ranges::max(times); }
 
-// How long a fault may take at most, `seconds` and so many timeouts; and who says so.
+// The longest time that a recovery may take, `seconds` and so many timeouts; and the promise that says
+// so.
 struct Allowed {
   double seconds;
   int timeouts;

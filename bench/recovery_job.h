@@ -15,9 +15,9 @@
 
 namespace actorflow::bench {
 
-// 2 parameter servers and 3 workers, of which the first is the chief; who ends with an error is started
-// again, as by `actorflow supervise`. All of it ends with the object. Times are seconds of the steady
-// clock. Waits end with deadline_exceeded after two minutes. Not thread-safe.
+// 2 parameter servers and 3 workers, of which the first is the chief. A task that ends with an error is
+// started again, as by `actorflow supervise`. The job ends with this object. Times are seconds of the
+// steady clock. Waits end with deadline_exceeded after two minutes. Not thread-safe.
 class RecoveryJob {
  public:
   static constexpr int num_ps = 2, num_workers = 3;

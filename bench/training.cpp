@@ -34,7 +34,7 @@ class TrainingStep {
       batches_.push_back(consecutive_examples(mnist().train, i * layers.batch, layers.batch));
   }
 
-  // Of a session in one process with so many threads: forward, backward and update.
+  // Steps per second of a session in one process with so many threads: forward, backward and update.
   double steps_per_second(int threads, int steps) {
     LocalCluster cluster({{"local", 1}}, threads);
     Session session(cluster.server("local", 0).target(), graph_);
@@ -44,7 +44,7 @@ class TrainingStep {
     });
   }
 
-  // Of a plain loop over its kernels.
+  // Steps per second of a plain loop over the step's kernels.
   double kernels_per_second(int steps) {
     Variables variables = initialized_variables(graph_);
     RunStep step;

@@ -166,8 +166,8 @@ Output transpose(Output x, const std::vector<std::int64_t>& permutation = {});
 // int64 [rank]: the dimensions of x. No gradient.
 Output shape_of(Output x);
 
-// slice.cu: any dtype. The part of x from `begin` on; a size of -1 extends to the end. Throws if the
-// slice leaves the tensor.
+// slice.cu: any dtype. The part of x from `begin` on; a size of -1 extends to the end of the axis.
+// Throws invalid_argument if the slice leaves the tensor.
 Output slice(Output x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& size);
 Output concat(const std::vector<Output>& parts, std::int64_t axis);
 // Zeros around x: before[i] and after[i] of them along axis i. Not for strings.
@@ -231,8 +231,8 @@ Output batch_norm_inference(Output x, Output scale, Output offset, Output mean, 
 // no second derivative.
 Output gelu(Output x, bool approximate = false);
 
-// layer_norm.cu: over the last axis n, with the variance's `epsilon`; times gamma [n], plus beta [n].
-// Floating; no second derivative.
+// layer_norm.cu: (x - mean) / sqrt(variance + epsilon) gamma [n] + beta [n], by the mean and biased
+// variance of each row of the last axis, n long. Floating; no second derivative.
 Output layer_norm(Output x, Output gamma, Output beta, double epsilon = 0.001);
 
 // dropout.cu: each element becomes 0 with the probability `rate`, 0 <= rate < 1, else x / (1 - rate).
@@ -273,9 +273,8 @@ struct Histogram {
 };
 Histogram histogram(Output x);
 
-// cross_entropy.cu.
-// The loss [batch] of logits [batch, classes] against the class numbers [batch], int32 or int64. A label
-// outside [0, classes) fails when it runs.
+// cross_entropy.cu: the loss [batch] of logits [batch, classes] against the class numbers [batch], int32
+// or int64. A label outside [0, classes) fails when it runs.
 Output softmax_cross_entropy(Output logits, Output labels);
 
 }  // namespace actorflow

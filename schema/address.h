@@ -14,7 +14,8 @@ struct Address {
 
   // Throws invalid_argument unless the text is "name:port", "1.2.3.4:port" or "[ipv6]:port".
   static Address parse(const std::string& text);
-  // Of an end of an IPv4 or IPv6 socket, in numbers. An IPv4 address within IPv6 is an IPv4 address.
+  // The address of one end of an IPv4 or IPv6 socket, in numbers. An IPv4 address within IPv6 is given
+  // as IPv4.
   static Address of(const sockaddr_storage& socket_address);
   std::string to_string() const;
 };

@@ -28,14 +28,16 @@ class EpochFence {
   // For the others, when the model is ready: the session joins the epoch of the job. Returns it.
   std::int64_t join(Session& session) const;
 
-  // While a chief restores one variable after the other, a replica may find all of them with a value, of
-  // which some are old. So odd epochs are those in which a model is made ready: raises to one, `above`
-  // that of a folder of checkpoints,
+  // Odd epochs are those in which a chief makes the model ready. While it restores one variable after
+  // the other, another replica may see that all have values, of which some are old, so replicas stay
+  // out. close(), for the chief: raises all tasks and this session to an odd epoch that is above theirs
+  // and above `above`, the epoch of a folder of checkpoints. Returns it. Throws as raise().
   std::int64_t close(Session& session, std::int64_t above = 0) const;
-  // and, when the model is ready, from there to the even one after it, on the task with the global step
-  // last.
+  // For the chief, when the model is ready: raises all to the next epoch, an even one; the task with the
+  // global step last, since the others look there.
   void open(Session& session) const;
-  // The others' way in: false, and nothing changed, while the epoch is odd.
+  // For the other replicas, instead of join(): joins the epoch of the job if it is even. While it is
+  // odd, changes nothing and returns false.
   bool join_if_open(Session& session) const;
   // Whether the job is still in the epoch of the session.
   bool is_current(Session& session) const;

@@ -11,12 +11,12 @@ void run_target(Session& session, const Output& target) {
   session.run(std::vector<Output>{}, {}, {target});
 }
 
-// For the end, where nobody can do anything about an error.
+// Runs an op at the end, where nothing can be done about an error.
 void try_target(Session& session, const Output& target) {
   try {
     run_target(session, target);
   } catch (const Error&) {
-    // The session or the queue's task has ended, and what waited there with it.
+    // The session or the queue's task has ended, and with it all ops that waited there.
   }
 }
 

@@ -27,7 +27,7 @@ Session::Session(const Graph& graph, SessionOptions options, const Extensions& e
 }
 
 Session::Session(Session&&) noexcept = default;
-// The other one closes what was ours.
+// `other` then closes the session that this object had.
 Session& Session::operator=(Session&& other) noexcept {
   std::swap(impl_, other.impl_);
   return *this;
@@ -38,7 +38,7 @@ Session::~Session() {
   try {
     close();
   } catch (...) {
-    // The server has gone, and the session with it; or a simulation has ended this client.
+    // The server is gone, and the session with it; or a simulation has ended this client.
   }
 }
 
@@ -109,7 +109,7 @@ std::int64_t Session::fencing_epoch() const { return impl_->epoch; }
 void Session::close() {
   if (impl_->closed.exchange(true)) return;
   const auto status = impl_->connection.call(CloseSession{impl_->handle}).status;
-  // That the master does not know it any more is what was wanted.
+  // aborted: the master does not know the session any more, which is what closing wants.
   if (status.code != Code::aborted) throw_if_error(status);
 }
 

@@ -7,7 +7,7 @@
 namespace actorflow {
 namespace {
 
-// Not worth a node of the program's own.
+// A node for the master only: the program's graph does not get one.
 Node probe_of(const Variable& variable) {
   Node probe;
   probe.name = probe_name(variable);

@@ -6,8 +6,8 @@
 namespace actorflow {
 namespace {
 
-// Applied to images whose channels come first where they are there so anyway, which spares two
-// transposes between layers of a convolutional model.
+// Applies an operator to images with their channels first if they exist in that layout anyway: that
+// saves two transposes between the layers of a convolutional model.
 std::string elementwise(OnnxContext& c, std::string_view op, OnnxAttrs attrs = {}) {
   auto& builder = c.builder();
   bool alike = true;

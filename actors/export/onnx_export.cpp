@@ -15,7 +15,7 @@ namespace {
 
 using Signatures = std::map<std::string, Signature>;
 
-// A signature's name becomes a file's.
+// Checks the names of signatures, which become names of files.
 void check_names(const Signatures& signatures) {
   if (signatures.empty()) throw invalid_argument("there is no signature to export");
   for (const auto& entry : signatures) {

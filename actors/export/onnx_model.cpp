@@ -23,7 +23,8 @@ const OnnxTranslations& translations() {
 
 const Graph& graph_of(const Signature& signature) { return *signature.outputs.begin()->second.graph; }
 
-// Unknown dimensions get names at inputs; the runtime finds out what follows for outputs.
+// A tensor's name and type in the model. Unknown dimensions of inputs get names; for outputs the runtime
+// derives them.
 OnnxValue value_of(const std::string& name, const TensorType& type, bool is_input) {
   OnnxValue value{name, type.dtype, std::nullopt};
   if (!type.shape.has_rank()) return value;
@@ -105,7 +106,7 @@ class ModelMaker {
     return builder_.constant("variable " + name, name, found->second);
   }
 
-  // Of a node that is needed: translations give output 0 only.
+  // The name of a needed node's output. Only output 0 has one: translations give no other.
   std::string name_of(Edge edge) {
     const auto found = names_.find(edge);
     if (found != names_.end()) return found->second;

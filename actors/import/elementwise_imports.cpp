@@ -16,8 +16,8 @@ using Binary = Output (*)(Output, Output);
 
 Output before_exchange(Output x) { return {x.graph, x.node().inputs[0]}; }
 
-// Where the inputs are alike and have their dimensions exchanged alike, the elements are computed
-// before, which spares two exchanges between the layers of a convolutional net.
+// Inputs of equal shapes whose dimensions were exchanged alike are computed as before the exchange, and
+// the result is exchanged: the exchange then meets the next layer's opposite one, and both vanish.
 template <class Compute>
 Output per_element(const std::vector<Output>& inputs, Compute&& compute) {
   const auto* first = exchange_of(inputs[0]);
@@ -47,7 +47,7 @@ OnnxImport as(Binary op) {
   };
 }
 
-// Of one input or more.
+// An operator of one input or more: folds them from left to right.
 OnnxImport as_fold(Binary op) {
   return [op](ImportedNode& n) {
     return per_element(n.all_inputs(), [op](const auto& inputs) {
@@ -60,7 +60,7 @@ OnnxImport as_fold(Binary op) {
 
 Output reciprocal(Output x) { return 1.0 / x; }
 
-// The tensors of a power may be of two types, of which the first counts.
+// Base and exponent may have two types; the result has the base's.
 Output power(ImportedNode& n) { return pow(n.input(0), cast(n.input(1), n.input(0).dtype())); }
 
 Output select_import(ImportedNode& n) { return select(n.input(0), n.input(1), n.input(2)); }

@@ -13,8 +13,8 @@
 
 namespace actorflow {
 
-// A tensor of a model. One that the model holds becomes a node of the graph when it is first computed
-// with: many say only how other nodes work.
+// A tensor of a model. A constant of the model becomes a node of the graph when something first computes
+// with it: many constants only say how other nodes work.
 struct ImportedTensor {
   Output output{};          // empty: not in the graph yet
   Tensor constant{};        // not valid: it is computed
@@ -54,7 +54,8 @@ class ImportedNode {
   std::string text(std::string_view name, const std::string& otherwise) const;
   std::vector<std::int64_t> ints(std::string_view name, std::vector<std::int64_t> otherwise = {}) const;
   const Tensor* tensor(std::string_view name) const;  // null if the node has none
-  // What later operator sets take as input i, and earlier ones as an attribute; none of both: empty.
+  // Integers that later operator sets take as input i and earlier ones as an attribute; empty if the
+  // node has neither.
   std::vector<std::int64_t> ints(int i, std::string_view name) const;
 
   // Throws unimplemented: the node cannot be imported, for this reason.
@@ -80,7 +81,7 @@ Output exchanged(Output x, const std::vector<std::int64_t>& permutation);
 Output channels_last(Output images);
 Output channels_first(Output images);
 
-// Adds what a node computes; of several outputs the first one.
+// Adds what a node computes to the graph; returns its first output.
 using OnnxImport = std::function<Output(ImportedNode&)>;
 using OnnxImports = std::map<std::string_view, OnnxImport>;
 

@@ -29,7 +29,7 @@ Output gemm_import(ImportedNode& n) {
   return y + (beta == 1 ? n.input(2) : n.input(2) * beta);
 }
 
-// How windows slide over images, which have their channels last here.
+// How windows slide over images [batch, height, width, channels].
 struct Sliding {
   Extent strides;
   Padding padding;
@@ -64,7 +64,7 @@ Sliding sliding_of(ImportedNode& n) {
   return sliding;
 }
 
-// The filter is [out, in, height, width], [height, width, in, out] here.
+// The model's filter is [out, in, height, width], ours [height, width, in, out].
 Output conv_import(ImportedNode& n) {
   if (n.integer("group", 1) != 1) n.refuse(fmt::format("it convolves {} groups", n.integer("group", 1)));
   const Sliding sliding = sliding_of(n);
@@ -76,7 +76,7 @@ Output conv_import(ImportedNode& n) {
   return channels_first(convolved);
 }
 
-// Around the images is less than any element of theirs.
+// Pads with the least number, which is no maximum of any window.
 Output max_pool_import(ImportedNode& n) {
   const Sliding sliding = sliding_of(n);
   Output images = channels_last(n.input(0));

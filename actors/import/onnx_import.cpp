@@ -165,7 +165,7 @@ class ModelImport {
   Signature signature_;
   std::map<std::string, ImportedTensor> tensors_;  // by their names in the model
   std::vector<std::string> refused_;
-  bool makes_sense_ = true;  // none of them is refused because it cannot be
+  bool makes_sense_ = true;  // no node has an error besides those that cannot be imported
 };
 
 class FilesBeside final : public OnnxWeights {

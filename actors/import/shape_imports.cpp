@@ -18,7 +18,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using Reduction = Output (*)(Output, const Ints&, bool);
 
-// -1 if one of them is not known, or their product too large.
+// The product of two sizes; -1 if one of them is not known or the product is too large.
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result) ? -1 : result;
@@ -39,7 +39,8 @@ Output argmax_import(ImportedNode& n) {
   return n.integer("keepdims", 1) != 0 ? expand_dims(index, {axis}) : index;
 }
 
-// The elements of x for the dimensions that a shape does not keep; negative: not known.
+// The number of elements of x over the dimensions that the wanted shape does not keep; negative if not
+// known.
 std::int64_t elements_for(const Ints& wanted, const Shape& x, bool keeps) {
   std::int64_t elements = 1;
   for (int i = 0; i < x.rank(); ++i)
@@ -62,8 +63,8 @@ std::int64_t open_dimension(const Ints& wanted, std::int64_t elements) {
   return elements > 0 ? elements / given : -1;
 }
 
-// In place of 0 stands the dimension of x, unless attribute allowzero says otherwise. Then -1 follows
-// from the dimensions that are not kept, so that a kept one need not be known.
+// A 0 in the shape means the dimension of x, unless the attribute allowzero is set. -1 follows from the
+// dimensions that are not kept in this way, so that a kept one need not be known.
 Output reshape_import(ImportedNode& n) {
   const Output x = n.input(0);
   if (n.shape_of(1)) n.refuse("the shape is that of another tensor, which only a step knows");
@@ -83,7 +84,7 @@ Output reshape_import(ImportedNode& n) {
   return reshape(x, Shape(dims));
 }
 
-// Before the axis and behind it; there may be nothing behind.
+// Two dimensions: all before the axis, and all from the axis on, which may be none.
 Output flatten_import(ImportedNode& n) {
   const Shape shape = n.input(0).shape();
   const std::int64_t wanted = n.integer("axis", 1);
@@ -97,7 +98,8 @@ Output flatten_import(ImportedNode& n) {
   return reshape(n.input(0), {outer, inner});
 }
 
-// Dimensions of 1 of the shape grow, too, so that this is a product with ones.
+// ONNX broadcasts both ways: where the shape has a dimension of 1, the result has that of x. So this is
+// a product with ones of the shape.
 Output expand_import(ImportedNode& n) {
   const Output x = n.input(0);
   if (x.dtype() == DType::boolean || x.dtype() == DType::string)
@@ -174,7 +176,7 @@ Output pad_import(ImportedNode& n) {
   return pad(n.input(0), Ints(pads.begin(), pads.begin() + half), Ints(pads.begin() + half, pads.end()));
 }
 
-// Indices may count from the end.
+// The indices counted from the front: negative ones count from the end.
 Output from_front(Output indices, Output x, int axis) {
   const std::int64_t known = x.shape()[axis];
   const Output size = known >= 0 ? scalar_like(indices, known)

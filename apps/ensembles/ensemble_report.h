@@ -1,4 +1,4 @@
-// What is told of an ensemble: a report, and pictures.
+// Reports on an ensemble: as text, as JSON, and as pictures.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct EnsembleReport {
 
 // One JSON object: the fields, with "mean_of_members", "best_member" and "gain".
 std::string to_json(const EnsembleReport& report);
-// For people, in some lines.
+// A few lines for people.
 std::string to_text(const EnsembleReport& report);
 
 // Writes members.svg, loss.svg (of members that were trained), confusion.svg and, of images,

@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// What the queries need of a row.
+// Rows with the columns that the queries need.
 struct TpchCustomer {
   std::int64_t key;
   std::string_view segment;
@@ -24,7 +24,8 @@ struct TpchLineItem {
   char returned, status;
   std::string_view shipped;
 
-  // In units of 1, 100 and 10,000 to the currency's: exact.
+  // Exact integers: quantities in units, prices in hundredths and products with one more factor in
+  // ten-thousandths of the currency.
   std::int64_t quantity() const { return std::llround(numbers[0]); }
   std::int64_t cents() const { return std::llround(numbers[1] * 100); }
   std::int64_t discount() const { return std::llround(numbers[2] * 100); }
@@ -32,7 +33,7 @@ struct TpchLineItem {
   std::int64_t revenue() const { return cents() * (100 - discount()); }
 };
 
-// Whole rows of CSV.
+// Rows of CSV with all their columns.
 struct TpchCustomerRow {
   std::int64_t key;
   std::array<std::string_view, 5> name_to_balance;
@@ -97,7 +98,7 @@ struct TpchParquet {
   }
 };
 
-// By the ending of lineitem's files: those of all tables are of one format.
+// Whether the tables are Parquet, by the ending of lineitem's files: all tables have one format.
 inline bool tpch_is_parquet(Job& job) { return job.param("lineitem").ends_with(".parquet"); }
 
 // Of quantities, cents, revenues, charges (revenue with tax), discounts and rows.

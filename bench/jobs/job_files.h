@@ -9,24 +9,24 @@ namespace actorflow::bench {
 
 inline constexpr int job_threads = 2;
 
-// For files of the whole run.
+// The folder for the files of the whole run.
 const std::string& job_folder();
-// Shakespeare, as often as fits into so many bytes: a file.
+// A file of Shakespeare's plays, repeated until it has that many bytes. Returns its path.
 std::string text_of(std::uint64_t bytes);
-// The same text in files of about one size, cut between lines: a folder.
+// The same text in files of about equal size, cut between lines. Returns their folder.
 std::string text_in_files(std::uint64_t bytes, int files);
-// Records of the sort benchmark, with keys that are "uniform", "skewed" or "equal": a folder.
+// Records of the sort benchmark whose keys are "uniform", "skewed" or "equal". Returns their folder.
 std::string records_of(std::uint64_t count, const std::string& keys = "uniform");
 
-// Throws if it fails.
+// Runs a command of the shell. Throws if it fails.
 void run_command(const std::string& command);
-// Of a program of apps/ or bench/ on job_threads threads.
+// The seconds that a program of apps/ or bench/ takes on job_threads threads.
 double seconds_of_program(const std::string& name, const std::string& arguments);
 // The lines of a job's part files, sorted.
 std::vector<std::string> sorted_lines(const std::string& folder);
-// Throws runtime_error if they are not those of the other folder.
+// Throws runtime_error unless both folders have the same sorted lines.
 void expect_lines(const std::string& folder, const std::string& expected);
-// The same of the names and bytes of all files of two folders.
+// Throws runtime_error unless both folders have files of the same names and bytes.
 void expect_files(const std::string& folder, const std::string& expected);
 
 }  // namespace actorflow::bench

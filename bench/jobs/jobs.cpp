@@ -35,7 +35,7 @@ std::vector<char> bytes_of(const std::string& path, std::uint64_t begin, std::ui
   return bytes;
 }
 
-// Behind the line that this place is in.
+// The place behind the line that contains this place.
 std::uint64_t end_of_line(const std::string& path, std::uint64_t place) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(place));

@@ -35,7 +35,7 @@ struct Example {
   double label;
 };
 
-// From 0 to 1, as if by chance (the finalizer of SplitMix64).
+// A pseudo-random number from 0 to 1, by SplitMix64's finalizer.
 double number(std::uint64_t i) {
   i += 0x9e3779b97f4a7c15;
   i = (i ^ (i >> 30U)) * 0xbf58476d1ce4e5b9;
@@ -100,7 +100,7 @@ struct Halves {
   explicit Halves(const std::string& path) {
     on_threads([&](std::size_t i) { of[i] = read_part<T>(path, i, threads); });
   }
-  // The results of f(records) of both.
+  // The results of f(records) for both threads' halves.
   template <class F>
   auto each(F f) const {
     std::array<std::invoke_result_t<F&, const std::vector<T>&>, threads> results;

@@ -32,50 +32,71 @@ std::vector<char> read_all(const fs::path& path) {
   return bytes;
 }
 
-// Two halves by the first byte of the key, each sorted by its thread: prefix and place, then the records
-// gathered.
-double plain_sort(const std::string& path) {
-  constexpr std::size_t size = 100;
-  struct Entry {
-    std::uint64_t prefix, index;
-  };
-  return seconds_of([&] {
-    std::vector<char> records;
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(path))
-      if (entry.path().extension() == ".bin") files.push_back(entry.path());
-    std::ranges::sort(files);
-    for (const auto& file : files) {
-      const auto bytes = read_all(file);
-      records.insert(records.end(), bytes.begin(), bytes.end());
+constexpr std::size_t record_bytes = 100, key_bytes = 10;
+
+// The beginning of a record's key, as a number in the order of keys, and the record's place.
+struct Entry {
+  std::uint64_t prefix, index;
+};
+
+// The records of all files in a folder, in the order of the files' names.
+std::vector<char> read_records(const std::string& path) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.path().extension() == ".bin") files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::vector<char> records;
+  for (const auto& file : files) {
+    const auto bytes = read_all(file);
+    records.insert(records.end(), bytes.begin(), bytes.end());
+  }
+  return records;
+}
+
+// The entries of the records whose keys have this first bit, sorted by key.
+std::vector<Entry> sorted_half(const std::vector<char>& records, int half) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < records.size() / record_bytes; ++i) {
+    std::uint64_t prefix = 0;
+    std::memcpy(&prefix, records.data() + i * record_bytes, sizeof prefix);
+    prefix = __builtin_bswap64(prefix);
+    if (static_cast<int>(prefix >> 63U) == half) entries.push_back({prefix, i});
+  }
+  std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    const int order = std::memcmp(records.data() + a.index * record_bytes,
+                                  records.data() + b.index * record_bytes, key_bytes);
+    return order != 0 ? order < 0 : a.index < b.index;
+  });
+  return entries;
+}
+
+// Writes the records in the order of the entries, in blocks of 1 MiB.
+void write_gathered(const std::vector<char>& records, const std::vector<Entry>& entries,
+                    const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  std::vector<char> block;
+  for (const Entry& entry : entries) {
+    block.insert(block.end(), records.data() + entry.index * record_bytes,
+                 records.data() + (entry.index + 1) * record_bytes);
+    if (block.size() >= std::size_t{1} << 20U) {
+      out.write(block.data(), static_cast<std::streamsize>(block.size()));
+      block.clear();
     }
+  }
+  out.write(block.data(), static_cast<std::streamsize>(block.size()));
+}
+
+// Seconds of a plain sort: two halves by the first bit of the key, each sorted and written by a thread
+// of its own.
+double plain_sort(const std::string& path) {
+  return seconds_of([&] {
+    const std::vector<char> records = read_records(path);
     std::vector<std::thread> team;
     for (int half = 0; half < threads; ++half)
-      team.emplace_back([&, half] {
-        std::vector<Entry> entries;
-        for (std::size_t i = 0; i < records.size() / size; ++i) {
-          std::uint64_t prefix = 0;
-          std::memcpy(&prefix, records.data() + i * size, sizeof prefix);
-          prefix = __builtin_bswap64(prefix);
-          if (static_cast<int>(prefix >> 63U) == half) entries.push_back({prefix, i});
-        }
-        std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
-          if (a.prefix != b.prefix) return a.prefix < b.prefix;
-          const int order =
-              std::memcmp(records.data() + a.index * size, records.data() + b.index * size, 10);
-          return order != 0 ? order < 0 : a.index < b.index;
-        });
-        std::ofstream out(fmt::format("{}/plain{}.bin", job_folder(), half), std::ios::binary);
-        std::vector<char> block;
-        for (const Entry& entry : entries) {
-          block.insert(block.end(), records.data() + entry.index * size,
-                       records.data() + (entry.index + 1) * size);
-          if (block.size() >= std::size_t{1} << 20U) {
-            out.write(block.data(), static_cast<std::streamsize>(block.size()));
-            block.clear();
-          }
-        }
-        out.write(block.data(), static_cast<std::streamsize>(block.size()));
+      team.emplace_back([&records, half] {
+        write_gathered(records, sorted_half(records, half),
+                       fmt::format("{}/plain{}.bin", job_folder(), half));
       });
     for (auto& thread : team) thread.join();
   });
@@ -89,7 +110,7 @@ double terasort(const std::string& path, const std::string& memory) {
                                         sorted_folder(), memory, job_folder()));
 }
 
-// Two copies of all files, as one reads and writes once more than needed.
+// Copies all files twice, as a sort does that reads and writes everything twice.
 double copy_twice(const std::string& path) {
   const double seconds = seconds_of([&] {
     run_command(fmt::format("cp -r {0} {1}/copy1 && cp -r {0} {1}/copy2", path, job_folder()));
@@ -98,7 +119,7 @@ double copy_twice(const std::string& path) {
   return seconds;
 }
 
-// What valsort says of records, sorted or not: how many, their checksum, whether they are in order.
+// valsort's summary of records: how many, their checksum, whether they are in order.
 std::string summary_of(const std::string& path, const std::string& line) {
   std::istringstream lines(output_of(fmt::format("{} valsort --input {} --tasks {} --quiet || true",
                                                  path_of_program("gensort"), path, threads)));

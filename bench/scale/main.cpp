@@ -63,7 +63,7 @@ struct Options {
 
 using Curve = std::vector<std::pair<double, double>>;
 
-// One kind of job, over numbers of workers.
+// Prints a table of one kind of job over numbers of workers; returns its curve.
 Curve tabulate(const Options& options, const std::string& title, PsJob job) {
   fmt::print(
       "\n## {}\n\n| workers | step, ms | global steps/s | coordinator busy | another server "
@@ -83,8 +83,8 @@ Curve tabulate(const Options& options, const std::string& title, PsJob job) {
   return curve;
 }
 
-// Besides the ring, its lower bound: each port carries 2 (n - 1) / n of the tensor, and 2 (n - 1)
-// messages come one after the other.
+// Prints the time of a ring all-reduce beside its lower bounds: each port carries 2 (n - 1) / n of the
+// tensor, and 2 (n - 1) messages follow each other.
 Curve tabulate_ring(const Options& options) {
   const std::int64_t bytes = options.ring_mib << 20;
   const LinkModel links = options.links();
@@ -107,12 +107,14 @@ Curve tabulate_ring(const Options& options) {
   return curve;
 }
 
-// Besides the time, what the ports alone need: each carries the blocks that its task makes for others.
+// Prints the time of a shuffle beside what the ports alone need: each carries the blocks that its task
+// makes for others.
 void tabulate_shuffle(const Options& options) {
-  fmt::print("\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | computing alone, s | "
-             "bandwidth alone, s | MB/s a task | first task busy | last task busy | messages | simulated in, s | peak MiB |\n"
-             "|---|---|---|---|---|---|---|---|---|---|\n",
-             options.shuffle_gb, options.shuffle_parts);
+  fmt::print(
+      "\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | computing alone, s | "
+      "bandwidth alone, s | MB/s a task | first task busy | last task busy | messages | "
+      "simulated in, s | peak MiB |\n|---|---|---|---|---|---|---|---|---|---|\n",
+      options.shuffle_gb, options.shuffle_parts);
   for (const int tasks : options.shuffle_tasks) {
     const ShuffleJob job{.tasks = tasks,
                          .parts = options.shuffle_parts,
@@ -122,10 +124,11 @@ void tabulate_shuffle(const Options& options) {
                          .links = options.links()};
     const ShuffleTimes times = simulate(job);
     const double alone_s = job.bytes / tasks * (tasks - 1) / tasks / job.links.bytes_per_second;
-    fmt::print("| {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.0f} | {:.1f} | {:.0f} |\n",
-               tasks, times.job_s, job.computing_s(), alone_s, job.bytes / tasks / times.job_s / 1e6,
-               100 * times.coordinator_busy, 100 * times.other_busy, times.messages,
-               times.simulated_in_s, times.peak_mib);
+    fmt::print(
+        "| {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.0f} | {:.1f} | {:.0f} |\n",
+        tasks, times.job_s, job.computing_s(), alone_s, job.bytes / tasks / times.job_s / 1e6,
+        100 * times.coordinator_busy, 100 * times.other_busy, times.messages, times.simulated_in_s,
+        times.peak_mib);
     std::fflush(stdout);
   }
 }
@@ -149,14 +152,14 @@ std::vector<double> times_of(int ranks, std::int64_t bytes, const Options& optio
   return times;
 }
 
-// How much longer the algorithm takes that a cost model chooses than the fastest, in per cent.
+// How much longer the algorithm that a cost model chooses takes than the fastest one, in per cent.
 double regret(const std::vector<double>& times, int ranks, std::int64_t bytes, const CostModel& model) {
   const auto chosen =
       std::ranges::find(algorithms, choose_all_reduce(ranks, bytes, model)) - std::begin(algorithms);
   return 100 * (times[static_cast<std::size_t>(chosen)] / std::ranges::min(times) - 1);
 }
 
-// What the cost model would measure on this network.
+// The cost model with constants as measured on this network.
 CostModel measured(const Options& options) {
   const double handled = 1e-9 / options.gigabytes_handled;
   return {.latency = 1e-6 * options.latency_us * 1.25 + 1e-6 * options.message_us,
@@ -165,7 +168,7 @@ CostModel measured(const Options& options) {
           .per_added_byte = 1e-9 / options.gigabytes_added};
 }
 
-// Every algorithm over ranks and sizes, on a network of so many Gbit/s.
+// Prints the fastest algorithm over ranks and sizes, on a network of so many Gbit/s.
 void tabulate_all_reduces(Options options, double gigabits) {
   options.gigabits = gigabits;
   fmt::print("\n## All-reduce at {} Gbit/s: ms of the fastest algorithm\n\n| ranks |", gigabits);

@@ -50,7 +50,7 @@ struct Replica {
   }
 };
 
-// What the workers measure together. They take turns: all of a simulation is one thread.
+// What the workers measure together, without a lock: a simulation is one thread.
 struct Measured {
   double step_s = 0, steps_per_s = 0;  // sums over the workers
   std::chrono::nanoseconds begin = std::chrono::hours(1), end{0};
@@ -92,7 +92,7 @@ class Simulation {
 
   void live(SimTask& task) {
     if (task.server().name().job == "worker") work(task);
-    // Nobody leaves while others still train; then one after the other.
+    // No worker leaves while others still train; then they leave one after the other.
     while (m_.done < job_.workers) task.sleep(1s);
     task.sleep(100ms * ++leaving_);
   }
@@ -122,7 +122,7 @@ class Simulation {
     step.run();
   }
 
-  // The first who begins, and the last who ends, look at what all do.
+  // The first worker that begins, and the last that ends, take the job's readings.
   void begin() {
     if (now() >= m_.begin) return;
     m_.begin = now();

@@ -21,19 +21,19 @@ enum class CollectiveKind : std::uint8_t {
 };
 enum class ReduceOp : std::uint8_t { sum, average, min, max, product };
 
-// What becomes of a reduction's numbers on their way. bfloat16: half the bytes of float32. Each rank's
-// are rounded to the nearest bfloat16, what is reduced of them in float32 is rounded once more, and
-// every rank has the same bits, with every algorithm.
+// How the numbers of a reduction are encoded while they travel. bfloat16 takes half the bytes of
+// float32: each rank's numbers are rounded to the nearest bfloat16 and reduced in float32, and the
+// result is rounded once more. Every rank gets the same bits, with every algorithm.
 enum class ReduceCompression : std::uint8_t { none, bfloat16 };
 
-// How the bytes travel (README.md). The results are the same.
+// The pattern of messages (README.md). It changes no bit of the result.
 enum class Algorithm : std::uint8_t { automatic, direct, doubling, rabenseifner, ring };
 
 std::string_view to_string(CollectiveKind kind);  // "all_reduce"
 std::string_view to_string(Algorithm algorithm);
 std::string_view to_string(ReduceOp reduction);  // "sum"
 std::string_view to_string(ReduceCompression compression);
-// Throw invalid_argument that lists the names.
+// The value of that name. Throw invalid_argument that lists the names.
 ReduceOp parse_reduction(std::string_view name);
 ReduceCompression parse_compression(std::string_view name);
 
@@ -41,26 +41,27 @@ ReduceCompression parse_compression(std::string_view name);
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::all_reduce;
   DType dtype = DType::invalid;
-  // The dimensions. Of gathers and all-to-alls without the first one, which each rank has for itself.
+  // The dimensions of a rank's tensor. Gathers and all-to-alls leave out the first one, in which ranks
+  // may differ.
   std::vector<std::int64_t> dims{};
   ReduceOp reduction = ReduceOp::sum;
   double prescale = 1, postscale = 1;  // factors before and after
   int root = 0;                        // of a broadcast
-  // Of a reduce-scatter: the rows that each rank gets; empty: as equal as possible. Of several tensors
-  // that are reduced as one: the elements of each.
+  // Reduce-scatter: the number of rows that each rank gets; empty = as equal as possible. Several
+  // tensors reduced as one: the number of elements of each.
   std::vector<std::int64_t> splits{};
   ReduceCompression compression = ReduceCompression::none;
 
-  // The bytes of an element on its way.
+  // The bytes that one element takes while it travels, compressed or not.
   std::size_t element_bytes() const;
   // "all_reduce float32[2,3] sum".
   std::string to_string() const;
   bool operator==(const CollectiveCall&) const = default;
 };
 
-// Throws invalid_argument for a dtype with which the operation cannot calculate, that it cannot move, or
-// not compress, for scales and averages of integers, for a root that is no rank, and for splits that are
-// not the rows.
+// Throws invalid_argument for a dtype that the operation cannot compute with, move or compress; for
+// scales and averages of integers; for a root that is no rank; and for splits that do not add up to the
+// rows.
 void check_call(const CollectiveCall& call, int ranks);
 
 // The first difference between two ranks' calls, naming both values and both ranks; nothing if they are

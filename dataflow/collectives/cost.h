@@ -21,7 +21,7 @@ struct CostModel {
 // The time of an all-reduce of so many bytes. REQUIRES: an algorithm that is chosen automatically:
 // direct, doubling or rabenseifner.
 double all_reduce_seconds(Algorithm algorithm, int ranks, std::int64_t bytes, const CostModel& model);
-// From how many bytes on rabenseifner is faster than the others: README.md has the formula.
+// The number of bytes from which on rabenseifner is the fastest. README.md has the formula.
 double crossover_bytes(int ranks, const CostModel& model);
 // The fastest algorithm.
 Algorithm choose_all_reduce(int ranks, std::int64_t bytes, const CostModel& model);

@@ -34,7 +34,7 @@ class Builder {
     }
   }
 
-  // Each slice has an owner, the rank of its number.
+  // Slice i goes to rank i, its owner.
   void reduce_scatter() {
     exchange([](int from, int to) { return Pieces{{to, from, from}}; });
     add_all(rank_);
@@ -81,14 +81,15 @@ class Builder {
   RankSchedule take() { return std::move(steps_); }
 
  private:
-  // The rank so far away, around the circle.
+  // The rank at that distance, around the circle.
   int at(int distance) const { return (rank_ + distance + ranks_) % ranks_; }
   Piece sum_of(int slice) const { return {slice, 0, ranks_ - 1}; }
   void step(ScheduleStep::Action action, int peer, Pieces pieces) {
     steps_.push_back({action, peer, std::move(pieces)});
   }
 
-  // Everybody sends pieces(from, to) to everybody, and not all to the same one at first.
+  // Each rank sends pieces(from, to) to each other rank, beginning with its next one, so that not all
+  // send to the same rank at once.
   template <class Which>
   void exchange(Which pieces) {
     for (int i = 1; i < ranks_; ++i) step(send, at(i), pieces(rank_, at(i)));

@@ -24,9 +24,10 @@ struct Piece {
 
 struct ScheduleStep {
   enum class Action : std::uint8_t {
-    send,  // one message with the pieces, to `peer`; without pieces it says only that it has come so far
+    send,  // sends one message with the pieces to `peer`; without pieces it only says that this step was
+           // reached
     receive,  // the next message of `peer`, which has these pieces
-    add,      // the pieces, which are of one slice and follow each other, into one
+    add,      // adds the pieces, which are of one slice and of consecutive ranks, into one
   };
   Action action = Action::send;
   int peer = 0;
@@ -44,14 +45,14 @@ struct SchedulePlan {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 1;
   int root = 0;
-  // Of all-reduces and all-gathers; the others have one.
+  // The algorithm of an all-reduce or all-gather; the other operations have only one.
   Algorithm algorithm = Algorithm::direct;
   int chunks = 1;  // of a ring's all-reduce
 };
 
-// The slices into which an operation cuts: an all-reduce its tensor, as the algorithm needs it; a
-// reduce-scatter one slice per rank; an all-gather has the tensor of rank r as slice r, an all-to-all
-// what r sends to d as r * ranks + d.
+// The number of slices that an operation works on. An all-reduce cuts its tensor as the algorithm needs
+// it; a reduce-scatter has one slice per rank; in an all-gather slice r is the tensor of rank r, in an
+// all-to-all slice r * ranks + d is what rank r sends to rank d.
 int slices_of(const SchedulePlan& plan);
 // What a rank has at the beginning.
 std::vector<Piece> contributions(const SchedulePlan& plan, int rank);

@@ -64,13 +64,13 @@ class Backpropagation {
     on_path_ = nodes_after(graph_.def(), targets, last_);
   }
 
-  // Before run().
+  // Adds a gradient that flows into an output. Call before run().
   void arrives(Output output, Output gradient) { contributions_[output.edge].push_back(gradient); }
-  // Before run(): nothing flows on through them.
+  // Stops gradients at these outputs: nothing flows on through them. Call before run().
   void end_at(const std::vector<Output>& leaves) {
     for (const Output& leaf : leaves) leaves_.insert(leaf.edge);
   }
-  // Of a loss for itself.
+  // The gradient of a loss for itself: 1.
   Output one(Output loss) const {
     return graph_.on(loss.node().device, [&] {
       return loss.dtype() == DType::float32 ? graph_.constant(1.0F, "one") : graph_.constant(1.0, "one");

@@ -21,11 +21,11 @@ std::vector<Output> gradients(Output loss, const std::same_as<std::vector<Variab
   return gradients(loss, std::vector<Output>(variables.begin(), variables.end()));
 }
 
-// A part of a longer chain: the gradients of a loss that depends on `outputs`, given its gradients for
-// them, as far as they flow through the nodes between `with_respect_to` and the outputs; none flows
-// through one of the former to another. An output may be listed several times: its gradients add up, in
-// their order and before those that come from other outputs. Throws invalid_argument unless each
-// gradient has the type of its output.
+// One section of a longer chain: given the gradients of a loss for `outputs`, its gradients for
+// `with_respect_to`. They flow back through the nodes between both and stop at the tensors of
+// `with_respect_to`: none flows through one of these to another. An output may be listed several times:
+// its gradients add up, in their order and before those that come from other outputs. Throws
+// invalid_argument unless each gradient has the type of its output.
 std::vector<Output> gradients(const std::vector<Output>& outputs,
                               const std::vector<Output>& gradients_of_outputs,
                               const std::vector<Output>& with_respect_to);

@@ -67,8 +67,7 @@ void infer_graph(GraphDef& graph);
 // the graph as it was.
 void extend_graph(GraphDef& graph, std::vector<Node> nodes);
 
-// The graph of an Output, null in an empty one. Looking into a graph that is not there throws
-// invalid_argument.
+// The graph of an Output; null in an empty Output. Dereferencing null throws invalid_argument.
 class GraphPointer {
  public:
   GraphPointer(Graph* graph = nullptr) : graph_(graph) {}  // NOLINT: implicit: it stands for a pointer
@@ -183,7 +182,7 @@ class Graph {
   Output assign(const Variable& variable, Output value, std::string_view name = {});
   Output assign_add(const Variable& variable, Output delta, std::string_view name = {});
 
-  // Makes `after` run after `before`, which must be an earlier node.
+  // Makes `after` run after `before`. REQUIRES: `before` is the earlier node of the two.
   void add_control(Output before, Output after);
   // A node without output that runs after all of these.
   Output group(const std::vector<Output>& outputs, std::string_view name = {});
@@ -238,8 +237,9 @@ class Graph {
     return std::forward<Body>(body)();
   }
 
-  // The nodes that are added during its life. At its end nodes without outputs have taken their places,
-  // so that no Output of before means another tensor. For subgraph.h.
+  // Collects the nodes that are added to a graph during its life, for subgraph.h. At its end it replaces
+  // them by nodes without outputs: the numbers of nodes stay taken, so that an Output never comes to
+  // mean another tensor.
   class Tail {
    public:
     explicit Tail(Graph& graph)

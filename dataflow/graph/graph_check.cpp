@@ -79,7 +79,8 @@ class GraphChecker {
     }
   }
 
-  // False if the node has no types. Where it is an input that has none, that one has been reported.
+  // Sets the types of the node; false if it has none. If an input has no types, that mistake has been
+  // reported already.
   bool infer(Node& node) {
     if (std::ranges::any_of(node.inputs, [this](Edge edge) { return is_untyped(edge.node); }))
       return false;

@@ -80,8 +80,8 @@ struct OpDef {
   Dispatch dispatch = Dispatch::kernel;
   // Has effects or hidden inputs: never folded, merged or dropped when a target depends on it.
   bool stateful = false;
-  // Its kernel reads values on the host or makes them there: a CUDA graph, which is captured once and
-  // run again, would keep the first ones.
+  // Its kernel reads or makes values on the host. It may then not be part of a CUDA graph, which is
+  // captured once and would repeat the values of that time.
   bool needs_host = false;
   // (table, indices) -> rows of the table; slices along another axis where the attribute `axis` says so.
   bool gathers_rows = false;

@@ -1,9 +1,10 @@
 // The ops with which the tasks of a cluster write and read their parts of a checkpoint.
 //
-// SnapshotVariables and RestoreVariables have these attributes, an element for each variable: variables,
-// its name in the shard; names, that of the tensor in the checkpoint (both string[n]); first_rows, where
-// its rows begin in that tensor if it holds a slice of it; full_rows, the rows of the whole tensor;
-// rows, those of the variable; both are -1 if the variable is all of it.
+// SnapshotVariables and RestoreVariables have these attributes, lists with an element for each variable.
+// variables, string[n]: its name in the shard. names, string[n]: the name of its tensor in the
+// checkpoint. For a variable that is a slice of that tensor: first_rows, the first row of the slice;
+// full_rows, the number of rows of the whole tensor; rows, the number of rows of the slice. full_rows
+// and rows are -1 for a variable that is the whole tensor.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +16,25 @@
 
 namespace actorflow {
 
-// (folder string, held int64) -> (global_step int64, updates string[n], numbers int64[n, 3]): keeps what
-// the variables and their optimizer slots are when the node runs, for a WriteSnapshot into that folder;
-// no earlier snapshot for it stays. Nothing is copied but from a GPU: an update makes a new value as
-// long as a snapshot has the old one. `held` is not looked at: it says what comes before. Attr
-// global_step: the name of that variable if it is on this task, whose value is the first output; ""
-// gives -1. Where slots are divided among replicas: attr sliced names those variables, and further
-// inputs are what the other replicas have of their slots (ReadSlotSlices).
+// (folder string, held int64) -> (global_step int64, updates string[n], numbers int64[n, 3]): keeps the
+// present values of the variables and their optimizer slots, for a WriteSnapshot into that folder, and
+// drops an earlier snapshot for it. Only values on a GPU are copied: an update makes a new value while a
+// snapshot holds the old one. The value of `held` is ignored; as an input it orders the node after the
+// hold. Attr global_step: the name of the global step if that is on this task; its value is then the
+// first output, else -1. Where slots are divided among replicas, attr sliced names the variables
+// concerned, and further inputs bring the other replicas' slices of their slots (ReadSlotSlices).
 //
-// The other outputs say which updates the variables have had, by which those of several tasks can be
-// compared. Of each kind of update, "" for synchronous ones or "<train op>/<replica>", a row: the lowest
-// and the highest number of the last one in a variable that has had any, and what the global step has
-// counted; -1 where there is none.
+// The other outputs say which updates the variables have had, so that the snapshots of several tasks can
+// be compared. `updates` has the kinds of updates: "" for synchronous ones, "<train op>/<replica>" for
+// others. `numbers` has a row for each kind: the lowest and the highest number of the last such update
+// over the variables that have had one, and the number that the global step has counted; -1 where there
+// is none.
 const OpDef& snapshot_variables_op();
 // (folder string, file string, global_step int64) -> string: writes the snapshot of the folder to that
-// file and lets go of it; gives the manifest of the file, encoded.
+// file and drops the snapshot; returns the encoded manifest of the file.
 const OpDef& write_snapshot_op();
-// (folder string, manifest string) -> (): gives the variables, and their slots, what the checkpoint has.
+// (folder string, manifest string) -> (): sets the variables and their slots to the values in the
+// checkpoint.
 const OpDef& restore_variables_op();
 
 std::span<const OpDef* const> checkpoint_ops();

@@ -24,8 +24,9 @@ namespace actorflow {
 enum class GroupLife : std::uint8_t {
   any,     // the present one; if there is none, the node opens the next
   begins,  // the next one: the first such node of a step ends the present one, on all ranks
-  // The one that `begins` has opened. Where that is over the node fails with the reason, so that a
-  // replica that had nothing under way when a rank was lost does not wait among others that start anew.
+  // The life that `begins` has opened. Once that has ended the node fails with the reason: a replica
+  // that had no operation under way when a rank was lost must not wait for others, which begin a new
+  // life.
   continues,
 };
 std::string_view to_string(GroupLife life);
@@ -43,30 +44,31 @@ struct GraphReduce {
   ReduceCompression compression = ReduceCompression::none;  // of float32
 };
 
-// Ranks find each other by `name`, which a step uses once. Each has the gradient that its linear map
-// has; a minimum, a maximum and a product have none. The node takes the device in scope.
+// Operations. Ranks find each other by `name`, which a step uses once. Each operation is linear and has
+// the gradient of that map; a minimum, maximum or product has none. The node takes the device in scope.
 
 // [..] -> [..] on every rank. int32, int64, float32, float64.
 Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
                   const GraphReduce& how = {});
-// Several tensors of one dtype as one operation: one agreement and one message where each would have one
-// of its own.
+// Reduces several tensors of one dtype as one operation: the ranks agree once and send one message,
+// instead of once for each tensor.
 std::vector<Output> grouped_all_reduce(const std::vector<Output>& values, const RankList& ranks,
                                        const std::string& name, const GraphReduce& how = {});
 // [n_r, ..] -> [n_0 + n_1 + .., ..].
 Output all_gather(const Output& value, const RankList& ranks, const std::string& name);
-// The value of the root, on every rank. The others' is of the same type, and counts for nothing.
+// The value of the root, on every rank. Other ranks pass a value of the same type, which is ignored.
 Output broadcast(const Output& value, const RankList& ranks, int root, const std::string& name);
 // [n, ..] -> the rank's rows of the sum; the first n mod P ranks have one more.
 Output reduce_scatter(const Output& value, const RankList& ranks, const std::string& name,
                       const GraphReduce& how = {});
-// Several tensors of one dtype -> of the sum of their elements, one tensor's after the other's, the
-// rank's part, of one dimension. `elements` says how many each rank gets.
+// Several tensors of one dtype -> [elements[rank]]: the tensors' elements, one tensor after the other,
+// are summed over the ranks, and each rank gets its part of the sum. `elements` says how many each rank
+// gets.
 Output grouped_reduce_scatter(const std::vector<Output>& values, const RankList& ranks,
                               const std::vector<std::int64_t>& elements, const std::string& name,
                               const GraphReduce& how = {});
-// [n, ..], int64[P] -> the rows that each rank has for this one, in the order of ranks. `splits` are the
-// rows for each rank, 0 or more.
+// [n, ..], int64[P] -> the rows that the ranks have sent to this one, in the order of ranks. `splits`:
+// how many of the n rows go to each rank, 0 or more.
 Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
                   const std::string& name);
 

@@ -194,7 +194,8 @@ class Optimizer {
   std::vector<double> hyperparameters_;
 };
 
-// The struct of these hyperparameters. Throws invalid_argument if there are more or fewer.
+// Throws invalid_argument, naming the optimizer, unless it got as many hyperparameters as it has.
+// described(): the struct with these hyperparameters; throws so, too.
 void expect_hyperparameters(std::string_view optimizer, std::size_t expected, std::size_t actual);
 template <DescribedOptimizer O>
 O described(std::span<const double> hyperparameters) {
@@ -211,9 +212,9 @@ Optimizer make_optimizer(std::string_view name, double learning_rate);
 std::string optimizer_names();
 // The optimizer with another learning rate.
 Optimizer with_learning_rate(const Optimizer& optimizer, double learning_rate);
-// An optimizer as a graph carries it. Throws invalid_argument also if a built-in one has another number
-// of hyperparameters; whether there is one of a name that is not built in, the task decides that applies
-// it.
+// The optimizer that a graph carries as a name and hyperparameters. Throws as Optimizer's constructor,
+// and invalid_argument if a built-in optimizer has another number of hyperparameters. A name that is not
+// built in is looked up later, by the task that applies the optimizer.
 Optimizer parse_optimizer(std::string_view name, std::span<const double> hyperparameters);
 
 }  // namespace actorflow

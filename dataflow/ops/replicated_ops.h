@@ -19,25 +19,25 @@ const OpDef& apply_reduced_gradient_op();
 // its rows are each rank's. A row is divided by the number of the ranks that have it.
 const OpDef& apply_gathered_gradient_op();
 
-// Attr variables: their names in the shard, string[n].
-// () -> uint8[?]: the values of the variables, and what their optimizers keep beside them; of those that
-// attr values_only names (none: an empty tensor) the values alone.
+// () -> uint8[?]: the values of variables and their optimizer slots. Attrs, both string[n]: variables,
+// their names in the shard; values_only, those of them whose slots are left out (may be empty).
 const OpDef& read_state_op();
-// (uint8[?]) -> (): gives variables what ReadState has read of as many, all at once or, if it fails,
-// none.
+// (uint8[?]) -> (): sets variables and slots to what ReadState has read of as many variables: all of
+// them or, if it fails, none. Attr variables as ReadState.
 const OpDef& assign_state_op();
 
-// Of replicas that step alone, and agree after some steps (AllReduce::local_steps). Attr variable.
-// () -> the value of the variable that attr since names less that of `variable`, both of attrs dtype and
-// shape.
+// For replicas that step alone and agree after some steps (AllReduce::local_steps). Attrs: variable,
+// since (names of two variables), dtype, shape (of both). () -> the value of `since` minus that of
+// `variable`.
 const OpDef& read_change_op();
-// () -> (): gives the variable the value of the one that attr from names. Its optimizer's slots stay,
-// or, with attr forget_slots, begin anew.
+// () -> (): sets a variable to the value of another one. Attrs: variable; from, the other's name;
+// forget_slots, whether the slots of `variable` begin anew instead of staying as they are.
 const OpDef& take_value_op();
 
 std::span<const OpDef* const> replicated_ops();
 
-// The variables of a replica's graph that take what was agreed on, and those that have it.
+// A variable of a replica's graph, and the variable with the value for it that the replicas agreed on
+// last.
 struct AgreedVariable {
   std::string variable, agreed;
 };

@@ -66,8 +66,8 @@ const OpDef& has_whole_slots_op();
 
 std::span<const OpDef* const> sliced_ops();
 
-// What a replica's graph says of its sharded optimizer: all variables that UpdateSlices nodes update,
-// the tasks in the order of ranks, and the replica's own. No variables: there is none.
+// The sharded optimizer of a replica's graph: all variables that UpdateSlices nodes update, the tasks in
+// the order of ranks, and the replica's own task. Without variables there is no sharded optimizer.
 struct ShardedOptimizer {
   SlicedVariables sliced;
   std::vector<std::string> tasks;

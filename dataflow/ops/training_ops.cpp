@@ -9,7 +9,7 @@
 namespace actorflow {
 namespace {
 
-// By which an asynchronous update is known when it comes again.
+// The attributes that identify an asynchronous update, so that a repeated one is recognised.
 std::vector<AttrDef> serial_attrs() { return {required_int("replica"), required_text("train_op")}; }
 std::vector<AttrDef> accumulate_attrs() {
   return update_attrs() + replica_attrs() +

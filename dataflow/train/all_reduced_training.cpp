@@ -65,7 +65,7 @@ class AllReducedTraining {
     ends_ = reduced.ends;
   }
 
-  // All are dense.
+  // Applies the transformation to the means. REQUIRES: all gradients are dense.
   void transform_means() {
     std::vector<GradientAndVariable> means;
     for (std::size_t i = 0; i < inputs_.size(); ++i)

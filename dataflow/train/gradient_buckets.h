@@ -1,4 +1,5 @@
-// Which gradients travel together in an all-reduce: planned once, from the graph; and their means.
+// Buckets: which gradients travel together in an all-reduce, planned once from the graph; and the means
+// over the replicas.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace actorflow {
 std::vector<std::vector<std::size_t>> plan_buckets(std::span<const Output> gradients,
                                                    const AllReduce& options);
 
-// How a mean over the replicas is taken of gradients of this dtype.
+// The reduction that takes the mean over the replicas of gradients of this dtype.
 GraphReduce mean_over_replicas(const AllReduce& options, DType dtype);
 
 struct ReducedMeans {

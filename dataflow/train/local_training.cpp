@@ -16,7 +16,8 @@ class LocalTraining {
  public:
   LocalTraining(const Training& t, const AllReduce& strategy) : t_(t), strategy_(strategy) {}
 
-  // A step is one of an asynchronous replica that is alone: nobody else makes it again.
+  // To its graph each replica trains asynchronously and alone, so no step is ever repeated by another
+  // one.
   TrainOp add() {
     const TrainOp alone = add_training(t_, Asynchronous{});
     TrainOp train;
@@ -33,7 +34,7 @@ class LocalTraining {
     return t_.graph.on(device, std::forward<Build>(build));
   }
 
-  // Nothing is changed before all has been reduced.
+  // Changes nothing before all changes have been reduced.
   Output agree_after(const Output& step) {
     for (const auto& update : t_.updates) agreed_.push_back(agreed_values(update));
     const auto changes = t_.graph.after({step}, [&] { return changes_since_agreement(); });
@@ -101,7 +102,7 @@ class LocalTraining {
 
   const Training& t_;
   const AllReduce& strategy_;
-  std::vector<Variable> agreed_;  // beside the updates' variables
+  std::vector<Variable> agreed_;  // agreed_[i] belongs to the variable of update i
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<std::int64_t> part_sizes(std::string_view name, const TensorType& ty
   return sizes;
 }
 
-// The whole's name, of that of its part.
+// The name of the whole, from the name of a part.
 std::string without_suffix(const std::string& name, const std::string& suffix) {
   return name.substr(0, name.size() - suffix.size());
 }

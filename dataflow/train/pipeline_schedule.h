@@ -28,10 +28,10 @@ struct PipelinePass {
   bool operator==(const PipelinePass&) const = default;
 };
 
-// All passes of a step in an order in which they can be made one after the other: a pass comes after
-// those that it gets tensors from, and those of one stage are in the order in which the stage makes
-// them. On each stage the micro-batches come in their order, forward as well as backward. REQUIRES: both
-// numbers are 1 or more.
+// All passes of a step, in an order in which they can be made one after the other: a pass comes after
+// the passes that give it tensors, and the passes of a stage are in the order in which the stage makes
+// them, which has the micro-batches in their order, forward as well as backward. REQUIRES: both numbers
+// are 1 or more.
 std::vector<PipelinePass> pipeline_passes(PipelineSchedule schedule, int stages, int micro_batches);
 
 // "gpipe", "1f1b".

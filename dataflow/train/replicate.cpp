@@ -56,7 +56,7 @@ void check_strategy(const AllReduce& s) {
         std::to_string(outer.learning_rate) + " and " + std::to_string(outer.momentum));
 }
 
-// Whether a transformation is of the mean over all replicas.
+// Whether a transformation gets the means over all replicas.
 bool has_means(const Strategy& strategy) {
   const auto* reduce = std::get_if<AllReduce>(&strategy);
   return reduce && reduce->local_steps == 1;

@@ -101,9 +101,9 @@ std::vector<GradientAndVariable> compute_gradients(Output loss, const std::vecto
 // the barrier on that of the global step, which must name a task in synchronous training, so that other
 // tasks find the barrier; the replica's own state on the device of the first gradient. `learning_rate`,
 // a floating scalar that each step computes anew, replaces the optimizer's and is sent with the
-// gradients. In a synchronous step that of the lowest replica counts; with all-reduce each replica gives
-// the same. Throws invalid_argument if there
-// is no gradient, if the replication makes no sense, or if its transformation returns other gradients.
+// gradients. In a synchronous step the rate of the lowest replica counts; with all-reduce all replicas
+// must give the same. Throws invalid_argument if there is no gradient, if the replication makes no
+// sense, or if its transformation returns other gradients.
 TrainOp apply_gradients(Graph& graph, const std::vector<GradientAndVariable>& gradients,
                         Variable global_step, const OptimizerChoice& optimizer,
                         const Replication& replication = {}, Output learning_rate = {});

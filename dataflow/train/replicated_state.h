@@ -9,24 +9,26 @@
 
 namespace actorflow {
 
-// A node that gives this replica the variables of the first one, with their optimizers' slots; the first
-// one only hands them out, after it has made its values those that were agreed on
-// (AllReduce::local_steps). Of slots that the graph's training divides among the replicas each gets its
-// slices, the first one too; call it after training has been added. All replicas run it at once, before
-// their first step and after a failure: it begins the life of the group whose nodes train
-// (collective_ops.h). `tasks` are those of the replicas, in order.
+// A node that copies the variables of the first replica, with their optimizers' slots, to this one. The
+// first replica only sends them; with AllReduce::local_steps its values become those that were agreed
+// on. Slots that training divides among the replicas are divided anew: each replica, the first one too,
+// gets its slices. So call this after training has been added to the graph. All replicas run the node at
+// once, before their first step and after a failure: it begins the life of the group whose nodes train
+// (GroupLife in collective_ops.h). `tasks` are the replicas' tasks, in order.
 Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
                            const std::vector<std::string>& tasks, int replica);
 
-// The same state as bytes, uint8 [n], which assign_state() of a graph with variables of the same types
-// takes, in this process or another one of the job. The node is on the device in scope.
+// The variables and slots as bytes, uint8 [n], for assign_state() in a graph with variables of the same
+// types, in this process or another one of the job. The node is on the device in scope.
 Output read_state(Graph& graph, const std::vector<Variable>& variables);
-// Gives all variables and slots what `bytes`, uint8 [n], says, or, if it fails, none.
+// Sets all variables and slots from `bytes`, uint8 [n], that read_state() has made. If the node fails it
+// has changed none.
 Output assign_state(const Output& bytes, const std::vector<Variable>& variables);
 
-// The assignments to variables that a step makes besides the optimizers', such as averages of layers, as
-// they go with the training op: copies of them which run once nothing of the step can fail on another
-// replica. Without all-reduce the same as they are.
+// For assignments that a step makes besides the optimizers' updates, such as moving averages of layers:
+// the nodes to run with the training op. With all-reduce they are copies of the assignments that run
+// once no other replica can make the step fail any more (TrainOp::agreed); otherwise they are the
+// assignments themselves.
 std::vector<Output> with_step(const TrainOp& train, const std::vector<Output>& assignments);
 
 }  // namespace actorflow

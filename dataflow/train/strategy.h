@@ -50,30 +50,32 @@ struct AllReduce {
   // A gradient of so many bytes travels alone: a message's latency counts for little then, and copying
   // it into a bucket and out again would cost more.
   std::int64_t alone_bytes = 256 << 10;
-  // Divides what the optimizer keeps, and its work, by the number of replicas (ZeRO stage 1: Rajbhandari
-  // et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020, section 5.1). A
-  // bucket is reduced and scattered, each rank updates its slice, and the slices are gathered: the same
-  // bytes, and the same bits. Optimizers that compute each element by itself have equal slices; those
-  // that need a whole variable (Lamb, Muon, a program's own) whole variables, about as many bytes on
-  // each rank. Tables with row-sparse gradients keep whole slots everywhere. With a transformation of
-  // the means (Replication::transform) each rank gets whole means: half as many bytes more. After the
-  // loss of a rank, whose slots are gone with it, all go on from the newest checkpoint; without one with
-  // the values that the first rank has, and slots that start anew.
+  // Divides the optimizer's slots, and its work, among the replicas (ZeRO stage 1: Rajbhandari et al.,
+  // ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020, section 5.1). A bucket
+  // is reduced and scattered, each rank updates its slice, and the slices are gathered: the same bytes,
+  // and the same bits. If the optimizer computes each element by itself, all slices are of equal size;
+  // one that needs a whole variable (Lamb, Muon, a program's own) gets whole variables, about as many
+  // bytes on each rank. Tables with row-sparse gradients keep whole slots on every rank. With a
+  // transformation of the means (Replication::transform) each rank receives whole means, which sends
+  // half as many bytes more. A lost rank takes its slots with it: then all go on from the newest
+  // checkpoint or, if there is none, with the values of the first rank and new slots.
   bool sharded_optimizer = false;
-  // Of gradients in float32, half the bytes as bfloat16; a sharded optimizer's new values travel as they
-  // are. Every replica applies the same bits, but not those that it would apply without. For networks:
-  // on one machine rounding takes longer than it saves.
+  // bfloat16 halves the bytes of float32 gradients; the new values of a sharded optimizer are not
+  // compressed. All replicas still apply the same bits, though other ones than without compression. It
+  // pays on networks: within one machine rounding takes longer than it saves.
   ReduceCompression compression = ReduceCompression::none;
-  // More than 1: each replica applies its own gradients, and after so many steps, and after the last
-  // one, the replicas agree (local SGD; TrainOp::agree). The mean of what they have changed since they
-  // agreed last is the gradient of the outer optimizer, which updates what they agreed on, and from
-  // there all go on. With the outer optimizer here this is DiLoCo (Douillard et al., DiLoCo: Distributed
-  // Low-Communication Training of Language Models, 2023, algorithm 1); with a rate of 1 and no momentum
-  // all go on from their mean (Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019). What
-  // a replica's own optimizer keeps stays its own. After the loss of a replica all go on from what the
-  // first one has, what others have learned since they agreed is lost, and the outer momentum begins
-  // anew. fit() agrees at the end of each epoch, too. A checkpoint in the middle of a round has what the
-  // first one has, and so has the last one of a chief that is interrupted. Not with sharded_optimizer.
+  // More than 1: each replica applies its own gradients, and the replicas agree after every so many
+  // steps and after the last one (local SGD; TrainOp::agree). To agree is to average how far the
+  // replicas have moved since they agreed last, and to give that mean as a gradient to the outer
+  // optimizer, which updates the values that were agreed on; all replicas go on from the result. With
+  // the outer optimizer below this is DiLoCo (Douillard et al., DiLoCo: Distributed Low-Communication
+  // Training of Language Models, 2023, algorithm 1); with a rate of 1 and no momentum all go on from
+  // their mean (Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019). Each replica keeps
+  // the slots of its own optimizer. After the loss of a replica all go on from the values of the first
+  // replica: what others have learned since they agreed is lost, and the outer momentum begins anew.
+  // fit() agrees at the end of each epoch, too. A checkpoint between two agreements has the values of
+  // the first replica; so has the last checkpoint of a chief that is interrupted. Not with
+  // sharded_optimizer.
   int local_steps = 1;
   Nesterov outer{.learning_rate = 0.7, .momentum = 0.9};
 
@@ -82,7 +84,7 @@ struct AllReduce {
 
 using Strategy = std::variant<Asynchronous, BoundedStaleness, Synchronous, AllReduce>;
 
-// Each step takes a gradient of every replica, or of as many as Synchronous says.
+// Whether each step takes a gradient of every replica, or of as many replicas as Synchronous says.
 inline bool is_synchronous(const Strategy& strategy) {
   return std::holds_alternative<Synchronous>(strategy) || std::holds_alternative<AllReduce>(strategy);
 }

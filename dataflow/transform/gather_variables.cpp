@@ -29,7 +29,8 @@ class Gathers {
   }
 
  private:
-  // The gathers that take what the node reads; nothing if somebody else does or is ordered after it.
+  // The gathers that take the variable's value; none if any other node takes it or is ordered after the
+  // reading.
   std::optional<std::vector<NodeId>> all_gathers(NodeId read) const {
     if (std::ranges::find(roots_, read) != roots_.end()) return std::nullopt;
     std::vector<NodeId> gathers;

@@ -72,7 +72,8 @@ NodeId append(GraphDef& graph, Node node) {
   return graph.size() - 1;
 }
 
-// Such an op may run for any time, and is given up with its step.
+// Whether the op has a subgraph: it may run for any time, and ends early only with its step, so it is
+// not folded.
 bool has_subgraph(const Node& node) {
   return std::ranges::any_of(
       node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });

@@ -132,7 +132,7 @@ class Rewriter {
   }
 
  private:
-  // Of each unit of several nodes, what others take of it.
+  // Finds the outputs of each unit of several nodes that other units take.
   void find_outputs(std::size_t units) {
     outputs_.resize(units);
     for (NodeId id = 0; id < graph_.size(); ++id)
@@ -157,7 +157,7 @@ class Rewriter {
     return node;
   }
 
-  // What the nodes of a unit run after, of other units.
+  // The nodes of other units after which the unit's nodes must run.
   std::vector<NodeId> controls(const std::vector<NodeId>& nodes, std::size_t unit) const {
     std::vector<NodeId> result;
     for (const NodeId id : nodes)

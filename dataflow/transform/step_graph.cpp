@@ -83,7 +83,7 @@ class StepBuilder {
     return arg == args_.end() ? Edge{edge.node + shift_, edge.output} : Edge{arg->second, 0};
   }
 
-  // To run a node of which an output is fed is to take the feed.
+  // The new number of a node. A node with a fed output is its Arg: running it means taking the feed.
   NodeId moved(NodeId id) const {
     const auto arg = args_.lower_bound({id, 0});
     return arg == args_.end() || arg->first.node != id ? id + shift_ : arg->second;

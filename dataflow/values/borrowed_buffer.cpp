@@ -15,7 +15,7 @@ class Borrower final : public Allocator {
   void release(Buffer* buffer) override { delete buffer; }
 };
 
-// Read-only: whoever has the whole may still read these bytes.
+// A part of a buffer. Read-only, since holders of the whole may still read these bytes.
 class Part final : public Buffer {
  public:
   Part(BufferRef whole, std::size_t begin, std::size_t size_bytes)

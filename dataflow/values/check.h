@@ -32,7 +32,7 @@ struct CheckedValue {
 //   ACTORFLOW_CHECK(0 <= axis && axis < rank(), "axis", axis, "of a shape of rank", rank());
 //
 // For bugs of this program: mistakes of a user or of another process are an Error. A REQUIRES that no
-// condition can test (that one object outlives another, that this thread holds a mutex) has no check.
+// condition can test has no check: that one object outlives another, that this thread holds a mutex.
 #define ACTORFLOW_CHECK(condition, ...)              \
   (__builtin_expect(static_cast<bool>(condition), 1) \
        ? static_cast<void>(0)                        \

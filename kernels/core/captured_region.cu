@@ -17,7 +17,7 @@
 namespace actorflow {
 namespace {
 
-// What a CUDA graph works in: nothing goes back before the graph does.
+// The memory in which a CUDA graph works: it is released with the graph, not before.
 class GraphMemory final : public MemorySource {
  public:
   explicit GraphMemory(int device) : device_(device) {}
@@ -94,7 +94,7 @@ class CapturingDevice final : public CudaStreamDevice {
                "copy a tensor");
     synchronize();
   }
-  // The graph would keep the values of now.
+  // Throws while the device is captured: the graph would keep the values of this moment.
   void refuse_while_capturing() {
     auto status = cudaStreamCaptureStatusNone;
     check_cuda(cudaStreamIsCapturing(stream(), &status), "ask whether a stream is captured");
@@ -187,7 +187,7 @@ class CapturedGraphs {
     for (const auto& graph : graphs_)
       if (graph->is_for(c)) return graph.get();
     if (graphs_.size() == max_graphs) return nullptr;
-    // For the inputs, and for the graphs that are under way in the memory that the new one will use.
+    // Waits for the inputs, and for graphs under way whose memory the new one will use.
     check_cuda(cudaStreamSynchronize(cuda_stream(c.device())), "wait for the device");
     graphs_.push_back(std::make_unique<CapturedGraph>(body_, device_, c));
     return graphs_.back().get();
@@ -221,7 +221,7 @@ class CapturedRegion final : public Kernel {
       if (graph) graph->launch(c);
       return graph != nullptr;
     } catch (const Error& error) {
-      // What is wrong with the inputs the nodes will say themselves.
+      // Errors of the inputs are thrown again when the nodes run one by one.
       if (error.code() != Code::invalid_argument) give_up(c.node(), error);
       return false;
     }

@@ -8,7 +8,7 @@
 
 namespace actorflow {
 
-// The name of what is computed that is no node of a graph.
+// The name of a computation that is not a node of a graph.
 struct WorkName {
   std::string what;  // "part 3 of the stage 'read_text, map'"
   std::string task;  // "" if it is computed outside of a cluster
@@ -20,7 +20,7 @@ class Computing {
  public:
   explicit Computing(const Node& node) : Computing(&node, nullptr, current_) {}
   explicit Computing(const WorkName& work) : Computing(nullptr, &work, current_) {}
-  // Takes over the mark of another thread, which waits for this one meanwhile.
+  // Takes over the mark of another thread. REQUIRES: that thread waits for this one meanwhile.
   explicit Computing(const Computing* elsewhere)
       : Computing(elsewhere ? elsewhere->node_ : nullptr, elsewhere ? elsewhere->work_ : nullptr,
                   elsewhere) {}
@@ -33,7 +33,7 @@ class Computing {
 
   // The innermost mark of this thread, null if there is none. Safe in signal handlers.
   static const Computing* on_this_thread() { return current_; }
-  // One of them at most is there; none if there was no mark to take over.
+  // At most one of both is not null; both are null if there was no mark to take over.
   const Node* node() const { return node_; }
   const WorkName* work() const { return work_; }
   const Computing* outer() const { return outer_; }

@@ -40,7 +40,7 @@ class Text {
     return *this << std::string_view(digits.data() + first, digits.size() - first);
   }
   void print() {
-    // Nobody is left who could be told that this failed.
+    // A failure cannot be reported to anybody.
     if (write(STDERR_FILENO, buffer_.data(), size_) < 0) return;
   }
 
@@ -64,7 +64,7 @@ std::string_view name_of(int signal) {
   }
 }
 
-// si_code says so of what kill() and its kin have sent.
+// Whether the signal was sent by kill() or the like: si_code says so.
 bool was_sent(const siginfo_t& info) { return info.si_code <= 0; }
 
 void add_cause(Text& text, int signal, const siginfo_t& info) {
@@ -79,7 +79,7 @@ void add_cause(Text& text, int signal, const siginfo_t& info) {
   text << "\n";
 }
 
-// The innermost device or task that is known: what helpers make has none of its own.
+// The innermost device or task that is known. A node within a kernel's work may have none of its own.
 std::string_view place_of(const Computing* computing) {
   for (; computing && (computing->node() || computing->work()); computing = computing->outer()) {
     const auto& place = computing->node() ? computing->node()->device : computing->work()->task;
@@ -141,8 +141,8 @@ void on_crash(int signal, siginfo_t* info, void*) {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   sigaction(signal, &by_default, nullptr);
-  // What the CPU has raised comes again when the instruction is tried again, at its place in the core
-  // dump.
+  // A signal that the CPU has raised comes again when the instruction is tried again, and the core dump
+  // shows its place.
   if (was_sent(*info)) raise(signal);
 }
 

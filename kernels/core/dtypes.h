@@ -30,7 +30,7 @@ using FloatingTypes = DTypes<float, double>;
 using NumericTypes = DTypes<float, double, std::int32_t, std::int64_t>;
 using PlainTypes = DTypes<float, double, std::int32_t, std::int64_t, bool, std::uint8_t>;
 
-// The elements of a tensor, whose dtype is that of T.
+// The elements of a tensor. REQUIRES: its dtype is that of T.
 template <Element T>
 const T* data_of(const Tensor& tensor) {
   return static_cast<const T*>(tensor.data());

@@ -19,7 +19,8 @@ void expect_pure(const Node& node) {
                            ") has an effect or needs a session: it is no part of a function");
 }
 
-// The nodes of the body, the Args first and in their order; and the Retvals in theirs.
+// The order of the nodes: the Args first, in their order, then the others; and the Retvals in their
+// order.
 struct Order {
   std::vector<NodeId> body, retvals;
 

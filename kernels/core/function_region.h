@@ -10,13 +10,13 @@ namespace actorflow {
 
 struct FunctionRegion {
   Region region;
-  // Which of the inputs that were asked for each of the region's inputs is: what the outputs do not need
-  // is left out.
+  // For each input of the region, its position among the wanted inputs. Inputs that the outputs do not
+  // need are left out.
   std::vector<std::size_t> inputs;
 };
 
-// What computes `outputs` from `inputs`. Throws invalid_argument for a node with an effect or with
-// state, and what make_step() throws.
+// The region that computes `outputs` from `inputs`. Throws invalid_argument for a node with an effect or
+// with state, and what make_step() throws.
 FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
                                const std::vector<Edge>& outputs);
 

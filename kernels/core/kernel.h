@@ -16,7 +16,7 @@
 
 namespace actorflow {
 
-// Says whether the results of a computation are of no use any more. Thread-safe.
+// Tells a running computation that nobody wants its results any more. Thread-safe.
 class Interruption {
  public:
   virtual ~Interruption() = default;
@@ -27,8 +27,8 @@ class Interruption {
 // computing thread only.
 class OpContext {
  public:
-  // If `team` is null, the parts of a kernel run one after the other; if `interruption` is, it is never
-  // interrupted.
+  // Without a `team` the parts of a kernel run one after the other; without an `interruption` it is
+  // never interrupted.
   OpContext(const Node& node, Device& device, std::span<Tensor> inputs, std::span<Tensor> outputs,
             Team* team = nullptr, const Interruption* interruption = nullptr)
       : node_(node),
@@ -60,7 +60,8 @@ class OpContext {
   // May be null.
   Team* team() const { return team_; }
   const Interruption* interruption() const { return interruption_; }
-  // Throws aborted if the result is of no use any more. For kernels that may run for seconds.
+  // Throws aborted if nobody wants the result any more. Called now and then by kernels that may run for
+  // seconds.
   void expect_use() const;
 
   // Throws invalid_argument: "node 'x' (MatMul): expected ..., got ...".
@@ -99,7 +100,8 @@ std::unique_ptr<Kernel> stateless(const Node&) {
 
 class OpLibrary;
 
-// The same of a node with subgraphs, whose nodes need kernels, too; for any type of device.
+// As KernelMaker, for a node with subgraphs, whose nodes need kernels from the library, too; one for all
+// types of devices.
 using KernelMakerWithBodies = std::unique_ptr<Kernel> (*)(const Node&, const OpLibrary&, DeviceType);
 
 // An op with the makers of its kernels, null for a type of device without one. The definition lives as

@@ -49,7 +49,7 @@ RegionBody::RegionBody(Region region, const OpLibrary& ops, DeviceType device)
   find_last_uses();
 }
 
-// From the last node to the first: who comes first then is the last to use a tensor.
+// Walks from the last node to the first: the first user of a tensor on this way is its last use.
 void RegionBody::find_last_uses() {
   std::vector<bool> seen(frame_size_);
   const auto note = [&seen](Use& use) {

@@ -10,7 +10,8 @@
 
 namespace actorflow {
 
-// May a region have this node? Not if its op needs the host, or it makes text, which is there always.
+// Whether a region may contain this node: not if its op needs the host or has strings, which are always
+// on the host.
 bool runs_without_the_host(const Node& node);
 
 // The nodes of a region with their kernels. Thread-safe.

@@ -12,7 +12,7 @@
 namespace actorflow {
 namespace {
 
-// Of the headers' major version, which is CUDA's.
+// The library of the headers' major version, which is that of CUDA.
 SharedLibrary cublas_library() {
   const std::string major = std::to_string(CUBLAS_VER_MAJOR);
   const std::string minor = std::to_string(CUDART_VERSION % 1000 / 10);
@@ -45,7 +45,7 @@ CublasHandle::CublasHandle(Device& device) {
   const cudaStream_t stream = cuda_stream(device);
   if (!entry.handle) check_cublas(cublas().create(&entry.handle), "create a handle");
   handle_ = entry.handle;
-  // Which also goes back to the handle's own workspace.
+  // This also restores the handle's own workspace.
   check_cublas(cublas().set_stream(handle_, stream), "set the stream");
   if (!static_cast<CudaStreamDevice&>(device).captured()) return;
   // cuBLAS would allocate its workspace within the graph. As large as its own is on Hopper.

@@ -69,8 +69,9 @@ class Staging {
     }
   }
 
-  // After all that has been launched on `launches`, of which nothing waits for the copy. The caller holds
-  // the tensor until the copy is done, so that its memory has no other user meanwhile.
+  // Copies to the host once everything that has been launched on `launches` so far is done; later
+  // launches do not wait for the copy. The caller holds the tensor until the copy is done, so that its
+  // memory has no other user meanwhile.
   void to_host(void* host, const void* device, std::size_t size_bytes, cudaStream_t launches) {
     const std::lock_guard lock(mutex_);
     check_cuda(cudaEventRecord(launched_, launches), "record an event");

@@ -13,7 +13,7 @@
 namespace actorflow {
 namespace {
 
-// Of the headers' major version.
+// The library of the headers' major version.
 SharedLibrary cudnn_library() {
   cublas();  // brings libcublasLt, which cuDNN looks for by its bare name
   const std::string major = std::to_string(CUDNN_MAJOR);

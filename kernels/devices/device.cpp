@@ -27,7 +27,7 @@ class CpuWithPool final : public Cpu {
   Pool pool_{host_memory()};
 };
 
-// Gives out blocks of two others, which take them back themselves.
+// Chooses between two allocators by size. Blocks go back to the allocator that they came from.
 class BySize final : public Allocator {
  public:
   BySize(Allocator& small, Allocator& large, std::size_t large_bytes)

@@ -1,4 +1,4 @@
-// The project's only macro: a function for both the host and, when nvcc compiles it, the GPU.
+// ACTORFLOW_HOST_DEVICE marks a function for the host and, where nvcc compiles it, for the GPU, too.
 #pragma once
 
 #ifdef __CUDACC__

@@ -22,7 +22,7 @@ std::vector<Output> unstack(Output x, std::int64_t axis = 0);
 // into `count` equal parts of an axis of known length.
 std::vector<Output> split(Output x, const std::vector<std::int64_t>& sizes, std::int64_t axis);
 std::vector<Output> split(Output x, std::int64_t count, std::int64_t axis);
-// Takes dimensions of 1 away.
+// x without these axes, whose dimensions are 1.
 Output squeeze(Output x, const std::vector<std::int64_t>& axes);
 // [n]: begin, begin + step, ... before `end`, as a constant. No gradient.
 Output range(Graph& graph, std::int64_t begin, std::int64_t end, std::int64_t step = 1,
@@ -31,11 +31,12 @@ Output range(Graph& graph, std::int64_t begin, std::int64_t end, std::int64_t st
 // index outside [0, depth). Indices are int32 or int64. No gradient.
 Output one_hot(Output indices, std::int64_t depth, DType dtype = DType::float32, std::int64_t axis = -1,
                double on = 1, double off = 0);
-// Each element kept within [low, high]; the gradient flows where it was.
+// Each element kept within [low, high]; the gradient flows to elements that were within.
 Output clip(Output x, double low, double high);
 // The mean of the squares of the distances from the mean, over `axes`, or over all. Floating.
 Output variance(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
-// Of bool, over `axes`, or over all: does it hold anywhere, everywhere? No gradient.
+// Whether any element, or all elements, of a bool tensor are true: over `axes`, or over all axes. No
+// gradient.
 Output any(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
 Output all(Output x, const std::vector<std::int64_t>& axes = {}, bool keep_dims = false);
 
@@ -48,11 +49,11 @@ Output tile(Output x, const std::vector<std::int64_t>& multiples);
 Output cumsum(Output x, std::int64_t axis = 0, bool exclusive = false, bool reverse = false);
 
 // along_axis.cu: the element of x that the index chooses along the axis, for each index at its own place
-// (NumPy's take_along_axis). Indices have the shape of x but along the axis. One out of range fails on a
-// CPU; on a GPU it reads 0.
+// (NumPy's take_along_axis). The shapes of x and the indices may differ along the axis only. An index
+// out of range fails on a CPU; on a GPU it reads 0.
 Output take_along_axis(Output x, Output indices, std::int64_t axis);
-// Zeros of the shape of `like`, with each value, at the place of its index, added where that index
-// chooses: the gradient of take_along_axis().
+// The gradient of take_along_axis(): zeros of the shape of `like`, to which each value is added at the
+// place that its index chooses.
 Output add_along_axis(Output values, Output indices, Output like, std::int64_t axis);
 
 // top_k.cu: the k largest elements of each row, the largest first, and their int64 places; of

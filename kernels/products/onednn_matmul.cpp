@@ -45,7 +45,7 @@ std::int64_t element(std::int64_t row, std::int64_t column, bool transposed, std
 
 // Below this one thread is done before another has begun.
 constexpr std::int64_t min_divided_flops = 8'000'000;
-// Narrower blocks are slower, all taken together, than the whole.
+// With narrower blocks all parts together take longer than the whole.
 constexpr std::int64_t min_block = 384, min_rows = 32, max_parts = 16;
 
 }  // namespace

@@ -106,7 +106,7 @@ void add_rows(const SparseGradient& gradient, const std::vector<std::int64_t>& h
   }
 }
 
-// On the host.
+// The mean of row-sparse gradients as a dense tensor, on the host.
 Tensor dense_mean(const Tensor& like, std::span<const SparseGradient> gradients) {
   Tensor dense = Tensor::zeros(like.dtype(), like.shape());
   std::vector<std::int64_t> holders(static_cast<std::size_t>(like.shape()[0]));

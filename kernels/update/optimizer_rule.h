@@ -43,7 +43,7 @@ class OptimizerRule {
   virtual std::span<const std::string_view> slots() const = 0;
   // The value that a slot begins with; not asked of "step".
   virtual double initial_slot(Hyperparameters values, std::string_view slot) const = 0;
-  // Throws invalid_argument if these cannot be its hyperparameters.
+  // Throws invalid_argument unless these are valid hyperparameters of the optimizer.
   virtual void check(Hyperparameters values) const = 0;
 
   // Applies the mean (g0 + g1 + ...) / count, added in this order. REQUIRES: one gradient or more, all
@@ -72,7 +72,7 @@ class OptimizerLibrary {
 };
 
 std::span<const OptimizerRule* const> builtin_optimizer_rules();
-// The library of the built-in ones alone.
+// The library with the built-in optimizers only.
 const OptimizerLibrary& builtin_optimizers();
 
 // An optimizer's values and the rule that applies them.

@@ -23,7 +23,7 @@ Tensor filled(const Tensor& like, double value) {
   return tensor;
 }
 
-// Throws invalid_argument.
+// Throws invalid_argument unless the value is float32 or float64.
 void check_floating(const Tensor& value) {
   if (!is_floating(value.dtype()))
     throw invalid_argument("optimizers work on float32 and float64, but got " + value.describe());

@@ -22,7 +22,7 @@ std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients, Device
 // The elements of a row of a tensor of this shape.
 std::int64_t row_elements(const Shape& shape);
 
-// The rows to be updated, in ascending order, and what each one's gradient is the mean of.
+// The rows to be updated, in ascending order, each with the parts whose mean is its gradient.
 template <class T>
 struct Groups {
   std::vector<std::int64_t> rows;
@@ -48,7 +48,7 @@ struct Groups {
   std::int64_t count() const { return std::ssize(rows); }
 };
 
-// What the loops read of the groups.
+// The groups as plain pointers, for loops on CPUs and GPUs.
 template <class T>
 struct GroupsView {
   const std::int64_t* rows;
@@ -62,8 +62,8 @@ struct GroupsView {
   }
 };
 
-// So many elements of a row are summed and applied at a time: they lie on the stack, since an update
-// that has begun to change rows in place must not run out of memory.
+// The number of elements of a row that are summed and applied at a time. Their sums lie on the stack,
+// since an update that has begun to change rows in place must not run out of memory.
 constexpr std::int64_t elements_at_a_time = 1024;
 
 // Elements of the gradient of one row, from `first` on: its only part as it is, or the mean of the parts
@@ -155,7 +155,8 @@ void update_groups_on_cuda(Device& device, const Rule& rule, const Groups<T>& gr
 
 #endif
 
-// Copies what stays behind where the new state has memory of its own.
+// Where the new state has memory of its own, fills it with the old values: rows without a gradient keep
+// them.
 template <class T>
 T* carried_over([[maybe_unused]] Device& device, Place<T> place, std::int64_t elements) {
   if (place.from == place.to) return place.to;

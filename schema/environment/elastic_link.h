@@ -1,4 +1,4 @@
-// The end of a task at its launcher, in an elastic job: one whose tasks come and go while it runs.
+// A task's connection to its launcher in an elastic job, whose tasks come and go while it runs.
 //
 // The launcher alone says which tasks are a world, so that no two of them can disagree; it is there as
 // long as the job is. They talk by a socket that the task has inherited (elastic_words.h): nobody else
@@ -47,8 +47,9 @@ class ElasticLink {
   ElasticLink& operator=(const ElasticLink&) = delete;
   ~ElasticLink();
 
-  // That of this process, by its environment: the same one for all callers. Throws invalid_argument that
-  // names a variable and what it says, failed_precondition if the socket is not there.
+  // The link of this process, by its environment: the same object for all callers. Throws
+  // invalid_argument that names a variable and what it says, failed_precondition if the socket is not
+  // there.
   static std::shared_ptr<ElasticLink> of_process();
 
   // Waits until the launcher has a world for this task; `step` is that of the state that the task holds,

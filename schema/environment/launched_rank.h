@@ -1,4 +1,4 @@
-// What a launcher such as mpirun or srun says to a process that it starts.
+// What a launcher such as mpirun or srun tells a process that it starts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The end of rank 0 at the meeting of a job's ranks. Internal to schema/: includes kj.
+// Rank 0's side of the meeting of a job's ranks. Internal to schema/: includes kj.
 #pragma once
 
 #include <kj/async-io.h>
@@ -14,13 +14,13 @@
 
 namespace actorflow {
 
-// What a rank says of itself and of the job.
+// What a rank says about itself and the job.
 struct RankIntroduction {
   int rank = 0, size = 0, parameter_servers = 0;
   std::uint16_t port = 0;
 };
 
-// For the thread of its event loop. Ends all connections with the object.
+// Used on the thread of its event loop. Its destructor ends all connections.
 class Meeting : private kj::TaskSet::ErrorHandler {
  public:
   // Waits for the others at the socket, which it owns. `port` is where rank 0's own server will listen.
@@ -28,16 +28,16 @@ class Meeting : private kj::TaskSet::ErrorHandler {
           const ListenSocket& socket);
   ~Meeting();
 
-  // When all have come, or something was wrong with one of them.
+  // Resolves when all ranks have come, or something was wrong with one of them.
   kj::Promise<void> over() { return over_.addBranch(); }
   // Ends the meeting without those who are missing.
   void give_up(const std::string& after);
-  // When all who came have taken their answer; they then hang up.
+  // Resolves when all ranks that came have taken their answer and closed their connections.
   kj::Promise<void> all_gone();
 
   // "ranks 2, 3 of 4".
   std::string missing() const;
-  // When it is over.
+  // The result. Valid when over() has resolved.
   const Status& status() const { return status_; }
   const std::vector<std::string>& addresses() const { return addresses_; }
 

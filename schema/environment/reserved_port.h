@@ -7,8 +7,8 @@
 
 namespace actorflow {
 
-// While the object lives, the system gives its TCP port to nobody who asks for any port. Who names it,
-// as a task's server does, may listen there. Not thread-safe.
+// Reserves a TCP port for the life of the object: the system gives it to no program that asks for any
+// free port, but a program that names it, as a task's server does, may listen there. Not thread-safe.
 class ReservedPort {
  public:
   ReservedPort();  // throws resource_exhausted

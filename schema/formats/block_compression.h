@@ -19,11 +19,11 @@ std::size_t compress_block(Compression kind, std::span<const std::byte> from, st
 // Fills `to`, which has the size of what was compressed. False if the bytes are no such block. Takes no
 // memory for what they announce.
 bool decompress_block(Compression kind, std::span<const std::byte> from, std::span<std::byte> to);
-// At most so many bytes come of one; 0 of a kind without blocks.
+// The most bytes into which one compressed byte can expand; 0 for a kind without blocks.
 std::uint64_t most_growth(Compression kind);
 
-// Compresses blocks as long as it pays: where one does not shrink by a fifth, the next 15 stay as they
-// are. Tiny blocks always do, and say nothing of others.
+// Compresses blocks as long as it pays: when a block does not shrink by a fifth, the next 15 stay as
+// they are. Tiny blocks always stay as they are, and do not count for that.
 class BlocksWhereItPays {
  public:
   // The block compressed, until the next call; or the block itself, which is larger.

@@ -9,12 +9,12 @@
 
 namespace actorflow {
 
-// Throws Error of whoever has the file. Not thread-safe.
+// Throws the Error of the storage that has the file. Not thread-safe.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
   virtual void write(std::span<const std::byte> bytes) = 0;
-  // After the last byte. What was written without it is no whole file.
+  // Call after the last byte: without this the file is not complete.
   virtual void finish() = 0;
 };
 

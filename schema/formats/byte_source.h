@@ -30,8 +30,8 @@ using SourceRef = std::unique_ptr<ByteSource>;
 // What a compressed file contains, of all its members or frames; the same bytes if it is not compressed.
 // Throws data_loss, naming file and offset, if the compressed data are damaged or end early.
 SourceRef decompressed(SourceRef source, Compression compression);
-// The same by the file's beginning. Only for formats that cannot begin as compressed files do: arbitrary
-// bytes, such as fixed records, may.
+// The same, with the compression recognised by the file's beginning. Only for formats that cannot begin
+// like a compressed file: arbitrary bytes, such as fixed records, can.
 SourceRef decompressed(SourceRef source);
 
 }  // namespace actorflow

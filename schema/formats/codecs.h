@@ -1,4 +1,4 @@
-// Compressed streams, in pieces of any size: one interface to three libraries. For this room only.
+// Compressed streams, in pieces of any size: one interface to three libraries. For this folder only.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,21 @@ class Decoder {
     const char* error = nullptr;
   };
   virtual ~Decoder() = default;
-  // Does what it can with that much input and room.
+  // Decodes as much as the input and the room in `to` allow.
   virtual Step decode(std::span<const std::byte> from, std::span<std::byte> to) = 0;
-  // At most so many bytes come of one.
+  // The most bytes into which one compressed byte can expand.
   virtual std::uint64_t most_bytes_of_one() const = 0;
 };
 
 class Encoder {
  public:
   virtual ~Encoder() = default;
-  // Appends what has become of `from` so far; everything, and the end of the stream, with `last`.
+  // Compresses `from` and appends the output that is ready; with `last` all output, and the end of the
+  // stream.
   virtual void encode(std::span<const std::byte> from, bool last, std::vector<std::byte>& to) = 0;
 };
 
-// Throw resource_exhausted without memory.
+// The codecs. Throw resource_exhausted if there is no memory.
 std::unique_ptr<Decoder> make_gzip_decoder();
 std::unique_ptr<Decoder> make_zstd_decoder();
 std::unique_ptr<Decoder> make_lz4_decoder();

@@ -1,4 +1,4 @@
-// Writes the files that this room reads: text, CSV, fixed records, TFRecords.
+// Writes the files that this folder reads: text, CSV, fixed records, TFRecords.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@
 
 namespace actorflow {
 
-// Gives its sink pieces of about 1 MiB. Throws the sink's errors. Not thread-safe.
+// Hands its output to the sink in pieces of about 1 MiB. All functions throw the sink's errors. Not
+// thread-safe.
 class DataWriter {
  public:
   explicit DataWriter(SinkRef sink) : sink_(std::move(sink)) {}
 
-  // Fixed records, or whatever else has its own form.
+  // Appends the bytes as they are: fixed records, or any other format.
   void write(std::span<const std::byte> bytes);
-  // With an end of line; a line break within the line makes two of it.
+  // Appends the line and an end of line. A line break within the line is not escaped: readers then see
+  // two lines.
   void write_line(std::string_view line);
   template <Record T>
   void write_csv(const T& row, char delimiter = ',') {
@@ -29,10 +31,10 @@ class DataWriter {
     write_line(line_);
   }
   void write_tfrecord(std::span<const std::byte> record);
-  // The last call.
+  // Hands over what is left. Call it last.
   void finish();
 
-  // So far, before compression.
+  // The bytes so far, before compression.
   std::uint64_t bytes_written() const { return flushed_ + waiting_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-// What readers of headers share. For this room only.
+// Helpers of the readers of headers. For this folder only.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ inline Error damaged_file(const ByteSource& source, const std::string& what) {
   return Error(Code::data_loss, source.name() + ": " + what + "; replace the file");
 }
 
-// The next bytes of a header of the kind `what`; counts them.
+// Reads the next bytes of a header, and counts them. `what` names the kind of file in errors.
 void read_header_part(ByteSource& source, std::span<std::byte> part, const char* what,
                       ArrayHeader& header);
 

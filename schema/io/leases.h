@@ -15,7 +15,7 @@
 
 namespace actorflow {
 
-// In a number that goes back: the payload lives on, and counts no longer.
+// A flag in a returned number: the payload lives on, but no longer counts.
 inline constexpr std::uint64_t lives_on = std::uint64_t{1} << 63;
 
 // The payloads of one sender. Buffers may be destroyed on any thread, also after the network; the rest

@@ -15,12 +15,12 @@
 
 namespace actorflow {
 
-// A file that is read at any place.
+// The bytes of a file, which are read at any place.
 struct ParquetBytes {
   std::string name;  // for errors
   std::uint64_t size = 0;
   std::function<void(std::uint64_t offset, std::span<std::byte> into)> read;
-  // For the pages of all columns that are read at once, with their dictionaries.
+  // The most memory for the pages, with their dictionaries, of all columns that are read at once.
   std::uint64_t most_memory = std::uint64_t{512} << 20;
 };
 
@@ -49,15 +49,17 @@ class ParquetRows {
   virtual ~ParquetRows() = default;
   // Goes on to the next rows; returns their number, 0 at the end.
   virtual std::size_t next(std::size_t most) = 0;
-  // Theirs, of the columns as they were wanted; valid until the next call of any other function.
+  // The values of these rows, for the columns in the order in which they were wanted; valid until the
+  // next call of any other function.
   virtual std::span<const ParquetValues> values() const = 0;
-  // Passes over so many rows behind these, or those that are left.
+  // Passes over the next `rows` rows, or over all that are left.
   virtual void skip(std::uint64_t rows) = 0;
   virtual std::uint64_t file_bytes() const = 0;  // that the wanted columns of the group have
 };
 
-// Throws what reads its bytes; naming the file: data_loss for one that is no Parquet file or is damaged,
-// unimplemented for an encrypted one, resource_exhausted for pages that are too large. Not thread-safe.
+// A Parquet file. Throws what reading its bytes throws, and, naming the file: data_loss for one that is
+// no Parquet file or is damaged, unimplemented for an encrypted one, resource_exhausted for pages that
+// are too large. Not thread-safe.
 class ParquetFile {
  public:
   virtual ~ParquetFile() = default;
@@ -73,9 +75,9 @@ class ParquetFile {
 // Reads the end of the file, where its schema is. Throws unimplemented, saying how to get it, where
 // there is no module.
 std::unique_ptr<ParquetFile> open_parquet(ParquetBytes bytes);
-// False there.
+// False where the module is missing.
 bool reads_parquet();
-// Throws there, as open_parquet().
+// Throws as open_parquet() where the module is missing.
 void expect_parquet();
 
 }  // namespace actorflow

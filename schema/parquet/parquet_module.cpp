@@ -14,15 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which differs from version to version; its function does wherever the types that it shares with this
-// library do.
+// The file's name differs from version to version; the name of its function, wherever the types that
+// both sides share differ.
 constexpr const char* module_name = ACTORFLOW_PARQUET_MODULE;
 #define ACTORFLOW_TEXT_OF(name) #name
 #define ACTORFLOW_TEXT(name) ACTORFLOW_TEXT_OF(name)
 constexpr const char* function_name = ACTORFLOW_TEXT(ACTORFLOW_OPEN_PARQUET);
 
-// Its names are its own: Arrow may come with an OpenSSL or a Protocol Buffers of another version, and
-// would call ours. Sanitizers, whose functions have to be called, refuse such a module.
+// The module sees its own symbols first: Arrow may bring an OpenSSL or Protocol Buffers of another
+// version, and would otherwise call ours. Sanitizers, whose functions must be called instead, refuse
+// such a module.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define ACTORFLOW_IS_SANITIZED

@@ -1,4 +1,4 @@
-// Between the libraries and the module that is built with Arrow. For this room only.
+// Between the libraries and the module that is built with Arrow. For this folder only.
 #pragma once
 
 #include "schema/parquet/parquet_file.h"
@@ -6,14 +6,14 @@
 
 namespace actorflow {
 
-// The caller owns what they give.
+// The functions of the module. The caller owns what they return.
 struct ParquetModule {
   ParquetFile* (*open)(const ParquetBytes& bytes);
   ParquetWriter* (*create)(const NewParquet& output);
 };
 
-// What the module exports. CMake makes its name, of what both sides include, so that a module is not
-// found to be one if it was built of other types.
+// The function that the module exports. CMake derives its name from the headers that both sides include,
+// so that a module that was built from other types is not accepted.
 using GetParquetModule = ParquetModule (*)();
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// Records of the rows of Parquet files.
+// Rows of Parquet files as records.
 //
 // A number, a text or an optional of them is a column; pairs, tuples, arrays and structs are the columns
 // of what they hold. An optional takes nulls, as none. A char takes a text of one byte.

@@ -26,7 +26,7 @@ class ParquetColumnBuffer {
     bytes_ += text;
     ends_.push_back(bytes_.size());
   }
-  // Of an optional field: whether the row has a value; a value follows in any case.
+  // For an optional field: says whether the row has a value. Append a value afterwards in any case.
   void append_present(bool is_present) { present_.push_back(is_present); }
 
   std::size_t bytes() const {

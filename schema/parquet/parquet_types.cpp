@@ -13,7 +13,7 @@ constexpr std::size_t most_listed = 12;
 
 bool is_bool(const ParquetField& field) { return field.bits == 1; }
 
-// Of how many decimal digits all numbers are among those of so many bits.
+// How many decimal digits always fit into so many bits.
 int whole_digits(int bits) { return bits * 30103 / 100000; }
 
 bool integer_takes(const ParquetField& field, const ParquetColumn& column) {

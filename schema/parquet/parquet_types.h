@@ -25,12 +25,12 @@ struct ParquetColumn {
   std::string name;  // "a.b": the field b of the struct a
   std::string type;  // as the file has it: "int32", "decimal(15, 2)", "timestamp in microseconds"
   Kind kind = Kind::other;
-  int bits = 0;  // of an integer or a time; of a real what it is exact in: 24 or 53
+  int bits = 0;  // of an integer or a time; of a real those of its mantissa: 24 or 53
   bool is_signed = true;
-  int precision = 0, scale = 0;  // of a decimal: its digits, and how many of them follow the point
+  int precision = 0, scale = 0;  // of a decimal: its digits, and how many of them are behind the point
 };
 
-// As what the values of a column are handed over.
+// The form in which the values of a column are handed over.
 enum class ParquetForm : std::uint8_t {
   integer,  // also bools, as 0 and 1, and uint64, by its bits
   real,
@@ -41,14 +41,15 @@ enum class ParquetForm : std::uint8_t {
 struct ParquetField {
   std::string layout;  // record_layout()
   ParquetForm form = ParquetForm::integer;
-  int bits = 0;  // as those of a column; 1: a bool
+  int bits = 0;  // as ParquetColumn::bits; 1: a bool
   bool is_signed = true;
   bool is_optional = false;
 };
 
-// True if the field holds whatever the column may: an integer those of as many bits or fewer, a number
-// of floating point those integers and decimals that it has the digits for, 64 bits the number of a
-// time's unit, 32 the days of a date, and a text texts, dates and decimals.
+// True if the field holds every value that the column may have. An integer takes integers of as many
+// bits or fewer; a floating-point number also integers and decimals whose digits it has; an integer of
+// 64 bits takes a time, in its unit, and one of 32 bits a date, in days; a text takes texts, dates and
+// decimals.
 bool takes_column(const ParquetField& field, const ParquetColumn& column);
 
 // The numbers of the columns of a file that have these names, for the fields in their order. Throws

@@ -31,9 +31,9 @@ struct NewParquet {
 class ParquetWriter {
  public:
   virtual ~ParquetWriter() = default;
-  // A row group: the values of some rows, for each field in its form.
+  // Writes a row group: the values of `rows` rows, for each field in its form.
   virtual void write(std::span<const ParquetValues> values, std::size_t rows) = 0;
-  // The schema and where the row groups are. Without it the file is none.
+  // Writes the schema and where the row groups are. Without this the file is not a Parquet file.
   virtual void finish() = 0;
 };
 

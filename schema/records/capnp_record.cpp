@@ -18,15 +18,16 @@ Words as_words(const MessageWords& words) {
   return {reinterpret_cast<const capnp::word*>(words.data()), words.size()};
 }
 
-// A message is gone through twice at most; a list of nothing counts as a word for each of its elements.
+// A message is traversed twice at most. A list whose elements take no bytes counts a word for each
+// element.
 capnp::ReaderOptions options_for(std::size_t words) {
   capnp::ReaderOptions options;
   options.traversalLimitInWords = std::max<std::uint64_t>(options.traversalLimitInWords, 2 * words);
   return options;
 }
 
-// Goes through all of it, so that each pointer is found to stay within the message. Throws kj::Exception
-// for one that does not.
+// Whether the words are canonical. Traverses all of them, and so checks that each pointer stays within
+// the message: throws kj::Exception for one that does not.
 bool is_canonical(const MessageWords& words) {
   capnp::FlatArrayMessageReader reader(as_words(words), options_for(words.size()));
   return reader.isCanonical();

@@ -5,8 +5,9 @@
 //   const CapnpRecord<Order> order(message.getRoot<Order>());
 //   order.reader().getItem();
 //
-// The one header of records that includes Cap'n Proto, and that no other includes: who has such records
-// includes what capnp has made of their schema, which does so, too.
+// This is the only header of records that includes Cap'n Proto, and no other header includes it. A
+// program with such records includes the code that capnp has generated from their schema, which includes
+// Cap'n Proto, too.
 #pragma once
 
 #include <capnp/any.h>
@@ -27,21 +28,21 @@
 namespace actorflow {
 namespace detail {
 
-// A message as one segment, in canonical form, behind the table of its segments: such words are all that
-// is read without further checks.
+// A message as one segment in canonical form, after a table of its segments. Only such words are read
+// without further checks.
 using MessageWords = std::vector<std::uint64_t>;
 
 // Throws invalid_argument for a message with capabilities, or one that is nested deeper than 64 times.
 MessageWords words_of(capnp::AnyStruct::Reader message);
-// Of a message that comes from outside. Throws data_loss if it is none.
+// The words of a message that comes from outside. Throws data_loss if the bytes are no message.
 MessageWords words_of_bytes(std::span<const std::byte> bytes);
 MessageWords decode_words(RecordReader& from);
 std::string message_layout(std::uint64_t type);
 
 }  // namespace detail
 
-// A message of its own. Equal messages have equal bytes. Copies copy the bytes. Not to be used after it
-// was moved from, except to be assigned to.
+// A record that owns its message. Equal messages have equal bytes. Copies copy the bytes. After it was
+// moved from it may only be assigned to or destroyed.
 template <class T>
 class CapnpRecord {
  public:
@@ -65,7 +66,7 @@ class CapnpRecord {
   Reader reader() const {
     return capnp::readMessageUnchecked<T>(reinterpret_cast<const capnp::word*>(words_.data() + 1));
   }
-  // What of_bytes() takes.
+  // The message as of_bytes() takes it.
   std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
 
   bool operator==(const CapnpRecord&) const = default;

@@ -1,5 +1,6 @@
-// The fields of pairs, tuples and plain aggregates, in their order: what the other headers of this room
-// are made of. Aggregates are taken apart by structured bindings, so their fields have no names here.
+// The fields of pairs, tuples and plain aggregates, in their order: what the other headers of this
+// folder are built on. Aggregates are taken apart by structured bindings, so their fields have no names
+// here.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ constexpr std::size_t most_fields = 12;
 template <class...>
 struct Types {};
 
-// Converts to whatever a field is, but for T itself: a copy of the record is no field of it.
+// Converts to the type of any field, except T itself: a record can be copied, but is no field of itself.
 template <class T, std::size_t = 0>
 struct AnyField {
   template <class U>
@@ -33,7 +34,8 @@ consteval bool takes_fields(std::index_sequence<I...>) {
   return requires { T{AnyField<T, I>{}...}; };
 }
 
-// Of an aggregate; most_fields + 1 if there are more. Each element of a C array counts.
+// The number of fields of an aggregate; most_fields + 1 if there are more. Each element of a C array
+// counts.
 template <class T, std::size_t count = 0>
 consteval std::size_t num_fields() {
   if constexpr (count <= most_fields && takes_fields<T>(std::make_index_sequence<count + 1>()))

@@ -1,4 +1,5 @@
-// What records hold besides themselves: the bytes of texts, the elements of vectors and tensors.
+// The memory that records hold outside of themselves: the bytes of texts, the elements of vectors and
+// tensors.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 namespace actorflow {
 namespace detail {
 
-// Beside the bytes that are asked for, of the usual allocators.
+// What usual allocators take in addition to the bytes that are asked for.
 constexpr std::size_t allocation_bytes = 16;
-// As many elements of a vector are looked at, from all over it.
+// The number of elements of a long vector that are looked at, evenly spread over it.
 constexpr std::size_t sampled_elements = 16;
 
 template <class T>
@@ -61,8 +62,8 @@ std::size_t heap_bytes_of_elements(const Elements& elements) {
 
 }  // namespace detail
 
-// In constant time: of long vectors of records that hold something themselves an estimate, from some of
-// them.
+// The bytes that a record holds outside of itself, in constant time: for a long vector of records that
+// hold something themselves an estimate, from some of them.
 template <Record T>
 std::size_t heap_bytes(const T& record) {
   using detail::RecordKind;

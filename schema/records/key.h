@@ -79,8 +79,8 @@ std::span<const std::byte> key_bytes(const K& key, std::vector<std::byte>& scrat
   }
 }
 
-// The key of these bytes; std::string_views in it point into them. Throws data_loss if key_bytes() makes
-// no such bytes.
+// The inverse: the key of these bytes. A std::string_view in it points into the bytes. Throws data_loss
+// if key_bytes() cannot have made them.
 template <Record K>
 K key_from_bytes(std::span<const std::byte> bytes) {
   static_assert(require_key<K>());

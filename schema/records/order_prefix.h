@@ -9,8 +9,8 @@
 namespace actorflow {
 namespace detail {
 
-// Takes the first 64 bits of what is put into it. Those that are missing are 0, so that what ends early
-// is not behind what goes on.
+// Keeps the first 64 bits that are put into it. Missing bits are 0, so that a key that ends early never
+// comes after one that goes on.
 class PrefixBits {
  public:
   bool full() const { return room_ == 0; }
@@ -64,13 +64,13 @@ inline std::uint64_t big_endian_beginning(const void* bytes, std::size_t size) {
   return __builtin_bswap64(value);
 }
 
-// A struct with an order of its own: nobody knows what it looks at.
+// Whether a struct brings its own operator<, which may compare anything.
 template <class T>
 concept Ordered = std::is_aggregate_v<T> && std::is_class_v<T> && requires(const T& a) {
   a < a;
 };
 
-// Bits that stand for the whole of a T; unknown_bits if there may be more.
+// The number of bits that represent the whole of a T; unknown_bits if some values need more.
 constexpr std::size_t unknown_bits = 1000;
 
 template <class T>

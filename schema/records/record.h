@@ -25,7 +25,7 @@ struct RecordReader;
 
 namespace detail {
 
-// own: its encoding is that of OwnCodec.
+// The kinds of records. own: a type that brings its own encoding, as an OwnCodec.
 enum class RecordKind { none, number, text, array, optional, vector, fields, own };
 
 template <class T>
@@ -43,7 +43,7 @@ inline constexpr RecordKind template_kind<std::string_view> = RecordKind::text;
 template <>
 inline constexpr RecordKind template_kind<Tensor> = RecordKind::own;
 
-// How a record is encoded that says so itself.
+// The encoding of a record of kind `own`.
 template <class T>
 struct OwnCodec;
 // A tensor on a GPU is refused as invalid_argument.
@@ -75,7 +75,7 @@ consteval RecordKind record_kind() {
     return RecordKind::none;
 }
 
-// A number as what it is stored as: an enum as its integer.
+// The type as which a number is stored: for an enum its integer.
 template <class T, bool = std::is_enum_v<T>>
 struct NumberOf {
   using type = T;
@@ -167,7 +167,8 @@ consteval bool require_record() {
   return mistake == detail::RecordMistake::none;
 }
 
-// False of what is or holds a Tensor or a CapnpRecord, which have no order.
+// Whether a record can be a key: false for records that are or hold a Tensor or a CapnpRecord, which
+// have no order.
 template <Record T>
 consteval bool is_key();
 
@@ -194,7 +195,7 @@ consteval bool is_key() {
     return is_key<typename T::value_type>();
 }
 
-// As require_record(), of keys.
+// As require_record(), for the type of a key.
 template <class T>
 consteval bool require_key() {
   static_assert(require_record<T>());
@@ -204,9 +205,9 @@ consteval bool require_key() {
   return is_key<T>();
 }
 
-// True if the object's bytes are its encoding, so that arrays of it are copied at once: numbers, and
-// std::arrays and structs of them without padding. Not bool, of which other bytes than 0 and 1 are
-// refused; not pairs and tuples, which C++ does not let one copy as bytes.
+// True if the object's bytes are its encoding, so that arrays of it are copied at once: for numbers, and
+// for std::arrays and structs of them without padding. Not for bool, whose bytes must be checked to be 0
+// or 1, and not for pairs and tuples, which C++ does not allow to be copied as bytes.
 template <class T>
 constexpr bool is_flat_record = false;
 template <Record T>

@@ -28,7 +28,7 @@ namespace actorflow {
 
 static_assert(std::endian::native == std::endian::little, "flat records are copied as they are");
 
-// What is left of some bytes, for decode().
+// Bytes that decode() reads, and the place that it has reached.
 struct RecordReader {
   explicit RecordReader(std::span<const std::byte> bytes)
       : RecordReader(bytes.data(), bytes.data() + bytes.size()) {}
@@ -72,7 +72,7 @@ inline const std::byte* take(RecordReader& from, std::size_t bytes, const char* 
   return std::exchange(from.at, from.at + bytes);
 }
 
-// No encoding of T is smaller; all are of this size if `fixed`.
+// The size of the smallest encoding of T; of all encodings if `fixed`.
 struct EncodedSize {
   std::size_t least = 0;
   bool fixed = true;
@@ -184,8 +184,8 @@ T decode_bool(RecordReader& from) {
   return static_cast<T>(byte);
 }
 
-// Takes memory for as many elements as there may be, and for no more bytes than are left; then for what
-// is there.
+// Decodes a vector. Takes memory for elements that are there: whatever size is announced, it reserves no
+// more bytes than are left.
 template <class T>
 T decode_vector(RecordReader& from) {
   using Element = typename T::value_type;

@@ -31,7 +31,7 @@ Shape decode_shape(RecordReader& from) {
   return shape;
 }
 
-// Of the elements where each takes so many.
+// The bytes of all elements, `element` bytes each.
 std::size_t bytes_of(const RecordReader& from, const Shape& shape, std::size_t element) {
   std::size_t bytes = element;
   for (const std::int64_t dim : shape.dims())

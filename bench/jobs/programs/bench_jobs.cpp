@@ -15,7 +15,7 @@ void count_keys(Job& job) {
       .write_csv(job.param("output"));
 }
 
-// The largest of what is below those of the round before.
+// In each round the largest numbers below those of the round before.
 void top_numbers(Job& job) {
   const auto numbers = job.read_records<double>(job.param("input")).cache();
   const auto k = job.param<std::size_t>("k", 100);

@@ -20,7 +20,7 @@ arrow::Result<std::int64_t> ArrowBytes::ReadAt(std::int64_t position, std::int64
   }
 }
 
-// What a damaged file announces takes no more memory than the file has bytes.
+// Never takes more memory than the file has bytes, whatever sizes a damaged file announces.
 arrow::Result<std::shared_ptr<arrow::Buffer>> ArrowBytes::ReadAt(std::int64_t position,
                                                                  std::int64_t count) {
   const std::int64_t left = std::max<std::int64_t>(0, static_cast<std::int64_t>(bytes_.size) - position);

@@ -16,7 +16,7 @@
 
 namespace actorflow {
 
-// What its reading throws is an IOError for Arrow, and kept for who has called Arrow.
+// An exception of reading becomes an IOError for Arrow, and is kept for the caller of Arrow (rethrow()).
 class ArrowBytes final : public arrow::io::RandomAccessFile {
  public:
   explicit ArrowBytes(ParquetBytes bytes) : bytes_(std::move(bytes)) {}
@@ -34,7 +34,7 @@ class ArrowBytes final : public arrow::io::RandomAccessFile {
 
   const std::string& name() const { return bytes_.name; }
   std::uint64_t size() const { return bytes_.size; }
-  // Throws what reading threw, if it has.
+  // Throws what reading threw, if it threw.
   void rethrow() const;
 
  private:

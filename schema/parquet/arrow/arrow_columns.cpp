@@ -10,12 +10,12 @@
 namespace actorflow {
 namespace {
 
-// What of ParquetValues a type of values is.
+// The member of ParquetValues for a type of values.
 const std::int64_t*& pointer(ParquetValues& values, std::int64_t) { return values.integers; }
 const double*& pointer(ParquetValues& values, double) { return values.reals; }
 const std::string_view*& pointer(ParquetValues& values, std::string_view) { return values.texts; }
 
-// Convert: of a value of the file, and of room for the text that it may make, an Out.
+// Convert: makes an Out from a value of the file; gets room for a text that it may make.
 template <class Physical, class Out, class Convert>
 class TypedColumn final : public ArrowColumn {
  public:

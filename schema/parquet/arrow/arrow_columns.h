@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// What our types say of a column.
+// The description of a column in our types.
 ParquetColumn describe(const parquet::ColumnDescriptor& column);
 
 // A column of a row group, some rows at a time.
@@ -19,12 +19,12 @@ class ArrowColumn {
  public:
   virtual ~ArrowColumn() = default;
 
-  // How many rows are there behind those that were passed; decodes some more if there is none.
+  // The number of decoded rows that have not been passed; decodes some more if there are none.
   std::size_t available();
   void pass(std::size_t rows) { at_ += rows; }
   // Rows that are passed over need not be decoded. Returns how many there were.
   std::uint64_t skip(std::uint64_t rows);
-  // From the next row on.
+  // The decoded values from the next row on.
   virtual ParquetValues values() const = 0;
 
  protected:

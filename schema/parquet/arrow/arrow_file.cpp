@@ -24,7 +24,7 @@ constexpr std::int64_t buffer_bytes = std::int64_t{256} << 10;
 // The end of a file whose footer is encrypted.
 constexpr std::string_view encrypted_magic = "PARE";
 
-// Column chunks are read as they are decoded, not as a whole before.
+// Reads column chunks while they are decoded, not as a whole before.
 parquet::ReaderProperties properties(arrow::MemoryPool& pool) {
   parquet::ReaderProperties properties(&pool);
   properties.enable_buffered_stream();
@@ -59,7 +59,8 @@ class ArrowRows final : public ParquetRows {
   std::uint64_t file_bytes() const override { return file_bytes_; }
 
  private:
-  // Columns have pages of different sizes: as many rows as all of them have decoded.
+  // Pages of different columns have different numbers of rows: returns the rows that all columns have
+  // decoded.
   std::size_t next_rows(std::size_t most) {
     for (const auto& column : columns_) column->pass(shown_);
     auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(most, left_));
@@ -123,7 +124,7 @@ class ArrowFile final : public ParquetFile {
     read_groups(metadata);
     return true;
   }
-  // Of which Arrow says that it is damaged.
+  // Whether the footer is encrypted: Arrow calls such a file damaged.
   bool has_encrypted_footer() {
     std::string magic(std::min<std::size_t>(encrypted_magic.size(), bytes()), ' ');
     const auto size = static_cast<std::int64_t>(magic.size());

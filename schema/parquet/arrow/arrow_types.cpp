@@ -32,7 +32,7 @@ void set_plain(ParquetColumn& column, Kind kind, const std::string& type, int bi
   column.bits = bits;
 }
 
-// By how it is stored, where nothing else is said.
+// Describes a column by its physical type, where it has no logical one.
 void set_stored(ParquetColumn& column, parquet::Type::type type) {
   switch (type) {
     case parquet::Type::BOOLEAN:

@@ -20,7 +20,8 @@
 namespace actorflow {
 namespace {
 
-// Arrow's file that appends to ours. What that throws is an IOError for Arrow, and kept.
+// An output stream of Arrow's that appends to our file. An exception of ours becomes an IOError for
+// Arrow, and is kept for rethrow().
 class ArrowSink final : public arrow::io::OutputStream {
  public:
   explicit ArrowSink(std::function<void(std::span<const std::byte>)> write) : write_(std::move(write)) {}
@@ -41,7 +42,7 @@ class ArrowSink final : public arrow::io::OutputStream {
   }
   bool closed() const override { return is_closed_; }
 
-  // Throws what writing threw, if it has.
+  // Throws what writing threw, if it threw.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }

@@ -1,4 +1,4 @@
-// What Arrow throws, as our errors. For this room only.
+// Turns what Arrow throws into our errors. For this folder only.
 #pragma once
 
 #include <parquet/exception.h>
@@ -12,13 +12,13 @@
 
 namespace actorflow {
 
-// These name the file.
+// The error of a damaged file, naming the file.
 Error damaged(const std::string& file, const std::string& what);
 Error too_large(const std::string& file, const std::string& what);
 Error encrypted(const std::string& file);
 
-// Calls Arrow. What it throws is about this place of the file ("row group 2: ", or ""), unless reading
-// its bytes has failed or the memory was not there.
+// Calls Arrow and rethrows its errors as ours, with this place of the file in front ("row group 2: ", or
+// ""). An error of reading the bytes, or of memory, stays as it is.
 template <class F>
 auto guarded(const ArrowBytes& bytes, const std::string& place, F&& call) {
   try {

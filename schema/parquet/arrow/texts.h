@@ -1,4 +1,4 @@
-// Dates and decimals as texts. For this room only.
+// Dates and decimals as texts. For this folder only.
 #pragma once
 
 #include <array>
