@@ -295,12 +295,14 @@ void ClusterFit::end_epoch() {
 }
 
 // The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
-// a synchronous epoch waits for all, an asynchronous one for any. After the loss of a task there may be
-// more or fewer of them.
+// a synchronous epoch waits for all. An asynchronous one waits for any, unless the next one is over,
+// too: replicas that are ahead may have counted for other epochs alone. After the loss of a task there
+// may be more or fewer sums.
 Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   constexpr int tries = 100;
-  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : 1;
+  const double any = is_over(epoch + 1, global_step_) ? 0 : 1;
+  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
     server_.runtime()->sleep(10ms);
