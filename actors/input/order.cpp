@@ -124,23 +124,43 @@ class TakeStage final : public Stage {
   std::int64_t left_ = 0;
 };
 
-class SkipStage final : public Stage {
+// Gives what its input gives; only where a pass begins is another place.
+class ForwardingStage : public Stage {
  public:
-  SkipStage(StageRef input, std::int64_t count) : input_(std::move(input)), count_(count) {}
+  explicit ForwardingStage(StageRef input) : input_(std::move(input)) {}
 
-  void restart(std::int64_t pass) override {
-    input_->restart(pass);
-    input_->skip(count_);
-  }
   bool next(Tuple& element) override { return input_->next(element); }
   std::int64_t skip(std::int64_t count) override { return input_->skip(count); }
   std::int64_t append(std::int64_t count, RowStacker& rows) override {
     return input_->append(count, rows);
   }
 
- private:
+ protected:
   StageRef input_;
+};
+
+class SkipStage final : public ForwardingStage {
+ public:
+  SkipStage(StageRef input, std::int64_t count) : ForwardingStage(std::move(input)), count_(count) {}
+
+  void restart(std::int64_t pass) override {
+    input_->restart(pass);
+    input_->skip(count_);
+  }
+
+ private:
   std::int64_t count_;
+};
+
+class LaterPassesStage final : public ForwardingStage {
+ public:
+  LaterPassesStage(StageRef input, std::int64_t first)
+      : ForwardingStage(std::move(input)), first_(first) {}
+
+  void restart(std::int64_t pass) override { input_->restart(first_ + pass); }
+
+ private:
+  std::int64_t first_;
 };
 
 }  // namespace
@@ -156,6 +176,9 @@ StageRef take_stage(StageRef input, std::int64_t count) {
 }
 StageRef skip_stage(StageRef input, std::int64_t count) {
   return std::make_unique<SkipStage>(std::move(input), count);
+}
+StageRef later_passes_stage(StageRef input, std::int64_t first) {
+  return std::make_unique<LaterPassesStage>(std::move(input), first);
 }
 
 }  // namespace actorflow

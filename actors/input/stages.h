@@ -25,6 +25,8 @@ StageRef shard_stage(StageRef input, std::int64_t count, std::int64_t index);
 StageRef repeat_stage(StageRef input, std::int64_t passes);
 StageRef take_stage(StageRef input, std::int64_t count);
 StageRef skip_stage(StageRef input, std::int64_t count);
+// The passes of its input from number `first` on, without reading those before.
+StageRef later_passes_stage(StageRef input, std::int64_t first);
 
 // Stages that change elements.
 StageRef batch_stage(StageRef input, std::int64_t size, const BatchOptions& options);

@@ -30,13 +30,17 @@ JobEngineOptions options_of_test() {
   return options;
 }
 
-// Reads what its tasks have forgotten, though their programs say that they have it.
-void read_what_is_forgotten(SimTask& task) {
-  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+void begin_or_join(JobEngine& engine) {
   if (engine.coordinates())
     engine.begin({});
   else
     engine.join();
+}
+
+// Reads what its tasks have forgotten, though their programs say that they have it.
+void read_what_is_forgotten(SimTask& task) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+  begin_or_join(engine);
   engine.run(stage_of("read_text", true), 1);
   StageSpec sum = stage_of("reduce_by_key", false);
   sum.inputs = [](std::size_t part) { return std::vector{SliceSet{1, true, part}}; };
@@ -59,10 +63,7 @@ StageSpec sum_of(std::vector<SliceSet> inputs, const std::vector<int>& owners) {
 
 void read_what_two_have_made(SimTask& task, const std::vector<int>& owners) {
   JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
-  if (engine.coordinates())
-    engine.begin({});
-  else
-    engine.join();
+  begin_or_join(engine);
   StageSpec read = stage_of("read_text", true);
   read.parts = 3;
   read.owners = {0, 1, 2};
@@ -81,10 +82,7 @@ void read_at_one_of_them(SimTask& task) { read_what_two_have_made(task, {1}); }
 // stage.
 void keep_at_each_after(SimTask& task, std::chrono::seconds computing) {
   JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
-  if (engine.coordinates())
-    engine.begin({});
-  else
-    engine.join();
+  begin_or_join(engine);
   StageSpec keep = stage_of("share", true);
   keep.parts = 3;
   keep.owners = {0, 1, 2};
@@ -101,10 +99,7 @@ std::atomic<int> read_by_the_first{0};
 
 void read_where_it_is_made(SimTask& task) {
   JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
-  if (engine.coordinates())
-    engine.begin({});
-  else
-    engine.join();
+  begin_or_join(engine);
   StageSpec read = stage_of("read_text", true);
   read.owners = {0, 1};
   const auto kept = engine.run(std::move(read), 1).kept;

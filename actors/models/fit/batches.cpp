@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "actors/input/rows.h"
-#include "actors/input/stage.h"
+#include "actors/input/stages.h"
 #include "actors/runtime/runtime.h"
 #include "actors/task/server.h"
 #include "dataflow/values/check.h"
@@ -17,26 +17,9 @@
 namespace actorflow {
 namespace {
 
-// The passes of its input from number `first` on, without reading those before.
-class LaterPassesStage final : public Stage {
- public:
-  LaterPassesStage(StageRef input, std::int64_t first) : input_(std::move(input)), first_(first) {}
-
-  void restart(std::int64_t pass) override { input_->restart(first_ + pass); }
-  bool next(Tuple& element) override { return input_->next(element); }
-  std::int64_t skip(std::int64_t count) override { return input_->skip(count); }
-  std::int64_t append(std::int64_t count, RowStacker& rows) override {
-    return input_->append(count, rows);
-  }
-
- private:
-  StageRef input_;
-  std::int64_t first_;
-};
-
 Dataset later_passes(const Dataset& elements, std::int64_t first) {
   return elements.then([first](StageRef input, const InputContext&) -> StageRef {
-    return std::make_unique<LaterPassesStage>(std::move(input), first);
+    return later_passes_stage(std::move(input), first);
   });
 }
 
