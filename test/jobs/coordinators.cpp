@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "actors/core/await_end.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "test/jobs/support/coordinator_inbox.h"
 
@@ -17,26 +16,12 @@ namespace {
 struct Coordinator {
   explicit Coordinator(StageSpec first = last_stage()) {
     mail->agent = runtime->system().spawn(test::agent_actor, &inbox);
-    mail->coordinator =
-        runtime->system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
-                                                                        .history = {},
-                                                                        .terms = {},
-                                                                        .build = {},
-                                                                        .stopped = stopped,
-                                                                        .clock = steady_clock(),
-                                                                        .reporter = &reports});
+    mail->coordinator = test::spawn_coordinator(*runtime, mail, stopped, reports);
     begin(1, std::move(first));
   }
-  ~Coordinator() {
-    const std::vector actors{mail->agent, mail->coordinator};
-    await_end(*runtime, actors, [&] {
-      for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
-    });
-    mail->agent = mail->coordinator = nullptr;
-  }
+  ~Coordinator() { test::end_actors(*runtime, *mail, {mail->agent, mail->coordinator}); }
   void begin(StageNumber number, StageSpec spec) const {
-    caf::anon_send(mail->coordinator,
-                   CoordinateStage{number, 1, std::make_shared<const StageSpec>(std::move(spec))});
+    test::begin_stage(*mail, number, std::move(spec));
   }
   // From the task in its first life, or in a later one.
   template <class M>

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "actors/core/ask.h"
-#include "actors/core/await_end.h"
 #include "actors/named/switchboard.h"
 #include "actors/task/server.h"
 #include "test/jobs/support/coordinator_inbox.h"
@@ -34,26 +33,13 @@ struct Coordinator {
     mail->agent = runtime.system().spawn(test::agent_actor, inboxes.data());
     actors.push_back(mail->agent);
     for (int task = 1; task < 3; ++task) add_agent(task);
-    mail->coordinator =
-        runtime.system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
-                                                                       .history = {},
-                                                                       .terms = {},
-                                                                       .build = {},
-                                                                       .stopped = stopped,
-                                                                       .clock = steady_clock(),
-                                                                       .reporter = &reports});
+    mail->coordinator = test::spawn_coordinator(runtime, mail, stopped, reports);
     actors.push_back(mail->coordinator);
     begin(1, std::move(first));
   }
-  ~Coordinator() {
-    await_end(runtime, actors, [&] {
-      for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
-    });
-    mail->agent = mail->coordinator = nullptr;
-  }
+  ~Coordinator() { test::end_actors(runtime, *mail, actors); }
   void begin(StageNumber number, StageSpec spec) const {
-    caf::anon_send(mail->coordinator,
-                   CoordinateStage{number, 1, std::make_shared<const StageSpec>(std::move(spec))});
+    test::begin_stage(*mail, number, std::move(spec));
   }
   template <class M>
   void say(std::size_t task, M message, std::uint64_t life = 1) const {

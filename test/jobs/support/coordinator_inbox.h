@@ -1,12 +1,17 @@
 // What a coordinator says to an agent, and reports, is there to be seen.
 #pragma once
 
+#include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "actors/core/await_end.h"
 #include "actors/jobs/engine/job_coordinator.h"
+#include "actors/runtime/clock.h"
+#include "actors/runtime/runtime.h"
 #include "test/schema/support/tasks.h"
 
 namespace actorflow::test {
@@ -42,6 +47,30 @@ class Reports final : public JobReporter {
   }
   Mailbox<StageReport> last;
 };
+
+inline caf::actor spawn_coordinator(Runtime& runtime, const std::shared_ptr<JobMail>& mail,
+                                    std::shared_ptr<const std::atomic<bool>> stopped, Reports& reports) {
+  return runtime.system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
+                                                                        .history = {},
+                                                                        .terms = {},
+                                                                        .build = {},
+                                                                        .stopped = std::move(stopped),
+                                                                        .clock = steady_clock(),
+                                                                        .reporter = &reports});
+}
+
+inline void begin_stage(const JobMail& mail, StageNumber number, StageSpec spec) {
+  caf::anon_send(mail.coordinator,
+                 CoordinateStage{number, 1, std::make_shared<const StageSpec>(std::move(spec))});
+}
+
+// Ends the actors of a coordinator and of its agents.
+inline void end_actors(Runtime& runtime, JobMail& mail, const std::vector<caf::actor>& actors) {
+  await_end(runtime, actors, [&] {
+    for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
+  });
+  mail.agent = mail.coordinator = nullptr;
+}
 
 // A stage of two parts, the last of its job: what they make stays if their task is lost.
 inline StageSpec last_stage() {
