@@ -42,9 +42,10 @@ struct TaskContext {
 
   Sender as_sender() const { return {own, self.incarnation}; }
   const TaskName& name_of(TaskId task) const { return tasks[static_cast<std::size_t>(task)]; }
+  bool all_in_this_process() const { return hosts.empty(); }
   // Whether a task is on this machine, as far as its address in the cluster tells.
   bool on_this_machine(TaskId task) const {
-    return hosts.empty() ||
+    return all_in_this_process() ||
            hosts[static_cast<std::size_t>(task)] == hosts[static_cast<std::size_t>(own)];
   }
   // Throws invalid_argument if the cluster has no such task.

@@ -89,6 +89,7 @@ class TasksAhead {
 }  // namespace
 
 std::set<TaskName> tasks_that_begin_ahead(const GraphDef& placed, const TaskContext& task) {
+  if (task.all_in_this_process()) return {};
   if (!std::ranges::all_of(placed.nodes, goes_on_with_the_next_step)) return {};
   return TasksAhead(placed).without(task.name_of(task.own));
 }

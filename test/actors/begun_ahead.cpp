@@ -2,12 +2,15 @@
 // what it would read if nothing had been begun.
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "actors/actorflow.h"
 #include "actors/probes/point.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/status_of.h"
@@ -48,12 +51,36 @@ struct Program {
   }
 };
 
+// Tasks that reach each other through their ports, as those of several processes do.
+class Tasks {
+ public:
+  explicit Tasks(int workers) {
+    const std::vector<std::string> ps{test::free_address(), test::free_address()};
+    std::vector<std::string> of_workers;
+    for (int i = 0; i < workers; ++i) of_workers.push_back(test::free_address());
+    const ClusterSpec cluster{{"ps", ps}, {"worker", of_workers}};
+    const auto runtime = std::make_shared<ThreadedRuntime>();
+    for (const TaskName& task : cluster.all_tasks()) {
+      ServerOptions options;
+      options.cluster = cluster;
+      options.job = task.job;
+      options.task = task.index;
+      options.runtime = runtime;
+      servers_.emplace(task, std::make_unique<Server>(std::move(options)));
+    }
+  }
+  Server& server(const std::string& job, int task) { return *servers_.at({job, task}); }
+
+ private:
+  std::map<TaskName, std::unique_ptr<Server>> servers_;
+};
+
 struct Cluster {
-  LocalCluster tasks;
+  Tasks tasks;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::unique_ptr<Session>> sessions;
 
-  explicit Cluster(int workers, Replication replication = {}) : tasks({{"ps", 2}, {"worker", workers}}) {
+  explicit Cluster(int workers, Replication replication = {}) : tasks(workers) {
     replication.replicas = workers;
     for (int i = 0; i < workers; ++i) {
       programs.push_back(std::make_unique<Program>(i, replication));
@@ -181,6 +208,18 @@ BOOST_AUTO_TEST_CASE(nothing_is_begun_with_a_bound_of_staleness) {
 BOOST_AUTO_TEST_CASE(nothing_is_begun_where_a_replica_contributes_twice) {
   Cluster c(1, {.strategy = Synchronous{.replicas_to_aggregate = 2, .initial_tokens = 2}});
   for (int i = 0; i < 6; ++i) c.train(0, 3.0F);
+  BOOST_TEST(begun() == 0u);
+}
+
+// There it costs more than it saves.
+BOOST_AUTO_TEST_CASE(nothing_is_begun_within_a_process) {
+  LocalCluster tasks({{"ps", 2}, {"worker", 1}});
+  Program program(0, {});
+  Session session(tasks.server("worker", 0).target(), program.g);
+  session.initialize_variables();
+  Point::take_all();
+  for (int i = 0; i < 6; ++i)
+    session.run(program.train.step, {{program.x, Tensor::of<float>({1}, {3.0F})}});
   BOOST_TEST(begun() == 0u);
 }
 

@@ -24,7 +24,7 @@ int RankMail::rank_of(TaskId member) const {
 
 // Within a process, tasks have no such memory.
 bool RankMail::shares_memory() const {
-  return !task_->hosts.empty() &&
+  return !task_->all_in_this_process() &&
          std::ranges::all_of(members_, [this](TaskId member) { return task_->on_this_machine(member); });
 }
 
