@@ -28,8 +28,8 @@ Output scalar_like(Output like, T value) {
   return scalar_like(like, static_cast<Wide>(value));
 }
 
-// binary.cu: float32, float64, int32, int64. Integers wrap around; their quotient is rounded towards 0,
-// and a division by 0 fails on a CPU and gives 0 on a GPU.
+// binary.cu: floating types, int32, int64; of 16 bits computed in float32 and rounded. Integers wrap
+// around; their quotient is rounded towards 0, and a division by 0 fails on a CPU and gives 0 on a GPU.
 Output add(Output a, Output b);
 Output subtract(Output a, Output b);
 Output multiply(Output a, Output b);
@@ -38,7 +38,7 @@ Output divide(Output a, Output b);
 // `a`.
 Output maximum(Output a, Output b);
 Output minimum(Output a, Output b);
-Output pow(Output base, Output exponent);  // floating only
+Output pow(Output base, Output exponent);  // float32, float64
 
 inline Output operator+(Output a, Output b) { return add(a, b); }
 inline Output operator-(Output a, Output b) { return subtract(a, b); }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow {
 
 // Whether the name is a letter followed by letters, digits, '_' and '-'.

@@ -89,6 +89,10 @@ std::size_t CollectiveCall::element_bytes() const {
   return compression == ReduceCompression::bfloat16 ? sizeof(std::uint16_t) : size_of(dtype);
 }
 
+bool CollectiveCall::rounds_sums() const {
+  return compression != ReduceCompression::none || (reduces(kind) && is_short_floating(dtype));
+}
+
 std::string CollectiveCall::to_string() const {
   std::string all(actorflow::to_string(kind));
   if (kind == CollectiveKind::barrier) return all;
@@ -115,8 +119,9 @@ void check_call(const CollectiveCall& call, int ranks) {
   const bool calculates =
       is_floating(call.dtype) || call.dtype == DType::int32 || call.dtype == DType::int64;
   if (!calculates)
-    throw invalid_argument("expected int32, int64, float32 or float64 to reduce, got " +
-                           std::string(to_string(call.dtype)));
+    throw invalid_argument(
+        "expected int32, int64, float16, bfloat16, float32 or float64 to reduce, got " +
+        std::string(to_string(call.dtype)));
   if ((call.reduction == ReduceOp::average || scales) && !is_floating(call.dtype))
     throw invalid_argument("an average or a scaled sum is of floating-point numbers, got " +
                            std::string(to_string(call.dtype)) + "; take the sum");

@@ -44,6 +44,20 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<Output>
   }
 }
 
+// REQUIRES: a floating dtype.
+Tensor one_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return Tensor::scalar(1.0F);
+    case DType::float16:
+      return Tensor::scalar(Float16(1));
+    case DType::bfloat16:
+      return Tensor::scalar(BFloat16(1));
+    default:
+      return Tensor::scalar(1.0);
+  }
+}
+
 // For every node up to the last output: does it depend on one of the targets?
 std::vector<bool> nodes_after(const GraphDef& graph, const std::vector<Output>& targets, NodeId last) {
   std::vector<bool> after(static_cast<std::size_t>(last) + 1);
@@ -72,9 +86,7 @@ class Backpropagation {
   }
   // The gradient of a loss for itself: 1.
   Output one(Output loss) const {
-    return graph_.on(loss.node().device, [&] {
-      return loss.dtype() == DType::float32 ? graph_.constant(1.0F, "one") : graph_.constant(1.0, "one");
-    });
+    return graph_.on(loss.node().device, [&] { return graph_.constant(one_of(loss.dtype()), "one"); });
   }
 
   // Walks from the last output to the earliest node. A node comes after all of its consumers in this

@@ -18,7 +18,9 @@ std::vector<AttrDef> type_attrs() {
 std::vector<AttrDef> variable_attrs() { return {required_state("variable")}; }
 
 void expect_number(const InferContext& c, int input) {
-  if (!is_floating(c.input(input).dtype) && !is_integer(c.input(input).dtype))
+  const DType dtype = c.input(input).dtype;
+  const bool is_small = dtype == DType::int8 || dtype == DType::int16;  // which are only moved
+  if (is_small || (!is_floating(dtype) && !is_integer(dtype)))
     c.fail("input " + std::to_string(input) + " of a numeric type", c.input(input).to_string());
 }
 

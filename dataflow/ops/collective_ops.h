@@ -47,7 +47,7 @@ struct GraphReduce {
 // Operations. Ranks find each other by `name`, which a step uses once. Each operation is linear and has
 // the gradient of that map; a minimum, maximum or product has none. The node takes the device in scope.
 
-// [..] -> [..] on every rank. int32, int64, float32, float64.
+// [..] -> [..] on every rank. int32, int64, float16, bfloat16, float32, float64.
 Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
                   const GraphReduce& how = {});
 // Reduces several tensors of one dtype as one operation: the ranks agree once and send one message,

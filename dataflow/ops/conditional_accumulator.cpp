@@ -9,13 +9,14 @@ namespace actorflow {
 namespace {
 
 std::vector<AttrDef> accumulator_attrs() {
-  return variable_attrs() + type_attrs() + std::vector{required_text("reduction"), required("sparse", false)};
+  return variable_attrs() + type_attrs() +
+         std::vector{required_text("reduction"), required("sparse", false)};
 }
 
 void expect_accumulator(const InferContext& c) {
   expect_variable(c);
-  if (!is_floating(c.attr<DType>("dtype")))
-    c.fail("a floating dtype", std::string(to_string(c.attr<DType>("dtype"))));
+  if (!is_float32_or_64(c.attr<DType>("dtype")))
+    c.fail("the dtype float32 or float64", std::string(to_string(c.attr<DType>("dtype"))));
   if (!c.attr<Shape>("shape").fully_known())
     c.fail("a fully known shape", c.attr<Shape>("shape").to_string());
   if (c.attr<bool>("sparse") && c.attr<Shape>("shape").rank() == 0)
@@ -28,7 +29,8 @@ void expect_accumulator(const InferContext& c) {
 void expect_kind(const InferContext& c, bool sparse) {
   expect_accumulator(c);
   if (c.attr<bool>("sparse") != sparse)
-    c.fail(sparse ? "a sparse accumulator" : "a dense accumulator", sparse ? "a dense one" : "a sparse one");
+    c.fail(sparse ? "a sparse accumulator" : "a dense accumulator",
+           sparse ? "a dense one" : "a sparse one");
 }
 
 // n rows of the accumulator's shape, with unknown n.

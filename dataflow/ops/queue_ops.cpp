@@ -20,8 +20,8 @@ std::vector<AttrDef> queue_attrs(const std::vector<AttrDef>& more) {
 QueueKind parse_kind(const std::string& name) {
   for (std::size_t i = 0; i < std::size(kind_names); ++i)
     if (kind_names[i] == name) return static_cast<QueueKind>(i);
-  throw invalid_argument("expected the kind of queue fifo, random_shuffle or padding_fifo, got '" + name +
-                         "'");
+  throw invalid_argument("expected the kind of queue fifo, random_shuffle or padding_fifo, got '" +
+                         name + "'");
 }
 
 // The type with a first dimension in front.
@@ -55,7 +55,8 @@ QueueSpec checked_spec(const InferContext& c) {
     }
   }();
   if (spec.options.name.empty()) c.fail("the name of a queue", "''");
-  if (spec.options.capacity < 1) c.fail("a capacity of 1 or more", std::to_string(spec.options.capacity));
+  if (spec.options.capacity < 1)
+    c.fail("a capacity of 1 or more", std::to_string(spec.options.capacity));
   if (spec.options.min_after_dequeue < 0 || spec.options.min_after_dequeue >= spec.options.capacity)
     c.fail("min_after_dequeue of 0 or more and below the capacity, " +
                std::to_string(spec.options.capacity),
@@ -105,7 +106,8 @@ void infer_iterator_get_next(InferContext& c) {
 }
 
 template <class Infer>
-OpDef queue_op(std::string_view name, Infer infer, const std::vector<AttrDef>& more = {}, int max_inputs = 0) {
+OpDef queue_op(std::string_view name, Infer infer, const std::vector<AttrDef>& more = {},
+               int max_inputs = 0) {
   return {.name = name,
           .max_inputs = max_inputs,
           .attrs = queue_attrs(more),
@@ -132,22 +134,20 @@ const OpDef& queue_dequeue_op() {
 }
 
 const OpDef& queue_dequeue_many_op() {
-  static const OpDef op = queue_op(
-      "QueueDequeueMany", [](InferContext& c) { infer_stacked(c, true); },
-      {required_int("count")});
+  static const OpDef op = queue_op("QueueDequeueMany", [](InferContext& c) { infer_stacked(c, true); },
+                                   {required_int("count")});
   return op;
 }
 
 const OpDef& queue_dequeue_up_to_op() {
-  static const OpDef op = queue_op(
-      "QueueDequeueUpTo", [](InferContext& c) { infer_stacked(c, false); },
-      {required_int("count")});
+  static const OpDef op = queue_op("QueueDequeueUpTo", [](InferContext& c) { infer_stacked(c, false); },
+                                   {required_int("count")});
   return op;
 }
 
 const OpDef& queue_close_op() {
-  static const OpDef op = queue_op(
-      "QueueClose", [](InferContext& c) { checked_spec(c); }, {{"cancel_pending_enqueues", false}});
+  static const OpDef op = queue_op("QueueClose", [](InferContext& c) { checked_spec(c); },
+                                   {{"cancel_pending_enqueues", false}});
   return op;
 }
 
@@ -177,11 +177,10 @@ const OpDef& iterator_get_next_op() {
 }
 
 std::span<const OpDef* const> queue_ops() {
-  static const std::array all = {&queue_enqueue_op(),      &queue_enqueue_many_op(),
-                                 &queue_dequeue_op(),      &queue_dequeue_many_op(),
-                                 &queue_dequeue_up_to_op(), &queue_close_op(),
-                                 &queue_size_op(),         &queue_is_closed_op(),
-                                 &iterator_get_next_op()};
+  static const std::array all = {
+      &queue_enqueue_op(),      &queue_enqueue_many_op(),  &queue_dequeue_op(),
+      &queue_dequeue_many_op(), &queue_dequeue_up_to_op(), &queue_close_op(),
+      &queue_size_op(),         &queue_is_closed_op(),     &iterator_get_next_op()};
   return all;
 }
 

@@ -39,7 +39,8 @@ struct QueueSpec {
   QueueOptions options;
 
   static QueueSpec of(const Node& node);
-  std::string to_string() const;  // "random_shuffle queue 'examples' of uint8[28,28] int64[], capacity 100"
+  std::string to_string()
+      const;  // "random_shuffle queue 'examples' of uint8[28,28] int64[], capacity 100"
   bool operator==(const QueueSpec&) const;
 };
 

@@ -30,6 +30,10 @@ void infer_apply_gathered(InferContext& c) {
 
 void infer_read_state(InferContext& c) {
   expect_names(c);
+  for (int i = 0; i < c.inputs(); ++i) {
+    c.expect_dtype(i, DType::uint8);
+    c.expect_rank(i, 1);
+  }
   c.add_output(DType::uint8, {Shape::unknown});
 }
 
@@ -62,7 +66,7 @@ const OpDef& apply_gathered_gradient_op() {
 const OpDef& read_state_op() {
   static const OpDef op = [] {
     const AttrDef values_only{"values_only", Tensor::of<std::string>({0}, {}), false, true};
-    return shard_op("ReadState", 0, 0, {variables_attr(), values_only}, infer_read_state);
+    return shard_op("ReadState", 0, OpDef::any_number, {variables_attr(), values_only}, infer_read_state);
   }();
   return op;
 }

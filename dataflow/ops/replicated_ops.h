@@ -19,8 +19,10 @@ const OpDef& apply_reduced_gradient_op();
 // its rows are each rank's. A row is divided by the number of the ranks that have it.
 const OpDef& apply_gathered_gradient_op();
 
-// () -> uint8[?]: the values of variables and their optimizer slots. Attrs, both string[n]: variables,
-// their names in the shard; values_only, those of them whose slots are left out (may be empty).
+// (slots ..) -> uint8[?]: the values of variables and their optimizer slots. Attrs, both string[n]:
+// variables, their names in the shard; values_only, those of them whose slots are left out (may be
+// empty). The inputs are what ReadSlotSlices has read of the same variables on the other ranks, where
+// this task has only a slice of the slots; fails as aborted if they lack elements.
 const OpDef& read_state_op();
 // (uint8[?]) -> (): sets variables and slots to what ReadState has read of as many variables: all of
 // them or, if it fails, none. Attr variables as ReadState.

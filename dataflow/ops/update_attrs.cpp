@@ -11,8 +11,8 @@ std::vector<AttrDef> update_attrs() {
 }
 
 void expect_gradient(const InferContext& c, int input) {
-  if (!is_floating(c.input(input).dtype))
-    c.fail("a gradient of a floating type", c.input(input).to_string());
+  if (!is_float32_or_64(c.input(input).dtype))
+    c.fail("a gradient of float32 or float64", c.input(input).to_string());
 }
 
 void expect_optimizer(const InferContext& c) {
@@ -25,8 +25,8 @@ void expect_optimizer(const InferContext& c) {
 }
 
 void expect_learning_rate(const InferContext& c, int input) {
-  if (!is_floating(c.input(input).dtype))
-    c.fail("a learning rate of a floating type", c.input(input).to_string());
+  if (!is_float32_or_64(c.input(input).dtype))
+    c.fail("a learning rate of float32 or float64", c.input(input).to_string());
   c.expect_rank(input, 0);
 }
 

@@ -50,6 +50,14 @@ PsStrategy make_ps_strategy(std::string_view name, int ps_tasks) {
                          "'; expected round_robin or greedy" + did_you_mean(name, known));
 }
 
+std::string device_in_task(const std::string& device) {
+  if (device.empty()) return "";
+  const DeviceName name = DeviceName::parse("/" + device);
+  if (!names_no_task(name) || !name.type)
+    throw invalid_argument("expected a device such as gpu:0 or cpu:0, got '" + device + "'");
+  return name.to_string();
+}
+
 DeviceFunction replica_device_setter(int ps_tasks, const std::string& ps_job,
                                      const std::string& worker_device, PsStrategy strategy) {
   if (ps_tasks == 0) return [](const Node&) { return std::string(); };

@@ -24,6 +24,10 @@ PsStrategy greedy_by_bytes(int ps_tasks);
 // The strategy "round_robin" or "greedy". Throws invalid_argument that lists the names.
 PsStrategy make_ps_strategy(std::string_view name, int ps_tasks);
 
+// A device within whatever task a node is in, "/gpu:0" for "gpu:0", as device scopes take it; "" for "".
+// Throws invalid_argument for the name of a task, or of no device.
+std::string device_in_task(const std::string& device);
+
 // Puts variables on the tasks of a parameter server job, by default in turn, and everything else on
 // `worker_device`. Fills only what inner device scopes leave open: a variable that names another job, or
 // a task, stays where it is and takes no turn. Copies share the strategy's state. With ps_tasks = 0 it

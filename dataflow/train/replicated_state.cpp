@@ -1,5 +1,7 @@
 #include "dataflow/train/replicated_state.h"
 
+#include <algorithm>
+
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/ops/replicated_ops.h"
@@ -61,6 +63,38 @@ std::vector<Output> agree_on_own_values(Graph& graph) {
   return taken;
 }
 
+// The slices of these variables; of one whose slots are not divided nothing.
+SlicedVariables slices_of(const SlicedVariables& all, const std::vector<Variable>& variables) {
+  const auto width = static_cast<std::ptrdiff_t>(all.ranks) + 1;
+  SlicedVariables some{.variables = {}, .ranks = all.ranks, .borders = {}};
+  for (const Variable& variable : variables) {
+    const auto found = std::ranges::find(all.variables, variable.name()) - all.variables.begin();
+    some.variables.push_back(variable.name());
+    if (found == std::ssize(all.variables))
+      some.borders.insert(some.borders.end(), static_cast<std::size_t>(width), 0);
+    else
+      some.borders.insert(some.borders.end(), all.borders.begin() + found * width,
+                          all.borders.begin() + (found + 1) * width);
+  }
+  return some;
+}
+
+// What the other replicas have of the slots.
+std::vector<Output> slots_of_others(Graph& graph, const std::vector<Variable>& variables) {
+  const ShardedOptimizer optimizer = sharded_optimizer(graph.def());
+  std::vector<Output> slots;
+  if (!optimizer) return slots;
+  const SlicedVariables sliced = slices_of(optimizer.sliced, variables);
+  for (int rank = 0; rank < std::ssize(optimizer.tasks); ++rank) {
+    if (rank == optimizer.rank) continue;
+    slots.push_back(graph.on(optimizer.tasks[static_cast<std::size_t>(rank)], [&] {
+      return graph.add(read_slot_slices_op(), {global_step(graph).value()},
+                       attrs_of_rank(sliced, rank));
+    }));
+  }
+  return slots;
+}
+
 Output copy_with_controls(Graph& graph, const Output& assignment, const std::vector<Output>& before) {
   const Node node = assignment.node();  // a copy: the graph grows
   if (node.op != &assign_variable_op() && node.op != &assign_add_variable_op())
@@ -101,7 +135,7 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
 }
 
 Output read_state(Graph& graph, const std::vector<Variable>& variables) {
-  return graph.add(read_state_op(), {}, names_of(variables));
+  return graph.add(read_state_op(), slots_of_others(graph, variables), names_of(variables));
 }
 
 Output assign_state(const Output& bytes, const std::vector<Variable>& variables) {

@@ -19,7 +19,8 @@ Output copy_state_of_first(Graph& graph, const std::vector<Variable>& variables,
                            const std::vector<std::string>& tasks, int replica);
 
 // The variables and slots as bytes, uint8 [n], for assign_state() in a graph with variables of the same
-// types, in this process or another one of the job. The node is on the device in scope.
+// types, in this process or another one of the job. The node is on the device in scope. Slots that
+// training divides among replicas are put together from those of all replicas, which must be there.
 Output read_state(Graph& graph, const std::vector<Variable>& variables);
 // Sets all variables and slots from `bytes`, uint8 [n], that read_state() has made. If the node fails it
 // has changed none.

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow {
 
 inline constexpr std::size_t buffer_alignment = 64;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow::detail {
 
 // A part of the message: a text or a number.

@@ -12,14 +12,18 @@ struct Entry {
   std::size_t bytes;
 };
 
-constexpr std::array<Entry, 8> entries = {{{"invalid", 0},
-                                           {"float32", 4},
-                                           {"float64", 8},
-                                           {"int32", 4},
-                                           {"int64", 8},
-                                           {"bool", 1},
-                                           {"uint8", 1},
-                                           {"string", sizeof(std::string)}}};
+constexpr std::array<Entry, 12> entries = {{{"invalid", 0},
+                                            {"float32", 4},
+                                            {"float64", 8},
+                                            {"int32", 4},
+                                            {"int64", 8},
+                                            {"bool", 1},
+                                            {"uint8", 1},
+                                            {"string", sizeof(std::string)},
+                                            {"float16", 2},
+                                            {"bfloat16", 2},
+                                            {"int8", 1},
+                                            {"int16", 2}}};
 
 const Entry& entry(DType dtype) {
   const auto index = static_cast<std::size_t>(dtype);

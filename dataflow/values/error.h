@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow {
 
 // The canonical codes of distributed TensorFlow and gRPC, with their numbers.

@@ -51,6 +51,7 @@ class OpContext {
   Tensor& forward_or_allocate(int input, int i, DType dtype, const Shape& shape);
   void set_output(int i, Tensor tensor) { outputs_[static_cast<std::size_t>(i)] = std::move(tensor); }
   Tensor& output(int i) { return outputs_[static_cast<std::size_t>(i)]; }
+  int outputs() const { return static_cast<int>(outputs_.size()); }
   // Memory for the duration of the call.
   BufferRef scratch(std::size_t size_bytes) { return device_.allocator().allocate(size_bytes); }
 

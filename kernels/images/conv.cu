@@ -31,7 +31,7 @@ std::int64_t dim_of(const Shape& shape, int axis) {
 }
 
 void expect_images_and_filter(const InferContext& c, int filter = 1) {
-  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
+  expect_dtype_in<FloatingTypes>(c, 0);
   c.expect_same_dtype();
   c.expect_rank(0, 4);
   c.expect_rank(filter, 4);
@@ -168,7 +168,7 @@ class Conv : public Kernel {
       if (c.input(i).dtype() != images.dtype())
         c.fail("inputs of one dtype", images.describe() + " and " + c.input(i).describe());
     const Shape &x = images.shape(), &f = filter.shape();
-    if (!is_floating(images.dtype()) || x.rank() != 4 || f.rank() != 4 || x[3] != f[2])
+    if (!is_float32_or_64(images.dtype()) || x.rank() != 4 || f.rank() != 4 || x[3] != f[2])
       c.fail("images [batch, height, width, in] and a filter [height, width, in, out]",
              images.describe() + " and " + filter.describe());
     return {x[0], x[3], f[3], sliding_.rows(c, x, f[0]), sliding_.columns(c, x, f[1])};

@@ -20,7 +20,7 @@ const OpDef& max_pool_grad_op();
 const OpDef& avg_pool_grad_op();
 
 void expect_images(const InferContext& c) {
-  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
+  expect_dtype_in<FloatingTypes>(c, 0);
   c.expect_same_dtype();
   for (int i = 0; i < c.inputs(); ++i) c.expect_rank(i, 4);
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/kernel.h"
+#include "kernels/core/dtypes.h"
 
 namespace actorflow {
 
@@ -19,11 +19,11 @@ inline Rows rows_of(const OpContext& context, const Tensor& tensor) {
   return {columns == 0 ? 0 : tensor.elements() / columns, columns};
 }
 
-// For shape functions: throws unless the first input is floating and has a last axis.
+// For shape functions: throws unless the first input is float32 or float64 and has a last axis.
 inline void expect_rows(const InferContext& context) {
-  const TensorType& type = context.input(0);
-  if (!is_floating(type.dtype) || type.shape.rank() == 0)
-    context.fail("a floating tensor with a last axis", type.to_string());
+  expect_dtype_in<FloatingTypes>(context, 0);
+  if (context.input(0).shape.rank() == 0)
+    context.fail("a floating tensor with a last axis", context.input(0).to_string());
 }
 
 }  // namespace actorflow

@@ -162,6 +162,8 @@ void strided_copy(Device& device, const StridedLoops<2>& loops, ConstPlace from,
   switch (size_of(from.tensor.dtype())) {  // Elements of one size are copied by the same code.
     case 1:
       return copy<Bytes<1>>(device, loops, from, to);
+    case 2:
+      return copy<Bytes<2>>(device, loops, from, to);
     case 4:
       return copy<Bytes<4>>(device, loops, from, to);
     default:

@@ -4,6 +4,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/indexing.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -37,7 +38,7 @@ void infer_take(InferContext& c) {
 }
 
 void infer_add(InferContext& c) {
-  expect_dtype_in<NumericTypes>(c, 0);
+  expect_dtype_in<ArithmeticTypes>(c, 0);
   expect_dtype_in<IndexTypes>(c, 1);
   if (c.input(0).dtype != c.input(2).dtype)
     c.fail("values of the tensor's dtype", c.input(0).to_string() + " and " + c.input(2).to_string());
@@ -139,35 +140,37 @@ struct AddBody {
 };
 
 // Both kernels: `whole` is the tensor that the indices choose from.
-template <template <class, class> class Body, class Types>
+template <template <class, class> class Body, class T>
 void run(OpContext& c, const Shape& whole, Tensor& out) {
   const Tensor &from = c.input(0), &indices = c.input(1);
   const int axis = matching_axis(c, attr<std::int64_t>(c.node(), "axis"), whole, indices.shape());
   const Indexed view = indexed(whole, axis, indices.shape()[axis]);
   const Lines lines{view.dim, view.inner, view.count};
-  dispatch<Types>(c, from, [&]<class T>() {
-    dispatch<IndexTypes>(c, indices, [&]<class Index>() {
-      if (c.device().type() == DeviceType::cpu) check_indices<Index>(c, view.dim);
-      for_each_line(c.device(), view.outer * view.inner,
-                    Body<T, Index>{lines, static_cast<const T*>(from.data()),
-                                   static_cast<const Index*>(indices.data()),
-                                   static_cast<T*>(out.mutable_data())});
-    });
+  dispatch<IndexTypes>(c, indices, [&]<class Index>() {
+    if (c.device().type() == DeviceType::cpu) check_indices<Index>(c, view.dim);
+    for_each_line(
+        c.device(), view.outer * view.inner,
+        Body<T, Index>{lines, static_cast<const T*>(from.data()),
+                       static_cast<const Index*>(indices.data()), static_cast<T*>(out.mutable_data())});
   });
 }
 
 void take_kernel(OpContext& c) {
   Tensor& out = c.allocate_output(0, c.input(0).dtype(), c.input(1).shape());
-  run<TakeBody, PlainTypes>(c, c.input(0).shape(), out);
+  dispatch_by_size(c, c.input(0), [&]<class T>() { run<TakeBody, T>(c, c.input(0).shape(), out); });
+}
+
+void add_along(OpContext& c) {
+  Tensor& out = c.allocate_output(0, c.input(2).dtype(), c.input(2).shape());
+  clear(c.device(), out);
+  dispatch<NumericTypes>(c, c.input(0), [&]<class T>() { run<AddBody, T>(c, c.input(2).shape(), out); });
 }
 
 void add_kernel(OpContext& c) {
   if (c.input(0).shape() != c.input(1).shape() || c.input(0).dtype() != c.input(2).dtype())
     c.fail("values of the indices' shape and of one dtype with the tensor",
            c.input(0).describe() + ", " + c.input(1).describe() + " and " + c.input(2).describe());
-  Tensor& out = c.allocate_output(0, c.input(2).dtype(), c.input(2).shape());
-  clear(c.device(), out);
-  run<AddBody, NumericTypes>(c, c.input(2).shape(), out);
+  compute_in_float32(c, add_along);
 }
 
 }  // namespace

@@ -50,24 +50,28 @@ struct Div {
     if constexpr (std::is_integral_v<T>)
       return b == 0 ? T(0) : b == -1 ? Sub()(T(0), a) : static_cast<T>(a / b);
     else
-      return a / b;
+      return static_cast<T>(a / b);
   }
 };
+
+// Numbers of 16 bits are chosen as floats, which compilers turn into vectors.
+template <class T>
+using Compared = std::conditional_t<is_short_float<T>, float, T>;
 
 // NaN where one of the two is.
 struct Maximum {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
-    const T larger = a > b ? a : b;  // b if that is NaN
-    return a != a ? a : larger;
+    const Compared<T> x = a, y = b, larger = x > y ? x : y;  // y if that is NaN
+    return static_cast<T>(x != x ? x : larger);
   }
 };
 
 struct Minimum {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T a, T b) const {
-    const T smaller = a < b ? a : b;
-    return a != a ? a : smaller;
+    const Compared<T> x = a, y = b, smaller = x < y ? x : y;
+    return static_cast<T>(x != x ? x : smaller);
   }
 };
 
@@ -139,32 +143,32 @@ OpDef binary_def(std::string_view name, Gradient gradient) {
 }
 
 const OpDef& add_op() {
-  static const OpDef op = binary_def<NumericTypes>("Add", add_gradient);
+  static const OpDef op = binary_def<ArithmeticTypes>("Add", add_gradient);
   return op;
 }
 
 const OpDef& sub_op() {
-  static const OpDef op = binary_def<NumericTypes>("Sub", sub_gradient);
+  static const OpDef op = binary_def<ArithmeticTypes>("Sub", sub_gradient);
   return op;
 }
 
 const OpDef& mul_op() {
-  static const OpDef op = binary_def<NumericTypes>("Mul", mul_gradient);
+  static const OpDef op = binary_def<ArithmeticTypes>("Mul", mul_gradient);
   return op;
 }
 
 const OpDef& div_op() {
-  static const OpDef op = binary_def<NumericTypes>("Div", div_gradient);
+  static const OpDef op = binary_def<ArithmeticTypes>("Div", div_gradient);
   return op;
 }
 
 const OpDef& maximum_op() {
-  static const OpDef op = binary_def<NumericTypes>("Maximum", extremum_gradient<greater_equal>);
+  static const OpDef op = binary_def<ArithmeticTypes>("Maximum", extremum_gradient<greater_equal>);
   return op;
 }
 
 const OpDef& minimum_op() {
-  static const OpDef op = binary_def<NumericTypes>("Minimum", extremum_gradient<less_equal>);
+  static const OpDef op = binary_def<ArithmeticTypes>("Minimum", extremum_gradient<less_equal>);
   return op;
 }
 
@@ -181,7 +185,7 @@ void divide_kernel(OpContext& c) {
       for (const T value : divisor.values<T>())
         if (value == 0) c.fail("divisors other than 0", "a 0 in " + divisor.describe());
     });
-  binary<Div, NumericTypes>(c);
+  binary<Div, ArithmeticTypes>(c);
 }
 
 }  // namespace
@@ -195,12 +199,12 @@ Output minimum(Output a, Output b) { return add_node(minimum_op(), {a, b}); }
 Output pow(Output base, Output exponent) { return add_node(pow_op(), {base, exponent}); }
 
 std::vector<Op> binary_ops() {
-  return {on_all_devices<binary<Add, NumericTypes>>(add_op()),
-          on_all_devices<binary<Sub, NumericTypes>>(sub_op()),
-          on_all_devices<binary<Mul, NumericTypes>>(mul_op()),
+  return {on_all_devices<binary<Add, ArithmeticTypes>>(add_op()),
+          on_all_devices<binary<Sub, ArithmeticTypes>>(sub_op()),
+          on_all_devices<binary<Mul, ArithmeticTypes>>(mul_op()),
           on_all_devices<divide_kernel>(div_op()),
-          on_all_devices<binary<Maximum, NumericTypes>>(maximum_op()),
-          on_all_devices<binary<Minimum, NumericTypes>>(minimum_op()),
+          on_all_devices<binary<Maximum, ArithmeticTypes>>(maximum_op()),
+          on_all_devices<binary<Minimum, ArithmeticTypes>>(minimum_op()),
           on_all_devices<binary<Pow, FloatingTypes>>(pow_op())};
 }
 

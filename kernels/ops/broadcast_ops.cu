@@ -4,6 +4,7 @@
 #include "dataflow/values/error.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/elementwise.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
 
@@ -46,8 +47,8 @@ void infer_like(InferContext& c) {
 void infer_fill(InferContext& c) {
   const DType dtype = c.attr<DType>("dtype");
   const auto& shape = c.attr<Shape>("shape");
-  if (!NumericTypes::contains(dtype))
-    c.fail("a dtype of " + NumericTypes::names(), std::string(to_string(dtype)));
+  if (!ArithmeticTypes::contains(dtype))
+    c.fail("a dtype of " + ArithmeticTypes::names(), std::string(to_string(dtype)));
   if (!shape.fully_known()) c.fail("a fully known shape", shape.to_string());
   c.add_output(dtype, shape);
 }
@@ -63,25 +64,25 @@ OpDef like_def(std::string_view name, decltype(OpDef::infer) infer, decltype(OpD
 
 const OpDef& sum_like_op() {
   static const OpDef op =
-      like_def("SumLike", infer_reduce_like<NumericTypes>, inverse_gradient<broadcast_like>);
+      like_def("SumLike", infer_reduce_like<ArithmeticTypes>, inverse_gradient<broadcast_like>);
   return op;
 }
 
 const OpDef& mean_like_op() {
   static const OpDef op =
-      like_def("MeanLike", infer_reduce_like<FloatingTypes>, inverse_gradient<spread_like>);
+      like_def("MeanLike", infer_reduce_like<AllFloatingTypes>, inverse_gradient<spread_like>);
   return op;
 }
 
 const OpDef& broadcast_like_op() {
   static const OpDef op =
-      like_def("BroadcastLike", infer_broadcast_like<NumericTypes>, inverse_gradient<sum_like>);
+      like_def("BroadcastLike", infer_broadcast_like<ArithmeticTypes>, inverse_gradient<sum_like>);
   return op;
 }
 
 const OpDef& spread_like_op() {
   static const OpDef op =
-      like_def("SpreadLike", infer_broadcast_like<FloatingTypes>, inverse_gradient<mean_like>);
+      like_def("SpreadLike", infer_broadcast_like<AllFloatingTypes>, inverse_gradient<mean_like>);
   return op;
 }
 
@@ -222,10 +223,10 @@ Output fill(Graph& graph, const Shape& shape, double value, DType dtype) {
 }
 
 std::vector<Op> broadcast_ops() {
-  return {on_all_devices<reduce_like_kernel<SumReducer, NumericTypes>>(sum_like_op()),
-          on_all_devices<reduce_like_kernel<MeanReducer, FloatingTypes>>(mean_like_op()),
-          on_all_devices<broadcast_like_kernel<false, NumericTypes>>(broadcast_like_op()),
-          on_all_devices<broadcast_like_kernel<true, FloatingTypes>>(spread_like_op()),
+  return {on_all_devices<in_float32<reduce_like_kernel<SumReducer, NumericTypes>>>(sum_like_op()),
+          on_all_devices<in_float32<reduce_like_kernel<MeanReducer, FloatingTypes>>>(mean_like_op()),
+          on_all_devices<in_float32<broadcast_like_kernel<false, NumericTypes>>>(broadcast_like_op()),
+          on_all_devices<in_float32<broadcast_like_kernel<true, FloatingTypes>>>(spread_like_op()),
           on_all_devices<constant_like_kernel<0>>(zeros_like_op()),
           on_all_devices<constant_like_kernel<1>>(ones_like_op()),
           on_all_devices<fill_kernel>(fill_op())};

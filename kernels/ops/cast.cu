@@ -58,17 +58,54 @@ const OpDef& cast_op() {
   return op;
 }
 
+using WideTypes = NumericTypes;
+using OldTypes = DTypes<float, double, std::int32_t, std::int64_t, bool, std::uint8_t>;
+using ShortTypes = DTypes<Float16, BFloat16, std::int8_t, std::int16_t>;
+
+template <class FromTypes, class ToTypes>
+void cast_among(Device& device, const Tensor& x, Tensor& out) {
+  FromTypes::dispatch(x.dtype(), [&]<class From>() {
+    ToTypes::dispatch(out.dtype(), [&]<class To>() {
+      run_unary<CastTo<To>>(device, x.elements(), static_cast<const From*>(x.data()),
+                            static_cast<To*>(out.mutable_data()));
+    });
+  });
+}
+
+// float32 or int32, of which one holds all values of a dtype that is none of the wide ones.
+DType wide_dtype(DType dtype) { return is_short_floating(dtype) ? DType::float32 : DType::int32; }
+
+// The types of 16 bits and int8 are reached from the wide types, and left for the one that has all of
+// their values, so that not every pair of types needs a loop.
+bool is_one_step(DType from, DType to) {
+  if (ShortTypes::contains(to)) return WideTypes::contains(from);
+  return OldTypes::contains(from) || wide_dtype(from) == to;
+}
+
+Tensor in_one_step(Device& device, const Tensor& x, DType dtype) {
+  Tensor out = Tensor::allocate(dtype, x.shape(), device.allocator());
+  cast_among<OldTypes, OldTypes>(device, x, out);
+  cast_among<WideTypes, ShortTypes>(device, x, out);
+  cast_among<DTypes<Float16, BFloat16>, DTypes<float>>(device, x, out);
+  cast_among<DTypes<std::int8_t, std::int16_t>, DTypes<std::int32_t>>(device, x, out);
+  return out;
+}
+
+// Each value is rounded once.
+Tensor converted(Device& device, const Tensor& x, DType dtype) {
+  if (is_one_step(x.dtype(), dtype)) return in_one_step(device, x, dtype);
+  return in_one_step(device, in_one_step(device, x, wide_dtype(x.dtype())), dtype);
+}
+
 void cast_kernel(OpContext& c) {
   const Tensor& x = c.input(0);
   const DType dtype = attr<DType>(c.node(), "dtype");
   if (x.dtype() == dtype) return c.set_output(0, x);
-  Tensor& out = c.allocate_output(0, dtype, x.shape());
-  dispatch<PlainTypes>(c, x, [&]<class From>() {
-    dispatch<PlainTypes>(c, out, [&]<class To>() {
-      run_unary<CastTo<To>>(c.device(), x.elements(), static_cast<const From*>(x.data()),
-                            static_cast<To*>(out.mutable_data()));
-    });
-  });
+  if (!PlainTypes::contains(x.dtype()))
+    c.fail("a tensor of one of " + PlainTypes::names(), x.describe());
+  if (!PlainTypes::contains(dtype))
+    c.fail("a dtype of " + PlainTypes::names(), std::string(to_string(dtype)));
+  c.set_output(0, converted(c.device(), x, dtype));
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 namespace actorflow {
 namespace {
 
-using OrderedTypes = DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t>;
+using OrderedTypes = DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t, Float16, BFloat16>;
+using ComparableTypes =
+    DTypes<float, double, std::int32_t, std::int64_t, bool, std::uint8_t, Float16, BFloat16>;
 using Booleans = DTypes<bool>;
 
 struct Equal {
@@ -89,12 +91,12 @@ OpDef comparison_def(std::string_view name) {
 }
 
 const OpDef& equal_op() {
-  static const OpDef op = comparison_def<PlainTypes>("Equal");
+  static const OpDef op = comparison_def<ComparableTypes>("Equal");
   return op;
 }
 
 const OpDef& not_equal_op() {
-  static const OpDef op = comparison_def<PlainTypes>("NotEqual");
+  static const OpDef op = comparison_def<ComparableTypes>("NotEqual");
   return op;
 }
 
@@ -208,8 +210,8 @@ void select_kernel(OpContext& c) {
     c.fail("a condition of bool and two tensors of one dtype",
            c.input(0).describe() + ", " + c.input(1).describe() + " and " + c.input(2).describe());
   const Shape shape = broadcast_inputs(c);
-  dispatch<PlainTypes>(c, c.input(1), [&]<class T>() {
-    Tensor& out = c.forward_or_allocate(1, 0, dtype_of<T>, shape);
+  Tensor& out = c.forward_or_allocate(1, 0, c.input(1).dtype(), shape);
+  dispatch_by_size(c, c.input(1), [&]<class T>() {
     run_select<T>(
         c, broadcast_loops<3>(shape, {c.input(0).shape(), c.input(1).shape(), c.input(2).shape()}), out);
   });
@@ -229,8 +231,8 @@ Output logical_not(Output x) { return add_node(logical_not_op(), {x}); }
 Output select(Output condition, Output a, Output b) { return add_node(select_op(), {condition, a, b}); }
 
 std::vector<Op> compare_ops() {
-  return {on_all_devices<binary<Equal, PlainTypes>>(equal_op()),
-          on_all_devices<binary<NotEqual, PlainTypes>>(not_equal_op()),
+  return {on_all_devices<binary<Equal, ComparableTypes>>(equal_op()),
+          on_all_devices<binary<NotEqual, ComparableTypes>>(not_equal_op()),
           on_all_devices<binary<Less, OrderedTypes>>(less_op()),
           on_all_devices<binary<LessEqual, OrderedTypes>>(less_equal_op()),
           on_all_devices<binary<Greater, OrderedTypes>>(greater_op()),

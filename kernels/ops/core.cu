@@ -8,6 +8,7 @@
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/devices/host_device.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
@@ -96,16 +97,21 @@ void add_all(const OpContext& c, Tensor& sum) {
   add_all_on_cpu<T>(c, sum);
 }
 
+void add_n(OpContext& c) {
+  const Tensor& first = c.input(0);
+  dispatch<DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t>>(c, first, [&]<class T>() {
+    Tensor& sum = c.forward_or_allocate(0, 0, dtype_of<T>, first.shape());
+    add_all<T>(c, sum);
+  });
+}
+
 void add_n_kernel(OpContext& c) {
   const Tensor& first = c.input(0);
   for (int i = 1; i < c.inputs(); ++i)
     if (c.input(i).dtype() != first.dtype() || c.input(i).shape() != first.shape())
       c.fail("inputs of one type", first.describe() + " and " + c.input(i).describe());
   if (c.inputs() == 1) return c.set_output(0, first);
-  dispatch<DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t>>(c, first, [&]<class T>() {
-    Tensor& sum = c.forward_or_allocate(0, 0, dtype_of<T>, first.shape());
-    add_all<T>(c, sum);
-  });
+  compute_in_float32(c, add_n);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ void stitch_rows_kernel(OpContext& c) {
   }
   if (given != ids.elements())
     c.fail("a place for each of " + std::to_string(ids.elements()) + " ids", std::to_string(given));
-  dispatch<PlainTypes>(c, out, [&]<class T>() {
+  dispatch_by_size(c, out, [&]<class T>() {
     for (int i = 1; i <= parts; ++i)
       place_rows<T>(c, ids.elements(), row_elements, c.input(i),
                     static_cast<const T*>(c.input(parts + i).data()),

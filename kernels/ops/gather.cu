@@ -88,7 +88,7 @@ void gather_kernel(OpContext& c) {
   const Tensor &x = c.input(0), &indices = c.input(1);
   const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
   Tensor& out = c.allocate_output(0, x.dtype(), gathered_shape(c, x.shape(), indices.shape(), axis));
-  dispatch<PlainTypes>(c, x, [&]<class T>() {
+  dispatch_by_size(c, x, [&]<class T>() {
     dispatch<IndexTypes>(c, indices, [&]<class Index>() {
       run_gather(c, indexed(x.shape(), axis, indices.elements()), static_cast<const T*>(x.data()),
                  static_cast<const Index*>(indices.data()), static_cast<T*>(out.mutable_data()));

@@ -4,6 +4,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
 
@@ -83,9 +84,11 @@ std::vector<Output> mean_gradient(GradientContext& c) {
 
 std::vector<Output> extremum_gradient(GradientContext& c) {
   const Output x = c.input(0);
-  const Output is_extreme = cast(equal(x, with_kept_dims(c, c.output(0))), x.dtype());
+  // 16 bits cannot count far.
+  const DType wide = is_short_floating(x.dtype()) ? DType::float32 : x.dtype();
+  const Output is_extreme = cast(equal(x, with_kept_dims(c, c.output(0))), wide);
   const Output count = sum(is_extreme, c.attr<Axes>("axes"), true);
-  return {is_extreme / count * with_kept_dims(c, c.gradient())};
+  return {cast(is_extreme / count * cast(with_kept_dims(c, c.gradient()), wide), x.dtype())};
 }
 
 template <class Types>
@@ -99,22 +102,22 @@ OpDef reduce_def(std::string_view name, decltype(OpDef::gradient) gradient) {
 }
 
 const OpDef& sum_op() {
-  static const OpDef op = reduce_def<NumericTypes>("Sum", sum_gradient);
+  static const OpDef op = reduce_def<ArithmeticTypes>("Sum", sum_gradient);
   return op;
 }
 
 const OpDef& mean_op() {
-  static const OpDef op = reduce_def<FloatingTypes>("Mean", mean_gradient);
+  static const OpDef op = reduce_def<AllFloatingTypes>("Mean", mean_gradient);
   return op;
 }
 
 const OpDef& max_op() {
-  static const OpDef op = reduce_def<NumericTypes>("Max", extremum_gradient);
+  static const OpDef op = reduce_def<ArithmeticTypes>("Max", extremum_gradient);
   return op;
 }
 
 const OpDef& min_op() {
-  static const OpDef op = reduce_def<NumericTypes>("Min", extremum_gradient);
+  static const OpDef op = reduce_def<ArithmeticTypes>("Min", extremum_gradient);
   return op;
 }
 
@@ -204,10 +207,10 @@ Output min(Output x, const Axes& axes, bool keep_dims) {
 Output argmax(Output x, std::int64_t axis) { return add_node(argmax_op(), {x}, {{"axis", axis}}); }
 
 std::vector<Op> reduce_ops() {
-  return {on_all_devices<reduce_kernel<SumReducer, NumericTypes>>(sum_op()),
-          on_all_devices<reduce_kernel<MeanReducer, FloatingTypes>>(mean_op()),
-          on_all_devices<reduce_kernel<MaxReducer, NumericTypes>>(max_op()),
-          on_all_devices<reduce_kernel<MinReducer, NumericTypes>>(min_op()),
+  return {on_all_devices<in_float32<reduce_kernel<SumReducer, NumericTypes>>>(sum_op()),
+          on_all_devices<in_float32<reduce_kernel<MeanReducer, FloatingTypes>>>(mean_op()),
+          on_all_devices<in_float32<reduce_kernel<MaxReducer, NumericTypes>>>(max_op()),
+          on_all_devices<in_float32<reduce_kernel<MinReducer, NumericTypes>>>(min_op()),
           on_all_devices<argmax_kernel>(argmax_op())};
 }
 

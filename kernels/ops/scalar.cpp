@@ -11,12 +11,13 @@
 namespace actorflow {
 namespace {
 
-using ScalarTypes = DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t>;
+using ScalarTypes = DTypes<float, double, std::int32_t, std::int64_t, std::uint8_t, Float16, BFloat16,
+                           std::int8_t, std::int16_t>;
 
 // Floating types round what they cannot hold; integers hold it or do not.
 template <class T>
 bool holds(double value) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_floating(dtype_of<T>))
     return true;
   else
     return std::trunc(value) == value && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
@@ -25,7 +26,7 @@ bool holds(double value) {
 
 template <class T>
 bool holds(std::int64_t value) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_floating(dtype_of<T>))
     return true;
   else
     return std::in_range<T>(value);

@@ -5,6 +5,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/indexing.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
@@ -45,7 +46,7 @@ Shape segments_shape(const Context& c, const Shape& data, const Shape& ids, std:
 }
 
 void infer_segment_sum(InferContext& c) {
-  expect_dtype_in<NumericTypes>(c, 0);
+  expect_dtype_in<ArithmeticTypes>(c, 0);
   expect_dtype_in<IndexTypes>(c, 1);
   const auto segments = c.attr<std::int64_t>("num_segments");
   if (segments < 0) c.fail("no negative number of segments", std::to_string(segments));
@@ -80,7 +81,8 @@ OpDef scatter_def(std::string_view name, decltype(OpDef::infer) infer,
 }
 
 const OpDef& scatter_add_op() {
-  static const OpDef op = scatter_def("ScatterAdd", infer_scatter<NumericTypes>, scatter_add_gradient);
+  static const OpDef op =
+      scatter_def("ScatterAdd", infer_scatter<ArithmeticTypes>, scatter_add_gradient);
   return op;
 }
 
@@ -189,14 +191,20 @@ Tensor& copy_of_first_input(OpContext& c) {
   return out;
 }
 
-template <class Change, class Types>
-void scatter_kernel(OpContext& c) {
+// Adds in the elements' type; assigning needs but their size.
+template <class Change, class Body>
+void dispatch_change(const OpContext& c, const Tensor& x, const Body& body) {
+  if constexpr (std::is_same_v<Change, Assign>)
+    dispatch_by_size(c, x, body);
+  else
+    dispatch<NumericTypes>(c, x, body);
+}
+
+template <class Change>
+void scatter(OpContext& c) {
   const Tensor &x = c.input(0), &indices = c.input(1), &updates = c.input(2);
   const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
-  const Shape expected = gathered_shape(c, x.shape(), indices.shape(), axis);
-  if (updates.dtype() != x.dtype() || updates.shape() != expected)
-    c.fail("updates of the tensor's dtype and the shape " + expected.to_string(), updates.describe());
-  dispatch<Types>(c, x, [&]<class T>() {
+  dispatch_change<Change>(c, x, [&]<class T>() {
     dispatch<IndexTypes>(c, indices, [&]<class Index>() {
       const Indexed view = indexed(x.shape(), axis, indices.elements());
       Tensor& out = copy_of_first_input(c);
@@ -204,6 +212,19 @@ void scatter_kernel(OpContext& c) {
                           static_cast<const T*>(updates.data()), static_cast<T*>(out.mutable_data()));
     });
   });
+}
+
+template <class Change>
+void scatter_kernel(OpContext& c) {
+  const Tensor &x = c.input(0), &updates = c.input(2);
+  const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
+  const Shape expected = gathered_shape(c, x.shape(), c.input(1).shape(), axis);
+  if (updates.dtype() != x.dtype() || updates.shape() != expected)
+    c.fail("updates of the tensor's dtype and the shape " + expected.to_string(), updates.describe());
+  if constexpr (std::is_same_v<Change, Assign>)
+    scatter<Change>(c);
+  else
+    compute_in_float32(c, scatter<Change>);
 }
 
 void segment_sum_kernel(OpContext& c) {
@@ -234,9 +255,9 @@ Output unsorted_segment_sum(Output data, Output segment_ids, std::int64_t num_se
 }
 
 std::vector<Op> scatter_ops() {
-  return {on_all_devices<scatter_kernel<AddTo, NumericTypes>>(scatter_add_op()),
-          on_all_devices<scatter_kernel<Assign, PlainTypes>>(scatter_update_op()),
-          on_all_devices<segment_sum_kernel>(segment_sum_op())};
+  return {on_all_devices<scatter_kernel<AddTo>>(scatter_add_op()),
+          on_all_devices<scatter_kernel<Assign>>(scatter_update_op()),
+          on_all_devices<in_float32<segment_sum_kernel>>(segment_sum_op())};
 }
 
 }  // namespace actorflow

@@ -4,6 +4,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -63,7 +64,7 @@ Shape untiled_shape(const Context& c, const List& multiples, const Shape& tiled)
 }
 
 void infer_tile_grad(InferContext& c) {
-  expect_dtype_in<NumericTypes>(c, 0);
+  expect_dtype_in<ArithmeticTypes>(c, 0);
   const Shape& g = c.input(0).shape;
   c.add_output(c.input(0).dtype, g.has_rank() ? untiled_shape(c, c.attr<List>("multiples"), g) : g);
 }
@@ -143,7 +144,8 @@ Output tile(Output x, const std::vector<std::int64_t>& multiples) {
 }
 
 std::vector<Op> tile_ops() {
-  return {on_all_devices<tile_kernel>(tile_op()), on_all_devices<tile_grad_kernel>(tile_grad_op())};
+  return {on_all_devices<tile_kernel>(tile_op()),
+          on_all_devices<in_float32<tile_grad_kernel>>(tile_grad_op())};
 }
 
 }  // namespace actorflow

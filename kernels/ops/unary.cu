@@ -17,7 +17,7 @@ struct Neg {
     if constexpr (std::is_integral_v<T>)
       return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
     else
-      return -x;
+      return static_cast<T>(-x);
   }
 };
 
@@ -158,7 +158,7 @@ std::vector<Output> relu_grad_gradient(GradientContext& c) {
 }
 
 const OpDef& neg_op() {
-  static const OpDef op = unary_def("Neg", infer_unary<NumericTypes>, neg_gradient);
+  static const OpDef op = unary_def("Neg", infer_unary<ArithmeticTypes>, neg_gradient);
   return op;
 }
 
@@ -246,7 +246,7 @@ Output relu(Output x) { return add_node(relu_op(), {x}); }
 Output relu_grad(Output g, Output y) { return add_node(relu_grad_op(), {g, y}); }
 
 std::vector<Op> unary_ops() {
-  return {on_all_devices<unary<Neg, NumericTypes>>(neg_op()),
+  return {on_all_devices<unary<Neg, ArithmeticTypes>>(neg_op()),
           on_all_devices<unary<Abs, NumericTypes>>(abs_op()),
           on_all_devices<unary<Sign, NumericTypes>>(sign_op()),
           on_all_devices<unary<Square, NumericTypes>>(square_op()),

@@ -7,6 +7,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/loops/vectorised.h"
@@ -57,7 +58,7 @@ Shape product_shape(const Context& c, const Shape& a, const Shape& b, bool trans
 }
 
 void infer_batch_matmul(InferContext& c) {
-  expect_dtype_in<FloatingTypes>(c, 0);
+  expect_dtype_in<AllFloatingTypes>(c, 0);
   c.expect_same_dtype();
   expect_precision(c);
   const Shape &a = c.input(0).shape, &b = c.input(1).shape;
@@ -119,14 +120,7 @@ class BatchMatMul : public Kernel {
   void compute(OpContext& c) const override {
     const Tensor &a = c.input(0), &b = c.input(1);
     if (a.dtype() != b.dtype()) c.fail("inputs of one dtype", a.describe() + " and " + b.describe());
-    const Shape shape = product_shape(c, a.shape(), b.shape(), transpose_a_, transpose_b_);
-    Tensor& output = c.allocate_output(0, a.dtype(), shape);
-    const MatrixDims left(a.shape(), transpose_a_), right(b.shape(), transpose_b_);
-    if (left.columns == 0) return clear(c.device(), output);
-    if (output.elements() == 0) return;
-    BatchMatMulShape product{1,     left.rows, left.columns, right.columns, transpose_a_, transpose_b_,
-                             false, false};
-    dispatch<FloatingTypes>(c, a, [&]<class T>() { multiply_runs<T>(c, product, output); });
+    compute_in_float32(c, [this](OpContext& wide) { compute_product(wide); });
   }
 
  protected:
@@ -137,6 +131,18 @@ class BatchMatMul : public Kernel {
   Precision precision() const { return precision_; }
 
  private:
+  void compute_product(OpContext& c) const {
+    const Tensor &a = c.input(0), &b = c.input(1);
+    const Shape shape = product_shape(c, a.shape(), b.shape(), transpose_a_, transpose_b_);
+    Tensor& output = c.allocate_output(0, a.dtype(), shape);
+    const MatrixDims left(a.shape(), transpose_a_), right(b.shape(), transpose_b_);
+    if (left.columns == 0) return clear(c.device(), output);
+    if (output.elements() == 0) return;
+    BatchMatMulShape product{1,     left.rows, left.columns, right.columns, transpose_a_, transpose_b_,
+                             false, false};
+    dispatch<FloatingTypes>(c, a, [&]<class T>() { multiply_runs<T>(c, product, output); });
+  }
+
   // One call for each run of products in which a side either advances or stays.
   template <class T>
   void multiply_runs(OpContext& c, BatchMatMulShape product, Tensor& output) const {

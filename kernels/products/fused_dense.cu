@@ -23,6 +23,7 @@ namespace actorflow {
 namespace {
 
 void infer_fused_matmul(InferContext& c) {
+  expect_dtype_in<FloatingTypes>(c, 0);
   infer_matmul(c);
   c.expect_rank(2, 1);
 }

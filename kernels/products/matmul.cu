@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
+#include "kernels/core/dtypes.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #include "kernels/products/bfloat16.h"
@@ -118,8 +120,10 @@ class MatMul : public Kernel {
 
   void compute(OpContext& context) const override {
     const MatMulShape shape = shape_of(context);
-    Tensor& output = context.allocate_output(0, context.input(0).dtype(), {shape.m, shape.n});
-    if (output.elements() > 0) multiply(shape, context, output);
+    compute_in_float32(context, [&](OpContext& c) {
+      Tensor& output = c.allocate_output(0, c.input(0).dtype(), {shape.m, shape.n});
+      if (output.elements() > 0) multiply(shape, c, output);
+    });
   }
 
  protected:
@@ -259,7 +263,7 @@ class CudaMatMul final : public MatMul {
 void infer_matmul(InferContext& c) {
   c.expect_same_dtype();
   expect_precision(c);
-  if (!is_floating(c.input(0).dtype)) c.fail("float32 or float64", c.input(0).to_string());
+  expect_dtype_in<AllFloatingTypes>(c, 0);
   c.expect_rank(0, 2);
   c.expect_rank(1, 2);
   const bool transpose_a = c.attr<bool>("transpose_a");

@@ -1,7 +1,9 @@
 #include "kernels/shuffle/partition_buffer.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "dataflow/values/error.h"
 #include "kernels/shuffle/copy_record.h"
@@ -10,31 +12,43 @@ namespace actorflow {
 
 constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
 
+// What is not used of a buffer counts as memory of its chunk. A pool's block may be a quarter larger
+// than the buffer that fills it.
+constexpr std::size_t least_given_away(std::size_t block_bytes) {
+  return std::max<std::size_t>(1, block_bytes / 4 * 3);
+}
+
 PartitionBuffer::PartitionBuffer(std::uint32_t partitions, std::size_t capacity_bytes,
-                                 std::size_t record_bytes)
+                                 std::size_t record_bytes, Allocator& allocator)
     : partitions_(partitions),
       capacity_bytes_(capacity_bytes),
       record_bytes_(record_bytes),
       entry_bytes_(partitions == 1     ? 0
                    : record_bytes == 0 ? 2 * sizeof(std::uint32_t)
                                        : sizeof(std::uint32_t)),
-      memory_(Pages::of(capacity_bytes)) {
+      allocator_(allocator),
+      memory_(allocator.allocate(capacity_bytes)) {
   ACTORFLOW_CHECK(capacity_bytes <= most_bytes + 1, "a capacity of", capacity_bytes, "bytes");
   use(memory_, capacity_bytes);
 }
 
-void PartitionBuffer::use(const Pages& memory, std::size_t bytes) {
-  begin_ = next_ = memory.data();
-  entries_ = end_ = memory.data() + bytes;
+void PartitionBuffer::use(const BufferRef& memory, std::size_t bytes) {
+  begin_ = next_ = memory ? static_cast<std::byte*>(memory->data()) : nullptr;
+  entries_ = end_ = memory ? begin_ + bytes : nullptr;
   records_ = 0;
 }
 
 void PartitionBuffer::grow_for(std::size_t size) {
   ACTORFLOW_CHECK(empty(), "a record of", size, "bytes, for which there is no room");
+  if (!memory_) {
+    memory_ = allocator_.allocate(capacity_bytes_);
+    use(memory_, capacity_bytes_);
+    if (has_room(size)) return;
+  }
   if (size > most_bytes)
     throw invalid_argument("a record of " + std::to_string(size) + " bytes: expected at most " +
                            std::to_string(most_bytes));
-  large_ = Pages::of(size + entry_bytes_);
+  large_ = allocator_.allocate(size + entry_bytes_);
   use(large_, size + entry_bytes_);
 }
 
@@ -49,20 +63,31 @@ void PartitionBuffer::for_each(Visit visit) const {
   }
 }
 
-Chunk PartitionBuffer::take(Allocator& allocator) {
-  const auto bytes = static_cast<std::size_t>(next_ - begin_);
-  Chunk chunk{allocator.allocate(bytes), std::vector<std::uint64_t>(partitions_ + std::size_t{1}),
-              std::vector<std::uint64_t>(partitions_)};
-  if (partitions_ == 1) {
-    chunk.offsets[1] = bytes;
-    chunk.records[0] = records_;
-    if (bytes > 0) std::memcpy(chunk.bytes->data(), begin_, bytes);
-  } else {
+Chunk PartitionBuffer::take() {
+  Chunk chunk = partitions_ == 1 ? take_one()
+                                 : Chunk{allocator_.allocate(static_cast<std::size_t>(next_ - begin_)),
+                                         std::vector<std::uint64_t>(partitions_ + std::size_t{1}),
+                                         std::vector<std::uint64_t>(partitions_)};
+  if (partitions_ > 1) {
     count(chunk);
     detail::with_constant_size(record_bytes_, [&](auto size) { lay_out(chunk, size); });
   }
   large_ = {};
   use(memory_, capacity_bytes_);
+  return chunk;
+}
+
+// Its records lie as they are to lie.
+Chunk PartitionBuffer::take_one() {
+  const auto bytes = static_cast<std::size_t>(next_ - begin_);
+  Chunk chunk{{}, {0, bytes}, {records_}};
+  BufferRef& used = large_ ? large_ : memory_;
+  if (bytes >= least_given_away(size_of(used))) {
+    chunk.bytes = std::exchange(used, {});
+  } else {
+    chunk.bytes = allocator_.allocate(bytes);
+    if (bytes > 0) std::memcpy(chunk.bytes->data(), begin_, bytes);
+  }
   return chunk;
 }
 

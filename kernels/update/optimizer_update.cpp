@@ -25,7 +25,7 @@ Tensor filled(const Tensor& like, double value) {
 
 // Throws invalid_argument unless the value is float32 or float64.
 void check_floating(const Tensor& value) {
-  if (!is_floating(value.dtype()))
+  if (!is_float32_or_64(value.dtype()))
     throw invalid_argument("optimizers work on float32 and float64, but got " + value.describe());
 }
 

@@ -59,7 +59,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_calculated_is_refused) {
   const auto refused = [](const CollectiveCall& call, const std::string& text) {
     BOOST_CHECK_EXCEPTION(check_call(call, 2), Error, says(text));
   };
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float64, DType::int32})
+    check_call(but([&](auto& c) { c.dtype = dtype; }), 2);
   refused(but([](auto& c) { c.dtype = DType::uint8; }), "got uint8");
+  refused(but([](auto& c) { c.dtype = DType::int16; }),
+          "expected int32, int64, float16, bfloat16, float32 or float64 to reduce, got int16");
+  refused(but([](auto& c) {
+            c.dtype = DType::bfloat16;
+            c.compression = ReduceCompression::bfloat16;
+          }),
+          "is float32 to reduce, got bfloat16");
   refused(but([](auto& c) { c.dtype = DType::string; }), "strings do not travel");
   refused(but([](auto& c) { c.root = 2; }), "a root from 0 to 1, got 2");
   refused(but([](auto& c) {

@@ -21,15 +21,18 @@ boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
   return result;
 }
 
-std::vector<Tensor> run(const OpRow& row, Device& device) {
-  Graph graph;
+Output add_row(Graph& graph, const OpRow& row, DType floating) {
   std::vector<Output> inputs;
-  std::vector<Tensor> tensors;
-  for (const auto& tensor : make_inputs(row)) {
+  for (const auto& tensor : make_inputs(row, floating))
     inputs.push_back(graph.placeholder(tensor.dtype(), tensor.shape()));
-    tensors.push_back(device.to_device(tensor));
-  }
-  const Output op = graph.add(builtin_ops().def(row.op), inputs, row.attrs);
+  return graph.add(builtin_ops().def(row.op), inputs, row.attrs);
+}
+
+std::vector<Tensor> run(const OpRow& row, Device& device, DType floating = DType::float32) {
+  Graph graph;
+  std::vector<Tensor> tensors;
+  for (const auto& tensor : make_inputs(row, floating)) tensors.push_back(device.to_device(tensor));
+  const Output op = add_row(graph, row, floating);
   auto outputs = run_kernel(op.node(), tensors, device);
   for (auto& output : outputs) output = device.to_host(output);
   return outputs;
@@ -43,6 +46,16 @@ void check_same(const Tensor& cpu, const Tensor& gpu, double relative) {
     if (!(std::abs(actual[i] - expected[i]) <= tolerance * std::max(1.0, std::abs(expected[i]))))
       BOOST_ERROR("element " << i << " is " << actual[i] << " on the GPU, " << expected[i]
                              << " on the CPU");
+}
+
+bool accepts(const OpRow& row, DType floating) {
+  Graph graph;
+  try {
+    add_row(graph, row, floating);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 Tensor waves(double frequency) {
@@ -94,6 +107,16 @@ BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu, op_table(), row) {
   const auto cpu = run(row, cpu_device()), gpu = run(row, cuda_device(0));
   BOOST_TEST_REQUIRE(cpu.size() == gpu.size());
   for (std::size_t i = 0; i < cpu.size(); ++i) check_same(cpu[i], gpu[i], 2 * row.tolerance);
+}
+
+// To a unit of the last place: both round once what they compute in float32.
+BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu_in_16_bits, op_table(), row) {
+  for (const auto& [floating, unit] : {std::pair(DType::float16, 0x1p-10), {DType::bfloat16, 0x1p-7}}) {
+    if (!accepts(row, floating)) continue;  // the suite op_table holds which ones may refuse
+    const auto cpu = run(row, cpu_device(), floating), gpu = run(row, cuda_device(0), floating);
+    BOOST_TEST_REQUIRE(cpu.size() == gpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) check_same(cpu[i], gpu[i], unit + 2 * row.tolerance);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(optimizers_train_alike) {

@@ -61,16 +61,17 @@ void check_against_reference(const OpRow& row, DType floating) {
     check_output(row, g.outputs[i], actual[i], expected[i]);
 }
 
-// A scalar that depends on every floating element of the outputs, on each with a weight of its own.
-Output weighted_sum(RowGraph& g) {
+// A scalar that depends on every element of the outputs whose dtype counts, on each with a weight of its
+// own.
+Output weighted_sum(RowGraph& g, bool (*counts)(DType)) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> weight(0.5, 1.5);
   Output total = g.graph.constant(0.0);
   for (const Output& output : g.outputs) {
-    if (output.dtype() != DType::float64) continue;
+    if (!counts(output.dtype())) continue;
     Tensor weights = Tensor::allocate(DType::float64, output.shape());
     for (double& value : weights.mutable_values<double>()) value = weight(random);
-    total = total + sum(output * g.graph.constant(weights));
+    total = total + sum(cast(output, DType::float64) * g.graph.constant(weights));
   }
   return total;
 }
@@ -117,6 +118,66 @@ bool has_gradient(const OpRow& row) {
   return op && op->gradient;
 }
 
+// What may not refuse float16 and bfloat16.
+const std::set<std::string_view> computes_in_16_bits{
+    "Add",           "Sub",        "Mul",           "Div",          "Maximum",
+    "Minimum",       "Neg",        "Equal",         "NotEqual",     "Less",
+    "LessEqual",     "Greater",    "Select",        "Sum",          "Mean",
+    "Max",           "Min",        "GreaterEqual",  "AddN",         "SumLike",
+    "MeanLike",      "SpreadLike", "BroadcastLike", "MatMul",       "Cast",
+    "Identity",      "Reshape",    "Slice",         "Concat",       "BatchMatMul",
+    "Gather",        "Transpose",  "Tile",          "TileGrad",     "TakeAlongAxis",
+    "ScatterUpdate", "OnesLike",   "ZerosLike",     "Pad",          "SliceLike",
+    "PadLike",       "StitchRows", "ScatterAdd",    "AddAlongAxis", "UnsortedSegmentSum"};
+
+bool has_gradient_in_16_bits(const OpRow& row) {
+  return has_gradient(row) && computes_in_16_bits.contains(row.op);
+}
+
+// The gradients by the floating inputs of the weighted sum; zeros where nothing flows back.
+Arrays gradients_of(RowGraph& g, DType floating) {
+  std::vector<Output> inputs;
+  for (const Output& input : g.inputs)
+    if (input.dtype() == floating) inputs.push_back(input);
+  Arrays found;
+  for (const Output& gradient : gradients(weighted_sum(g, is_floating), inputs)) {
+    const Output& input = inputs[found.size()];
+    const Tensor zero = Tensor::zeros(floating, input.shape());
+    const Tensor value = gradient ? interpret(g.graph.def(), g.feeds, {gradient})[0] : zero;
+    BOOST_TEST(value.describe() == zero.describe());
+    found.push_back(to_array(value));
+  }
+  return found;
+}
+
+// The same numbers for a graph in float64.
+void feed_widened(const RowGraph& narrow, RowGraph& wide) {
+  for (std::size_t i = 0; i < wide.inputs.size(); ++i) {
+    if (wide.inputs[i].dtype() != DType::float64) continue;
+    const Array numbers = to_array(narrow.feeds.at(narrow.inputs[i].edge.node));
+    Tensor& fed = wide.feeds.at(wide.inputs[i].edge.node);
+    std::ranges::copy(numbers.values, fed.mutable_values<double>().begin());
+  }
+}
+
+// Within a few units of the last place: each of a gradient's ops rounds once.
+void check_gradient_in_16_bits(const OpRow& row, DType floating, double tolerance) {
+  RowGraph narrow(row, floating), wide(row, DType::float64);
+  feed_widened(narrow, wide);
+  const Arrays actual = gradients_of(narrow, floating), expected = gradients_of(wide, DType::float64);
+  BOOST_TEST_REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    for (std::size_t k = 0; k < expected[i].values.size(); ++k) {
+      const double is = actual[i].values[k], should = expected[i].values[k];
+      if (!(std::abs(is - should) <= tolerance * std::max(1.0, std::abs(should))))
+        BOOST_ERROR("element " << k << " of gradient " << i << " is " << is << ", not " << should);
+    }
+}
+
+bool names_what_helps(std::string_view message) {
+  return message.find("cast it to float32") != message.npos;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(op_table)
@@ -138,9 +199,32 @@ BOOST_DATA_TEST_CASE(kernels_agree_with_the_reference_in_float64, rows_with(has_
   check_against_reference(precise, DType::float64);
 }
 
+// Half a unit of the last place of each result, or a sentence that says what to do.
+void check_in_16_bits(const OpRow& row, DType floating, double tolerance) {
+  OpRow rounded = row;
+  rounded.tolerance = row.tolerance + tolerance;
+  try {
+    RowGraph(row, floating);
+  } catch (const Error& error) {
+    BOOST_TEST((error.code() == Code::invalid_argument));
+    BOOST_TEST(names_what_helps(error.what()), row << ": " << error.what());
+    BOOST_TEST(!computes_in_16_bits.contains(row.op), row << ": " << error.what());
+    return;
+  }
+  check_against_reference(rounded, floating);
+}
+
+BOOST_DATA_TEST_CASE(kernels_agree_with_the_reference_in_float16, rows_with(has_reference), row) {
+  check_in_16_bits(row, DType::float16, 0x1p-11);
+}
+
+BOOST_DATA_TEST_CASE(kernels_agree_with_the_reference_in_bfloat16, rows_with(has_reference), row) {
+  check_in_16_bits(row, DType::bfloat16, 0x1p-8);
+}
+
 BOOST_DATA_TEST_CASE(gradients_agree_with_differences, rows_with(has_gradient), row) {
   RowGraph g(row, DType::float64);
-  const Output loss = weighted_sum(g);
+  const Output loss = weighted_sum(g, [](DType dtype) { return dtype == DType::float64; });
   std::vector<Output> floating;
   for (const Output& input : g.inputs)
     if (input.dtype() == DType::float64) floating.push_back(input);
@@ -150,6 +234,12 @@ BOOST_DATA_TEST_CASE(gradients_agree_with_differences, rows_with(has_gradient), 
     const Tensor gradient = by_input[i] ? interpret(g.graph.def(), g.feeds, {by_input[i]})[0] : zero;
     check_gradient(g, loss, floating[i], gradient);
   }
+}
+
+BOOST_DATA_TEST_CASE(gradients_in_16_bits_are_those_in_float64, rows_with(has_gradient_in_16_bits),
+                     row) {
+  check_gradient_in_16_bits(row, DType::float16, 0x1p-8);
+  check_gradient_in_16_bits(row, DType::bfloat16, 0x1p-5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

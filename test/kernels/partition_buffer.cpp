@@ -126,11 +126,56 @@ BOOST_AUTO_TEST_CASE(a_record_of_4_gibibytes_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_bytes_come_from_the_allocator_that_was_given) {
-  PartitionBuffer buffer(2, 1000);
+  PartitionBuffer buffer(2, 1000, 0, cpu_device().allocator());
   append(buffer, 1, "record");
-  const Chunk chunk = buffer.take(cpu_device().allocator());
+  const Chunk chunk = buffer.take();
   BOOST_TEST(&chunk.bytes->owner() == &cpu_device().allocator());
   BOOST_TEST(text_of(chunk, 1) == "record");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_buffer_of_one_partition_gives_its_memory_away) {
+  PartitionBuffer buffer(1, 1000);
+  const std::size_t memory = buffer.memory_bytes();
+  const std::byte* const first = buffer.append(0, 900);
+  append(buffer, 0, std::string(90, 'a'));
+  const Chunk full = buffer.take();
+  BOOST_TEST(full.bytes->data() == first);
+  BOOST_TEST(full.offsets.back() == 990u);
+  BOOST_TEST(buffer.memory_bytes() == 0u);
+  append(buffer, 0, "another");
+  BOOST_TEST(buffer.memory_bytes() == memory);
+  const Chunk small = buffer.take();
+  BOOST_TEST(buffer.memory_bytes() == memory);
+  BOOST_TEST(text_of(small, 0) == "another");
+  BOOST_TEST(text_of(full, 0).substr(900) == std::string(90, 'a'));
+}
+
+BOOST_AUTO_TEST_CASE(records_that_come_at_once_lie_as_if_they_came_one_by_one) {
+  PartitionBuffer buffer(1, 1000, 16);
+  const std::string all(100 * 16, 'r');
+  std::vector<std::size_t> counts;
+  for (std::size_t left = 100; left > 0; left -= counts.back()) {
+    if (!buffer.fits(16)) BOOST_TEST(buffer.take().records.at(0) == counts.back());
+    std::size_t count = left;
+    std::byte* const to = buffer.append_some(16, count);
+    std::memcpy(to, all.data(), count * 16);
+    counts.push_back(count);
+  }
+  BOOST_TEST(counts == (std::vector<std::size_t>{62, 38}));
+  append(buffer, 0, std::string(16, 'o'));
+  const Chunk rest = buffer.take();
+  BOOST_TEST(rest.records.at(0) == 39u);
+  BOOST_TEST(text_of(rest, 0) == all.substr(0, 38 * 16) + std::string(16, 'o'));
+}
+
+BOOST_AUTO_TEST_CASE(a_large_record_of_one_partition_gives_its_memory_away_after_a_chunk_has) {
+  Checked checked(1, 1000);
+  checked.append(0, std::string(1000, 'f'));
+  checked.check();
+  checked.append(0, std::string(5000, 'l'));
+  checked.check();
+  checked.append(0, std::string(20, 's'));
+  checked.check();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -389,7 +389,7 @@ Tensor random_tensor(const Input& input, std::mt19937& random) {
   Tensor tensor = Tensor::allocate(dtype_of<T>, input.shape);
   for (T& value : tensor.mutable_values<T>()) {
     const double drawn = distribution(random);
-    value = static_cast<T>(std::is_floating_point_v<T> ? drawn : std::floor(drawn));
+    value = static_cast<T>(is_floating(dtype_of<T>) ? drawn : std::floor(drawn));
   }
   return tensor;
 }
@@ -408,6 +408,10 @@ auto with_type(DType dtype, Body&& body) {
       return body.template operator()<std::int64_t>();
     case DType::uint8:
       return body.template operator()<std::uint8_t>();
+    case DType::float16:
+      return body.template operator()<Float16>();
+    case DType::bfloat16:
+      return body.template operator()<BFloat16>();
     default:
       return body.template operator()<bool>();
   }
