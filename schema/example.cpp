@@ -90,11 +90,13 @@ void fill(Feature& feature, const std::string& name, const Tensor& tensor) {
 void check_features(std::span<const ExampleFeature> features) {
   for (const auto& feature : features) {
     const TensorType type{feature.dtype, feature.shape};
-    if (feature.dtype != DType::float32 && feature.dtype != DType::int64 && feature.dtype != DType::string)
+    if (feature.dtype != DType::float32 && feature.dtype != DType::int64 &&
+        feature.dtype != DType::string)
       refuse(feature, "float32, int64 or string", type.to_string());
     bool known = feature.shape.has_rank();
     for (int i = 1; known && i < feature.shape.rank(); ++i) known = feature.shape[i] != Shape::unknown;
-    if (!known) refuse(feature, "a shape of which at most the first dimension is unknown", type.to_string());
+    if (!known)
+      refuse(feature, "a shape of which at most the first dimension is unknown", type.to_string());
     const auto& value = feature.default_value;
     if (value && (value->dtype() != feature.dtype || !value->shape().compatible_with(feature.shape)))
       refuse(feature, "a default value of " + type.to_string(), value->describe());
@@ -104,8 +106,9 @@ void check_features(std::span<const ExampleFeature> features) {
 Tuple parse_example(std::string_view bytes, std::span<const ExampleFeature> features) {
   examples::Example example;
   if (!example.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error(Code::data_loss, "a record of " + std::to_string(bytes.size()) +
-                                     " bytes is no tf.train.Example; was it written by another program?");
+    throw Error(Code::data_loss,
+                "a record of " + std::to_string(bytes.size()) +
+                    " bytes is no tf.train.Example; was it written by another program?");
   const auto& all = example.features().feature();
   Tuple tensors;
   for (const auto& wanted : features) {

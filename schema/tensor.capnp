@@ -14,6 +14,10 @@ enum DType {
   boolean @5;
   uint8 @6;
   string @7;
+  float16 @8;
+  bfloat16 @9;
+  int8 @10;
+  int16 @11;
 }
 
 struct Shape {

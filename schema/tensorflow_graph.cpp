@@ -24,6 +24,14 @@ int data_type(DType dtype) {
       return 9;
     case DType::boolean:
       return 10;
+    case DType::int16:
+      return 5;
+    case DType::int8:
+      return 6;
+    case DType::bfloat16:
+      return 14;
+    case DType::float16:
+      return 19;
     default:
       return 0;
   }

@@ -12,7 +12,8 @@ namespace actorflow {
 inline std::optional<std::string> read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();  // << of nothing sets failbit
+  if (file.peek() != std::ifstream::traits_type::eof())
+    text << file.rdbuf();  // << of nothing sets failbit
   if (!file.is_open() || file.bad()) return {};
   return text.str();
 }

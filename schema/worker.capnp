@@ -43,7 +43,7 @@ using Device = import "cluster.capnp".Device;
 using NodeTrace = import "master.capnp".NodeTrace;
 using Master = import "master.capnp".Master;
 
-const protocolVersion :UInt32 = 10;
+const protocolVersion :UInt32 = 11;
 # Raised by every change that an older task would misunderstand.
 
 interface Task {

@@ -53,8 +53,8 @@ bool has_right_rows(const Manifest::Entry& entry) {
   return entry.first_row >= 0 && entry.first_row <= entry.full_rows - entry.rows();
 }
 
-// Checks what a reader relies on: the size, the place in the file, the number of checksums, the rows of a
-// slice.
+// Checks what a reader relies on: the size, the place in the file, the number of checksums, the rows of
+// a slice.
 void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
   const auto wrong = [&](const std::string& what) {
     return damaged("tensor '" + entry.name + "' " + what);
@@ -74,8 +74,7 @@ void check_entry(const Manifest::Entry& entry, const Manifest& manifest) {
   if (entry.checksums.size() != blocks)
     throw wrong("has " + std::to_string(entry.checksums.size()) + " checksums for " +
                 std::to_string(blocks) + " blocks");
-  if (!has_right_rows(entry))
-    throw wrong("is a slice that lies outside of the whole");
+  if (!has_right_rows(entry)) throw wrong("is a slice that lies outside of the whole");
 }
 
 Manifest::Entry read_entry(wire::Manifest::Entry::Reader from, const Manifest& manifest) {

@@ -148,12 +148,61 @@ ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body) {
           .status = read_status(body.getStatus())};
 }
 
-ActorMessage read_actor_message(wire::Envelope::ActorMessage::Reader body, TensorReader& tensors) {
-  auto message = read_actor_message(body);
-  message.content = tensors.read(body.getContent());
-  message.payload = tensors.read(body.getPayload());
-  return message;
-}
+// Messages from the groups of an envelope.
+struct MessageReader {
+  TensorReader& tensors;
+  const OpRegistry& ops;
+
+  RegisterGraph operator()(wire::Envelope::RegisterGraph::Reader body) const {
+    return {body.getRequest(), read_graph(body.getGraph(), tensors, ops), body.getCudaGraphs(),
+            body.getNodeActors() ? Executor::node_actors : Executor::lanes};
+  }
+  GraphRegistered operator()(wire::Envelope::GraphRegistered::Reader body) const {
+    return {body.getRequest(), read_status(body.getStatus()), body.getHandle()};
+  }
+  RunGraph operator()(wire::Envelope::RunGraph::Reader body) const {
+    return {body.getHandle(), body.getStep(),
+            body.getEpoch(),  read_slots(body.getArgs(), tensors),
+            body.getTrace(),  read_next(body.getNext())};
+  }
+  StepDone operator()(wire::Envelope::StepDone::Reader body) const {
+    const auto trace = body.getTrace();
+    return {body.getStep(),
+            read_status(body.getStatus()),
+            read_slots(body.getRetvals(), tensors),
+            {trace.getStartUs(), trace.getEndUs(), read_node_traces(trace.getNodes())}};
+  }
+  AbortStep operator()(wire::Envelope::AbortStep::Reader body) const {
+    return {body.getStep(), read_status(body.getReason())};
+  }
+  TensorDelivery operator()(wire::Envelope::TensorDelivery::Reader body) const {
+    return {body.getStep(), body.getChannel(), tensors.read(body.getTensor())};
+  }
+  GradientApplied operator()(wire::Envelope::GradientApplied::Reader body) const {
+    return {to_string(body.getCoordinator()), to_string(body.getAccumulator()), body.getGlobalStep(),
+            body.getEpoch()};
+  }
+  // Of a job that has failed.
+  Shutdown operator()(wire::Status::Reader body) const {
+    const Status why = read_status(body);
+    return {why.message, why.ok() ? Code::unknown : why.code};
+  }
+  TaskStatus operator()(wire::Envelope::TaskStatus::Reader body) const {
+    return {body.getRequest(), read_devices(body.getDevices())};
+  }
+  ClearContainers operator()(wire::Envelope::ClearContainers::Reader body) const {
+    return {body.getRequest(), read_texts(body.getContainers()), to_string(body.getSession())};
+  }
+  Undelivered operator()(wire::Envelope::Undelivered::Reader body) const {
+    return {read_what(body.getWhat()), body.getNumber(), read_status(body.getReason())};
+  }
+  ActorMessage operator()(wire::Envelope::ActorMessage::Reader body) const {
+    auto message = read_actor_message(body);
+    message.content = tensors.read(body.getContent());
+    message.payload = tensors.read(body.getPayload());
+    return message;
+  }
+};
 
 // The bytes of the message's text as write_status() writes it, apart from a note that it was cut.
 std::size_t text_bytes(const Status& status) { return std::min(status.message.size(), max_text_bytes); }
@@ -234,75 +283,45 @@ void write_message(const Message& message, TensorWriter& tensors, wire::Envelope
 }
 
 Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const OpRegistry& ops) {
+  using Kind = wire::Envelope;
+  const MessageReader read{tensors, ops};
   switch (from.which()) {
-    case wire::Envelope::REGISTER_GRAPH: {
-      const auto body = from.getRegisterGraph();
-      return RegisterGraph{body.getRequest(), read_graph(body.getGraph(), tensors, ops),
-                           body.getCudaGraphs(),
-                           body.getNodeActors() ? Executor::node_actors : Executor::lanes};
-    }
-    case wire::Envelope::GRAPH_REGISTERED: {
-      const auto body = from.getGraphRegistered();
-      return GraphRegistered{body.getRequest(), read_status(body.getStatus()), body.getHandle()};
-    }
-    case wire::Envelope::DEREGISTER_GRAPH:
+    case Kind::REGISTER_GRAPH:
+      return read(from.getRegisterGraph());
+    case Kind::GRAPH_REGISTERED:
+      return read(from.getGraphRegistered());
+    case Kind::DEREGISTER_GRAPH:
       return DeregisterGraph{from.getDeregisterGraph()};
-    case wire::Envelope::RUN_GRAPH: {
-      const auto body = from.getRunGraph();
-      return RunGraph{body.getHandle(), body.getStep(),
-                      body.getEpoch(),  read_slots(body.getArgs(), tensors),
-                      body.getTrace(),  read_next(body.getNext())};
-    }
-    case wire::Envelope::STEP_DONE: {
-      const auto body = from.getStepDone();
-      const auto trace = body.getTrace();
-      return StepDone{body.getStep(),
-                      read_status(body.getStatus()),
-                      read_slots(body.getRetvals(), tensors),
-                      {trace.getStartUs(), trace.getEndUs(), read_node_traces(trace.getNodes())}};
-    }
-    case wire::Envelope::ABORT_STEP: {
-      const auto body = from.getAbortStep();
-      return AbortStep{body.getStep(), read_status(body.getReason())};
-    }
-    case wire::Envelope::TENSOR_DELIVERY: {
-      const auto body = from.getTensorDelivery();
-      return TensorDelivery{body.getStep(), body.getChannel(), tensors.read(body.getTensor())};
-    }
-    case wire::Envelope::GRADIENT_APPLIED: {
-      const auto body = from.getGradientApplied();
-      return GradientApplied{to_string(body.getCoordinator()), to_string(body.getAccumulator()),
-                             body.getGlobalStep(), body.getEpoch()};
-    }
-    case wire::Envelope::REPLICA_DONE:
+    case Kind::RUN_GRAPH:
+      return read(from.getRunGraph());
+    case Kind::STEP_DONE:
+      return read(from.getStepDone());
+    case Kind::ABORT_STEP:
+      return read(from.getAbortStep());
+    case Kind::TENSOR_DELIVERY:
+      return read(from.getTensorDelivery());
+    case Kind::GRADIENT_APPLIED:
+      return read(from.getGradientApplied());
+    case Kind::REPLICA_DONE:
       return ReplicaDone{};
-    case wire::Envelope::SHUTDOWN:
+    case Kind::SHUTDOWN:
       return Shutdown{to_string(from.getShutdown())};
-    case wire::Envelope::JOB_FAILED: {
-      const Status why = read_status(from.getJobFailed());
-      return Shutdown{why.message, why.ok() ? Code::unknown : why.code};
-    }
-    case wire::Envelope::GET_STATUS:
+    case Kind::JOB_FAILED:
+      return read(from.getJobFailed());
+    case Kind::GET_STATUS:
       return GetStatus{from.getGetStatus()};
-    case wire::Envelope::TASK_STATUS: {
-      const auto body = from.getTaskStatus();
-      return TaskStatus{body.getRequest(), read_devices(body.getDevices())};
-    }
-    case wire::Envelope::CLEAR_CONTAINERS: {
-      const auto body = from.getClearContainers();
-      return ClearContainers{body.getRequest(), read_texts(body.getContainers()),
-                             to_string(body.getSession())};
-    }
-    case wire::Envelope::CONTAINERS_CLEARED:
+    case Kind::TASK_STATUS:
+      return read(from.getTaskStatus());
+    case Kind::CLEAR_CONTAINERS:
+      return read(from.getClearContainers());
+    case Kind::CONTAINERS_CLEARED:
       return ContainersCleared{from.getContainersCleared()};
-    case wire::Envelope::HEARTBEAT:
+    case Kind::HEARTBEAT:
       return Heartbeat{};
-    case wire::Envelope::UNDELIVERED: {
-      const auto body = from.getUndelivered();
-      return Undelivered{read_what(body.getWhat()), body.getNumber(), read_status(body.getReason())};
-    }
-    case wire::Envelope::ACTOR_MESSAGE:
-      return read_actor_message(from.getActorMessage(), tensors);
+    case Kind::UNDELIVERED:
+      return read(from.getUndelivered());
+    case Kind::ACTOR_MESSAGE:
+      return read(from.getActorMessage());
   }
   throw invalid_argument("an envelope of unknown kind " + std::to_string(from.which()));
 }

@@ -184,7 +184,7 @@ Tensor TensorReader::read_numbers(DType dtype, const Shape& shape, wire::Tensor:
 }
 
 DType read_dtype(wire::DType from) {
-  if (from > wire::DType::STRING)
+  if (from > wire::DType::INT16)
     throw invalid_argument("unknown dtype number " + std::to_string(static_cast<int>(from)));
   return static_cast<DType>(from);
 }

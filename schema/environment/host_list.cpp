@@ -1,8 +1,82 @@
 #include "schema/environment/host_list.h"
 
+#include <charconv>
+#include <cstddef>
+
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+constexpr std::size_t most_hosts = 100'000;
+
+[[noreturn]] void complain(std::string_view list) {
+  throw invalid_argument("'" + std::string(list) + "' is no list of hosts");
+}
+
+// The text up to a comma that is in no bracket; cuts it off the front.
+std::string_view take_entry(std::string_view& text) {
+  bool in_bracket = false;
+  std::size_t end = 0;
+  for (; end < text.size() && (in_bracket || text[end] != ','); ++end)
+    if (text[end] == '[' || text[end] == ']') in_bracket = text[end] == '[';
+  const std::string_view entry = text.substr(0, end);
+  text.remove_prefix(end < text.size() ? end + 1 : end);
+  return entry;
+}
+
+std::size_t number_in(std::string_view list, std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) complain(list);
+  return number;
+}
+
+// Adds the numbers of "07" or "07-12", with as many digits as the first one has; `most` in all.
+void add_numbers(std::string_view list, std::string_view range, std::size_t most,
+                 std::vector<std::string>& numbers) {
+  const std::string_view first = range.substr(0, range.find('-'));
+  const std::size_t begin = number_in(list, first);
+  const std::size_t last =
+      first.size() == range.size() ? begin : number_in(list, range.substr(first.size() + 1));
+  if (last < begin || last - begin >= most - numbers.size()) complain(list);
+  const std::size_t count = last - begin + 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string digits = std::to_string(begin + i);
+    if (digits.size() < first.size()) digits.insert(0, first.size() - digits.size(), '0');
+    numbers.push_back(std::move(digits));
+  }
+}
+
+// Adds the hosts of an entry, whose first bracket stands for several numbers; `most` at most.
+void add_hosts(std::string_view list, std::string_view entry, const std::string& before,
+               std::size_t most, std::vector<std::string>& hosts) {
+  const std::size_t begin = entry.find('['), end = entry.find(']');
+  if (begin == entry.npos && end == entry.npos) {
+    if (before.empty() && entry.empty()) complain(list);
+    hosts.push_back(before + std::string(entry));
+    if (hosts.size() > most_hosts) complain(list);
+    return;
+  }
+  if (begin == entry.npos || end == entry.npos || end < begin) complain(list);
+  std::string_view ranges = entry.substr(begin + 1, end - begin - 1);
+  std::vector<std::string> numbers;
+  do add_numbers(list, take_entry(ranges), most, numbers);
+  while (!ranges.empty());
+  for (const auto& number : numbers)
+    add_hosts(list, entry.substr(end + 1), before + std::string(entry.substr(0, begin)) + number,
+              most / numbers.size(), hosts);
+}
+
+}  // namespace
+
+std::vector<std::string> all_hosts(std::string_view list) {
+  if (list.empty() || list.ends_with(',')) complain(list);
+  std::vector<std::string> hosts;
+  for (std::string_view rest = list; !rest.empty();)
+    add_hosts(list, take_entry(rest), "", most_hosts, hosts);
+  return hosts;
+}
 
 // A bracket stands for its first number, with the digits as they are written there.
 std::string first_host(std::string_view list) {
@@ -11,8 +85,7 @@ std::string first_host(std::string_view list) {
   for (const char c : list) {
     if (c == ',' && !in_bracket) break;
     if (c == '[' || c == ']') {
-      if ((c == '[') == in_bracket)
-        throw invalid_argument("'" + std::string(list) + "' is no list of hosts");
+      if ((c == '[') == in_bracket) complain(list);
       in_bracket = c == '[';
       taken = false;
     } else if (in_bracket && (c == '-' || c == ',')) {
@@ -21,8 +94,7 @@ std::string first_host(std::string_view list) {
       host += c;
     }
   }
-  if (host.empty() || in_bracket)
-    throw invalid_argument("'" + std::string(list) + "' is no list of hosts");
+  if (host.empty() || in_bracket) complain(list);
   return host;
 }
 

@@ -3,10 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace actorflow {
 
 // The first machine of "node[01-03,7],gpu2". Throws invalid_argument for what is no such list.
 std::string first_host(std::string_view list);
+// All of them, in their order. Throws like first_host, and for more than 100,000.
+std::vector<std::string> all_hosts(std::string_view list);
 
 }  // namespace actorflow

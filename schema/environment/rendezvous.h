@@ -19,8 +19,8 @@ struct RendezvousOptions {
 // The addresses "host:port" of all ranks, in their order; `port` is where this one will listen. Waits
 // for all ranks, each of which calls this once. A rank that has died before may come again.
 //
-// Throws deadline_exceeded that names the ranks that have not come, already_exists if rank 0 finds none of
-// its ports free or another process has this rank, and invalid_argument if ranks say different things
+// Throws deadline_exceeded that names the ranks that have not come, already_exists if rank 0 finds none
+// of its ports free or another process has this rank, and invalid_argument if ranks say different things
 // of the job. Callers of other jobs, and whoever else calls, change nothing.
 std::vector<std::string> meet(const LaunchedRank& self, std::uint16_t port,
                               const RendezvousOptions& options = {});

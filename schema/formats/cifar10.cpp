@@ -40,14 +40,15 @@ class Cifar10Reader final : public ElementReader {
 
  private:
   Error truncated(std::uint64_t got) const {
-    return damaged("expected a record of " + std::to_string(record_bytes) + " bytes, but the file ends "
+    return damaged("expected a record of " + std::to_string(record_bytes) +
+                   " bytes, but the file ends "
                    "after " +
                    std::to_string(got) + " of them");
   }
   Error damaged(const std::string& what) const {
     const auto offset = static_cast<std::uint64_t>(position_) * record_bytes;
-    return Error(Code::data_loss, source_->name() + ": record " + std::to_string(position_) + " at byte " +
-                                      std::to_string(offset) + ": " + what);
+    return Error(Code::data_loss, source_->name() + ": record " + std::to_string(position_) +
+                                      " at byte " + std::to_string(offset) + ": " + what);
   }
 
   SourceRef source_;

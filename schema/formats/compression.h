@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow {
 
 enum class Compression : std::uint8_t { none, gzip, zstd, lz4 };

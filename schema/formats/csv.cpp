@@ -1,9 +1,11 @@
 #include <csv.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <utility>
 
+#include "dataflow/values/check.h"
 #include "schema/formats/element_reader.h"
 #include "schema/formats/lines.h"
 #include "schema/records/csv_field.h"
@@ -13,6 +15,8 @@ namespace {
 
 // A state of libcsv's parser: between two records. Inside a quoted field a record goes on over lines.
 constexpr int row_not_begun = 0;
+constexpr std::array read_dtypes{DType::float32, DType::float64, DType::int32, DType::int64,
+                                 DType::uint8,   DType::boolean, DType::string};
 constexpr std::size_t max_record_bytes = std::size_t{64} << 20;
 
 // libcsv cuts records into fields; it is fed line by line, so that it is known where a field stands.
@@ -52,10 +56,17 @@ class CsvReader final : public ElementReader {
   void check_options() const {
     if (options_.components.empty())
       throw invalid_argument(lines_.file() + ": name the columns to read in CsvOptions::components");
-    for (const auto& component : options_.components)
+    for (const auto& component : options_.components) {
       if (component.first_column < 0 || component.count < 0 || component.dtype == DType::invalid)
-        throw invalid_argument(lines_.file() + ": a component needs a dtype, a first column and a count of 0 "
+        throw invalid_argument(lines_.file() +
+                               ": a component needs a dtype, a first column and a count of 0 "
                                "or more");
+      if (std::ranges::find(read_dtypes, component.dtype) == read_dtypes.end())
+        throw invalid_argument(lines_.file() +
+                               ": a column of CSV becomes float32, float64, int32, int64, uint8, bool "
+                               "or string, got " +
+                               std::string(to_string(component.dtype)) + "; cast it afterwards");
+    }
   }
 
   // Makes sure that a record is there and has the right number of fields; false at the end.
@@ -69,9 +80,10 @@ class CsvReader final : public ElementReader {
     const Record& record = records_.front();
     if (num_fields_ == 0) set_num_fields(record);
     if (record.fields.size() != num_fields_)
-      throw damaged(record.line, "expected " + std::to_string(num_fields_) + " fields, as in the first "
-                    "element, got " +
-                    std::to_string(record.fields.size()));
+      throw damaged(record.line, "expected " + std::to_string(num_fields_) +
+                                     " fields, as in the first "
+                                     "element, got " +
+                                     std::to_string(record.fields.size()));
     return true;
   }
 
@@ -136,8 +148,11 @@ class CsvReader final : public ElementReader {
         return values<std::uint8_t>(component);
       case DType::boolean:
         return values<bool>(component);
-      default:
+      case DType::string:
         return values<std::string>(component);
+      default:
+        ACTORFLOW_CHECK(false, "a dtype that check_options() accepts");
+        return {};
     }
   }
 
@@ -149,9 +164,9 @@ class CsvReader final : public ElementReader {
     for (auto& value : tensor.mutable_values<T>()) {
       const std::string& text = records_.front().fields[column];
       if (!detail::parse_csv_value(text, value))
-        throw damaged(records_.front().line, "field " + std::to_string(column) + ": expected a value of " +
-                                                 std::string(to_string(dtype_of<T>)) + ", got '" +
-                                                 text.substr(0, 100) + "'");
+        throw damaged(records_.front().line,
+                      "field " + std::to_string(column) + ": expected a value of " +
+                          std::string(to_string(dtype_of<T>)) + ", got '" + text.substr(0, 100) + "'");
       ++column;
     }
     return tensor;
@@ -167,9 +182,9 @@ class CsvReader final : public ElementReader {
   LineReader lines_;
   CsvOptions options_;
   csv_parser parser_{};
-  std::deque<Record> records_;  // complete
+  std::deque<Record> records_;       // complete
   std::vector<std::string> fields_;  // of the record that is being read
-  std::uint64_t record_line_ = 0;  // where it begins
+  std::uint64_t record_line_ = 0;    // where it begins
   std::size_t record_bytes_ = 0;
   std::size_t num_fields_ = 0;  // of every record; 0 until the first element
   bool skip_header_;

@@ -20,10 +20,10 @@ struct NpyElement {
   const char* name;
   std::size_t bytes;
 };
-constexpr NpyElement elements[] = {{"|b1", "bool", 1},    {"|i1", "int8", 1},   {"<i2", "int16", 2},
-                                   {"<i4", "int32", 4},   {"<i8", "int64", 8},  {"|u1", "uint8", 1},
-                                   {"<u2", "uint16", 2},  {"<u4", "uint32", 4}, {"<u8", "uint64", 8},
-                                   {"<f4", "float32", 4}, {"<f8", "float64", 8}};
+constexpr NpyElement elements[] = {{"|b1", "bool", 1},    {"|i1", "int8", 1},    {"<i2", "int16", 2},
+                                   {"<i4", "int32", 4},   {"<i8", "int64", 8},   {"|u1", "uint8", 1},
+                                   {"<u2", "uint16", 2},  {"<u4", "uint32", 4},  {"<u8", "uint64", 8},
+                                   {"<f2", "float16", 2}, {"<f4", "float32", 4}, {"<f8", "float64", 8}};
 
 // The text behind "'key': ", or nothing.
 std::string_view value_of(std::string_view dictionary, const std::string& key) {
@@ -87,6 +87,10 @@ ArrayHeader read_npy_header(ByteSource& source) {
   const auto* element = std::ranges::find_if(elements, [&](const NpyElement& known) {
     return descr.starts_with("'" + std::string(known.descr) + "'");
   });
+  if (descr.starts_with("'|V2'") || descr.starts_with("'<V2'"))
+    throw damaged_file(source,
+                       "expected numbers that numpy knows, but the header says 'descr': '|V2', as it "
+                       "does of bfloat16; save the array as float32 or float16");
   if (element == std::end(elements))
     throw damaged_file(
         source,

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -28,8 +30,11 @@ int make_event_fd() {
 
 }  // namespace
 
-IoLoop::IoLoop(std::function<void(const std::string&)> on_error, std::int64_t spin_us)
-    : on_error_(std::move(on_error)), spin_time_(spin_us), event_fd_(make_event_fd()) {
+IoLoop::IoLoop(OnText on_error, std::int64_t spin_us, OnText on_lost)
+    : on_error_(std::move(on_error)),
+      on_lost_(std::move(on_lost)),
+      spin_time_(spin_us),
+      event_fd_(make_event_fd()) {
   try {
     const auto started = std::make_shared<std::promise<void>>();
     thread_ = std::thread([this, started] { main(*started); });
@@ -57,7 +62,7 @@ void IoLoop::post(std::function<void()> task) {
     if (posted_.size() > 1) return;  // somebody has woken the loop already
   }
   if (on_loop()) try {
-      return later([this] { run_posted(); });
+      return add([this] { run_posted(); });
     } catch (...) {  // without memory for that the loop wakes itself
     }
   const std::uint64_t one = 1;
@@ -80,8 +85,14 @@ void IoLoop::run(const std::function<void()>& task) {
   future.get();
 }
 
-void IoLoop::later(std::function<void()> task) {
-  tasks_->add(kj::evalLater([task = std::move(task)] { task(); }));
+void IoLoop::later(std::function<void()> task) noexcept {
+  KJ_IF_MAYBE (exception, kj::runCatchingExceptions([&] { add(std::move(task)); }))
+    lost("what it was to do later", *exception);
+}
+
+void IoLoop::add(std::function<void()> task) {
+  tasks_->add(
+      kj::evalLater([task = std::move(task)] { task(); }).catch_(or_lost("what was left for later")));
 }
 
 void IoLoop::traffic() {
@@ -100,7 +111,7 @@ void IoLoop::main(std::promise<void>& started) {
                                            kj::UnixEventPort::FdObserver::OBSERVE_READ);
     io_ = &io;
     tasks_ = &tasks;
-    tasks.add(watch(observer));
+    const auto watching = watch(observer).eagerlyEvaluate(or_lost("hearing what it is to do"));
     started.set_value();
     while (!quit_) {
       run_until_traffic(io.waitScope);
@@ -149,7 +160,15 @@ void IoLoop::run_posted() {
   if (!tasks.empty()) traffic();
   for (const auto& task : tasks)
     KJ_IF_MAYBE (exception, kj::runCatchingExceptions([&] { task(); }))
-      on_error_(exception->getDescription().cStr());
+      lost("what it was told to do", *exception);
+}
+
+void IoLoop::lost(const std::string& what, const kj::Exception& why) noexcept {
+  const std::string reason =
+      "the network's thread could not go on with " + what + ": " + why.getDescription().cStr();
+  if (on_lost_) return on_lost_(reason);
+  std::fprintf(stderr, "error: this process ends, because %s\n", reason.c_str());
+  std::_Exit(EXIT_FAILURE);  // without destructors: other threads still use everything
 }
 
 void IoLoop::taskFailed(kj::Exception&& exception) { on_error_(exception.getDescription().cStr()); }

@@ -22,9 +22,13 @@ namespace actorflow {
 // saves a wake-up per message, most of its latency, and takes a core meanwhile.
 class IoLoop : private kj::TaskSet::ErrorHandler {
  public:
-  // `on_error` is called on the loop for exceptions that nothing else has caught. The loop spins for
-  // `spin_us` after a message; 0: never.
-  explicit IoLoop(std::function<void(const std::string&)> on_error, std::int64_t spin_us = 0);
+  using OnText = std::function<void(const std::string&)>;
+
+  // `on_error` is called on the loop for exceptions of promises that nothing else has caught. `on_lost`
+  // is called when something was not done that others rely on without end: a task that was posted, or
+  // left for later, has thrown, or the loop can be woken no more. Empty: that ends the process. The loop
+  // spins for `spin_us` after a message; 0: never.
+  explicit IoLoop(OnText on_error, std::int64_t spin_us = 0, OnText on_lost = {});
   // Waits for the thread. A last run() must have destroyed all objects that belong to the loop.
   ~IoLoop();
   IoLoop(const IoLoop&) = delete;
@@ -38,7 +42,13 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
 
   // On the loop only: runs the task after the present one. The way to destroy an object whose callback
   // is on the stack.
-  void later(std::function<void()> task);
+  void later(std::function<void()> task) noexcept;
+  // Any thread: says that `what` will not go on, by `on_lost` of the constructor.
+  void lost(const std::string& what, const kj::Exception& why) noexcept;
+  // The same, for promises that must not fail.
+  auto or_lost(const char* what) {
+    return [this, what](kj::Exception&& exception) { lost(what, exception); };
+  }
   // Call when a message has arrived, so that the loop polls for more. (The loop itself notices posted
   // tasks.)
   void traffic();
@@ -52,6 +62,7 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void add(std::function<void()> task);
   bool on_loop() const { return std::this_thread::get_id() == thread_.get_id(); }
   void main(std::promise<void>& started);
   void run_until_traffic(kj::WaitScope& scope);
@@ -60,7 +71,7 @@ class IoLoop : private kj::TaskSet::ErrorHandler {
   void run_posted();
   void taskFailed(kj::Exception&& exception) override;
 
-  std::function<void(const std::string&)> on_error_;
+  OnText on_error_, on_lost_;
   const std::chrono::microseconds spin_time_;
   int event_fd_;
   std::mutex mutex_;

@@ -73,22 +73,23 @@ bool Leases::stop_counting(const BufferRef& buffer) {
 }
 
 void Leases::decline(std::uint64_t number, std::size_t size_bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    bytes_ += size_bytes;
-    ++payloads_;
-  }
+  expect(size_bytes);
   give_back(number, size_bytes);
 }
 
 BufferRef Leases::add(std::unique_ptr<Leased> leased) {
+  expect(leased->size_bytes());
   leased->leases = shared_from_this();
-  {
-    const std::lock_guard lock(mutex_);
-    bytes_ += leased->size_bytes();
-    ++payloads_;
-  }
   return BufferRef(leased.release());
+}
+
+// Makes room for its number, for when it ends and for when it ceases to count: at its end nothing may
+// fail.
+void Leases::expect(std::size_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  if (const auto most = 2 * (payloads_ + 1); numbers_.capacity() < most) numbers_.reserve(2 * most);
+  bytes_ += size_bytes;
+  ++payloads_;
 }
 
 void Leases::give_back(std::uint64_t number, std::size_t size_bytes) {
@@ -97,11 +98,19 @@ void Leases::give_back(std::uint64_t number, std::size_t size_bytes) {
   tell_sender(number, size_bytes);
 }
 
-// REQUIRES: the mutex is held.
-void Leases::tell_sender(std::uint64_t number, std::size_t size_bytes) {
+// REQUIRES: the mutex is held. Without memory for it the loop is told with the next number.
+void Leases::tell_sender(std::uint64_t number, std::size_t size_bytes) noexcept {
   numbers_.push_back(number);
   returned_bytes_ += size_bytes;
-  if (numbers_.size() > 1 || !loop_) return;
+  if (told_ || !loop_) return;
+  try {
+    tell_loop();
+    told_ = true;
+  } catch (...) {
+  }
+}
+
+void Leases::tell_loop() {
   loop_->post([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
@@ -116,9 +125,12 @@ void Leases::tell_sender(std::uint64_t number, std::size_t size_bytes) {
 
 std::vector<std::uint64_t> Leases::take_returned() {
   const std::lock_guard lock(mutex_);
+  told_ = false;
+  std::vector<std::uint64_t> taken(numbers_);
+  numbers_.clear();  // and keeps its room
   bytes_ -= std::exchange(returned_bytes_, 0);
   payloads_ -= std::exchange(returned_payloads_, 0);
-  return std::exchange(numbers_, {});
+  return taken;
 }
 
 std::size_t Leases::bytes() const {

@@ -52,13 +52,16 @@ class Leases : public std::enable_shared_from_this<Leases> {
   class Leased;
   BufferRef add(std::unique_ptr<Leased> leased);
   void give_back(std::uint64_t number, std::size_t size_bytes);
-  void tell_sender(std::uint64_t number, std::size_t size_bytes);
+  void expect(std::size_t size_bytes);
+  void tell_sender(std::uint64_t number, std::size_t size_bytes) noexcept;
+  void tell_loop();
 
   const std::function<void()> returned_;
   FileDescriptor connection_;
   mutable std::mutex mutex_;  // guards the rest
   IoLoop* loop_;
   std::vector<std::uint64_t> numbers_;
+  bool told_ = false;  // the loop, that there are numbers
   std::size_t bytes_ = 0, returned_bytes_ = 0;
   std::size_t payloads_ = 0, returned_payloads_ = 0;
 };

@@ -33,9 +33,13 @@ std::byte* map(int file, std::size_t size_bytes, int protection) {
 }  // namespace
 
 struct SharedArena::Block final : Buffer {
-  Block(void* data, std::size_t size_bytes, SharedArena& owner)
-      : Buffer(data, size_bytes, owner), arena(owner.shared_from_this()) {}
+  Block(std::size_t offset, std::size_t size_bytes, SharedArena& owner)
+      : Buffer(owner.begin_ + offset, size_bytes, owner), arena(owner.shared_from_this()) {
+    Gaps of_one{{offset, size_bytes}};
+    gap = of_one.extract(offset);
+  }
   std::shared_ptr<SharedArena> arena;
+  Gaps::node_type gap;  // that it leaves: the memory for it is there when the block is given back
 };
 
 std::shared_ptr<SharedArena> SharedArena::create(std::size_t size_bytes) {
@@ -66,7 +70,7 @@ BufferRef SharedArena::try_allocate(std::size_t size_bytes) {
   for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
     const auto [offset, room] = *gap;
     if (room < size) continue;
-    auto block = std::make_unique<Block>(begin_ + offset, size, *this);
+    auto block = std::make_unique<Block>(offset, size, *this);
     if (room > size) free_.emplace(offset + size, room - size);
     free_.erase(gap);
     bytes_in_use_ += size;
@@ -77,10 +81,9 @@ BufferRef SharedArena::try_allocate(std::size_t size_bytes) {
 
 void SharedArena::release(Buffer* buffer) {
   const std::unique_ptr<Block> block(static_cast<Block*>(buffer));
-  const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(block->data()) - begin_);
   const std::lock_guard lock(mutex_);
   bytes_in_use_ -= block->size_bytes();
-  auto gap = free_.emplace(offset, block->size_bytes()).first;
+  const auto gap = free_.insert(std::move(block->gap)).position;
   if (const auto next = std::next(gap); next != free_.end() && gap->first + gap->second == next->first) {
     gap->second += next->second;
     free_.erase(next);

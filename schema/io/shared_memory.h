@@ -37,6 +37,8 @@ class SharedArena final : public Allocator, public std::enable_shared_from_this<
   std::size_t bytes_in_use() const;
 
  private:
+  using Gaps = std::map<std::size_t, std::size_t>;  // their offsets and sizes
+
   struct Block;
   void release(Buffer* buffer) override;
 
@@ -44,7 +46,7 @@ class SharedArena final : public Allocator, public std::enable_shared_from_this<
   std::byte* const begin_;
   const std::size_t size_bytes_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::size_t> free_;  // offset and size of each gap; guarded by mutex_
+  Gaps free_;                                // guarded by mutex_
   std::size_t bytes_in_use_ = 0;             // guarded by mutex_
 };
 

@@ -53,6 +53,15 @@ void copy_field(const onnx::TensorProto& in, const Field& field, Tensor& tensor)
   std::ranges::transform(field, into.begin(), [](const auto& value) { return static_cast<T>(value); });
 }
 
+// The bits of a floating-point number of 16 bits in an integer each.
+void copy_bits(const onnx::TensorProto& in, Tensor& tensor) {
+  const auto& field = in.int32_data();
+  expect_bytes(in, static_cast<std::uint64_t>(field.size()) * sizeof(std::uint16_t),
+               tensor.size_bytes());
+  auto* to = static_cast<std::uint16_t*>(tensor.mutable_data());
+  for (const std::int32_t bits : field) *to++ = static_cast<std::uint16_t>(bits);
+}
+
 void copy_elements(const onnx::TensorProto& in, Tensor& tensor) {
   if (tensor.dtype() == DType::string) {
     if (in.string_data_size() != tensor.elements())
@@ -78,6 +87,13 @@ void copy_elements(const onnx::TensorProto& in, Tensor& tensor) {
       return copy_field<std::int32_t>(in, in.int32_data(), tensor);
     case DType::uint8:
       return copy_field<std::uint8_t>(in, in.int32_data(), tensor);
+    case DType::int8:
+      return copy_field<std::int8_t>(in, in.int32_data(), tensor);
+    case DType::int16:
+      return copy_field<std::int16_t>(in, in.int32_data(), tensor);
+    case DType::float16:
+    case DType::bfloat16:
+      return copy_bits(in, tensor);
     default:
       return copy_field<bool>(in, in.int32_data(), tensor);
   }

@@ -14,13 +14,17 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 
 // TensorProto.DataType.
-constexpr std::array<std::pair<DType, int>, 7> onnx_types{{{DType::float32, 1},
-                                                           {DType::uint8, 2},
-                                                           {DType::int32, 6},
-                                                           {DType::int64, 7},
-                                                           {DType::string, 8},
-                                                           {DType::boolean, 9},
-                                                           {DType::float64, 11}}};
+constexpr std::array<std::pair<DType, int>, 11> onnx_types{{{DType::float32, 1},
+                                                            {DType::uint8, 2},
+                                                            {DType::int8, 3},
+                                                            {DType::int16, 5},
+                                                            {DType::int32, 6},
+                                                            {DType::int64, 7},
+                                                            {DType::string, 8},
+                                                            {DType::boolean, 9},
+                                                            {DType::float16, 10},
+                                                            {DType::float64, 11},
+                                                            {DType::bfloat16, 16}}};
 
 std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {static_cast<const std::byte*>(tensor.data()), tensor.size_bytes()};

@@ -75,9 +75,9 @@ class OnnxWeights {
 
 // The model in a file, which may come from anywhere. Attributes of other kinds than OnnxAttr's are left
 // out; an operator of another domain is "domain.Op". Names of files of weights lead into no other
-// folder. Tensors at the same place of such a file share their memory; they do not overlap otherwise. Throws
-// data_loss if the bytes are no whole model, unimplemented for a tensor of a dtype or
-// rank that is not there, and what `weights` throws.
+// folder. Tensors at the same place of such a file share their memory; they do not overlap otherwise.
+// Throws data_loss if the bytes are no whole model, unimplemented for a tensor of a dtype or rank that
+// is not there, and what `weights` throws.
 OnnxModel decode_onnx(std::span<const std::byte> bytes, OnnxWeights& weights);
 
 }  // namespace actorflow

@@ -22,8 +22,8 @@ template <class T>
 consteval std::size_t csv_columns() {
   constexpr RecordKind kind = record_kind<T>();
   static_assert(kind != RecordKind::own,
-                "a row of CSV has no column for a Tensor or a CapnpRecord: take numbers or texts out of "
-                "them");
+                "a row of CSV has no column for a Tensor, a CapnpRecord, a Float16 or a BFloat16: take "
+                "numbers or texts out of them");
   if constexpr (kind == RecordKind::fields) {
     return []<class... F>(Types<F...>) { return (csv_columns<F>() + ...); }(FieldTypes<T>());
   } else if constexpr (kind == RecordKind::array) {

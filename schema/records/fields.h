@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow::detail {
 
 constexpr std::size_t most_fields = 12;

@@ -27,7 +27,7 @@ consteval bool have_heap(Types<F...>) {
 template <class T>
 consteval bool has_heap() {
   constexpr RecordKind kind = record_kind<T>();
-  if constexpr (kind == RecordKind::number)
+  if constexpr (kind == RecordKind::number || is_short_float<T>)
     return false;
   else if constexpr (kind == RecordKind::text)
     return std::is_same_v<T, std::string>;

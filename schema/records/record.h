@@ -1,9 +1,9 @@
 // What jobs compute with: values that travel between processes, are stored, compared and hashed as
 // bytes.
 //
-//   bool, integers, float, double, enums; std::string; std::string_view; Tensor; CapnpRecord
-//   (capnp_record.h); std::array, std::pair, std::tuple, std::optional and std::vector of records;
-//   plain structs of 1 to 12 records: without constructors, bases, private members and C arrays
+//   bool, integers, float, double, Float16, BFloat16, enums; std::string; std::string_view; Tensor;
+//   CapnpRecord (capnp_record.h); std::array, std::pair, std::tuple, std::optional and std::vector of
+//   records; plain structs of 1 to 12 records: without constructors, bases, private members and C arrays
 //
 // Anything else does not compile, and require_record() says why. A type may not contain itself.
 #pragma once
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dataflow/values/short_float.h"
 #include "schema/records/fields.h"
 
 namespace actorflow {
@@ -42,6 +43,8 @@ template <>
 inline constexpr RecordKind template_kind<std::string_view> = RecordKind::text;
 template <>
 inline constexpr RecordKind template_kind<Tensor> = RecordKind::own;
+template <class Format>
+constexpr RecordKind template_kind<ShortFloat<Format>> = RecordKind::own;
 
 // The encoding of a record of kind `own`.
 template <class T>
@@ -55,6 +58,12 @@ struct OwnCodec<Tensor> {
   static std::byte* encode(const Tensor& tensor, std::byte* to);
   static Tensor decode(RecordReader& from);
   static std::size_t heap_bytes(const Tensor& tensor);
+};
+
+// Flat, so its bytes are copied.
+template <class Format>
+struct OwnCodec<ShortFloat<Format>> {
+  static std::string layout() { return std::is_same_v<Format, Binary16> ? "float16" : "bfloat16"; }
 };
 
 template <class T>
@@ -131,6 +140,8 @@ consteval bool is_flat() {
   constexpr RecordKind kind = record_kind<T>();
   if constexpr (kind == RecordKind::number)
     return !std::is_same_v<Number<T>, bool>;
+  else if constexpr (is_short_float<T>)
+    return true;
   else if constexpr (kind == RecordKind::array)
     return is_flat<typename T::value_type>();
   else if constexpr (kind == RecordKind::fields && std::is_aggregate_v<T>)
@@ -160,7 +171,8 @@ consteval bool require_record() {
       "group its fields into structs");
   static_assert(
       mistake != detail::RecordMistake::other,
-      "a record is bool, an integer, float, double, an enum, std::string, std::string_view, "
+      "a record is bool, an integer, float, double, Float16, BFloat16, an enum, std::string, "
+      "std::string_view, "
       "Tensor, CapnpRecord, std::array, std::pair, std::tuple, std::optional or std::vector of "
       "records, or a plain struct of 1 to 12 records without constructors, bases and private "
       "members");
@@ -199,9 +211,10 @@ consteval bool is_key() {
 template <class T>
 consteval bool require_key() {
   static_assert(require_record<T>());
-  static_assert(is_key<T>(),
-                "a key may not be or hold a Tensor or a CapnpRecord, which have no order: take numbers "
-                "or texts out of them");
+  static_assert(
+      is_key<T>(),
+      "a key may not be or hold a Tensor or a CapnpRecord, which have no order, or a Float16 or "
+      "a BFloat16: take numbers or texts out of them");
   return is_key<T>();
 }
 

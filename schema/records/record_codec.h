@@ -81,7 +81,7 @@ struct EncodedSize {
 template <class T>
 consteval EncodedSize encoded_size_of() {
   constexpr RecordKind kind = record_kind<T>();
-  if constexpr (kind == RecordKind::number) {
+  if constexpr (kind == RecordKind::number || is_short_float<T>) {
     return {sizeof(T)};
   } else if constexpr (kind == RecordKind::array) {
     constexpr EncodedSize element = encoded_size_of<typename T::value_type>();

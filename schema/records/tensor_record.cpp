@@ -14,7 +14,7 @@ using Strings = std::span<const std::string>;
 
 DType decode_dtype(RecordReader& from) {
   const auto number = static_cast<unsigned>(*take(from, 1, "byte of a dtype"));
-  if (number > static_cast<unsigned>(DType::string))
+  if (number > static_cast<unsigned>(DType::int16))
     throw_bad_record(from, "the number of a dtype in the byte before, of a tensor");
   return static_cast<DType>(number);
 }

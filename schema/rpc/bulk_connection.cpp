@@ -49,13 +49,14 @@ std::string random_name() {
   return name;
 }
 
-// A name that a peer has told us must not lead to some other service.
+// Whether a name that a peer has told us is of our kind: it must not lead to another service.
 bool is_ours(const std::string& name) {
   return name.size() == name_prefix.size() + name_digits && name.starts_with(name_prefix) &&
          name.find_first_not_of("0123456789abcdef", name_prefix.size()) == std::string::npos;
 }
 
-// Empty if nobody of our user listens there: the peer is on another machine, or in another container.
+// Empty if no process of our user listens there: then the peer is on another machine, or in another
+// container.
 FileDescriptor connect_locally(const std::string& name) {
   if (!is_ours(name)) return FileDescriptor();
   FileDescriptor socket = new_local_socket();
@@ -65,7 +66,7 @@ FileDescriptor connect_locally(const std::string& name) {
   return socket;
 }
 
-// The peer has taken the connection when it answers; it closes the connection if it does not want it.
+// Waits for the peer's answer, which accepts the connection; a peer that refuses it closes it.
 kj::Promise<BulkConnection> accepted(BulkConnection connection) {
   auto answer = kj::heap<std::uint64_t>(1);
   auto read = connection.stream->read(answer.get(), sizeof(std::uint64_t));

@@ -20,14 +20,14 @@ FileDescriptor duplicate(kj::AsyncIoStream& stream) {
   return FileDescriptor();
 }
 
-// Without what kj puts before the text of other exceptions.
+// The text of the exception, without the prefix that kj gives to exceptions of other types.
 std::string description(const kj::Exception& exception) {
   constexpr std::string_view prefix = "std::exception: ";
   const std::string_view text = exception.getDescription().cStr();
   return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
 }
 
-// Not ok if there was no memory for what `body` does.
+// Runs `body`. Returns resource_exhausted if there was no memory for it.
 template <class Body>
 Status unless_out_of_memory(Body&& body) {
   try {
@@ -43,7 +43,7 @@ Status unless_out_of_memory(Body&& body) {
 
 }  // namespace
 
-// A message of which the payloads come one after another.
+// A message whose payloads come one after another.
 struct BulkReceiver::Incoming {
   Incoming(kj::Own<capnp::MessageReader> reader, Allocator& allocator)
       : message(kj::mv(reader)),
@@ -53,7 +53,7 @@ struct BulkReceiver::Incoming {
 
   kj::Own<capnp::MessageReader> message;
   wire::BulkFrame::Reader frame;
-  capnp::List<wire::BulkFrame::Payload>::Reader payloads;  // looked up once: that counts as reading all
+  capnp::List<wire::BulkFrame::Payload>::Reader payloads;  // kept: a lookup counts as reading all
   unsigned next = 0;
   TransferReceiver transfers;
   Status failure;  // why the rest is skipped
@@ -84,7 +84,7 @@ kj::Promise<void> BulkReceiver::welcome() {
   return stream_.bytes().write(&accepted, sizeof accepted).then([this] { welcomed_ = true; });
 }
 
-// Ends with the connection.
+// Reads messages until the connection ends.
 kj::Promise<void> BulkReceiver::read_messages() {
   return stream_.MessageStream::tryReadMessage().then(
       [this](kj::Maybe<kj::Own<capnp::MessageReader>> message) -> kj::Promise<void> {
@@ -148,7 +148,7 @@ kj::Promise<void> BulkReceiver::read_parts(const BufferRef& to, std::size_t offs
   });
 }
 
-// Reads over a payload for which there is no room.
+// Reads and drops a payload for which there is no room.
 kj::Promise<void> BulkReceiver::skip(std::size_t bytes) {
   if (bytes == 0) return kj::READY_NOW;
   skipped_.resize(bulk_part_bytes);
@@ -159,7 +159,7 @@ kj::Promise<void> BulkReceiver::skip(std::size_t bytes) {
       .then([this, rest = bytes - part] { return skip(rest); });
 }
 
-// Hands the message over, or what takes its place if there was no memory for it.
+// Hands over the message, or its replacement if there was no memory for it.
 void BulkReceiver::take(Incoming& incoming) {
   std::optional<Message> message;
   const auto envelope = incoming.frame.getEnvelope();
@@ -179,9 +179,13 @@ void BulkReceiver::take(Incoming& incoming) {
 
 void BulkReceiver::return_payloads() {
   if (!welcomed_ || std::exchange(returning_, true)) return;
-  writing_ = kj::evalNow([this] { return write_returned(); }).eagerlyEvaluate([this](kj::Exception&&) {
+  auto written = kj::evalNow([this] { return write_returned(); });
+  writing_ = written.eagerlyEvaluate([this](kj::Exception&& exception) {
     sender_gone_ = true;
     if (all_returned_.get() != nullptr) all_returned_->fulfill();
+    // A sender that is there would wait for these numbers.
+    if (exception.getType() != kj::Exception::Type::DISCONNECTED && events_.failed)
+      events_.failed(description(exception));
   });
 }
 

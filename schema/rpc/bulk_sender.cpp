@@ -20,7 +20,7 @@ namespace {
 // Smaller tensors are copied into the frame.
 constexpr TensorLimits frame_limits{std::size_t{4} << 20, std::size_t{8} << 10, true};
 
-// While the window is full: how often is looked how long that has been so, and how often it is reported.
+// While the window is full: how often its age is checked, and how often it is reported.
 constexpr std::int64_t look_interval_ms = 1'000;
 constexpr auto report_interval = 5 * kj::SECONDS;
 constexpr std::size_t max_named_steps = 3;
@@ -45,7 +45,7 @@ struct BulkSender::Frame {
   std::vector<Transfer> payloads;
   std::vector<BufferRef> blocks;  // of each payload: in shared memory, or empty if it goes inline
   std::size_t bytes = 0;          // what the payloads take of the window
-  StepId step = 0;                // that it is of
+  StepId step = 0;                // the step of the message
   // While writing: what comes next, and what is being written.
   bool header_written = false;
   std::size_t index = 0;
@@ -55,7 +55,7 @@ struct BulkSender::Frame {
   void next_pieces();
 };
 
-// About bulk_part_bytes more: the header, then the inline payloads.
+// Prepares the next bulk_part_bytes or so to write: the header, then the inline payloads.
 void BulkSender::Frame::next_pieces() {
   pieces.clear();
   if (!std::exchange(header_written, true)) pieces.push_back(header.asBytes());
@@ -117,7 +117,7 @@ kj::Promise<void> BulkSender::open() {
                    }).eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
       })
       .catch_([](kj::Exception&& exception) -> kj::Promise<void> {
-        // As of the other connection: whatever keeps it from being opened may pass.
+        // DISCONNECTED, as of the control connection: the obstacle may pass, and senders may try again.
         return kj::Exception(kj::Exception::Type::DISCONNECTED, __FILE__, __LINE__,
                              kj::str(exception.getDescription()));
       });
@@ -137,7 +137,7 @@ kj::Promise<void> BulkSender::send(const Message& message) {
   });
 }
 
-// Takes its place in the order of the plane, too.
+// Sends the replacement at the message's place in the order of the plane.
 kj::Promise<void> BulkSender::send_in_place_of(Frame& frame, Status reason) {
   reason.message = "cannot send to " + receiver_ + ": " + reason.message;
   core_.options.on_warning(reason.message);
@@ -175,7 +175,7 @@ void BulkSender::encode(const Message& message, Frame& frame) {
                                               " bytes (ServerOptions::max_incoming_bytes)");
 }
 
-// Says where each payload will be, and counts it.
+// Writes into the frame where each payload will be, and counts its bytes.
 void BulkSender::place(Frame& frame) {
   auto to = frame.builder.getRoot<wire::BulkFrame>().getPayloads();
   for (unsigned i = 0; i < to.size(); ++i) {
@@ -200,7 +200,7 @@ bool BulkSender::fits(std::size_t bytes) const {
          (leased_bytes_ <= window_bytes_ && bytes <= window_bytes_ - leased_bytes_);
 }
 
-// The window grows when nothing comes back for a while. When it is as large as it can be, what waits is
+// The window grows if nothing comes back for a while. At its largest size the waiting message is
 // reported, and given up in the end.
 kj::Promise<Status> BulkSender::wait_for_window(std::size_t bytes) {
   if (fits(bytes)) return Status{};
@@ -257,7 +257,7 @@ std::string BulkSender::holders() const {
   return text + ")";
 }
 
-// Into shared memory, in parts.
+// Copies payloads into shared memory, in parts.
 kj::Promise<void> BulkSender::copy(Frame& frame, std::size_t index, std::size_t offset) {
   for (; index < frame.payloads.size(); ++index) {
     const Transfer& payload = frame.payloads[index];
@@ -315,7 +315,7 @@ void BulkSender::take_back(std::uint64_t number) {
   if (given_back_.get() != nullptr && leases_.empty()) given_back_->fulfill();
 }
 
-// The receiver has gone.
+// Called when the receiver has gone.
 void BulkSender::all_returned() {
   leases_.clear();
   leased_bytes_ = 0;

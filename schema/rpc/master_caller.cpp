@@ -13,7 +13,7 @@ namespace {
 
 using Reply = kj::Own<MasterReply>;
 
-// A sink belongs to one call, whose results are what the client has asked for.
+// Generous: a sink belongs to one call, and takes only results that the client has asked for.
 constexpr std::size_t max_result_bytes = std::size_t{1} << 40;
 
 // Takes the large tensors of one call's results.
@@ -31,7 +31,7 @@ class ResultSink final : public wire::TensorSink::Server {
   std::shared_ptr<TransferReceiver> transfers_;
 };
 
-// Sends one request of any kind; gone when the reply comes.
+// Sends one request of any kind; destroyed when the reply comes.
 class Caller {
  public:
   Caller(wire::Master::Client master, RpcEnd& rpc, Allocator& allocator)

@@ -53,12 +53,12 @@ struct MasterClient::Impl {
   CallSecurity security;
   IgnoreErrors ignore_errors;  // every call reports its own
   IoLoop loop{[](const std::string&) {}};
-  kj::Own<RpcEnd> rpc;  // the rest: the loop's
+  kj::Own<RpcEnd> rpc;  // from here on of the loop's thread
   kj::Own<MasterCaller> caller;
   kj::Own<kj::TaskSet> calls;
   Status refusal;
   std::string last_failure = "no answer";
-  std::string lost;  // why we have hung up; "" if we have not
+  std::string lost;  // why this client has hung up; "" if it has not
 };
 
 MasterClient::MasterClient(const std::string& address, Allocator& allocator,
@@ -120,8 +120,8 @@ kj::Promise<void> MasterClient::Impl::try_to_connect(Clock::time_point deadline)
       });
 }
 
-// Asks the task now and then whether it is there. What it says comes from its network's thread, however
-// long its steps take.
+// Asks the task regularly whether it is there. Its network's thread answers, however long its steps
+// take.
 kj::Promise<void> MasterClient::Impl::watch() {
   const auto third = silence_timeout_ms * kj::MILLISECONDS / 3;
   return loop.timer()
@@ -165,7 +165,7 @@ void MasterClient::Impl::start(const MasterRequest& request,
 MasterReply MasterClient::call(const MasterRequest& request) {
   auto answer = std::make_shared<std::promise<MasterReply>>();
   auto future = answer->get_future();
-  // The loop alone has it from here on: its end without an answer is one, too.
+  // Only the loop holds the promise from here on: if it drops it unanswered, the future throws.
   impl_->loop.post(
       [&impl = *impl_, &request, answer = std::move(answer)] { impl.start(request, answer); });
   try {

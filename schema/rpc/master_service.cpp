@@ -32,36 +32,44 @@ Reply failed_reply(Status status) {
 // A call that waits for its reply on the loop.
 struct Waiting {
   std::mutex mutex;
-  IoLoop* loop = nullptr;  // guarded by mutex; null once there is a reply, or nobody waits any more
+  IoLoop* loop = nullptr;  // guarded by mutex; null once there is a reply, or no call waits
   kj::Own<kj::PromiseFulfiller<Reply>> fulfiller;  // the loop's
 };
 
-// The way of a reply from any thread to the loop, which may have gone by then. Its end without a reply
-// is a reply, too.
+// Carries a reply from any thread to the loop, which may be gone by then. If destroyed without a reply,
+// it sends an error.
 class ReplyGate {
  public:
   explicit ReplyGate(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
   ReplyGate(const ReplyGate&) = delete;
   ReplyGate& operator=(const ReplyGate&) = delete;
   ~ReplyGate() {
-    pass(failed_reply({Code::internal, "the master gave the request up without an answer"}));
+    KJ_IF_MAYBE (
+        exception, kj::runCatchingExceptions([this] {
+          pass(failed_reply({Code::internal, "the master gave the request up without an answer"}));
+        })) {
+      const std::lock_guard lock(waiting_->mutex);
+      if (waiting_->loop) waiting_->loop->lost("answering a client's call", *exception);
+    }
   }
 
+  // Throws if there is no memory for it; the call then waits for another reply.
   void pass(Reply reply) {
     const std::lock_guard lock(waiting_->mutex);
     if (!waiting_->loop) return;
     // A posted task is copyable, a kj::Own is not.
     const auto kept = std::make_shared<Reply>(kj::mv(reply));
-    std::exchange(waiting_->loop, nullptr)->post([waiting = waiting_, kept] {
+    waiting_->loop->post([waiting = waiting_, kept] {
       if (waiting->fulfiller.get() != nullptr) waiting->fulfiller->fulfill(kj::mv(*kept));
     });
+    waiting_->loop = nullptr;
   }
 
  private:
   std::shared_ptr<Waiting> waiting_;
 };
 
-// A session on its way to a client that may have left meanwhile: closed, unless it is taken.
+// A new session whose client may have left meanwhile: it is closed unless the client takes it.
 class NewSession {
  public:
   explicit NewSession(MasterHandler master) : master_(std::move(master)) {}
@@ -71,11 +79,11 @@ class NewSession {
     if (handle_.empty()) return;
     try {
       master_(CloseSession{handle_}, [](const MasterReply&) {});
-    } catch (const std::exception&) {  // Without memory to say so it stays.
+    } catch (const std::exception&) {  // without memory for the request the session stays open
     }
   }
 
-  // Asks the master for a session, which `made` has until it is taken. None if there is no master.
+  // A handler that asks the master for a session and keeps it in `made`. Empty without a master.
   static MasterHandler maker(const std::shared_ptr<NewSession>& made) {
     if (!made->master_) return {};
     return [made](MasterRequest request, MasterReplyFn reply) {
@@ -92,7 +100,7 @@ class NewSession {
   std::string handle_;
 };
 
-// What the handler answers, whenever and from whichever thread it does.
+// The handler's answer, which may come at any time and from any thread.
 kj::Promise<Reply> ask(RpcCore& core, const MasterHandler& handler, MasterRequest request) {
   if (!handler) return failed_reply({Code::unimplemented, "this task has no master"});
   core.loop.traffic();
@@ -244,7 +252,7 @@ class MasterService final : public wire::Master::Server {
       MasterRequest request = read(tensors);
       throw_if_error(tensors.refusal());
       return ask(core(), master, std::move(request));
-    } catch (const Error& error) {  // which may follow from a tensor that is not there
+    } catch (const Error& error) {  // may be the consequence of a refused tensor
       return failed_reply(tensors.refusal().ok() ? error.status() : tensors.refusal());
     }
   }

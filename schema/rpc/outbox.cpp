@@ -8,11 +8,11 @@
 namespace actorflow {
 namespace {
 
-// What goes out together, at most.
+// The limits of one batch.
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 constexpr std::size_t batch_messages = 1024;
 
-// Reasons find what was said before them, however long they are.
+// Messages with a reason stay in their order, however long the reason is.
 bool keeps_its_place(const Message& message) {
   return std::holds_alternative<AbortStep>(message) || std::holds_alternative<Shutdown>(message) ||
          std::holds_alternative<Undelivered>(message);
@@ -39,10 +39,10 @@ Outbox::Pushed Outbox::push(Message message) {
 }
 
 std::uint64_t Outbox::must_follow(const Message& message) const {
-  // What ends a run must find it.
+  // The end of a run must come after its beginning.
   if (std::holds_alternative<AbortStep>(message) || std::holds_alternative<DeregisterGraph>(message))
     return last_bulk_run_;
-  // Last words.
+  // Last messages come after everything else.
   if (std::holds_alternative<ReplicaDone>(message) || std::holds_alternative<Shutdown>(message))
     return bulk_messages_;
   return 0;

@@ -13,7 +13,7 @@ BulkSender::Events PeerLink::bulk_events() {
 void PeerLink::send(Message message) {
   const auto [plane, wake] = outbox_.push(std::move(message));
   if (!wake) return;
-  // What the loop's own callbacks send goes out together when they have ended.
+  // Posted, so that messages of one turn of the loop go out together.
   if (plane == Plane::control)
     core_.loop.post([self = shared_from_this()] { self->pump(); });
   else
@@ -40,7 +40,7 @@ void PeerLink::start() {
                       fail({Code::unavailable,
                             "cannot reach " + name() + ": " + exception.getDescription().cStr()});
                     })
-                    .eagerlyEvaluate(nullptr);
+                    .eagerlyEvaluate(core_.loop.or_lost("giving up a connection"));
 }
 
 kj::Promise<void> PeerLink::introduce(kj::Own<RpcEnd> rpc) {
@@ -61,7 +61,7 @@ void PeerLink::welcome(Hello hello) {
                       .then([this] {
                         fail({Code::unavailable, "lost the connection to " + name()});
                       })
-                      .eagerlyEvaluate(nullptr);
+                      .eagerlyEvaluate(core_.loop.or_lost("telling of a lost connection"));
   const TaskIdentity identity = read_identity(hello.getSelf());
   notify([&] { events_.up(identity); });
   pump();
@@ -89,7 +89,7 @@ kj::Promise<void> PeerLink::pump_all() {
 }
 
 kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
-  // In one segment: readers look up every further one for each pointer into it.
+  // One segment: a reader looks up any further segment for each pointer into it.
   std::size_t bytes = 0;
   for (const auto& message : batch) bytes += message.size_bytes;
   auto delivery =
@@ -105,7 +105,7 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
     }
     throw_if_error(check_size({delivery->sizeInWords(), 0}));
   } catch (...) {
-    // Later: this is inside of the promise that it ends.
+    // Later: fail() destroys the promise in which this runs.
     core_.loop.later([self = shared_from_this(), status = current_writing_status()] {
       self->fail({status.code, "cannot send to " + self->name() + ": " + status.message});
     });
@@ -115,7 +115,7 @@ kj::Promise<void> PeerLink::deliver(const std::vector<ControlMessage>& batch) {
   return written.attach(kj::mv(delivery));
 }
 
-// What cannot be written fails its step: whoever waits for it is told so in its place.
+// Writes the message, or if it cannot be written its replacement, which fails the step.
 void PeerLink::write(const Message& message, TensorWriter& tensors, wire::Envelope::Builder to) const {
   try {
     write_message(message, tensors, to);
@@ -168,7 +168,7 @@ void PeerLink::fail(Status status) {
 void PeerLink::release() {
   down_ = true;
   outbox_.close();
-  // Not from inside of one of these promises: only by later().
+  // Later: a promise must not be destroyed while it runs.
   core_.loop.later([self = shared_from_this()] {
     self->connecting_ = nullptr;
     self->disconnected_ = nullptr;
@@ -182,11 +182,7 @@ void PeerLink::release() {
 
 void PeerLink::notify(const std::function<void()>& event) {
   if (closed_) return;
-  try {
-    core_.options.dispatch(event);
-  } catch (const std::exception& error) {
-    core_.options.on_warning(std::string("a handler failed: ") + error.what());
-  }
+  core_.call_back(event);
 }
 
 }  // namespace actorflow

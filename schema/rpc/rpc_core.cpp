@@ -23,6 +23,20 @@ kj::Own<kj::NetworkAddress> peer_address(IoLoop& loop, kj::AsyncIoStream& stream
 
 }  // namespace
 
+void RpcCore::call_back(const std::function<void()>& callback) {
+  bool begun = false;
+  const auto make = [&] {
+    options.dispatch([&] {
+      begun = true;
+      callback();
+    });
+  };
+  KJ_IF_MAYBE (exception, kj::runCatchingExceptions(make)) {
+    if (!begun) return loop.lost("telling what has happened", *exception);
+    options.on_warning(std::string("a handler failed: ") + exception->getDescription().cStr());
+  }
+}
+
 wire::Task::Client RpcEnd::task() {
   capnp::MallocMessageBuilder message(8);
   auto server = message.initRoot<capnp::rpc::twoparty::VatId>();
@@ -67,7 +81,7 @@ kj::Promise<kj::Own<RpcEnd>> call_task(IoLoop& loop, const std::string& address,
       });
 }
 
-// kj calls a network that gives up overloaded, too.
+// kj says OVERLOADED for exhausted resources, and for a connection that timed out.
 Status status_of(const kj::Exception& exception) {
   const std::string text = exception.getDescription().cStr();
   const bool exhausted = exception.getType() == kj::Exception::Type::OVERLOADED &&
@@ -94,7 +108,7 @@ Status check_version(std::uint32_t theirs) {
 }
 
 Status check_size(capnp::MessageSize size) {
-  // What the RPC itself adds is small.
+  // Room for what the RPC itself adds, which is small.
   constexpr std::size_t envelope_bytes = 64 << 10;
   const std::uint64_t bytes = size.wordCount * sizeof(capnp::word);
   if (bytes + envelope_bytes <= GuardedStream::max_message_bytes) return {};

@@ -50,8 +50,12 @@ struct RpcCore {
         arena(options.shared_memory_bytes > 0 ? SharedArena::create(options.shared_memory_bytes)
                                               : nullptr),
         keys(options.credentials, options.on_warning),
-        loop(options.on_warning, options.spin_us) {}
+        loop(options.on_warning, options.spin_us, options.on_lost) {}
   ~RpcCore() { lingering.wait(); }
+
+  // Makes a callback of a link or listener, for the loop's thread. What it throws is a warning; if it
+  // cannot even begin, the process is lost, since others rely on it.
+  void call_back(const std::function<void()>& callback);
 
   const OpRegistry& ops;
   Allocator& allocator;

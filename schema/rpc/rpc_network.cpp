@@ -32,7 +32,7 @@ class RpcListener final : public Listener {
       : core_(std::move(core)), address_(std::move(address)), server_(std::move(server)) {}
   ~RpcListener() override {
     core_->loop.run([this] { server_->close(); });
-    // What that has left for later is done when the loop takes the next task: the port is free again.
+    // An empty task: work that close() left for later is done before it, so that the port is free.
     core_->loop.run([] {});
   }
 

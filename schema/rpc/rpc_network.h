@@ -57,6 +57,9 @@ struct RpcOptions {
   std::int64_t spin_us = 0;
   // Receives the reasons of refused and closed connections, on the network's thread.
   std::function<void(const std::string&)> on_warning = [](const std::string&) {};
+  // Called, on the network's thread, when something is lost for which others would wait without end, as
+  // for want of memory. It must end the process. Empty: the process ends with status 1.
+  std::function<void(const std::string&)> on_lost = {};
 };
 
 // `ops` and `allocator`, from which incoming tensors come, must outlive the network and its links and

@@ -13,7 +13,7 @@ CsvOptions options_of(fuzz::Input& file) {
   const auto components = choice / 8 % 4;
   for (int i = 0; i <= components; ++i) {
     const auto what = fuzz::take<std::uint8_t>(file);
-    const int dtype = 1 + what % static_cast<int>(DType::string);
+    const int dtype = 1 + what % static_cast<int>(DType::int16);
     options.components.push_back({static_cast<DType>(dtype), what / 8 % 8, what / 64});
   }
   return options;

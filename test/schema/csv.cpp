@@ -61,6 +61,13 @@ BOOST_AUTO_TEST_CASE(another_delimiter_may_be_chosen) {
   BOOST_TEST(read("1;255\n", options)[0][0].scalar<std::uint8_t>() == 255);
 }
 
+BOOST_AUTO_TEST_CASE(types_of_16_and_8_bits_are_left_to_casts) {
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::int8, DType::int16})
+    expect_error("1\n", Code::invalid_argument,
+                 {"file: ", "got " + std::string(to_string(dtype)), "cast it"},
+                 {.components = {{dtype, 0}}, .header = false});
+}
+
 BOOST_AUTO_TEST_CASE(elements_can_be_passed_over) {
   const auto reader = read_csv(memory(header + "1,1,a,1\n2,2,b,2\n3,3,c,3\n"), flowers);
   BOOST_TEST(reader->skip(2) == 2);

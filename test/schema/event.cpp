@@ -105,4 +105,16 @@ BOOST_AUTO_TEST_CASE(a_graph_keeps_names_inputs_devices_and_shapes) {
   BOOST_TEST(count_tensorflow_nodes(encode_tensorflow_graph(graph.def())) == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(types_have_the_numbers_of_tensorflow) {
+  Graph graph;
+  const std::pair<DType, int> numbers[] = {{DType::float64, 2},   {DType::int16, 5},
+                                           {DType::int8, 6},      {DType::boolean, 10},
+                                           {DType::bfloat16, 14}, {DType::float16, 19}};
+  for (const auto& [dtype, number] : numbers) graph.placeholder(dtype, {});
+  events::GraphDef def;
+  BOOST_TEST_REQUIRE(def.ParseFromString(encode_tensorflow_graph(graph.def())));
+  for (int i = 0; i < def.node_size(); ++i)
+    BOOST_TEST(def.node(i).attr().at("dtype").type() == numbers[i].second);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

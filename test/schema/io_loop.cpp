@@ -96,7 +96,7 @@ BOOST_DATA_TEST_CASE(what_is_left_for_later_runs_after_the_task,
 
 BOOST_DATA_TEST_CASE(a_task_that_throws_is_reported_and_the_next_one_runs,
                      boost::unit_test::data::make(spin_times_us), spin_us) {
-  IoLoop loop(hear(), spin_us);
+  IoLoop loop([](const std::string& error) { BOOST_ERROR(error); }, spin_us, hear());
   loop.post([] { throw std::runtime_error("broken task"); });
   BOOST_TEST(take().value_or("").find("broken task") != std::string::npos);
   bool ran = false;

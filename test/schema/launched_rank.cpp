@@ -142,4 +142,19 @@ BOOST_AUTO_TEST_CASE(the_first_machine_of_slurms_lists) {
     BOOST_CHECK_EXCEPTION(first_host(wrong), Error, says("is no list of hosts"));
 }
 
+BOOST_AUTO_TEST_CASE(all_machines_of_slurms_lists) {
+  using Names = std::vector<std::string>;
+  BOOST_TEST((all_hosts("vm") == Names{"vm"}));
+  BOOST_TEST((all_hosts("a,node[08-10,3],b.lan") ==
+              Names{"a", "node08", "node09", "node10", "node3", "b.lan"}));
+  BOOST_TEST((all_hosts("r[1-2]-n[5,7]") == Names{"r1-n5", "r1-n7", "r2-n5", "r2-n7"}));
+  BOOST_TEST((all_hosts("a[18446744073709551615]") == Names{"a18446744073709551615"}));
+  BOOST_TEST(all_hosts("a[0-49999,50000-99999]").size() == 100'000u);
+  BOOST_TEST(all_hosts("a[0-9][0-9999]").size() == 100'000u);
+  for (const char* wrong : {"", "a,", ",a", "a[1", "a]", "a]1[", "a[[1]]", "a[]", "a[x]", "a[3-2]",
+                            "a[1-]", "a[1,]x,", "a[0-999999]", "a[0-999][0-999]", "a[0-99999,7]",
+                            "a[0-18446744073709551615]", "a[0-9][0-10000]", "a[0-99999],b"})
+    BOOST_CHECK_EXCEPTION(all_hosts(wrong), Error, says("is no list of hosts"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

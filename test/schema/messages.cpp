@@ -36,6 +36,10 @@ std::vector<Tensor> tensors_of_all_types() {
           Tensor::of<bool>({3}, {true, false, true}),
           Tensor::of<std::uint8_t>({5}, {0, 1, 2, 254, 255}),
           Tensor::of<std::string>({3}, {"", std::string("a\0b", 3), "\xff\xfe not UTF-8"}),
+          Tensor{Float16(1.5), Float16::of_bits(0x7E01), Float16(-0.0)},
+          Tensor::of<BFloat16>({3, 1}, {BFloat16(-2), BFloat16(1e30), BFloat16(0)}),
+          Tensor::of<std::int8_t>({3}, {-128, 0, 127}),
+          Tensor::of<std::int16_t>({2}, {-32768, 32767}),
           Tensor::scalar(42.0f),
           Tensor::allocate(DType::float32, {0, 7}),
           Tensor::allocate(DType::string, {0})};

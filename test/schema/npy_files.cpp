@@ -66,6 +66,8 @@ BOOST_AUTO_TEST_CASE(versions_and_types_are_known) {
   };
   BOOST_TEST(element("|u1").element == "uint8");
   BOOST_TEST(element("<i8").row_bytes == 8u);
+  BOOST_TEST(element("<f2").element == "float16");
+  BOOST_TEST(element("<f2").row_bytes == 2u);
   BOOST_TEST((element("|b1").row_shape == Shape{}));
 }
 
@@ -79,6 +81,7 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused) {
   expect_data_loss(with("'>f4'", "False", "(3,)"), "'>f4'");
   expect_data_loss(with("[('a', '<f4')]", "False", "(3,)"), "[('a'");
   expect_data_loss(with("'|O'", "False", "(3,)"), "'|O'");
+  expect_data_loss(with("'|V2'", "False", "(3,)"), "save the array as float32 or float16");
   expect_data_loss(with("'<f4'", "True", "(3, 2)"), "'fortran_order': True");
   for (const std::string shape : {"()", "3", "(3", "(-3,)", "(a,)", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", ""})
     expect_data_loss(with("'<f4'", "False", shape), "'shape'");

@@ -33,6 +33,10 @@ OnnxModel all_kinds() {
                         {"d", Tensor::of<double>({1}, {0.5})},
                         {"b", Tensor::of<std::uint8_t>({3}, {1, 2, 255})},
                         {"s", Tensor::of<std::string>({2}, {"a", ""})},
+                        {"h", Tensor{Float16(1.5), Float16(-65504)}},
+                        {"bf", Tensor{BFloat16(1.5), BFloat16(1e30)}},
+                        {"i8", Tensor::of<std::int8_t>({2}, {-128, 127})},
+                        {"i16", Tensor::of<std::int16_t>({2}, {-32768, 32767})},
                         {"none", Tensor::zeros(DType::int32, {0, 4})}};
   return model;
 }
@@ -174,6 +178,28 @@ BOOST_AUTO_TEST_CASE(what_is_there_twice_or_has_no_type_is_damage) {
       },
       "two tensors 't'");
   check([](auto& graph) { graph.add_node()->add_attribute()->set_name("strides"); }, "'strides'");
+}
+
+// As other programs write small tensors: in int32_data, the floating ones as their bits.
+BOOST_AUTO_TEST_CASE(elements_of_16_and_8_bits_may_come_as_integers) {
+  pb::ModelProto model;
+  model.add_opset_import()->set_version(onnx_opset);
+  const auto add = [&](const char* name, int type, std::initializer_list<int> values) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    tensor.add_dims(static_cast<std::int64_t>(values.size()));
+    for (const int value : values) tensor.add_int32_data(value);
+  };
+  add("i8", 3, {-128, 127});
+  add("i16", 5, {-32768, 32767});
+  add("h", 10, {0x3E00, 0xFBFF});
+  add("bf", 16, {0x3FC0, 0xC000});
+  const auto initializers = decoded(bytes_of(model)).initializers;
+  BOOST_TEST(identical(initializers.at("i8"), Tensor::of<std::int8_t>({2}, {-128, 127})));
+  BOOST_TEST(identical(initializers.at("i16"), Tensor::of<std::int16_t>({2}, {-32768, 32767})));
+  BOOST_TEST(identical(initializers.at("h"), Tensor{Float16(1.5), Float16(-65504)}));
+  BOOST_TEST(identical(initializers.at("bf"), Tensor{BFloat16(1.5), BFloat16(-2)}));
 }
 
 BOOST_AUTO_TEST_CASE(a_size_of_minus_one_is_not_known) {

@@ -97,10 +97,13 @@ static_assert(!is_key<Example>() && !is_key<std::vector<std::array<Tensor, 2>>>(
 
 static_assert(is_flat_record<Row> && is_flat_record<Point> && is_flat_record<double> &&
               is_flat_record<Colour>);
+static_assert(is_flat_record<Float16> && is_flat_record<std::array<BFloat16, 2>>);
+static_assert(!is_key<Float16>() && !is_key<std::pair<int, BFloat16>>());
 static_assert(!is_flat_record<Padded> && !is_flat_record<bool> && !is_flat_record<std::pair<int, int>>);
 static_assert(!is_flat_record<std::string_view> && !is_flat_record<std::array<bool, 2>>);
 static_assert(!is_flat_record<int*> && !is_flat_record<std::optional<int>>);
 
+static_assert(fixed_encoded_size<std::pair<Float16, std::array<BFloat16, 2>>> == 6);
 static_assert(fixed_encoded_size<Row> == 100 && fixed_encoded_size<Padded> == 5);
 static_assert(fixed_encoded_size<std::tuple<bool, std::array<std::pair<int, char>, 2>>> == 11);
 static_assert(fixed_encoded_size<std::string> == 0 &&
@@ -158,6 +161,20 @@ BOOST_AUTO_TEST_CASE(records_of_every_kind_survive_the_round_trip) {
     BOOST_TEST((encoded(again) == bytes), record_layout<std::remove_cvref_t<decltype(record)>>());
     if constexpr (requires { record == again; }) BOOST_TEST((record == again));
   });
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_16_bits_are_their_bytes) {
+  using Numbers =
+      std::tuple<Float16, std::array<BFloat16, 2>, std::vector<Float16>, std::optional<Float16>>;
+  const Numbers numbers{Float16(1.5), {BFloat16(-2), BFloat16(1e30)}, {Float16(0.25)}, Float16(-0.0)};
+  const auto bytes = encoded(numbers);
+  BOOST_TEST(bytes.size() == 2u + 4u + 3u + 3u);
+  BOOST_TEST((bytes[0] == std::byte{0x00} && bytes[1] == std::byte{0x3E}));
+  RecordReader reader(bytes);
+  const auto again = decode<Numbers>(reader);
+  BOOST_TEST(reader.empty());
+  BOOST_TEST((again == numbers));
+  BOOST_TEST(heap_bytes(Float16(1)) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(records_lie_back_to_back) {
@@ -260,6 +277,8 @@ BOOST_AUTO_TEST_CASE(what_records_hold_besides_themselves_is_counted) {
 BOOST_AUTO_TEST_CASE(layouts_name_the_encoding) {
   BOOST_TEST((record_layout<std::pair<std::string, std::int64_t>>()) == "pair<string,int64>");
   BOOST_TEST((record_layout<std::pair<View, long>>()) == "pair<string,int64>");
+  BOOST_TEST((record_layout<std::pair<Float16, std::array<BFloat16, 2>>>()) ==
+             "pair<float16,array<bfloat16,2>>");
   BOOST_TEST(record_layout<Row>() == "{array<uint8,10>,array<uint8,90>}");
   BOOST_TEST(record_layout<Order>() ==
              "{uint64,string,optional<{array<float64,3>,float32,int32}>,"

@@ -54,7 +54,8 @@ class OnGpu final : public Allocator {
 };
 
 constexpr int f32 = static_cast<int>(DType::float32), boolean = static_cast<int>(DType::boolean),
-              uint8 = static_cast<int>(DType::uint8), string = static_cast<int>(DType::string);
+              uint8 = static_cast<int>(DType::uint8), string = static_cast<int>(DType::string),
+              last = static_cast<int>(DType::int16);
 
 }  // namespace
 
@@ -69,6 +70,10 @@ BOOST_AUTO_TEST_CASE(tensors_of_every_dtype_and_of_none_come_back) {
                         {{true, false}, {false, true}},
                         Tensor::of<std::uint8_t>({3, 1}, {1, 2, 255}),
                         {std::string("a"), std::string(300, 'b'), std::string()},
+                        {Float16(1.5), Float16::of_bits(0x7E01)},
+                        {BFloat16(-0.0), BFloat16(1e30)},
+                        Tensor::of<std::int8_t>({2}, {-128, 127}),
+                        Tensor::of<std::int16_t>({2}, {-32768, 32767}),
                         Tensor::zeros(DType::float64, {0, std::int64_t{1} << 62, 3}),
                         Tensor::zeros(DType::int32, {1, 1, 1, 1, 2, 1, 1, 1})};
   for (const Tensor& tensor : all) {
@@ -100,7 +105,7 @@ BOOST_AUTO_TEST_CASE(decoded_tensors_own_their_bytes_which_need_no_alignment) {
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_tensor_are_refused) {
   expect_refused({}, "expected 1 byte of a dtype, but 0 bytes are left");
-  expect_refused(bytes_of({string + 1, 0}), "the number of a dtype");
+  expect_refused(bytes_of({last + 1, 0}), "the number of a dtype");
   expect_refused(bytes_of({f32}), "byte of a rank");
   expect_refused(bytes_of({f32, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1}), "a rank of at most 8");
   expect_refused(bytes_of({f32, 1, 2, 0, 0, 0, 0, 0, 0, 0}),

@@ -31,7 +31,7 @@ void Connection::trust() {
       [this](capnp::MessageReader& message) { receive(message.getRoot<wire::Delivery>()); });
 }
 
-// What is wrong with a delivery closes the connection, and is thrown so that nothing more is read.
+// A bad delivery closes the connection, and throws, so that nothing more is read.
 void Connection::receive(wire::Delivery::Reader delivery) {
   KJ_REQUIRE(open, "the connection has been closed");
   auto& core = server.core();
@@ -53,7 +53,7 @@ void Connection::receive(wire::Delivery::Reader delivery) {
 
 void Connection::receive_after(std::uint64_t bulk_messages, Message message) {
   if (order.reached(bulk_messages)) return hand_over(std::move(message));
-  // Kept by the connection itself: hence no shared_ptr to it.
+  // `order` belongs to this connection: a shared_ptr to it would be a cycle.
   const std::size_t size = estimated_bytes(message);
   order.run_after(bulk_messages, size,
                   [this, message = std::move(message)]() mutable { hand_over(std::move(message)); });

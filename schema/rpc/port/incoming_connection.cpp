@@ -31,7 +31,8 @@ kj::Promise<void> read_head(IncomingConnection& incoming) {
       });
 }
 
-// What the peer has sent must be read before its socket is closed, or TCP may take our last words back.
+// Reads what the peer has sent before its socket is closed: otherwise TCP may reset the connection and
+// drop our last words.
 kj::Promise<void> read_rest(kj::AsyncIoStream& socket, std::size_t most_bytes) {
   auto dropped = kj::heapArray<kj::byte>(4096);
   auto read = socket.tryRead(dropped.begin(), 1, dropped.size());

@@ -18,7 +18,7 @@ constexpr auto socket_flags = kj::LowLevelAsyncIoProvider::TAKE_OWNERSHIP |
 
 void PeerServer::start(kj::Own<kj::ConnectionReceiver> receiver) {
   receiver_ = kj::mv(receiver);
-  accepting_ = accept(*receiver_, false).eagerlyEvaluate(nullptr);
+  accepting_ = accept_all(*receiver_, false);
   if (core_.options.shared_memory_bytes > 0) start_local();
 }
 
@@ -27,7 +27,7 @@ void PeerServer::start_local() {
   if (!local) return;
   local_name_ = local->name;
   local_receiver_ = core_.loop.sockets().wrapListenSocketFd(local->socket.release(), socket_flags);
-  accepting_locally_ = accept(*local_receiver_, true).eagerlyEvaluate(nullptr);
+  accepting_locally_ = accept_all(*local_receiver_, true);
 }
 
 void PeerServer::close() {
@@ -39,6 +39,13 @@ void PeerServer::close() {
     self->stranger_warnings_.stop();
     self->receiver_ = nullptr;
     self->local_receiver_ = nullptr;
+  });
+}
+
+kj::Promise<void> PeerServer::accept_all(kj::ConnectionReceiver& receiver, bool local) {
+  return accept(receiver, local).eagerlyEvaluate([this](kj::Exception&& exception) {
+    core_.loop.lost("the port of " + self_.name.to_string() + " takes no connections any more",
+                    exception);
   });
 }
 
@@ -57,7 +64,7 @@ kj::Promise<void> PeerServer::accept(kj::ConnectionReceiver& receiver, bool loca
       });
 }
 
-// Without memory for one connection others still come.
+// Admits the connection. Without memory for it, the server goes on with others.
 void PeerServer::try_to_admit(kj::Own<kj::AsyncIoStream> io, bool local) {
   const std::uint64_t id = next_id_;
   try {
@@ -95,8 +102,8 @@ void PeerServer::admit(kj::Own<kj::AsyncIoStream> io, bool local) {
                    });
 }
 
-// Whoever belongs here introduces himself within milliseconds; who says nothing gives way, so that
-// nobody keeps others out.
+// Closes a connection that has not introduced itself, if there are many. A member introduces itself
+// within milliseconds; silent strangers must not keep others out.
 void PeerServer::make_room_for_stranger(bool local) {
   const auto& strangers = local ? local_strangers_ : strangers_;
   if (strangers.size() >= static_cast<std::size_t>(core_.options.max_strangers))
@@ -135,10 +142,10 @@ void PeerServer::open_rpc(Connection& connection, IncomingConnection& incoming) 
                      ? ""
                      : "the peer left, or sent no valid message, before it introduced itself");
           })
-          .eagerlyEvaluate(nullptr);
+          .eagerlyEvaluate(core_.loop.or_lost("closing a connection that has ended"));
 }
 
-// The connection gives its stream to the one that the token belongs to, and ends.
+// Gives the stream to the connection that the token belongs to.
 kj::Promise<void> PeerServer::open_bulk(Connection& connection, kj::Own<IncomingConnection> incoming) {
   auto& token = incoming->token;
   auto read = incoming->io->read(token.data(), token.size());
@@ -169,13 +176,14 @@ void PeerServer::attach_bulk(Connection& owner, IncomingConnection& incoming) {
 Status PeerServer::admit(const TaskIdentity& peer) {
   Status status;
   if (inbox_.admit) {
-    // What stays if that throws: whom nobody has looked at stays out.
+    // The status if `admit` throws: a peer that was not checked stays out.
     status = {Code::internal, "it could not be found out whether " + peer.name.to_string() +
                                   " may come in; the log of the task that refuses it says why"};
     guard([&] { status = inbox_.admit(peer); });
   }
   if (!status.ok()) return status;
-  // What it has said there is of before a failure; whoever waits for more must learn that none comes.
+  // Older connections of the same task are from before a failure; drop() tells those who still wait for
+  // their messages.
   std::vector<std::shared_ptr<Connection>> older;
   for (const auto& [id, connection] : connections_)
     if (connection->peer && connection->peer->name == peer.name) older.push_back(connection);
@@ -218,18 +226,12 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
   if (!closed_ && connection.peer) guard([&] { inbox_.gone(*connection.peer); });
 }
 
-// Nobody else knows their handles.
+// Closes the sessions that this connection opened: nobody else knows their handles.
 void PeerServer::close_sessions(Connection& connection) {
   for (const auto& session : std::exchange(connection.sessions, {}))
     guard([&] { inbox_.master(CloseSession{session}, [](const MasterReply&) {}); });
 }
 
-void PeerServer::guard(const std::function<void()>& callback) {
-  try {
-    core_.options.dispatch(callback);
-  } catch (const std::exception& error) {
-    core_.options.on_warning(std::string("a handler failed: ") + error.what());
-  }
-}
+void PeerServer::guard(const std::function<void()>& callback) { core_.call_back(callback); }
 
 }  // namespace actorflow

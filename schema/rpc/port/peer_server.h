@@ -43,6 +43,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
 
  private:
   void start_local();
+  kj::Promise<void> accept_all(kj::ConnectionReceiver& receiver, bool local);
   kj::Promise<void> accept(kj::ConnectionReceiver& receiver, bool local);
   void try_to_admit(kj::Own<kj::AsyncIoStream> io, bool local);
   void admit(kj::Own<kj::AsyncIoStream> io, bool local);
