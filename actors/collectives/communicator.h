@@ -103,7 +103,8 @@ class Communicator {
 
   // Results are immutable, too: other ranks may still read them.
   //
-  // Every rank gets the reduction of all ranks' values: int32, int64, float32, float64, of one shape.
+  // Every rank gets the reduction of all ranks' values, of one shape: int32, int64, float16, bfloat16,
+  // float32, float64.
   Tensor all_reduce(const Tensor& value, const ReduceOptions& options = {}) const;
   CollectiveHandle all_reduce_async(const Tensor& value, const ReduceOptions& options = {}) const;
   // Several tensors as one operation for each of their dtypes.

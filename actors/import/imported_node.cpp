@@ -66,6 +66,8 @@ double ImportedNode::number(int i) const {
   const Tensor& tensor = held(i);
   if (tensor.elements() == 1 && tensor.dtype() == DType::float32) return tensor.values<float>()[0];
   if (tensor.elements() == 1 && tensor.dtype() == DType::float64) return tensor.values<double>()[0];
+  if (tensor.elements() == 1 && tensor.dtype() == DType::float16) return tensor.values<Float16>()[0];
+  if (tensor.elements() == 1 && tensor.dtype() == DType::bfloat16) return tensor.values<BFloat16>()[0];
   if (tensor.elements() == 1 && tensor.dtype() == DType::int64)
     return static_cast<double>(tensor.values<std::int64_t>()[0]);
   throw invalid_argument(fmt::format("input {} is {}; expected a number", i, tensor.describe()));

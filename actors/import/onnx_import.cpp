@@ -37,6 +37,13 @@ Shape shape_of(const OnnxValue& value) {
   return Shape(dims);
 }
 
+bool is_short(const ImportedTensor& tensor) {
+  const DType dtype = tensor.output             ? tensor.output.dtype()
+                      : tensor.constant.valid() ? tensor.constant.dtype()
+                                                : DType::invalid;
+  return is_short_floating(dtype) || dtype == DType::int8 || dtype == DType::int16;
+}
+
 class ModelImport {
  public:
   ModelImport(Graph& graph, const OnnxModel& model, const std::map<std::string, Output>& inputs)
@@ -109,9 +116,9 @@ class ModelImport {
       result = imported(node);
     } catch (const Error& error) {
       const std::string what = fmt::format("node '{}' ({}): {}", node.name, node.op, error.what());
-      if (error.code() == Code::invalid_argument)
+      if (error.code() == Code::invalid_argument && !has_short_input(node))
         makes_sense_ = false;
-      else if (error.code() != Code::unimplemented)
+      else if (error.code() != Code::invalid_argument && error.code() != Code::unimplemented)
         throw Error(error.code(), what);
       refused_.push_back(what);
       result = {.refused = true};
@@ -121,6 +128,14 @@ class ModelImport {
       if (!node.outputs[i].empty())
         keep(node.outputs[i],
              i == 0 ? std::move(result) : ImportedTensor{.refused = refused, .is_further = true});
+  }
+
+  // Many ops refuse int8 and what has 16 bits, though the model is a good one.
+  bool has_short_input(const OnnxNode& node) const {
+    return std::ranges::any_of(node.inputs, [&](const std::string& name) {
+      const auto found = tensors_.find(name);
+      return found != tensors_.end() && is_short(found->second);
+    });
   }
 
   void keep(const std::string& name, ImportedTensor tensor) {

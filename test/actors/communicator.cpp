@@ -83,6 +83,91 @@ BOOST_AUTO_TEST_CASE(a_sum_that_travels_as_bfloat16_has_the_same_bits_everywhere
   expect_sums(ReduceCompression::bfloat16, test::rounded_serial);
 }
 
+// Added in float32, rounded once: with every algorithm, also with a ring's, in place of which another is
+// taken.
+BOOST_AUTO_TEST_CASE(every_sum_of_16_bits_has_the_bits_of_a_serial_loop_that_rounds_at_the_end) {
+  const auto check_dtype = []<class T>(T) {
+    for (const auto algorithm : algorithms) {
+      Wrong wrong;
+      Ranks ranks(3, {.algorithm = algorithm});
+      ranks.run([&](Communicator& world) {
+        for (const Shape& shape : {Shape{}, Shape{0}, Shape{3, 41, 5}, Shape{200'003}}) {
+          const Tensor own = test::short_contribution<T>(world.rank(), shape);
+          const auto name = "x" + shape.to_string();
+          wrong.unless(identical(world.all_reduce(own, {.name = name}), test::short_sum<T>(3, shape)));
+          wrong.unless(identical(world.all_reduce(own, {.name = "third" + name, .prescale = 1.0 / 3}),
+                                 test::short_sum<T>(3, shape, static_cast<float>(1.0 / 3))));
+          if (shape.rank() == 0) continue;
+          const Tensor part = world.reduce_scatter(own, {.name = "part" + name});
+          wrong.unless(
+              identical(world.all_gather(part, {.name = "all" + name}), test::short_sum<T>(3, shape)));
+        }
+      });
+    }
+  };
+  check_dtype(Float16{});
+  check_dtype(BFloat16{});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_16_bits_are_reduced_in_every_way) {
+  const auto check_dtype = []<class T>(T) {
+    Wrong wrong;
+    Ranks ranks(3);
+    ranks.run([&](Communicator& world) {
+      // 1, 2 and 4, and 256 + 1 + 1, which is 256 in bfloat16 if it is rounded on the way.
+      const Tensor own{T(1 << world.rank()), T(world.rank() == 0 ? 256 : 1)};
+      const auto reduced = [&](const ReduceOptions& how) {
+        const Tensor result = world.all_reduce(own, how);
+        return std::pair<float, float>(result.values<T>()[0], result.values<T>()[1]);
+      };
+      wrong.unless(reduced({}) == std::pair(7.0F, 258.0F));
+      wrong.unless(reduced({.reduction = ReduceOp::average}) ==
+                   std::pair<float, float>(T(7.0F / 3), 86));
+      wrong.unless(reduced({.reduction = ReduceOp::min}) == std::pair(1.0F, 1.0F));
+      wrong.unless(reduced({.reduction = ReduceOp::max}) == std::pair(4.0F, 256.0F));
+      wrong.unless(reduced({.reduction = ReduceOp::product}) == std::pair(8.0F, 256.0F));
+      wrong.unless(reduced({.prescale = 0.5, .postscale = 4}) == std::pair(14.0F, 516.0F));
+      const T nan(std::numeric_limits<float>::quiet_NaN());
+      for (const auto op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product})
+        wrong.unless(std::isnan(
+            world.all_reduce(Tensor{world.rank() == 1 ? nan : T(1)}, {.name = "nan", .reduction = op})
+                .template values<T>()[0]));
+      const Tensor large{T(6e4F)};
+      const float sum = world.all_reduce(large, {.name = "large"}).template values<T>()[0];
+      wrong.unless(std::isinf(sum) == std::is_same_v<T, Float16>);
+    });
+  };
+  check_dtype(Float16{});
+  check_dtype(BFloat16{});
+}
+
+BOOST_AUTO_TEST_CASE(every_dtype_but_strings_is_gathered_and_moved) {
+  Wrong wrong;
+  Ranks ranks(2);
+  ranks.run([&](Communicator& world) {
+    const auto check_dtype = [&]<class T>(T) {
+      const std::string name(to_string(dtype_of<T>));
+      const auto of = [](std::initializer_list<int> values) {
+        std::vector<T> all;
+        for (const int value : values) all.push_back(static_cast<T>(value));
+        return Tensor::of<T>({std::ssize(all)}, all);
+      };
+      const Tensor own = world.rank() == 0 ? of({1, 2}) : of({3, 4});
+      wrong.unless(identical(world.all_gather(own, {name + "/gather"}), of({1, 2, 3, 4})));
+      wrong.unless(identical(world.broadcast(own, 1, {name + "/broadcast"}), of({3, 4})));
+      wrong.unless(identical(world.all_to_all(own, {}, {name + "/all_to_all"}).tensor,
+                             world.rank() == 0 ? of({1, 3}) : of({2, 4})));
+    };
+    check_dtype(std::int8_t{});
+    check_dtype(std::int16_t{});
+    check_dtype(std::uint8_t{});
+    check_dtype(Float16{});
+    check_dtype(BFloat16{});
+    const Status status = status_of([&] { world.all_reduce(Tensor::of<std::int8_t>({1}, {1})); });
+    wrong.unless(status.message.find("to reduce, got int8") != std::string::npos);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_tensor_in_memory_of_the_group_is_one_like_any_other) {
   Wrong wrong;
   Ranks ranks(3);

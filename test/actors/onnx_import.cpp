@@ -198,6 +198,22 @@ BOOST_AUTO_TEST_CASE(inputs_that_do_not_fit_are_named) {
                         fails_as(Code::not_found, "none"));
 }
 
+// A good model, of which the ops cannot compute a part.
+BOOST_AUTO_TEST_CASE(ops_that_do_not_take_16_bits_are_named_as_not_implemented) {
+  const Folder folder;
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::int8, DType::int16}) {
+    OnnxModel model = model_of({{"a", "Relu", {"x"}, {"r"}, {}}, {"b", "Tanh", {"r"}, {"y"}, {}}});
+    model.inputs[0].dtype = model.outputs[0].dtype = dtype;
+    const std::string file = write_model(folder, model), type(to_string(dtype));
+    Graph graph;
+    BOOST_CHECK_EXCEPTION(import_onnx(posix_storage(), file, graph), Error, [&](const Error& error) {
+      return fails_as(Code::unimplemented,
+                      "1 nodes of the model cannot be imported: node 'a' (Relu)")(error) &&
+             says(type + "[2,2]")(error);
+    });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(operator_sets_that_are_too_old_or_new_are_named) {
   const Folder folder;
   for (const int opset : {9, 22}) {

@@ -7,7 +7,6 @@
 #include "dataflow/values/check.h"
 #include "kernels/devices/team.h"
 #include "kernels/loops/vectorised.h"
-#include "kernels/products/bfloat16.h"
 
 namespace actorflow {
 namespace {
@@ -17,6 +16,7 @@ constexpr std::int64_t share_elements = std::int64_t{64} << 10;
 constexpr std::int64_t most_shares = 16;
 constexpr std::int64_t block_elements = 2048;
 
+// What the numbers of a dtype are calculated as.
 template <class Body>
 void of_dtype(DType dtype, Body body) {
   switch (dtype) {
@@ -28,6 +28,10 @@ void of_dtype(DType dtype, Body body) {
       return body(std::int32_t{});
     case DType::int64:
       return body(std::int64_t{});
+    case DType::float16:
+      return body(Float16{});
+    case DType::bfloat16:
+      return body(BFloat16{});
     default:
       ACTORFLOW_CHECK(false, "a dtype to calculate with");
   }
@@ -71,8 +75,9 @@ void combine(ReduceOp reduction, const T* a, const T* b, T* out, std::int64_t co
 template <class T>
 void scale(T* values, std::int64_t count, double factor) {
   if (factor == 1) return;
-  vectorised([=, by = static_cast<T>(factor)] {
-    for (std::int64_t i = 0; i < count; ++i) values[i] *= by;
+  using Value = std::conditional_t<is_short_float<T>, float, T>;
+  vectorised([=, by = static_cast<Value>(factor)] {
+    for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<T>(values[i] * by);
   });
 }
 
@@ -85,27 +90,45 @@ void finish(const CollectiveCall& call, int ranks, T* values, std::int64_t count
   scale(values, count, call.postscale);
 }
 
-// How numbers travel: as they are, or rounded.
+template <class From, class To>
+void convert(const From* from, std::int64_t count, To* to) {
+  vectorised([=] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
+  });
+}
+
+// How numbers travel: as they are, or as 16 bits, of which sums are made in float32. What is read is
+// multiplied by the factor; others were when they were sent.
 template <class T>
 struct Plain {
   using Value = T;
   using Stored = T;
-  static const T* read(const T* from, std::int64_t, T*) { return from; }
+  static const T* read(const T* from, std::int64_t, double, T*) { return from; }
   static T* room(T* to, T*) { return to; }
   static void write(const T*, std::int64_t, T*) {}  // it is there
 };
+template <class T>
 struct Rounded {
   using Value = float;
-  using Stored = std::uint16_t;
-  static const float* read(const Stored* from, std::int64_t count, float* memory) {
-    widen_bf16(from, count, memory);
+  using Stored = T;
+  static const float* read(const T* from, std::int64_t count, double factor, float* memory) {
+    convert(from, count, memory);
+    scale(memory, count, factor);
     return memory;
   }
-  static float* room(Stored*, float* memory) { return memory; }
-  static void write(const float* from, std::int64_t count, Stored* to) {
-    round_to_bf16(from, count, to);
-  }
+  static float* room(T*, float* memory) { return memory; }
+  static void write(const float* from, std::int64_t count, T* to) { convert(from, count, to); }
 };
+using Compressed = Rounded<BFloat16>;
+
+// Numbers of 16 bits would be rounded by it once more: they are multiplied in float32 when they are
+// read.
+bool is_scaled_when_read(const CollectiveCall& call) {
+  const bool reduces =
+      call.kind == CollectiveKind::all_reduce || call.kind == CollectiveKind::reduce_scatter;
+  return reduces && is_short_floating(call.dtype);
+}
 
 template <class Form>
 const typename Form::Stored* elements(Bytes bytes) {
@@ -116,11 +139,12 @@ template <class Form>
 void reduce(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
             typename Form::Stored* out, std::int64_t begin, std::int64_t end) {
   using T = typename Form::Value;
+  const double factor = is_scaled_when_read(call) ? call.prescale : 1;
   std::array<T, block_elements> first_memory, next_memory, sum_memory;  // where a form needs them
   for (std::int64_t at = begin; at < end; at += block_elements) {
     const std::int64_t count = std::min(block_elements, end - at);
     const auto part = [&](std::size_t i, T* memory) {
-      return Form::read(elements<Form>(parts[i]) + at, count, memory);
+      return Form::read(elements<Form>(parts[i]) + at, count, factor, memory);
     };
     T* const sum = Form::room(out + at, sum_memory.data());
     const T* first = part(0, first_memory.data());
@@ -134,8 +158,13 @@ void reduce(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
 
 template <class Body>
 void in_form(const CollectiveCall& call, Body body) {
-  if (call.compression == ReduceCompression::bfloat16) return body(Rounded{});
-  of_dtype(call.dtype, [&]<class T>(T) { body(Plain<T>{}); });
+  if (call.compression == ReduceCompression::bfloat16) return body(Compressed{});
+  of_dtype(call.dtype, [&]<class T>(T) {
+    if constexpr (is_short_float<T>)
+      body(Rounded<T>{});
+    else
+      body(Plain<T>{});
+  });
 }
 
 // Calls body(begin, end) for shares of so many elements.
@@ -148,7 +177,7 @@ void in_shares(Team* team, std::int64_t count, Body body) {
 
 Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team) {
   const std::int64_t count = values.elements();
-  if (call.prescale != 1) {
+  if (call.prescale != 1 && !is_scaled_when_read(call)) {
     Tensor scaled = values.clone(allocator);
     of_dtype(call.dtype, [&]<class T>(T) {
       T* const all = static_cast<T*>(scaled.mutable_data());
@@ -162,9 +191,9 @@ Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator,
   Tensor rounded = Tensor::allocate(
       DType::uint8, {count * static_cast<std::int64_t>(call.element_bytes())}, allocator);
   const auto* from = static_cast<const float*>(values.data());
-  auto* to = static_cast<std::uint16_t*>(rounded.mutable_data());
+  auto* to = static_cast<Compressed::Stored*>(rounded.mutable_data());
   in_shares(team, count, [&](std::int64_t begin, std::int64_t end) {
-    round_to_bf16(from + begin, end - begin, to + begin);
+    convert(from + begin, end - begin, to + begin);
   });
   return rounded;
 }
@@ -181,11 +210,11 @@ void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, i
 }
 
 void expand(Bytes compressed, std::span<std::byte> out, Team* team) {
-  const auto* from = elements<Rounded>(compressed);
+  const auto* from = elements<Compressed>(compressed);
   auto* to = reinterpret_cast<float*>(out.data());
   in_shares(
-      team, static_cast<std::int64_t>(compressed.size() / sizeof(std::uint16_t)),
-      [&](std::int64_t begin, std::int64_t end) { widen_bf16(from + begin, end - begin, to + begin); });
+      team, static_cast<std::int64_t>(compressed.size() / sizeof(Compressed::Stored)),
+      [&](std::int64_t begin, std::int64_t end) { convert(from + begin, end - begin, to + begin); });
 }
 
 }  // namespace actorflow

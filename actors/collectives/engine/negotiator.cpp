@@ -12,11 +12,9 @@ using namespace rank_messages;
 constexpr std::int64_t ring_chunk_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t most_ring_chunks = 64;
 
-// A ring's sums travel before they are whole: compressed, each rank would round them again. And a rank
+// A ring's sums travel before they are whole: of 16 bits, each rank would round them again. And a rank
 // alone adds nothing in a ring, so that nothing would be scaled.
-bool has_no_ring(const CollectiveCall& call, int ranks) {
-  return ranks == 1 || call.compression != ReduceCompression::none;
-}
+bool has_no_ring(const CollectiveCall& call, int ranks) { return ranks == 1 || call.rounds_sums(); }
 
 Algorithm algorithm_of(const CollectiveCall& call, int ranks, const PlanOptions& options) {
   const bool is_sum = call.kind == CollectiveKind::all_reduce;
