@@ -51,7 +51,8 @@ struct JobOptions {
   // Records for which a function of the job throws are left out and counted, up to so many.
   std::uint64_t skip_bad_records = 0;
   // On several tasks: how long the first task waits for a program that is there, but has not come to a
-  // stage in which only its own task can run a part, namely its share of a dataset.
+  // stage in which only its own task can run a part, namely its share of a dataset; and how long another
+  // task that has come to a stage waits for the program of the first one, which is there, to come to it.
   std::int64_t program_timeout_ms = 600'000;
   // Only makes the plan: the job ends at the first action whose result it would see.
   bool explain = false;

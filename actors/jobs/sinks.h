@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,13 +34,27 @@ class ChunkWriter {
  public:
   // `record_bytes`: the size of each record if all have the same; else 0.
   ChunkWriter(Part& part, std::size_t partitions, std::size_t record_bytes)
-      : part_(part), buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), record_bytes) {}
+      : part_(part),
+        buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), record_bytes,
+                part.allocator()) {}
 
   // Makes room for the partition's next record and returns where to encode its `bytes` bytes.
   std::byte* append(std::size_t partition, std::size_t bytes) {
     if (!buffer_.has_room(bytes)) make_room(bytes);
     ++records_;
     return buffer_.append(static_cast<std::uint32_t>(partition), bytes);
+  }
+  // The same for records of that size that are encoded already, one behind the other, of the only
+  // partition.
+  void append_all(std::span<const std::byte> records, std::size_t bytes) {
+    while (!records.empty()) {
+      if (!buffer_.has_room(bytes)) make_room(bytes);
+      std::size_t count = records.size() / bytes;
+      std::byte* const to = buffer_.append_some(bytes, count);
+      std::memcpy(to, records.data(), count * bytes);
+      records = records.subspan(count * bytes);
+      records_ += count;
+    }
   }
   void finish() {
     if (!buffer_.empty()) hand_over();
@@ -51,7 +66,7 @@ class ChunkWriter {
     part_.expect_room_for(bytes);
     if (!buffer_.empty()) hand_over();
   }
-  void hand_over() { part_.hand_over(buffer_.take(part_.allocator())); }
+  void hand_over() { part_.hand_over(buffer_.take()); }
 
   Part& part_;
   PartitionBuffer buffer_;
@@ -118,6 +133,9 @@ class DealSink {
     encode(record, chunks_.append(next_, encoded_size(record)));
     next_ = next_ + 1 == partitions_ ? 0 : next_ + 1;
   }
+  // Records as they lie in memory, without a loop over them.
+  bool takes_blocks() const { return is_flat_record<T> && partitions_ == 1; }
+  void take_block(std::span<const std::byte> records) { chunks_.append_all(records, sizeof(T)); }
   void finish() { chunks_.finish(); }
 
  private:

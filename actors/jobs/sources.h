@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -123,6 +124,13 @@ struct CsvFormat {
   }
 };
 
+// A sink that keeps records as they lie in memory: they need not come one by one.
+template <class Next>
+concept BlockSink = requires(Next& next, std::span<const std::byte> records) {
+  next.takes_blocks();
+  next.take_block(records);
+};
+
 // Records of one size, as they lie in memory.
 template <class T>
 struct FixedFormat {
@@ -150,6 +158,9 @@ struct FixedFormat {
   template <class Next>
   static void pass_on(const OpenSplit& from, std::span<const std::byte> block, std::uint64_t offset,
                       Next& next) {
+    const std::uint64_t records = block.size() / sizeof(T);
+    if constexpr (BlockSink<Next>)
+      if (next.takes_blocks() && from.part.feed_block(records, [&] { next.take_block(block); })) return;
     std::size_t at = 0;
     try {
       const auto take = [&] {
@@ -158,7 +169,7 @@ struct FixedFormat {
         at += sizeof(T);
         return record;
       };
-      from.part.feed(block.size() / sizeof(T), take, next);
+      from.part.feed(records, take, next);
     } catch (const OperatorFailure& failure) {
       at -= sizeof(T);
       from.fail(failure, offset + at,

@@ -308,12 +308,12 @@ Measurement merge_16_runs(bool quick) {
 // Dividing into partitions, `size` bytes each, so many chunks of 16 MiB.
 
 void divide(std::span<const std::uint64_t> keys, std::uint32_t partitions, std::size_t size) {
-  PartitionBuffer buffer(partitions, PartitionBuffer::default_capacity, size);
+  PartitionBuffer buffer(partitions, PartitionBuffer::default_capacity, size, cpu_device().allocator());
   for (const std::uint64_t key : keys) {
-    if (!buffer.fits(size)) buffer.take(cpu_device().allocator());
+    if (!buffer.fits(size)) buffer.take();
     std::memcpy(buffer.append(partition_of(key, partitions), size), &key, sizeof(key));
   }
-  buffer.take(cpu_device().allocator());
+  buffer.take();
 }
 void divide_plainly(std::span<const std::uint64_t> keys, std::uint32_t partitions, std::size_t size) {
   std::vector<std::vector<std::byte>> vectors(partitions);

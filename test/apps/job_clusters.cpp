@@ -49,6 +49,15 @@ BOOST_AUTO_TEST_CASE(three_processes_write_what_one_writes) {
   job.expect_success();
 }
 
+BOOST_AUTO_TEST_CASE(the_first_process_alone_prints_the_counters) {
+  JobCluster job(3);
+  job.start_all(100);
+  job.expect_success();
+  for (std::size_t task = 0; task < 3; ++task)
+    BOOST_TEST((job[task].output().find("\nlines: 3000\n") != std::string::npos) == (task == 0),
+               job[task].output());
+}
+
 // Which pack what they send each other.
 BOOST_AUTO_TEST_CASE(so_do_processes_of_several_machines) {
   JobCluster job(3);

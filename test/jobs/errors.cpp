@@ -101,9 +101,37 @@ BOOST_AUTO_TEST_CASE(bad_records_are_skipped_up_to_their_number_and_leave_nothin
   BOOST_TEST(job.counters()["seen"] == 996);
 
   options.skip_bad_records = 3;
+  options.threads = 1;
   Job strict(options);
   const Status status = test::status_of([&] { strict.from(texts, 3).map(number).count(); });
   BOOST_TEST(has(status, "no number"), status.message);
+  BOOST_TEST(has(status,
+                 "; 3 bad records were left out before it, which is all that --skip_bad_records "
+                 "3 allows: record 7 of part 0 of from, map, count, record 257 of part 0 of "
+                 "from, map, count, record 174 of part 1 of from, map, count"),
+             status.message);
+}
+
+BOOST_AUTO_TEST_CASE(one_bad_record_too_many_names_where_the_first_of_them_are) {
+  const test::Folder folder;
+  const std::string file = folder.file("in.txt");
+  test::write_file(file, "1\nbad\nbad\n2\nbad\nbad\nbad\n");
+  JobOptions options = small_parts();
+  options.split_bytes = 1 << 20;
+  for (const std::uint64_t allowed : {0, 1, 4}) {
+    options.skip_bad_records = allowed;
+    const Status status = test::status_of([&] { Job(options).read_text(file).map(number).count(); });
+    const auto places = status.message.find("; " + std::to_string(allowed) + " bad record");
+    const std::string said = places == std::string::npos ? "" : status.message.substr(places);
+    BOOST_TEST(said == (allowed == 0   ? ""
+                        : allowed == 1 ? "; 1 bad record was left out before it, which is all that "
+                                         "--skip_bad_records 1 allows: file '" +
+                                             file + "' at byte 2"
+                                       : "; 4 bad records were left out before it, which is all that "
+                                         "--skip_bad_records 4 allows: file '" +
+                                             file + "' at byte 2, file '" + file +
+                                             "' at byte 6, file '" + file + "' at byte 12, ..."));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(bad_records_are_skipped_where_they_were_kept_and_shuffled) {

@@ -75,6 +75,16 @@ BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
   BOOST_TEST(rows.size() == 500u);
   for (std::size_t i = 0; i < rows.size(); ++i) BOOST_TEST(rows[i][1] == static_cast<double>(2 * i + 1));
   BOOST_CHECK_THROW((job.read_npy<std::array<float, 4>>(folder.file("e.npy")).count()), Error);
+
+  header = "{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }";
+  header.resize(0x76 - 1, ' ');
+  npy.resize(10);
+  npy += header + "\n" + std::string("\x00\x3c\x00\xc0\xff\x7b", 6);
+  test::write_file(folder.file("f.npy"), npy);
+  const auto halves = job.read_npy<Float16>(folder.file("f.npy")).collect();
+  BOOST_TEST((std::vector<float>(halves.begin(), halves.end()) == std::vector{1.0F, -2.0F, 65504.0F}));
+  BOOST_CHECK_THROW(job.read_npy<std::int16_t>(folder.file("f.npy")).count(), Error);
+  BOOST_CHECK_THROW(job.read_npy<BFloat16>(folder.file("f.npy")).count(), Error);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_attempt_has_left_is_removed_or_passed_over) {

@@ -65,6 +65,22 @@ BOOST_AUTO_TEST_CASE(the_result_and_the_shuffle_are_compressed_as_they_say) {
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_parameter_that_is_given_twice_is_refused_and_both_values_are_named) {
+  const auto refusal = [](const std::vector<std::string>& arguments) {
+    const Status status = test::status_of([&] { parsed(arguments); });
+    BOOST_TEST((status.code == Code::invalid_argument));
+    return status.message;
+  };
+  BOOST_TEST(refusal({"--k", "16", "--k=8"}) == "--k was given twice, as '16' and as '8': give it once");
+  BOOST_TEST(refusal({"--input=a", "--k", "16", "--input", "b"}) ==
+             "--input was given twice, as 'a' and as 'b': give it once");
+  BOOST_TEST(refusal({"--output", "a", "--output", "a"}) ==
+             "--output was given twice, as 'a' and as 'a': give it once");
+  const JobOptions each_once = parsed({"--input", "a", "--k=16", "--output", "b"});
+  BOOST_TEST((each_once.parameters ==
+              std::map<std::string, std::string>{{"input", "a"}, {"k", "16"}, {"output", "b"}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_shuffle_in_gzip_is_refused) {
   JobOptions options;
   options.shuffle_compression = Compression::gzip;

@@ -1,5 +1,7 @@
 // What does not depend on threads and memory: the result.
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -89,6 +91,26 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_divided_alike_for_any_memory) {
     const auto files = test::files_of(output);
     if (first.empty()) first = files;
     BOOST_TEST((files == first), memory / mib << " MiB");
+  }
+}
+
+// Blocks of the file, of 1 MiB or less, do not end where chunks do.
+BOOST_AUTO_TEST_CASE(records_that_are_kept_block_by_block_are_those_of_the_file) {
+  using Row = std::array<std::uint8_t, 13>;
+  const test::Folder folder;
+  std::vector<Row> rows(700'000);
+  for (std::size_t i = 0; i < rows.size(); ++i) std::memcpy(rows[i].data(), &i, sizeof i);
+  test::write_file(folder.file("rows.bin"),
+                   {reinterpret_cast<const char*>(rows.data()), 13 * rows.size()});
+  for (const bool on_disk : {false, true}) {
+    JobOptions options;
+    options.threads = 1;
+    options.memory_bytes = 48 * mib;
+    options.records_on_disk = on_disk;
+    Job job(options);
+    const auto kept = job.read_records<Row>(folder.file("rows.bin")).cache();
+    BOOST_TEST((kept.collect() == rows));
+    BOOST_TEST(kept.count() == rows.size());
   }
 }
 

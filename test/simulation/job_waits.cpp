@@ -94,6 +94,23 @@ void keep_at_each_after(SimTask& task, std::chrono::seconds computing) {
 void keep_at_each(SimTask& task) { keep_at_each_after(task, 1h); }
 void keep_at_each_late(SimTask& task) { keep_at_each_after(task, 50s); }
 
+// The first task's program computes for so long before the second stage, and before the job's end.
+void come_before_the_first(SimTask& task, std::chrono::seconds before_stage,
+                           std::chrono::seconds before_end) {
+  JobEngine engine(task.server().runtime(), options_of_test(), task.server().context());
+  begin_or_join(engine);
+  engine.run(stage_of("read_text", false), 1);
+  if (engine.coordinates()) task.sleep(before_stage);
+  engine.run(stage_of("reduce_by_key", false), 2);
+  if (engine.coordinates()) task.sleep(before_end);
+  engine.end();
+}
+
+void wait_for_a_stage_for_ever(SimTask& task) { come_before_the_first(task, 1h, 0s); }
+void wait_for_the_end_for_ever(SimTask& task) { come_before_the_first(task, 0s, 1h); }
+void wait_for_a_while(SimTask& task) { come_before_the_first(task, 50s, 2min); }
+void wait_for_longer(SimTask& task) { come_before_the_first(task, 75s, 0s); }
+
 // Its part of the second stage has its input at the second task, which comes to that stage much later.
 std::atomic<int> read_by_the_first{0};
 
@@ -221,6 +238,36 @@ SIMULATION_TEST(an_owner_whose_program_does_not_come_is_named_and_ends_the_job, 
 SIMULATION_TEST(an_owner_whose_program_comes_late_is_waited_for, seeds(1, 20)) {
   SimCluster sim({{"local", 3}}, five_minutes());
   BOOST_TEST(how_it_ends(sim, keep_at_each_late) == "it has ended well");
+}
+
+SIMULATION_TEST(a_task_that_comes_to_a_stage_before_the_first_one_names_it_and_ends, seeds(1, 20)) {
+  SimCluster sim({{"local", 2}}, five_minutes());
+  const std::string why = how_it_ends(sim, wait_for_a_stage_for_ever);
+  for (const char* expected :
+       {" reduce_by_key: waited 2 s for /job:local/task:0, which is there: but its program has come to "
+        "stage run 1 of the job, not to run 2",
+        " unavailable: reduce_by_key: waited 6",
+        ", not to run 2: see what it does before this stage, or give it more time with "
+        "--program_timeout_ms"})
+    BOOST_TEST(why.find(expected) != why.npos, why);
+}
+
+SIMULATION_TEST(a_first_task_that_does_not_end_the_job_is_named, seeds(1, 20)) {
+  SimCluster sim({{"local", 2}}, five_minutes());
+  const std::string why = how_it_ends(sim, wait_for_the_end_for_ever);
+  BOOST_TEST(why.find(" s: the job has yet to end at /job:local/task:0") != why.npos, why);
+}
+
+SIMULATION_TEST(a_first_task_that_comes_late_is_waited_for, seeds(1, 20)) {
+  SimCluster sim({{"local", 2}}, five_minutes());
+  BOOST_TEST(how_it_ends(sim, wait_for_a_while) == "it has ended well");
+}
+
+// It was there for less than its program is waited for.
+SIMULATION_TEST(a_first_task_that_was_out_of_reach_is_waited_for_anew, seeds(1, 20)) {
+  SimCluster sim({{"local", 2}}, five_minutes());
+  sim.at(20s).partition("/job:local/task:0", "/job:local/task:1", 15s);
+  BOOST_TEST(how_it_ends(sim, wait_for_longer) == "it has ended well");
 }
 
 SIMULATION_TEST(parts_that_have_their_input_at_a_task_that_is_late_run_elsewhere, seeds(1, 20)) {

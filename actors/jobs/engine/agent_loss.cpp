@@ -52,6 +52,7 @@ void JobAgent::look_after_coordinator() {
 void JobAgent::give_up(const Status& why, bool begins_anew) {
   if (joining_) std::exchange(joining_, std::nullopt)->reply(why, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(why, begins_anew);
+  first_wait_.reset();
   if (waiting_ != 0) end(waiting_, {why, begins_anew, {}, 0});
 }
 

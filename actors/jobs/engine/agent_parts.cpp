@@ -139,7 +139,8 @@ void JobAgent::on(const AttemptRan& ran) {
 // came from another task only has to come again.
 void JobAgent::say_ran(const AttemptRan& ran) {
   const auto kept = ran.lost ? order_.kept->find(ran.lost->stage) : nullptr;
-  if (!kept) return order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record});
+  if (!kept)
+    return order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record, ran.bad_place});
   const bool was_lost_before = ran.lost->chunks && !kept->lose(ran.lost->part, ran.lost->chunks);
   if (!ran.lost->is_own && ran.status.code == Code::data_loss)
     return order_.mail->to_coordinator(PartRan{ran.id, {Code::disk_error, ran.status.message}, {}});

@@ -1,4 +1,5 @@
-// What an agent says while the job's thread waits for parts that are of no use any more.
+// What an agent says while the job's thread waits: for parts that are of no use any more, or for the
+// program of the first task.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -7,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/job_agent.h"
@@ -39,6 +41,42 @@ void JobAgent::look_after_last_parts() {
                why.ok() ? ends ? "the stage has ended" : "the job has ended"
                         : fmt::format("the stage ends, because {}", why.message),
                end_wait_->seconds(now()), last_parts(), order_.mail->name_of(order_.mail->own()));
+}
+
+void JobAgent::note_first_program(StageNumber begun) {
+  if (leaving_) return;
+  const bool is_nearer = begun > std::exchange(first_at_, begun);
+  if (waiting_ <= begun) return first_wait_.reset();
+  if (!first_wait_)
+    first_wait_.emplace(now());
+  else if (is_nearer)
+    first_wait_->restart(now());
+}
+
+// It is there, or look_after_coordinator() would wait for it. A job whose stages are all over has lost
+// nothing while its program goes on at the first task: that wait has no bound.
+void JobAgent::look_after_first_program() {
+  if (!first_wait_ || lost_wait_ || (waiting_ == 0 && !leaving_)) return;
+  const std::string why = why_first_is_waited_for();
+  if (!leaving_ && first_wait_->is_over(now(), order_.program_patience))
+    give_up({Code::unavailable, why + ": see what it does before this stage, or give it more time with "
+                                      "--program_timeout_ms"},
+            false);
+  else if (first_wait_->is_to_be_said(now()))
+    spdlog::warn("{}", why);
+}
+
+std::string JobAgent::why_first_is_waited_for() const {
+  const double waited = first_wait_->seconds(now());
+  const std::string first = order_.mail->name_of(JobMail::coordinator_task);
+  // Its program may have done so already, and wait for another task.
+  if (leaving_) return fmt::format("waited {:.0f} s: the job has yet to end at {}", waited, first);
+  return fmt::format(
+      "{}: waited {:.0f} s for {}, which is there: but its program has come to {} of the job, not to "
+      "run "
+      "{}",
+      stages_.at(waiting_).spec->name, waited, first,
+      first_at_ == 0 ? "no stage" : fmt::format("stage run {}", first_at_), waiting_);
 }
 
 // By stage.

@@ -1,5 +1,6 @@
 // The parts of the stages that a coordinator looks after: who runs them, and what becomes of them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -16,7 +17,10 @@ bool may_pass(Code code) {
   return code == Code::disk_error || code == Code::resource_exhausted || code == Code::unavailable;
 }
 
-constexpr std::size_t slots_per_backup = 10;
+// No fault of the record's for which a function was called when it was thrown.
+bool concerns_no_record(Code code) { return may_pass(code) || code == Code::cancelled; }
+
+constexpr std::size_t slots_per_backup = 10, most_places_named = 3;
 
 Point made_again("a part of a job that was lost is made again"),
     refused("an attempt that came too late is refused"), backed_up("a slow part of a job runs twice");
@@ -188,16 +192,34 @@ bool JobCoordinator::runs(const Stage& stage, const AttemptId& id, int task) {
          });
 }
 
-// Whether the part can do without the record. Two attempts of the part may fail for one record, which is
-// skipped once. What a disk, want of memory or the end of the job has done to a function is no fault of
-// its record's.
-bool JobCoordinator::skips(Stage& stage, std::size_t part, std::uint64_t record, Code why) {
-  auto& skips = stage.skips[part];
-  if (skips.contains(record)) return true;
-  if (skipped_ >= order_.skip_bad_records || may_pass(why) || why == Code::cancelled) return false;
+// Whether the part can do without the record for which it has failed. Two attempts of the part may fail
+// for one record, which is skipped once. What a disk, want of memory or the end of the job has done to a
+// function is no fault of its record's.
+bool JobCoordinator::skips(Stage& stage, const PartRan& ran) {
+  if (!ran.bad_record) return false;
+  auto& skips = stage.skips[static_cast<std::size_t>(ran.id.part)];
+  if (skips.contains(*ran.bad_record)) return true;
+  if (skipped_ >= order_.skip_bad_records || concerns_no_record(ran.status.code)) return false;
   ++skipped_;
-  skips.insert(record);
+  skips.insert(*ran.bad_record);
+  if (first_skipped_.size() < most_places_named)
+    first_skipped_.push_back(
+        !ran.bad_place.empty()
+            ? ran.bad_place
+            : fmt::format("record {} of part {} of {}", *ran.bad_record, ran.id.part, stage.spec->name));
   return true;
+}
+
+// What is said beside a bad record that is one too many. Of records that an earlier run has left out
+// only the number is known.
+std::string JobCoordinator::skipped_before(Code why) const {
+  if (skipped_ == 0 || concerns_no_record(why)) return "";
+  return fmt::format(
+      "; {} bad {} left out before it, which is all that --skip_bad_records {} "
+      "allows{}{}{}",
+      skipped_, skipped_ == 1 ? "record was" : "records were", order_.skip_bad_records,
+      first_skipped_.empty() ? "" : ": ", fmt::join(first_skipped_, ", "),
+      skipped_ > first_skipped_.size() ? ", ..." : "");
 }
 
 void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
@@ -207,12 +229,14 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   if (stage.takes_over.contains({part, ran.id.attempt}))
     return on_not_whole(stage, ran.id, from, ran.status);
   ++stage.failed;
-  if (ran.bad_record && skips(stage, part, *ran.bad_record, ran.status.code)) {
+  if (skips(stage, ran)) {
     stage.tracker.give_back(ran.id.in_stage(), from);
     return assign();
   }
   stage.failed_on[part].insert(from);
-  if (tries_again(stage, ran.id, from, ran.status, may_pass(ran.status.code))) assign();
+  Status why = ran.status;
+  if (ran.bad_record) why.message += skipped_before(why.code);
+  if (tries_again(stage, ran.id, from, why, may_pass(why.code))) assign();
 }
 
 // Counts a failure of the part, which `may` be tried again. False if the job has failed with it.

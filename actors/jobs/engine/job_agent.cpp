@@ -60,6 +60,7 @@ void JobAgent::begin(BeginStage& stage) {
   ours.spec = std::move(stage.spec);
   ours.kept = stage.kept;
   ours.reply = std::move(stage.reply);
+  first_wait_.reset();
   if (job_end_) return on(JobEnded(*job_end_));
   say_ready();
 }
@@ -80,6 +81,7 @@ void JobAgent::await(AwaitJob& question) {
 
 void JobAgent::await(AwaitJobEnd& question) {
   leaving_ = std::move(question);
+  first_wait_.emplace(now());
   if (job_end_) on(JobEnded(*job_end_));
 }
 
@@ -129,6 +131,7 @@ void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
     mail.set_run(letter.request);
   }
   const bool was_lost = std::exchange(lost_wait_, std::nullopt).has_value();
+  if (was_lost && first_wait_) first_wait_->renew(now());  // it was not there meanwhile
   if (says<JobIs>(letter) && letter.request != mail.run()) {
     begun_anew.hit();
     return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
@@ -157,6 +160,7 @@ bool JobAgent::answers_us(const ActorMessage& letter) const {
 }
 
 void JobAgent::on(const JobIs& job) {
+  note_first_program(job.begun);
   if (!joining_) return;
   if (job.terms.part_bytes == 0)
     return std::exchange(joining_, std::nullopt)
@@ -190,6 +194,7 @@ void JobAgent::end(StageNumber number, StageEnd how) {
   if (found == stages_.end() || !found->second.reply || found->second.end) return;
   found->second.end = std::move(how);
   end_wait_.emplace(now());
+  first_wait_.reset();
   cancel_all(number);
   end_if_done(number);
 }
@@ -228,6 +233,7 @@ void JobAgent::on(const JobEnded& ended) {
                            : ended.status;
   if (joining_) std::exchange(joining_, std::nullopt)->reply(early, {});
   if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
+  first_wait_.reset();
   if (waiting_ == 0) return;
   StageEnd over{early, false, {}, 0};
   over.job_is_over = early.ok();
@@ -239,6 +245,7 @@ void JobAgent::on_tick() {
     give_up({Code::cancelled, "the job was stopped"}, false);
   if (running_ > 0) say_progress();
   look_after_coordinator();
+  look_after_first_program();
   look_after_last_parts();
   self_->delayed_send(self_, job_tick_interval, Tick{});
 }

@@ -69,6 +69,9 @@ struct AgentOrder {
   // How long the agent waits for a coordinator that is gone.
   std::chrono::milliseconds patience;
   std::uint64_t number;  // tells the agent from those of the task's other jobs
+  // How long the agent waits for the coordinating task's program to come to a stage; the wait begins
+  // anew when it comes to an earlier one.
+  std::chrono::milliseconds program_patience{600'000};
 };
 
 class JobAgent {
@@ -142,6 +145,9 @@ class JobAgent {
   void lose_coordinator(const std::string& why);
   bool waits_for_coordinator() const;
   void look_after_coordinator();
+  void note_first_program(StageNumber begun);
+  void look_after_first_program();
+  std::string why_first_is_waited_for() const;
   void give_up(const Status& why, bool begins_anew);
 
   GuardedActor* self_;
@@ -162,6 +168,8 @@ class JobAgent {
   bool has_left_ = false;                 // the coordinator is told
   std::optional<BoundedWait> lost_wait_;  // while the coordinator is gone
   std::string lost_why_;
+  StageNumber first_at_ = 0;               // to which stage the coordinating task's program has come
+  std::optional<BoundedWait> first_wait_;  // while this task's program is ahead of it
 };
 
 // A computing actor: it copies slices that come from other tasks, which is too much for the network's

@@ -104,7 +104,7 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
   if (says<JoinJob>(letter) || letter.request != order_.mail->run()) {
     take_letter<JoinJob>(letter, [&](const JoinJob& join) { on(from, join); });
     // It takes part in an earlier run: so it learns that there is another.
-    if (says<StageReady>(letter)) order_.mail->to_agent(task, JobIs{order_.terms});
+    if (says<StageReady>(letter)) order_.mail->to_agent(task, job_is());
     return;
   }
   Task& known = meet(from);
@@ -136,6 +136,10 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   return task;
 }
 
+JobIs JobCoordinator::job_is(std::uint64_t to) const {
+  return {order_.terms, to, stages_.empty() ? StageNumber{0} : stages_.rbegin()->first};
+}
+
 void JobCoordinator::on(const Sender& from, const JoinJob& join) {
   const auto task = static_cast<int>(from.task);
   const JobMail& mail = *order_.mail;
@@ -148,7 +152,7 @@ void JobCoordinator::on(const Sender& from, const JoinJob& join) {
                        join.by});
   if (!end_) {
     if (!join.build.empty()) meet(from);  // its program will come to the stages
-    return mail.to_agent(task, JobIs{order_.terms, join.by});
+    return mail.to_agent(task, job_is(join.by));
   }
   // Who has left this job wants to join the next one, of which another coordinator will say what it is.
   const Task& known = tasks_[static_cast<std::size_t>(task)];
@@ -165,7 +169,7 @@ void JobCoordinator::on(int from, StageReady& ready) {
   if (end_) return order_.mail->to_agent(from, end_of(from));
   const auto stage = stages_.find(ready.stage);
   if (stage != stages_.end() && stage->second.done) return say_done(from, ready.stage, stage->second);
-  if (from != order_.mail->own()) order_.mail->to_agent(from, JobIs{order_.terms});  // a sign of life
+  if (from != order_.mail->own()) order_.mail->to_agent(from, job_is());  // a sign of life
   check_fingerprint(from);
   assign();
 }

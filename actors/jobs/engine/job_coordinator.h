@@ -151,6 +151,7 @@ class JobCoordinator {
   void end_when_all_have_their_own();
   void tell_all();
   JobEnded end_of(int task, std::uint64_t to = 0) const;
+  JobIs job_is(std::uint64_t to = 0) const;
   void reply_if_all_have_left();
   bool anything_runs() const;
 
@@ -175,7 +176,8 @@ class JobCoordinator {
   void free_parts_of_late_tasks(Stage& stage);
   void on_failed(int from, Stage& stage, const PartRan& ran);
   bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
-  bool skips(Stage& stage, std::size_t part, std::uint64_t record, Code why);
+  bool skips(Stage& stage, const PartRan& ran);
+  std::string skipped_before(Code why) const;
   bool lose_part(const MissingPart& missing, const Status& why);
   static Lack& lack_of(Stage& stage, std::size_t part, std::pair<StageNumber, std::uint64_t> what,
                        double now);
@@ -202,7 +204,8 @@ class JobCoordinator {
   // Tasks that have come to a stage that has ended, and lack the part of it that they alone keep.
   std::map<int, StageNumber> catching_up_;
   std::uint64_t skipped_ = 0;
-  std::size_t not_whole_ = 0;            // files that could not be taken over
+  std::vector<std::string> first_skipped_;  // the places of the first records that were left out
+  std::size_t not_whole_ = 0;               // files that could not be taken over
   std::map<int, unsigned> undelivered_;  // messages of each task since it last made a part of this stage
   std::map<std::pair<int, std::uint64_t>, Spent> spent_;  // by task and agent
   std::map<int, StageNumber> last_own_;                   // as JobEnded has it, by task

@@ -70,7 +70,7 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
   try {
     if (!mail_->task()) begin({});
   } catch (...) {  // a journal that cannot be written: the agent would wait for ever
-    end_actors();
+    insist([this] { end_actors(); });
     throw;
   }
 }
@@ -117,8 +117,9 @@ JobTools JobEngine::tools() const {
 void JobEngine::spawn_agent() {
   const SystemVisit visit;
   mail_->agent = runtime_->system().spawn(
-      job_agent_actor, AgentOrder{mail_, kept_, tools(), sizes_.slots, options_.memory_bytes,
-                                  runtime_->clock(), options_.patience, runtime_->random().next() | 1U});
+      job_agent_actor,
+      AgentOrder{mail_, kept_, tools(), sizes_.slots, options_.memory_bytes, runtime_->clock(),
+                 options_.patience, runtime_->random().next() | 1U, options_.program_patience});
   if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
 
@@ -239,13 +240,14 @@ StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {
 }
 
 void JobEngine::end(const Status& status) {
-  if (std::exchange(ended_, true)) return;
+  if (ended_) return;
   const SystemVisit visit;
   if (coordinates()) {
     if (mail_->coordinator)
       ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
         caf::anon_send(mail_->coordinator, EndJob{status, [reply] { reply(true); }});
       });
+    ended_ = true;  // not before: the destructor asks again if there was no memory to ask
     if (mail_->journal) close_journal(status.ok());
     return;
   }
@@ -254,6 +256,7 @@ void JobEngine::end(const Status& status) {
                      reply({std::move(end), begins_anew});
                    }});
   });
+  ended_ = true;
   if (how && how->second) throw JobBeginsAnew();
   throw_if_error(how ? how->first : Status{Code::cancelled, "the task has ended"});
 }
@@ -269,8 +272,10 @@ void JobEngine::close_journal(bool ended_well) {
 
 JobEngine::~JobEngine() {
   try {
-    if (coordinates()) end(not_ended);
-    end_actors();
+    insist([this] {
+      if (coordinates()) end(not_ended);
+      end_actors();
+    });
   } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
   }
 }

@@ -54,7 +54,8 @@ struct JobEngineOptions {
   // attempts find no input, or no task that takes them.
   std::chrono::milliseconds patience{60'000};
   // How long the coordinating task waits for the program of a task that is there to come to a stage in
-  // which only that task can run a part.
+  // which only that task can run a part; and how long another task waits for the coordinating task's
+  // program to come to a stage.
   std::chrono::milliseconds program_patience{600'000};
 };
 

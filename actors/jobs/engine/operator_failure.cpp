@@ -44,7 +44,7 @@ void throw_operator_failure(const PlanOperator& op) {
 OperatorFailure at_record(const OperatorFailure& failure, const std::string& place,
                           std::string_view record) {
   return OperatorFailure(failure.code(),
-                         fmt::format("{}; {}: \"{}\"", failure.what(), place, excerpt(record)));
+                         fmt::format("{}; {}: \"{}\"", failure.what(), place, excerpt(record)), place);
 }
 
 }  // namespace actorflow

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "dataflow/jobs/plan.h"
 #include "dataflow/values/error.h"
@@ -13,7 +14,14 @@ namespace actorflow {
 // the machine, such as those of a disk or of memory in the engine, are not OperatorFailures.
 class OperatorFailure : public Error {
  public:
-  using Error::Error;
+  // `place`: of the record, if it is known.
+  OperatorFailure(Code code, const std::string& message, std::string place = {})
+      : Error(code, message), place_(std::move(place)) {}
+
+  const std::string& place() const { return place_; }
+
+ private:
+  std::string place_;
 };
 
 // REQUIRES: called in a catch block. An OperatorFailure passes as it is.

@@ -88,6 +88,16 @@ class Part {
       if (record_ % records_per_look == 0) expect_wanted();
     }
   }
+  // The same for records that take() passes on all at once, and for which no function of a user is
+  // called. False if that must not be, since some of them are left out.
+  template <class Take>
+  bool feed_block(std::uint64_t count, const Take& take) {
+    if (!skips_.empty() || is_sample_) return false;
+    take();
+    record_ += count;
+    expect_wanted();
+    return true;
+  }
   // Throws cancelled if the job was stopped, or if another attempt was faster. To be called now and then
   // by code that takes long without passing records on.
   void expect_wanted() const;

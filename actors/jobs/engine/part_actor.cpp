@@ -39,6 +39,7 @@ void PartRunner::run() {
   } catch (const OperatorFailure& failure) {
     ran.status = failure.status();
     ran.bad_record = part_->bad_record();
+    ran.bad_place = failure.place();
   } catch (const LostRecords& lost) {
     ran.status = lost.status();
     ran.lost = lost.slices;

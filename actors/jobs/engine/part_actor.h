@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "actors/core/messages.h"
@@ -40,6 +41,7 @@ struct AttemptRan {
   Status status;
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
   std::optional<LostSlices> lost;           // that it could not read
+  std::string bad_place = {};               // of the bad record, in its file
 };
 // agent -> part: this attempt counts.
 struct CommitAttempt {};

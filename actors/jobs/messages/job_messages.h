@@ -53,7 +53,8 @@ struct JoinJob {
 // coordinator -> agent: this is the job; also a sign of life.
 struct JobIs {
   JobTerms terms;
-  std::uint64_t to = 0;  // who has asked to join; 0: nobody, it is a sign of life
+  std::uint64_t to = 0;   // who has asked to join; 0: nobody, it is a sign of life
+  StageNumber begun = 0;  // to which stage the first task's program has come; 0: to none yet
 };
 
 // agent -> coordinator: the task's program has come to this stage; repeated until the stage has ended.
@@ -86,6 +87,7 @@ struct PartRan {
   AttemptId id;
   Status status;
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
+  std::string bad_place = {};               // its file and byte; empty: it comes from no file
 };
 // agent -> coordinator: the function was not called: there is no input for it, or no such stage here.
 struct PartNotRun {

@@ -44,6 +44,25 @@ void add_compression(CLI::App& app, const std::string& flag, Compression& into, 
       ->check(is_one);
 }
 
+// Which of two values is meant nobody can say.
+void give(std::map<std::string, std::string>& parameters, const std::string& name, std::string value) {
+  const auto [given, is_first] = parameters.try_emplace(name, std::move(value));
+  if (!is_first)
+    throw invalid_argument(fmt::format("--{} was given twice, as '{}' and as '{}': give it once", name,
+                                       given->second, value));
+}
+
+// A parameter that many jobs have. An empty one is as good as none.
+void add_parameter(CLI::App& app, JobFlags& flags, const std::string& name, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--" + name,
+         [&given = flags.options.parameters, name](const std::string& value) {
+           if (!value.empty()) give(given, name, value);
+         },
+         help)
+      ->trigger_on_parse();  // each time, so that both values can be named
+}
+
 // "--k 16" and "--k=16" of what is the job's own.
 void take_parameters(const std::vector<std::string>& rest,
                      std::map<std::string, std::string>& parameters) {
@@ -55,9 +74,9 @@ void take_parameters(const std::vector<std::string>& rest,
     if (equals == flag.npos && i + 1 == rest.size())
       throw invalid_argument(fmt::format("{} has no value", flag));
     if (equals == flag.npos)
-      parameters[flag.substr(2)] = rest[++i];
+      give(parameters, flag.substr(2), rest[++i]);
     else
-      parameters[flag.substr(2, equals - 2)] = flag.substr(equals + 1);
+      give(parameters, flag.substr(2, equals - 2), flag.substr(equals + 1));
   }
 }
 
@@ -71,13 +90,13 @@ std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) 
   return name;
 }
 
-void add_job_flags(CLI::App& app, JobFlags& flags, std::string& input, std::string& output) {
+void add_job_flags(CLI::App& app, JobFlags& flags) {
   JobOptions& options = flags.options;
   const CLI::AsSizeValue bytes(false);
-  app.add_option(
-      "--input", input,
+  add_parameter(
+      app, flags, "input",
       "Input files: a file, a folder, a pattern such as 'books/*.txt', or several of them with commas");
-  app.add_option("--output", output, "Folder for the result's files; it is new or empty");
+  add_parameter(app, flags, "output", "Folder for the result's files; it is new or empty");
   app.add_option("--memory", options.memory_bytes,
                  "Memory for tables, buffers and records on their way to other parts, such as 512MB; "
                  "what is more "
@@ -141,7 +160,7 @@ void add_cluster_flags(CLI::App& app, JobFlags& flags, ClusterTexts& texts, Serv
       ->group(group);
   app.add_option("--program_timeout_ms", flags.options.program_timeout_ms,
                  "How long the first one waits for another one that is there, but does not come to its "
-                 "share of a dataset")
+                 "share of a dataset; and another one for the first one, until that comes to a stage")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
@@ -189,9 +208,8 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
   JobFlags flags;
   ClusterTexts texts;
   ServerOptions server;
-  std::string input, output;
   flags.job = take_job(arguments, jobs);
-  add_job_flags(app, flags, input, output);
+  add_job_flags(app, flags);
   add_cluster_flags(app, flags, texts, server);
   app.set_version_flag("--version", app.get_name() + " " + ACTORFLOW_VERSION);
   app.allow_extras();
@@ -204,8 +222,6 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
   if (flags.options.resume && flags.options.work_folder.empty())
     throw invalid_argument("--resume: say with --work_folder where the job has kept what it has done");
   flags.options.name = flags.job;
-  if (!input.empty()) flags.options.parameters["input"] = input;
-  if (!output.empty()) flags.options.parameters["output"] = output;
   if (const auto task = task_of(texts)) {
     server.cluster = task->cluster;
     server.job = task->task.job;

@@ -74,10 +74,16 @@ int run_alone(const JobFlags& flags, const JobTable& jobs) {
   return success;
 }
 
+// All tasks know the counters, which are of the whole job: the first one prints them.
 int run_task(const JobFlags& flags, const JobTable& jobs) {
   Server server(*flags.server);
-  print(run_job(server, jobs, flags.job, flags.options,
-                [](Job& job) { return std::make_shared<Stoppable>(job.state()->engine()); }));
+  bool is_first = false;
+  const auto watch = [&is_first](Job& job) {
+    is_first = job.coordinates();
+    return std::make_shared<Stoppable>(job.state()->engine());
+  };
+  const auto counters = run_job(server, jobs, flags.job, flags.options, watch);
+  if (is_first) print(counters);
   return success;
 }
 

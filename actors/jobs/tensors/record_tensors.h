@@ -33,9 +33,10 @@ struct InnermostOf<std::array<T, size>> : InnermostOf<T> {};
 
 template <class T>
 consteval bool require_tensor_element() {
-  static_assert(Element<T> && !std::is_same_v<T, std::string>,
-                "what becomes a tensor is float, double, bool, std::int32_t, std::int64_t or "
-                "std::uint8_t, an array or a vector of them, a text, a Tensor, or a struct of these");
+  static_assert(
+      Element<T> && !std::is_same_v<T, std::string>,
+      "what becomes a tensor is float, double, Float16, BFloat16, bool, std::uint8_t, a signed "
+      "integer, an array or a vector of them, a text, a Tensor, or a struct of these");
   return true;
 }
 

@@ -76,8 +76,12 @@ void slow_words(Job& job) {
     share = written_share(job, shares, widened);
   else if (!shares.empty())
     share = written_share(job, shares, [](std::int64_t count) { return count; });
-  if (format == "parquet") return counts(job, slowly).write_parquet(job.param("output"));
-  counts(job, slowly).write_csv(job.param("output"));
+  const auto counted = [lines = job.counter("lines")](std::string_view line) {
+    lines.add();
+    return slowly(line);
+  };
+  if (format == "parquet") return counts(job, counted).write_parquet(job.param("output"));
+  counts(job, counted).write_csv(job.param("output"));
 }
 
 }  // namespace
