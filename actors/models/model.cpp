@@ -12,6 +12,7 @@
 #include "actors/models/fit/run_fit.h"
 #include "actors/models/model_engine.h"
 #include "actors/runtime/runtime.h"
+#include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -25,6 +26,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
 void Model::compile(CompileOptions options) {
+  device_in_task(options.device);  // throws for what is none
   engine_->rebuild_later();
   engine_->options = std::move(options);
 }
@@ -135,9 +137,6 @@ double Model::learning_rate() {
   const bool scheduled = static_cast<bool>(engine_->compiled().learning_rate);
   ModelSession& model = engine_->session();
   const Output rate = scheduled ? model.nodes().rate : Output(model.nodes().learning_rate);
-  if (!rate)
-    throw Error(Code::failed_precondition,
-                "the learning rate follows a schedule, which begins with fit()");
   return model.session().run(rate).scalar<double>();
 }
 
@@ -146,7 +145,7 @@ void Model::set_learning_rate(double rate) {
     throw Error(Code::failed_precondition,
                 "the learning rate follows the schedule of compile(); leave that out to set it");
   if (engine_->local || engine_->of_cluster) return engine_->session().set_learning_rate(rate);
-  engine_->wanted_rate = rate;
+  (engine_->kept_state ? engine_->kept_state->learning_rate : engine_->wanted_rate.emplace()) = rate;
 }
 
 Model sequential(const std::vector<Layer>& layers) { return Model(chain(layers)); }

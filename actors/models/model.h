@@ -50,9 +50,9 @@ struct FitOptions {
   Verbosity verbosity = Verbosity::line_per_epoch;
   // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes
   // one batch; of an asynchronous step it is one replica's. Callbacks are called at the chief, where
-  // alone the model has the trained weights afterwards. Variables begin as those of the model, with new
-  // slots, which end with fit(). Schedules, and checkpoints that are saved meanwhile, count the steps
-  // from the first epoch on.
+  // alone the model has the trained weights afterwards. The model goes on there where it is, and later
+  // here or elsewhere: weights, optimizer slots, the number of the step and the learning rate. A
+  // checkpoint in ReplicaOptions::checkpoint_folder replaces them.
   Distribution strategy = OneDevice{};
   // When this becomes true, training ends after the step that runs; a cluster's chief saves then. Other
   // tasks than the chief wait for it to do so. REQUIRES: it outlives fit().
@@ -82,7 +82,7 @@ class Model {
   const CompileOptions& compile_options() const;
 
   // Trains. Returns the history; of other tasks than the chief it is empty. Calls may follow each other:
-  // weights, optimizer slots and the number of the step stay.
+  // weights, optimizer slots, the number of the step and the learning rate stay.
   History fit(const TrainingData& data, const FitOptions& options = {});
   // "loss" and the metrics over all examples.
   Logs evaluate(const TrainingData& data, const EvaluateOptions& options = {});

@@ -104,8 +104,10 @@ void ModelEngine::build(const std::vector<TensorType>& given) {
   auto made =
       std::make_unique<Local>(architecture, types, options ? &*options : nullptr, wanted_rate, runtime);
   if (!kept_weights.empty()) made->in_session.set_weights(kept_weights);
+  if (kept_state) made->in_session.set_state(*kept_state);
   made->in_session.set_global_step(std::exchange(kept_steps, 0));
   kept_weights.clear();
+  kept_state.reset();
   local = std::move(made);
 }
 
@@ -132,19 +134,21 @@ void ModelEngine::build_training(const std::vector<TensorType>& example, std::in
   local->parts = parts;
 }
 
-void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights) {
+void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights,
+                        std::optional<TrainedState> state) {
   learned_inputs = inputs;
-  if (local)
-    local->in_session.set_weights(weights);
-  else
+  if (!local) {
     kept_weights = std::move(weights);
+    kept_state = std::move(state);
+    return;
+  }
+  local->in_session.set_weights(weights);
+  if (state) local->in_session.set_state(*state);
 }
 
 std::int64_t ModelEngine::steps() const {
   if (!local && !of_cluster) return kept_steps;
-  const std::int64_t counted =
-      session().session().run(session().nodes().global_step).scalar<std::int64_t>();
-  return of_cluster ? steps_before + counted : counted;
+  return session().session().run(session().nodes().global_step).scalar<std::int64_t>();
 }
 
 void ModelEngine::set_steps(std::int64_t steps) {
@@ -160,6 +164,7 @@ void ModelEngine::rebuild_later() {
     learned_inputs = local->nodes.input_types;
   }
   local.reset();
+  kept_state.reset();
   kept_steps = 0;
   wanted_rate.reset();
 }

@@ -36,8 +36,9 @@ struct ModelEngine {
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
   ModelSession& session() const;
-  // Takes over the weights that a cluster has trained.
-  void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights);
+  // Takes over the weights that a cluster has trained and, if it is known, what a later fit() needs.
+  void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights,
+             std::optional<TrainedState> state);
   // The training steps so far, and how many they are now.
   std::int64_t steps() const;
   void set_steps(std::int64_t steps);
@@ -49,12 +50,11 @@ struct ModelEngine {
   std::optional<CompileOptions> options;
   FitProgress progress;
   std::map<std::string, Tensor> kept_weights;  // of an earlier graph
+  std::optional<TrainedState> kept_state;
   std::int64_t kept_steps = 0;                 // where there is no graph yet
   std::vector<TensorType> learned_inputs;      // their types, known from data
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
-  std::int64_t steps_before = 0;               // then: those that the cluster does not count
-  std::int64_t steps_at_fit = 0;               // when the present fit() began
 
   // In this process.
   struct Local {

@@ -56,11 +56,12 @@ ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vect
       progress(graph.variable("fit_progress", graph.constant(Tensor::of<std::int64_t>({2}, {1, 0})))),
       input_types(std::move(types)),
       architecture_(architecture),
-      stages_(stages.empty() ? whole(architecture) : std::move(stages)),
+      stages_(stages.empty() ? whole(architecture, options ? options->device : "") : std::move(stages)),
       seed_(options ? options->seed : CompileOptions{}.seed) {
   add_predictions();
   if (!first_rate && options) first_rate = common_rate(*options);
   learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
+  if (options && options->learning_rate) rate = options->learning_rate(global_step);
 }
 
 void ModelGraph::add_predictions() {
@@ -133,10 +134,7 @@ void ModelGraph::add_training(const CompileOptions& options, const std::optional
   updates.clear();
   graph.name_scope("train", [&] {
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
-    if (options.learning_rate)
-      rate = options.learning_rate(global_step);
-    else if (common_rate(options))
-      rate = learning_rate;
+    if (!options.learning_rate && common_rate(options)) rate = learning_rate;
     const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
                                     : train_whole(options, replication.replica);
     if (is_all_reduce(replication.strategy)) exchange(options, replication);
@@ -260,11 +258,14 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
   const Output row = reduced_row_ ? reduced_row_ : measured_row(options);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
-  const Output of_epoch = reshape(replica.row, {2, 1}), measured = reshape(row, {1, width});
+  first_step = graph.variable("first_step", graph.constant(std::int64_t{0}));
+  const Output of_epoch = reshape(replica.row, {2, 1}) > 0, measured = reshape(row, {1, width});
+  const Output nothing = scalar_like(measured, 0);  // a product with 0 would keep what is no number
   // With all-reduce every replica has the sums, and forgets those of the epoch before, which the first
   // one has read when it makes a step of the next.
-  updates.push_back(reduced_row_ ? graph.assign(epoch_sums, (epoch_sums.value() + measured) * of_epoch)
-                                 : graph.assign_add(epoch_sums, of_epoch * measured));
+  updates.push_back(
+      reduced_row_ ? graph.assign(epoch_sums, select(of_epoch, epoch_sums.value() + measured, nothing))
+                   : graph.assign_add(epoch_sums, select(of_epoch, measured, nothing)));
 }
 
 std::vector<Output> ModelGraph::batch_feeds() const {

@@ -63,6 +63,9 @@ class ModelGraph {
   // columns the first is the number of examples; the others are the loss and each metric, weighted by
   // examples.
   Variable epoch_sums;
+  // int64 scalar, for such replicas, too: the global step at which the first epoch began or would have
+  // begun, from which batches and epochs are counted. Below 0 if the model has made fewer steps.
+  Variable first_step;
   ReplicaFeeds replica;
   // With all-reduce: of the present step what all replicas have measured, a row of epoch_sums. Else
   // empty.

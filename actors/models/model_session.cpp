@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "actors/monitored/storage_error.h"
+#include "dataflow/train/replicated_state.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -15,6 +16,7 @@ ModelSession::ModelSession(ModelGraph& nodes, Runtime& runtime)
   rate_ = assignment_of(nodes.learning_rate);
   step_ = assignment_of(nodes.global_step);
   progress_ = assignment_of(nodes.progress);
+  add_states();
 }
 
 ModelSession::Assignment ModelSession::assignment_of(const Variable& variable) const {
@@ -23,6 +25,17 @@ ModelSession::Assignment ModelSession::assignment_of(const Variable& variable) c
     return graph.placeholder(variable.type().dtype, variable.type().shape);
   });
   return {value, graph.assign(variable, value)};
+}
+
+// Each variable by itself: elsewhere they are on other tasks.
+void ModelSession::add_states() {
+  Graph& graph = nodes_.graph;
+  for (const Variable& variable : nodes_.variables.trained())
+    graph.on(variable.device(), [&] {
+      read_states_.push_back(read_state(graph, {variable}));
+      const Output bytes = graph.placeholder(DType::uint8, {Shape::unknown});
+      states_.push_back({bytes, assign_state(bytes, {variable})});
+    });
 }
 
 void ModelSession::use(Session& session, bool for_good) {
@@ -66,6 +79,27 @@ void ModelSession::set_weights(const std::map<std::string, Tensor>& values) {
   if (!differences.empty()) throw invalid_argument("these weights are not the model's:" + differences);
   session_->run(std::vector<Output>{}, feeds, targets);
   changed_ = true;
+}
+
+TrainedState ModelSession::state() {
+  auto fetches = read_states_;
+  fetches.push_back(nodes_.learning_rate);
+  const auto values = session_->run(fetches);
+  TrainedState state{.variables = {}, .learning_rate = values.back().scalar<double>()};
+  const auto variables = nodes_.variables.trained();
+  for (std::size_t i = 0; i < variables.size(); ++i) state.variables[variables[i].name()] = values[i];
+  return state;
+}
+
+void ModelSession::set_state(const TrainedState& state) {
+  Feeds feeds{{rate_.value, Tensor::scalar(state.learning_rate)}};
+  std::vector<Output> targets{rate_.assign};
+  const auto variables = nodes_.variables.trained();
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    feeds.emplace_back(states_[i].value, state.variables.at(variables[i].name()));
+    targets.push_back(states_[i].assign);
+  }
+  session_->run(std::vector<Output>{}, feeds, targets);
 }
 
 void ModelSession::set_learning_rate(double rate) { assign(rate_, Tensor::scalar(rate)); }

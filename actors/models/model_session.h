@@ -13,6 +13,12 @@
 
 namespace actorflow {
 
+// What training leaves besides the weights, for a later fit() that goes on elsewhere.
+struct TrainedState {
+  std::map<std::string, Tensor> variables;  // the trained ones, with their slots: see read_state()
+  double learning_rate = 0;
+};
+
 // Uses the nodes of a model for everything besides training. Adds nodes of its own to the graph. Not
 // thread-safe. REQUIRES: nodes and runtime outlive this, and so does each session.
 class ModelSession {
@@ -28,6 +34,9 @@ class ModelSession {
   std::map<std::string, Tensor> weights();
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
+  // REQUIRES of set_state(): the state is that of the same model.
+  TrainedState state();
+  void set_state(const TrainedState& state);
   // Whether set_weights() or load() has given the model other weights since the last call.
   bool take_changed() { return std::exchange(changed_, false); }
   void set_learning_rate(double rate);
@@ -43,12 +52,15 @@ class ModelSession {
     Output value, assign;
   };
   Assignment assignment_of(const Variable& variable) const;
+  void add_states();
   void assign(const Assignment& assignment, Tensor value);
 
   ModelGraph& nodes_;
   Runtime& runtime_;
   Saver saver_;
   std::vector<Assignment> weights_;  // in the order of the variables
+  std::vector<Output> read_states_;  // in the order of the trained variables
+  std::vector<Assignment> states_;
   Assignment rate_, step_, progress_;
   Session* session_ = nullptr;
   bool for_good_ = false;

@@ -23,8 +23,9 @@ using HookRef = std::shared_ptr<SessionHook>;
 
 // StopAtStepHook: ends training when the global step has reached `last_step`, also if it has when a
 // session is made. Synchronous replicas need the hook sync_replicas(), too, which knows when others,
-// which wait for nobody at the end, have left a replica behind.
-HookRef stop_at_step(std::int64_t last_step);
+// which wait for nobody at the end, have left a replica behind. `first_step`: the global step from which
+// the last one is counted, asked for when a session was made and after each step; none: 0.
+HookRef stop_at_step(std::int64_t last_step, std::function<std::int64_t()> first_step = {});
 // Ends training `steps` after the step at which the first session found the model.
 HookRef stop_after_steps(std::int64_t steps);
 

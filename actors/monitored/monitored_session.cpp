@@ -21,7 +21,8 @@ namespace {
 
 Point lost_step("a step lost and made again");
 
-// The pause before another session where none has made a step since the last loss: what it is takes time.
+// The pause before another session where none has made a step since the last loss: what it is takes
+// time.
 constexpr std::int64_t retry_ms = 100;
 
 // The fetches of a program and of hooks as one list, in which every tensor is once.
@@ -86,7 +87,7 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
     throw invalid_argument("max_rollbacks needs a checkpoint_dir to go back to");
   if (options.is_chief) hooks = options.chief_only_hooks;
   hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
-  if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step));
+  if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step, options.first_step));
   if (options.is_chief) add_reporting_hooks();
   for (const auto& hook : hooks) hook->begin(scaffold);
   maker = std::make_unique<SessionMaker>(server, scaffold, options);

@@ -63,6 +63,9 @@ struct MonitoredOptions {
   int max_rollbacks = 0;
   // The global step at which training is complete; 0 = hooks decide. A task that starts later leaves.
   std::int64_t last_step = 0;
+  // The global step from which `last_step`, and the mark in the folder, are counted; none: 0. Asked for
+  // when there is a session, after the `hooks`.
+  std::function<std::int64_t()> first_step{};
 
   // The model, if the graph alone does not define it.
   Output init_op{};                         // none: the initializers of the shared variables

@@ -28,7 +28,8 @@ std::optional<std::int64_t> latest_step(Storage& storage, const std::string& fol
   const auto name = path->substr(path->rfind('/') + 1);
   constexpr std::string_view prefix = "step-";
   std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
+  const auto [end, error] =
+      std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
   if (error != std::errc()) return std::nullopt;
   return step;
 }

@@ -35,7 +35,8 @@ void AwaitedUpdates::give_up(StepId step) {
   std::erase_if(waiting_, [step](const Waiting& waiting) { return waiting.step == step; });
 }
 
-// What was once made stays so: the replica contributes anew in the step that waits.
+// Answers requests whose updates have all been made. An update that was seen made stays so, though the
+// replica contributes anew in the step that waits.
 void AwaitedUpdates::answer(ShardState& shard) noexcept {
   std::erase_if(waiting_, [&shard](Waiting& waiting) {
     auto& made = waiting.made;

@@ -28,19 +28,8 @@ OtherSlots slots_of_others(const StateCall& call) {
   return others;
 }
 
-WholeSlots whole_slots(const ShardState& shard, const std::string& name, const ShardVariable& variable,
-                       OtherSlots& others) {
-  if (!variable.slice) return {variable.slots_of, variable.state.slots};
-  auto& slices = others[name];
-  for (const SentSlots& sent : slices) check_slots(sent, *shard.task->optimizers, variable.state.value);
-  SentSlots own{variable.slots_of, *variable.slice, {}};
-  for (const Tensor& slot : variable.state.slots) own.slots.push_back(on_device(slot, cpu_device()));
-  slices.push_back(std::move(own));
-  return put_together(name, variable.state.value, slices);
-}
-
-// Throws aborted unless slots and value are as after the same step: a step that failed half-way has
-// changed slots, and no value.
+// Throws aborted unless slots and value are of the same step: one that failed half-way has changed
+// slots, but no value.
 void expect_slots_of(const ShardVariable& variable, const std::string& name,
                      const ShardVariable* counter) {
   if (!variable.slice || variable.slice->count == 0 || variable.slots_step == -1 || !counter) return;
@@ -126,7 +115,8 @@ StateResult snapshot(ShardState& shard, StateCall& call) {
     tensors.push_back({is_whole ? place.name : place.variable, place.name, "", place.first_row,
                        place.full_rows, on_device(variable.state.value, cpu_device())});
     expect_slots_of(variable, place.variable, counter);
-    add_slots(shard, place, whole_slots(shard, place.variable, variable, others), tensors);
+    add_slots(shard, place, whole_slots(shard, place.variable, variable, std::move(others[place.variable])),
+              tensors);
     if (&variable != counter) updates.add(variable, global_step);
   }
   if (counter) updates.count(*counter);
@@ -163,9 +153,9 @@ StateResult restore(ShardState& shard, StateCall& call) {
 
 }  // namespace
 
-// Accumulators are emptied, too: what they hold belongs to the values that are replaced.
+// Empties accumulators, too: their gradients belong to the values that are replaced.
 void put_restored(ShardState& shard, TensorsLoaded& loaded) {
-  if (loaded.epoch < shard.epoch)  // raised while the files were read
+  if (loaded.epoch < shard.epoch)  // the epoch was raised while the files were read
     return fail(loaded.reply_to, fenced("restoring a checkpoint", shard.epoch, *shard.task));
   for (auto& restored : loaded.variables) {
     ShardVariable variable;

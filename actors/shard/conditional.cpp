@@ -36,7 +36,7 @@ void divide(Tensor& tensor, std::int64_t divisor) {
 void take_dense(ConditionalState& accumulator, Outputs& to) {
   to.resize(1);
   Tensor& result = to[0] = std::exchange(accumulator.sum, {});
-  // A single gradient may still be somebody else's, a sum is ours.
+  // Divided in place: a sum is ours, a single gradient may be somebody else's.
   if (!accumulator.kind.mean || accumulator.count == 1) return;
   if (result.dtype() == DType::float32)
     divide<float>(result, accumulator.count);
@@ -64,7 +64,7 @@ void serve_takers(ConditionalState& accumulator) {
   });
 }
 
-// Whether the gradient that `add` adds counts.
+// Adds by `add` if the gradient is not stale. Its output says whether it counted.
 template <class Add>
 StateResult apply(ConditionalState& accumulator, const Tensor& local_step, Add&& add) {
   const bool counts = local_step.scalar<std::int64_t>() >= accumulator.global_step;

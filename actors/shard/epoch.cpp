@@ -26,8 +26,8 @@ StateResult raise_epoch(ShardState& shard, StateCall& call) {
   }
   shard.snapshots.clear();
   forget_conditional(shard, fenced("a step waited for gradients", epoch, *shard.task));
-  // They hear of the epoch before any step of it can reach them: whoever starts such a step has got this
-  // shard's answer first.
+  // These actors hear of the epoch before its steps reach them: a program starts such a step only after
+  // this shard's answer.
   for (const auto& actor : {shard.task->coordinator, shard.task->queues, shard.task->collectives})
     caf::anon_send(actor, EpochRaised{epoch});
   return Outputs{};

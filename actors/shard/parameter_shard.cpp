@@ -78,7 +78,7 @@ void ParameterShard::call(StateCall& call) {
   if (StateResult outputs = found->second->run(state_, call)) answer.complete(std::move(*outputs));
 }
 
-// The variable of a node on a GPU comes there, and each input where the op wants it.
+// Brings the variable of a node on a GPU there, and each input to where the op wants it.
 void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
   if (cuda_device_count() == 0) return;
   Device& device = *call.executable->node(call.reply_to.node).device;
@@ -92,7 +92,7 @@ void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
   }
 }
 
-// Coordinator and queues hear of it first: what later steps say to them comes after that.
+// Tells coordinator and queues before it answers: messages of later steps reach them afterwards.
 void ParameterShard::clear(TaskId from, const ClearContainers& message) {
   const auto is_cleared = [&](const auto& entry) {
     return is_in(entry.first, message.containers, message.session);

@@ -55,8 +55,7 @@ void check_counts(const Node& node, const Tensor& values, std::span<const std::i
                                        node.name, node.op->name, values.describe()));
 }
 
-// For each rank, its contribution to the gathered (values, indices, rows) parts: values and indices by
-// turns.
+// The gathered (values, indices, rows) parts, cut by rank: each rank's values and indices by turns.
 std::vector<Outputs> by_rank(const Node& node, std::span<const Tensor> parts) {
   std::vector<Outputs> ranks(static_cast<std::size_t>(parts[2].elements()));
   for (std::size_t part = 0; part < parts.size(); part += 3) {
@@ -87,22 +86,34 @@ std::span<const std::string> names_of(const Node& node) {
   return attr<Tensor>(node, "variables").values<std::string>();
 }
 
+// For each variable the slices of its slots that the inputs are of.
+std::vector<std::vector<SentSlots>> sent_slots(const StateCall& call, std::size_t variables) {
+  std::vector<std::vector<SentSlots>> sent(variables);
+  for (const Tensor& input : call.inputs) {
+    auto states = decode_states(input, variables);
+    for (std::size_t i = 0; i < variables; ++i) sent[i].push_back(decoded(std::move(states[i])));
+  }
+  return sent;
+}
+
 StateResult read_state(ShardState& shard, StateCall& call) {
   const auto values_only = attr<Tensor>(*call.node, "values_only").values<std::string>();
+  const auto names = names_of(*call.node);
+  auto others = sent_slots(call, names.size());
   std::vector<CopiedState> states;
-  for (const auto& name : names_of(*call.node)) {
-    const ShardVariable& variable = shard.initialized(name);
-    const bool slots = std::ranges::find(values_only, name) == values_only.end();
-    CopiedState& state = states.emplace_back(CopiedState{slots ? variable.slots_of : "", {}});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ShardVariable& variable = shard.initialized(names[i]);
+    CopiedState& state = states.emplace_back();
     state.tensors.push_back(on_device(variable.state.value, cpu_device()));
-    if (!slots) continue;
-    for (const Tensor& slot : variable.state.slots)
-      state.tensors.push_back(on_device(slot, cpu_device()));
+    if (std::ranges::find(values_only, names[i]) != values_only.end()) continue;
+    WholeSlots whole = whole_slots(shard, names[i], variable, std::move(others[i]));
+    state.slots_of = std::move(whole.slots_of);
+    for (const Tensor& slot : whole.slots) state.tensors.push_back(on_device(slot, cpu_device()));
   }
   return Outputs{encode_states(states)};
 }
 
-// Empties the accumulators, as restoring does: what they hold belongs to the values that are replaced.
+// Empties the accumulators, as restoring does: their gradients belong to the values that are replaced.
 StateResult assign_state(ShardState& shard, StateCall& call) {
   const auto names = names_of(*call.node);
   auto states = decode_states(call.inputs[0], names.size());

@@ -39,7 +39,7 @@ void RowSums::add(const GradientRows& gradient) {
   ++added_;
 }
 
-// Makes the rows that are not there yet; if there is no memory for all of them, none.
+// Makes the missing rows: all of them, or none for want of memory.
 void RowSums::make_rows(std::span<const std::int64_t> indices, const TensorType& row) {
   try {
     for (const auto index : indices)

@@ -68,7 +68,7 @@ StateResult count_not_finite(ShardState& shard, StateCall& call) {
   return Outputs{Tensor::of<std::int64_t>({std::ssize(counts)}, counts)};
 }
 
-// Throws aborted unless the slots are as after this step: repeating an update would change slots twice.
+// Throws aborted unless the slots are of this step: a repeated update would change them twice.
 void expect_step(const Node& node, const ShardVariable& variable, const std::string& name,
                  std::int64_t step) {
   if (variable.slots_step == -1 || variable.slots_step == step) return;
@@ -350,6 +350,16 @@ std::span<const StateOp> sliced_handlers() {
       StateOp{&has_whole_slots_op(), has_whole_slots, Effect::reads},
   };
   return all;
+}
+
+WholeSlots whole_slots(const ShardState& shard, const std::string& name, const ShardVariable& variable,
+                       std::vector<SentSlots> others) {
+  if (!variable.slice) return {variable.slots_of, variable.state.slots};
+  for (const SentSlots& sent : others) check_slots(sent, *shard.task->optimizers, variable.state.value);
+  SentSlots own{variable.slots_of, *variable.slice, {}};
+  for (const Tensor& slot : variable.state.slots) own.slots.push_back(on_device(slot, cpu_device()));
+  others.push_back(std::move(own));
+  return put_together(name, variable.state.value, others);
 }
 
 }  // namespace actorflow

@@ -144,6 +144,10 @@ BoundOptimizer with_rate(const BoundOptimizer& optimizer, const Tensor& learning
 // Sets variables to their values in a checkpoint, and answers the restoring node.
 struct TensorsLoaded;
 void put_restored(ShardState& shard, TensorsLoaded& loaded);
+// The slots of a variable; where it has only a slice of them, with those that other replicas have sent.
+// Throws aborted if elements are missing.
+WholeSlots whole_slots(const ShardState& shard, const std::string& name, const ShardVariable& variable,
+                       std::vector<SentSlots> others);
 // Repeats the announcements to a coordinator whose connection was lost: without a lost one its barrier
 // would wait for ever. It ignores repeated ones.
 void announce_again(const ShardState& shard, TaskId coordinator);

@@ -89,7 +89,7 @@ class Reader {
   }
 
  private:
-  static bool is_plain(DType dtype) { return dtype > DType::invalid && dtype < DType::string; }
+  static bool is_plain(DType dtype) { return dtype != DType::string && size_of(dtype) > 0; }
 
   std::span<const std::byte> left_;
 };

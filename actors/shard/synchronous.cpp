@@ -74,7 +74,7 @@ StateResult accumulate(ShardState& shard, const StateCall& call, ShardVariable& 
     }
     announce(shard, variable_of(node), variable);
   } else if (!counted && accumulator.global_step() > in.contribution.step) {
-    announce(shard, variable_of(node), variable);  // the step may have failed before it was said
+    announce(shard, variable_of(node), variable);  // the step may have failed before the announcement
   }
   return fresh;
 }
@@ -136,7 +136,7 @@ StateResult gradient_counts(ShardState& shard, StateCall& call) {
   return std::vector{Tensor::of<std::int64_t>({replicas, gradient_count_fields}, values)};
 }
 
-// Whose gradients are not there.
+// The numbers of the replicas whose gradients are missing.
 std::string missing_replicas(const ShardVariable& variable) {
   std::string missing;
   for (int replica = 0; replica < attr<std::int64_t>(*variable.accumulate, "total_num_replicas");

@@ -73,8 +73,7 @@ StateResult count_step(ShardState& shard, StateCall& call) {
   return after;
 }
 
-// A global step without counts was given its value by the chief of a new epoch. Serials that begin with
-// that value are later than any that other variables may remember.
+// Serials begin with the epoch, so that those of a new chief are later than any that variables remember.
 StateResult next_serial(ShardState& shard, StateCall& call) {
   const auto first = static_cast<std::int64_t>(shard.epoch) << 32;
   auto& applied = shard.initialized(variable_of(*call.node)).applied;
@@ -103,7 +102,7 @@ std::size_t bytes_of(const ShardVariable& variable) {
   return bytes;
 }
 
-// The sizes of what the variables hold, for the error of an update that finds no memory.
+// How many bytes the variables take, for the error of an update that finds no memory.
 std::string holdings(const ShardState& shard) {
   std::size_t bytes = 0, most = 0;
   std::string_view largest;
@@ -177,7 +176,7 @@ std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& nod
 
 void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
                      std::span<const Gradient> gradients, const Tensor& learning_rate) try {
-  if (gradients.empty()) return;  // none was finite
+  if (gradients.empty()) return;  // no gradient was finite
   const auto apply = [&] {
     apply_mean(with_rate(optimizer, learning_rate), variable.state, gradients,
                variable.gpu ? *variable.gpu : *shard.task->sending_device, shard.task->team);

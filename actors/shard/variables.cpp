@@ -11,7 +11,7 @@ namespace {
 
 using Outputs = std::vector<Tensor>;
 
-// The value of a node's variable, which must be such as the node's attributes declare it.
+// The value of a node's variable. Throws unless its type is the one that the node declares.
 const Tensor& declared_value(ShardState& shard, const Node& node) {
   const Tensor& value = shard.initialized(variable_of(node)).state.value;
   const TensorType declared{attr<DType>(node, "dtype"), attr<Shape>(node, "shape")};

@@ -59,9 +59,11 @@ class Replica {
   // Whether the replicas agree after the step with this number (AllReduce::local_steps).
   bool agrees_after(std::int64_t step) const {
     return nodes_.train.agree &&
-           (is_agreement(std::get<AllReduce>(options_.strategy), step, options_.train_steps) ||
+           (is_agreement(std::get<AllReduce>(options_.strategy), step - first_step_,
+                         options_.train_steps) ||
             program_.ends_round(step));
   }
+  bool is_last(std::int64_t step) const { return step - first_step_ >= options_.train_steps; }
   Storage& storage() const { return server_.runtime()->storage(); }
 
   Server& server_;
@@ -77,6 +79,7 @@ class Replica {
   Output greeting_;               // does nothing, on the chief
   Session* session_ = nullptr;    // of the present step
   std::int64_t next_step_ = 0;
+  std::int64_t first_step_ = 0;
   bool ended_early_ = false;
   std::optional<ElasticReplica> elastic_;
   bool world_over_ = false;
@@ -103,7 +106,7 @@ Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& 
 
 // Where a node is placed: variables go to parameter servers, or, with all-reduce, stay here.
 DeviceFunction Replica::device() const {
-  const std::string own = task_.task.to_string();
+  const std::string own = task_.task.to_string() + device_in_task(options_.device);
   if (!is_all_reduce(options_.strategy)) {
     const int ps_tasks = task_.cluster.num_tasks(options_.ps_job);
     return replica_device_setter(ps_tasks, options_.ps_job, own,
@@ -139,19 +142,23 @@ MonitoredOptions Replica::monitored() {
   options.max_to_keep = options_.max_to_keep;
   options.log_step_count_steps = 0;  // programs say more
   options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
-                                                    [this](Session& session, std::int64_t step) {
+                                                    [this](Session& session, std::int64_t step,
+                                                           std::int64_t first_step) {
                                                       if (!task_.is_chief())
                                                         expect_settings_of(server_, task_.chief(),
                                                                            settings());
+                                                      program_.count_from(first_step_ = first_step);
                                                       begin(session, step);
                                                     },
-                                                    [this] { return program_.next(); })};
+                                                    [this] { return program_.next(); },
+                                                    nodes_.first_step)};
   if (options_.not_finite == NotFinite::fail) options.hooks.push_back(nan_tensor(nodes_.loss));
   options.max_rollbacks = options_.max_rollbacks;
+  options.first_step = [this] { return first_step_; };
   if (options_.mark_end)
     options.last_step = options_.train_steps;
   else
-    options.hooks.push_back(stop_at_step(options_.train_steps));
+    options.hooks.push_back(stop_at_step(options_.train_steps, options.first_step));
   options.max_wait_secs = static_cast<double>(options_.connect_timeout_ms) / 1000;
   options.connect_timeout_ms = options_.connect_timeout_ms;
   program_.prepare(options);
@@ -214,7 +221,7 @@ void Replica::step(StepContext& context) {
   const bool made = elastic_->survives([&] {
     make_step(context);
     const bool together = !nodes_.train.agree || agrees_after(next_step_);
-    if (together && next_step_ < options_.train_steps && !ended_early_)
+    if (together && !is_last(next_step_) && !ended_early_)
       world_over_ = elastic_->all_leave(context.session(), next_step_, interrupted_);
   });
   world_over_ = world_over_ || !made;
@@ -266,8 +273,9 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
   program_.finish(session.session());
   if (options_.mark_end && !options_.checkpoint_folder.empty())
     with_storage_tries(*server_.runtime(), "marking the end of training", [this] {
-      mark_complete(storage(), options_.checkpoint_folder,
-                    latest_step(storage(), options_.checkpoint_folder).value());
+      mark_complete(
+          storage(), options_.checkpoint_folder,
+          latest_step(storage(), options_.checkpoint_folder).value() - first_step_);
     });
   server_.shutdown_cluster("training is complete");
   return ReplicaEnd::complete;

@@ -31,9 +31,12 @@ struct ReplicaOptions {
   Strategy strategy = Asynchronous{};  // of Synchronous, the initial tokens follow from the replicas
   NotFinite not_finite = NotFinite::fail;
   int max_rollbacks = 0;         // for values that are not finite, before training fails
-  std::int64_t train_steps = 0;  // the global step at which training ends
+  std::int64_t train_steps = 0;  // the global step at which training ends, see ReplicaNodes::first_step
   // The tasks in a row that compute one replica together. The first runs it, the others serve.
   int tasks_per_replica = 1;
+
+  // That computes, in each replica's task, such as "gpu:0"; "", or one that the task lacks: a CPU.
+  std::string device{};
 
   std::string ps_job = "ps";                // the tasks that hold the variables; not with AllReduce
   std::string ps_strategy = "round_robin";  // see make_ps_strategy()
@@ -52,6 +55,8 @@ struct ReplicaNodes {
   Output loss;                  // scalar
   std::vector<Output> fetches;  // handed to ReplicaProgram::after_step()
   std::vector<Output> targets;
+  // int64 scalar: the global step from which ReplicaOptions::train_steps count; none: 0.
+  Output first_step{};
 };
 
 // A training program. Called by the thread of run_replica() only.
@@ -66,6 +71,8 @@ class ReplicaProgram {
   virtual ReplicaSettings settings() const { return {}; }
   // Adds what the program wants besides: hooks, summaries, an initial value.
   virtual void prepare(MonitoredOptions&) {}
+  // The value of ReplicaNodes::first_step, in each new session before begin().
+  virtual void count_from(std::int64_t /*first_step*/) {}
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
   virtual void begin(Session& session, std::int64_t global_step) = 0;

@@ -191,6 +191,41 @@ BOOST_AUTO_TEST_CASE(epochs_become_rows_and_scalars) {
   BOOST_TEST(!std::filesystem::is_empty(events + "/validation"));
 }
 
+// Interrupted after the first of two batches of the fourth epoch, which that row is of at first.
+BOOST_AUTO_TEST_CASE(an_epoch_that_goes_on_after_an_interruption_replaces_its_row) {
+  for (const bool append : {false, true}) {
+    MemoryStorage disk;
+    std::atomic<bool> interrupted = false;
+    const auto train = [&](bool whole) {
+      FitOptions options = with({csv_logger("log.csv", append), backup_and_restore("backup")}, 10);
+      options.interrupted = &interrupted;
+      if (!whole)
+        options.callbacks.push_back(
+            callback({.on_batch_end = [&](FitContext& training, std::int64_t, const Logs&) {
+              interrupted = training.model().progress().epoch == 4;
+            }}));
+      Model model = step_counter(disk);
+      model.fit(examples(2), options);
+    };
+    train(false);
+    BOOST_TEST(text_of(disk, "log.csv").ends_with("\n4,-6\n"));
+    interrupted = false;
+    train(true);
+    BOOST_TEST(text_of(disk, "log.csv") ==
+               "epoch,loss\n1,-0.5\n2,-2.5\n3,-4.5\n4,-7\n5,-8.5\n6,-10.5\n7,-12.5\n8,-14.5\n"
+               "9,-16.5\n10,-18.5\n");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_rows_of_an_earlier_training_stay) {
+  MemoryStorage disk;
+  for (int call = 0; call < 2; ++call) {
+    Model model = step_counter(disk);
+    model.fit(examples(), with({csv_logger("log.csv", true)}, 2));
+  }
+  BOOST_TEST(text_of(disk, "log.csv") == "epoch,loss\n1,0\n2,-1\n1,0\n2,-1\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_a_while_ends_no_training_and_costs_no_row) {
   MemoryStorage disk;
   Model model = step_counter(disk);

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/models/model.h"
+#include "kernels/ops.h"
 #include "kernels/ops/learning_rate.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
@@ -164,6 +165,27 @@ BOOST_AUTO_TEST_CASE(penalties_are_part_of_the_loss) {
   model.compile({.loss = mean_squared_error()});
   const Tensor one = Tensor::of<float>({1, 2}, {1, 1}), y = Tensor::of<float>({1, 1}, {0});
   BOOST_TEST(model.evaluate({one, y}).at("loss") == 4 + 0.5 * 2, boost::test_tools::tolerance(1e-6));
+}
+
+// Measured in float32: batches of 1 and 256 have a mean of 128.5, which bfloat16 does not have.
+BOOST_AUTO_TEST_CASE(losses_and_metrics_of_16_bits_are_measured_in_float32) {
+  Model model = sequential({constant_layer(0)});
+  const auto short_difference = [](Output predicted, Output labels) {
+    return cast(labels - predicted, DType::bfloat16);
+  };
+  const Metric difference{.name = "difference", .of_batch = [=](Output predicted, Output labels) {
+                            return mean(short_difference(predicted, labels));
+                          }};
+  model.compile({.loss = Loss{"difference", short_difference},
+                 .optimizer = Sgd{0},
+                 .metrics = {difference},
+                 .sample_weights = true});
+  const Tensor x = Tensor::zeros(DType::float32, {2, 1}), y = Tensor::of<float>({2, 1}, {1, 256});
+  const History history =
+      model.fit(Dataset::tensors({x, y, Tensor{1.0F, 1.0F}}), quiet({.epochs = 2, .batch_size = 1}));
+  BOOST_TEST(history.of("loss").back() == 128.5);
+  BOOST_TEST(history.of("difference").back() == 128.5);
+  BOOST_TEST(model.step() == 4);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {

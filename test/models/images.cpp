@@ -280,6 +280,20 @@ BOOST_AUTO_TEST_CASE(a_recipe_has_its_precision) {
   BOOST_TEST((compile_options(resnet20_recipe(), 10).precision == Precision::float32));
 }
 
+// He et al. 2016, section 4.2; the course of its rate is above.
+BOOST_AUTO_TEST_CASE(resnet20_is_trained_as_its_authors_say) {
+  const ImageRecipe recipe = resnet20_recipe();
+  BOOST_TEST(recipe.batch_size == 128);
+  BOOST_TEST(recipe.learning_rate == 0.1);
+  BOOST_TEST(recipe.momentum == 0.9);
+  BOOST_TEST(!recipe.nesterov);
+  BOOST_TEST(recipe.weight_decay == 1e-4);
+  BOOST_TEST(recipe.label_smoothing == 0);
+  BOOST_TEST(recipe.augmentation.padding == 4);
+  BOOST_TEST((recipe.augmentation.border == Border::zeros));
+  BOOST_TEST((recipe.augmentation.mirroring == Mirroring::random));
+}
+
 BOOST_AUTO_TEST_CASE(resnet20_pays_for_its_weights) {
   const Tensor x = Tensor::zeros(DType::float32, {2, 8, 8, 1}), y = Tensor::zeros(DType::int64, {2});
   const auto loss = [&](const Regularizer& regularizer, double* squares) {

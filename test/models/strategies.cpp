@@ -276,6 +276,20 @@ BOOST_AUTO_TEST_CASE(the_steps_of_a_restored_checkpoint_count_once) {
   BOOST_TEST(worker.step() == 12);
 }
 
+// Whoever restores it knows nothing of the 9 steps that were made before.
+BOOST_AUTO_TEST_CASE(a_second_fit_that_is_restored_goes_on_in_its_own_epoch) {
+  const Folder folder;
+  const auto [x, y] = points_of_a_line(10);
+  Model before = perceptron(), other = perceptron();
+  before.fit({x, y}, options(OneDevice{}));
+  fit_both(before, other, 2, folder.path());
+  BOOST_TEST(before.step() == 15);
+  Model chief = perceptron(), worker = perceptron();
+  fit_both(chief, worker, 4, folder.path());
+  BOOST_TEST(chief.step() == 21);
+  BOOST_TEST(worker.step() == 21);
+}
+
 BOOST_AUTO_TEST_CASE(callbacks_see_what_all_replicas_have_measured_of_a_batch) {
   BOOST_TEST(losses_of_batches(2, {}) == (std::vector<double>{1, 1}), boost::test_tools::per_element());
 }

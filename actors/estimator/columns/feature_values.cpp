@@ -48,6 +48,14 @@ Tensor numbers_of(const std::string& key, const Tensor& feature, std::int64_t si
       return converted<std::uint8_t>(feature, size);
     case DType::boolean:
       return converted<bool>(feature, size);
+    case DType::float16:
+      return converted<Float16>(feature, size);
+    case DType::bfloat16:
+      return converted<BFloat16>(feature, size);
+    case DType::int8:
+      return converted<std::int8_t>(feature, size);
+    case DType::int16:
+      return converted<std::int16_t>(feature, size);
     default:
       refuse(key, expected() + "; text needs a categorical column", feature);
   }
@@ -61,6 +69,10 @@ std::vector<std::optional<std::int64_t>> integers_of(const std::string& key, con
       return integers<std::int64_t>(feature);
     case DType::uint8:
       return integers<std::uint8_t>(feature);
+    case DType::int8:
+      return integers<std::int8_t>(feature);
+    case DType::int16:
+      return integers<std::int16_t>(feature);
     default:
       refuse(key, "integers", feature);
   }

@@ -35,7 +35,12 @@ class FitContext {
   const FitProgress& first() const { return first_; }
   int last_epoch() const { return last_epoch_; }
   // For on_train_begin(): what comes before need not be trained.
-  void begin_at(const FitProgress& first) { first_ = first; }
+  void begin_at(const FitProgress& first) {
+    first_ = first;
+    resumed_ = true;
+  }
+  // Whether a callback has let training begin where an earlier one was interrupted.
+  bool resumed() const { return resumed_; }
   // Ends training after the present step.
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
@@ -48,6 +53,7 @@ class FitContext {
   Runtime& runtime_;
   FitProgress first_;
   int last_epoch_;
+  bool resumed_ = false;
   bool stopped_ = false;
   bool interrupted_ = false;
 };
@@ -62,7 +68,9 @@ class Callback {
   // After each training step; `batch` counts from 1 in each epoch. The logs are the batch's own: of what
   // all replicas have measured where they average gradients by all-reduce (Mirrored,
   // MultiWorkerMirrored, ElasticMirrored), and of the chief's part alone with ParameterServer or a
-  // Pipeline of several replicas. A callback that looks at batches says so: reading them costs a little.
+  // Pipeline of several replicas; but a loss of another replica that is not finite is told there, too,
+  // in place of the chief's, a step or two later. A callback that looks at batches says so: reading them
+  // costs a little.
   virtual bool looks_at_batches() const { return false; }
   virtual void on_batch_end(FitContext&, std::int64_t /*batch*/, const Logs&) {}
   // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the

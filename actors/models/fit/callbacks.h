@@ -42,7 +42,7 @@ struct BackupOptions {
 // backup that is damaged is passed over.
 CallbackRef backup_and_restore(std::string folder, const BackupOptions& options = {});
 
-// Sets the learning rate of each epoch from its number and the rate so far.
+// Sets the learning rate of each epoch from its number, which counts from 1, and the rate so far.
 CallbackRef learning_rate_scheduler(std::function<double(int epoch, double rate)> schedule);
 
 struct ReduceOnPlateauOptions {
@@ -58,14 +58,15 @@ struct ReduceOnPlateauOptions {
 CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 
 // Writes a row with the logs of each epoch; the first epoch's names are the columns. Rows that the disk
-// refuses are written with the next one.
+// refuses are written with the next one. When training goes on from a backup or checkpoint, the rows of
+// the epochs before stay, also without `append`, and an epoch that is trained again replaces its row.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
 // into the folder "validation" within.
 CallbackRef tensorboard(std::string folder);
-// Ends training after a step whose loss is NaN or infinite. Where several replicas train, fit() throws
-// not_finite for such a loss of any of them before callbacks hear of it; with ReplicaOptions::not_finite
-// = NotFinite::skip training goes on, and this ends it.
+// Ends training after a step whose loss is NaN or infinite, at any replica. Where several train, fit()
+// throws not_finite for such a loss of any of them before callbacks hear of it; with
+// ReplicaOptions::not_finite = NotFinite::skip training goes on, and this ends it.
 CallbackRef terminate_on_nan();
 // Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
 // (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -57,6 +58,12 @@ double sum_of_examples(const Tensor& sums, int epoch) {
   return sums.values<double>()[row_of_epoch(epoch) * static_cast<std::size_t>(sums.shape()[1])];
 }
 
+// Of a loss, float32 or float64.
+double first_value(const Tensor& loss) {
+  return loss.dtype() == DType::float64 ? loss.values<double>()[0]
+                                        : static_cast<double>(loss.values<float>()[0]);
+}
+
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
   static std::mutex mutex;
@@ -106,14 +113,20 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
     in_session_.emplace(*nodes_, *server_.runtime());
     less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
     take_ = graph.assign_add(nodes_->epoch_sums, less_);
+    set_sums_ = graph.assign(nodes_->epoch_sums, less_);
+    steps_fed_ = graph.placeholder(DType::int64, {});
+    first_step_fed_ = graph.placeholder(DType::int64, {});
+    begin_at_ = {graph.assign(nodes_->global_step, steps_fed_),
+                 graph.assign(nodes_->first_step, first_step_fed_)};
   }
   auto fetches = fetches_of(nodes_->train);
-  if (task_.is_chief() && callbacks_.look_at_batches() && nodes_->reduced_row())
-    fetches.push_back(nodes_->reduced_row());
+  if (task_.is_chief() && callbacks_.look_at_batches())
+    fetches.push_back(nodes_->reduced_row() ? nodes_->reduced_row() : nodes_->epoch_sums.value());
   return {.train = nodes_->train_op,
           .loss = nodes_->train.loss,
           .fetches = std::move(fetches),
-          .targets = nodes_->updates};
+          .targets = nodes_->updates,
+          .first_step = nodes_->first_step.value()};
 }
 
 ReplicaSettings ClusterFit::settings() const {
@@ -136,23 +149,30 @@ void ClusterFit::prepare(MonitoredOptions& options) {
   if (task_.is_chief()) options.init_fn = [this](Session& session) { initialise(session); };
 }
 
-// Where there is no checkpoint: the model's weights, if it has any, and the step of the first epoch.
+// Where there is no checkpoint: the model goes on as it is, with the batches of the first epoch.
 void ClusterFit::initialise(Session& session) {
   use(session);
-  if (engine_.local)
+  if (engine_.local) {
     in_session_->set_weights(engine_.local->in_session.weights());
-  else if (!engine_.kept_weights.empty())
-    in_session_->set_weights(engine_.kept_weights);
+    in_session_->set_state(engine_.local->in_session.state());
+  } else {
+    if (!engine_.kept_weights.empty()) in_session_->set_weights(engine_.kept_weights);
+    if (engine_.kept_state) in_session_->set_state(*engine_.kept_state);
+  }
   const FitProgress& first = training_.first();
-  in_session_->set_global_step((first.epoch - 1) * steps_per_epoch_ + first.batches);
+  const std::int64_t place = (first.epoch - 1) * steps_per_epoch_ + first.batches;
+  session.run(std::vector<Output>{},
+              {{steps_fed_, Tensor::scalar(model_steps_)},
+               {first_step_fed_, Tensor::scalar(model_steps_ - place)}},
+              begin_at_);
   in_session_->take_changed();
 }
 
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
 // begin anew with them, as after a loss.
-void ClusterFit::hand_out_changes(std::int64_t global_step) {
+void ClusterFit::hand_out_changes(std::int64_t place) {
   if (!in_session_->take_changed() || !is_all_reduce(replica_options_.strategy)) return;
-  if (!training_.stopped() && global_step < replica_options_.train_steps)
+  if (!training_.stopped() && place < replica_options_.train_steps)
     throw Error(Code::aborted, "a callback has given the model other weights");
 }
 
@@ -161,40 +181,32 @@ void ClusterFit::use(Session& session) {
   engine_.of_cluster = &*in_session_;
 }
 
-bool ClusterFit::is_over(int epoch, std::int64_t global_step) const {
-  return epoch <= options_.epochs && global_step >= epoch * steps_per_epoch_;
+bool ClusterFit::is_over(int epoch, std::int64_t place) const {
+  return epoch <= options_.epochs && place >= epoch * steps_per_epoch_;
 }
 
 void ClusterFit::begin(Session& session, std::int64_t global_step) {
-  next_step_ = is_sync() ? global_step : global_step + task_.replica;
-  global_step_ = global_step;
+  place_ = global_step - first_step_.value();
+  next_place_ = is_sync() ? place_ : place_ + task_.replica;
   next_batch_ = -1;
-  count_from(global_step);
   if (!task_.is_chief()) return;
   use(session);
   FitProgress& progress = engine_.progress;
   // A task was lost while an epoch ended, and nothing of the model was lost with it.
-  if (line_ && global_step == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
-  const int epoch = epoch_of(global_step);
+  if (line_ && place_ == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
+  const int epoch = epoch_of(place_);
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
   if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
-  progress.batches = global_step % steps_per_epoch_;
-  hand_out_changes(global_step);
-}
-
-// The global step is the place among the batches. What a checkpoint folder gave counts as it is.
-void ClusterFit::count_from(std::int64_t global_step) {
-  const FitProgress& first = training_.first();
-  const std::int64_t first_step = (first.epoch - 1) * steps_per_epoch_ + first.batches;
-  if (!steps_before_) steps_before_ = global_step == first_step ? engine_.steps_at_fit - first_step : 0;
-  if (task_.is_chief()) engine_.steps_before = *steps_before_;
+  progress.batches = place_ % steps_per_epoch_;
+  hand_out_changes(place_);
 }
 
 void ClusterFit::begin_epoch(int epoch) {
   engine_.progress = {.epoch = epoch};
+  sum_is_finite_ = true;
   if (epoch > options_.epochs) return;
   line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
                 options_.epochs, steps_per_epoch_);
@@ -202,17 +214,17 @@ void ClusterFit::begin_epoch(int epoch) {
 }
 
 Feeds ClusterFit::next() {
-  const std::int64_t batch = next_step_ % steps_per_epoch_;
-  const int epoch = epoch_of(next_step_);
+  const std::int64_t batch = next_place_ % steps_per_epoch_;
+  const int epoch = epoch_of(next_place_);
   const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
   if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
-  next_step_ += step;
+  next_place_ += step;
   next_batch_ = batch + step;
   auto own = data_.training.next_parts();
   const std::int64_t all =
       is_sync() || own.empty() ? data_.training.examples_of_batch(batch) : rows_of(own[0]);
   // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
-  return feeds_of(std::move(own), all, is_sync() ? epoch : epoch_of(global_step_));
+  return feeds_of(std::move(own), all, is_sync() ? epoch : epoch_of(place_));
 }
 
 Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const {
@@ -250,23 +262,39 @@ void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds)
 }
 
 bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) {
-  global_step_ = global_step;
+  place_ = global_step - first_step_.value();
   if (!task_.is_chief()) return true;
   use(session);
   const auto own = values.first(1 + engine_.compiled().metrics.size());
   last_values_.assign(own.begin(), own.end());
   line_->step();
-  engine_.progress.batches = global_step - (engine_.progress.epoch - 1) * steps_per_epoch_;
+  engine_.progress.batches = place_ - (engine_.progress.epoch - 1) * steps_per_epoch_;
   if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
       engine_.progress.batches == steps_per_epoch_ - 1)
     forget_late_sums(engine_.progress.epoch);
-  if (own.size() < values.size())
-    callbacks_.on_batch_end(engine_.progress.batches, own, values.back().values<double>());
-  else
-    callbacks_.on_batch_end(engine_.progress.batches, own);
-  while (!training_.stopped() && is_over(engine_.progress.epoch, global_step)) end_epoch();
-  hand_out_changes(global_step);
+  if (callbacks_.look_at_batches()) tell_callbacks(own, values.back());
+  while (!training_.stopped() && is_over(engine_.progress.epoch, place_)) end_epoch();
+  hand_out_changes(place_);
   return !training_.stopped();
+}
+
+// `of_all`: what all replicas have measured in this step or, where steps do not add that up, so far in
+// the epoch; then a loss of another replica that is not finite takes the place of the chief's, once.
+void ClusterFit::tell_callbacks(std::span<const Tensor> own, const Tensor& of_all) {
+  if (nodes_->reduced_row())
+    return callbacks_.on_batch_end(engine_.progress.batches, own, of_all.values<double>());
+  std::vector<Tensor> values(own.begin(), own.end());
+  if (const auto loss = new_not_finite(own[0], of_all)) values[0] = Tensor::scalar(*loss);
+  callbacks_.on_batch_end(engine_.progress.batches, values);
+}
+
+std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const Tensor& sums) {
+  const std::size_t row = row_of_epoch(engine_.progress.epoch);
+  const double loss = sums.values<double>()[row * static_cast<std::size_t>(sums.shape()[1]) + 1];
+  const bool own_is_finite = std::isfinite(first_value(own_loss));
+  const bool was_finite = std::exchange(sum_is_finite_, std::isfinite(loss) && own_is_finite);
+  if (std::isfinite(loss) || !was_finite || !own_is_finite) return std::nullopt;
+  return loss;
 }
 
 // The end of the last epoch may have been interrupted, too.
@@ -301,7 +329,7 @@ void ClusterFit::end_epoch() {
 Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   constexpr int tries = 100;
-  const double any = is_over(epoch + 1, global_step_) ? 0 : 1;
+  const double any = is_over(epoch + 1, place_) ? 0 : 1;
   const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
@@ -324,9 +352,16 @@ Tensor ClusterFit::take_row(const Tensor& sums, int epoch) {
   const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
   const auto row = sums.values<double>().subspan(begin, static_cast<std::size_t>(width));
   Tensor less = Tensor::zeros(DType::float64, sums.shape());
-  std::ranges::transform(row, less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin),
-                         std::negate());
-  in_session_->session().run(std::vector<Output>{}, {{less_, less}}, {take_});
+  const auto begin_less = less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin);
+  std::ranges::transform(row, begin_less, std::negate());
+  Output change = take_;
+  if (!std::ranges::all_of(row, [](double value) { return std::isfinite(value); })) {
+    less = sums.clone();  // from a NaN nothing can be taken
+    const auto of_epoch = less.mutable_values<double>().subspan(begin, static_cast<std::size_t>(width));
+    std::ranges::fill(of_epoch, 0);
+    change = set_sums_;
+  }
+  in_session_->session().run(std::vector<Output>{}, {{less_, less}}, {change});
   return Tensor::of<double>({width}, {row.begin(), row.end()});
 }
 
@@ -341,18 +376,28 @@ void ClusterFit::finish(Session& session) {
   use(session);
   callbacks_.on_train_end();
   steps_ = engine_.steps();
-  engine_.adopt(types_.inputs, in_session_->weights());
+  engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+}
+
+// Of a divided optimizer other tasks have a part: one that was lost when all was done costs that alone.
+std::optional<TrainedState> ClusterFit::state_at_end() {
+  try {
+    return in_session_->state();
+  } catch (const Error& error) {
+    if (!is_preemption(error.code())) throw;
+    spdlog::warn("{}: a later fit() begins with new optimizer slots: {}", server_.name().to_string(),
+                 error.what());
+    return std::nullopt;
+  }
 }
 
 ReplicaEnd ClusterFit::run() {
   static const std::atomic<bool> never{false};
-  if (elastic_) {
-    history_ = std::move(elastic_->history);
-    steps_before_ = elastic_->steps_before;
-  }
+  if (elastic_) history_ = std::move(elastic_->history);
   if (task_.is_chief()) {
     engine_.learned_inputs = types_.inputs;
     if (!elastic_ || !std::exchange(elastic_->has_begun, true)) callbacks_.on_train_begin();
+    model_steps_ = engine_.steps();
   }
   struct Restore {
     ModelEngine* engine;
@@ -365,10 +410,9 @@ ReplicaEnd ClusterFit::run() {
       run_replica(server_, *this, replica_options_, options_.interrupted ? *options_.interrupted : never,
                   elastic_ ? &elastic_->task : nullptr);
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
-  if (!task_.is_chief() && steps_before_) steps_ = *steps_before_ + global_step_;
+  if (!task_.is_chief() && first_step_) steps_ = *first_step_ + place_;
   if (elastic_) {
     elastic_->history = std::move(history_);
-    elastic_->steps_before = steps_before_;
     elastic_->steps = steps_;
   }
   return end;
@@ -381,7 +425,7 @@ void ClusterFit::adopt_saved() {
   if (!saved) return;
   std::map<std::string, Tensor> weights;
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
-  engine_.adopt(types_.inputs, std::move(weights));
+  engine_.adopt(types_.inputs, std::move(weights), std::nullopt);
   steps_ = saved->global_step;
 }
 

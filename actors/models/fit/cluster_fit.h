@@ -21,9 +21,8 @@ namespace actorflow {
 // The state of fit() that a task of an elastic job keeps from one world to the next.
 struct ElasticFit {
   ElasticTask& task;
-  History history{};                           // as far as this task was the chief
-  bool has_begun = false;                      // callbacks know of it
-  std::optional<std::int64_t> steps_before{};  // see ClusterFit
+  History history{};       // as far as this task was the chief
+  bool has_begun = false;  // callbacks know of it
   std::optional<std::int64_t> steps{};
 };
 
@@ -46,11 +45,14 @@ class ClusterFit final : public ReplicaProgram {
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
+  void count_from(std::int64_t first_step) override { first_step_ = first_step; }
   void prepare(MonitoredOptions& options) override;
   void begin(Session& session, std::int64_t global_step) override;
   Feeds next() override;
   bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
-  bool ends_round(std::int64_t step) const override { return step % steps_per_epoch_ == 0; }
+  bool ends_round(std::int64_t step) const override {
+    return (step - first_step_.value_or(0)) % steps_per_epoch_ == 0;
+  }
   void on_last_step(Session& session) override;
   void finish(Session& session) override;
 
@@ -63,12 +65,14 @@ class ClusterFit final : public ReplicaProgram {
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
   void adopt_saved();
-  void count_from(std::int64_t global_step);
+  void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
+  std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
   void begin_epoch(int epoch);
   void end_epoch();
-  bool is_over(int epoch, std::int64_t global_step) const;
-  void hand_out_changes(std::int64_t global_step);
-  int epoch_of(std::int64_t step) const { return static_cast<int>(step / steps_per_epoch_) + 1; }
+  bool is_over(int epoch, std::int64_t place) const;
+  void hand_out_changes(std::int64_t place);
+  int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
+  std::optional<TrainedState> state_at_end();
   Tensor take_sums(int epoch);
   Tensor read_sums();
   Tensor take_row(const Tensor& sums, int epoch);
@@ -89,12 +93,15 @@ class ClusterFit final : public ReplicaProgram {
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
   std::vector<std::string> variable_names_;
   std::optional<ModelSession> in_session_;
-  Output less_;  // fed: what is taken from epoch_sums by `take_`
-  Output take_;
-  std::int64_t next_step_ = 0;    // synchronous: of the next batch; asynchronous: its number
-  std::int64_t global_step_ = 0;  // that the replica has heard of last
-  // The model's steps that the global step does not count, known when the first step begins.
-  std::optional<std::int64_t> steps_before_;
+  Output less_;  // fed: what `take_` takes from epoch_sums, or `set_sums_` puts in their place
+  Output take_, set_sums_;
+  Output steps_fed_, first_step_fed_;  // for global_step and first_step, which `begin_at_` sets
+  std::vector<Output> begin_at_;
+  std::int64_t model_steps_ = 0;  // when this fit() began
+  // Places are counted in steps from the first batch of the first epoch; see ModelGraph::first_step.
+  std::optional<std::int64_t> first_step_;  // known when there is a session
+  std::int64_t next_place_ = 0;  // synchronous: of the next batch; asynchronous: the batch's number
+  std::int64_t place_ = 0;       // after the global step that the replica has heard of last
   std::optional<std::int64_t> steps_;
   std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
 
@@ -104,6 +111,7 @@ class ClusterFit final : public ReplicaProgram {
   FitCallbacks callbacks_;
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
+  bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
 };
 

@@ -8,6 +8,7 @@
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -55,7 +56,7 @@ std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replic
                                   const std::vector<TensorType>& inputs) {
   auto stages = cut(architecture, inputs, {.stages = pipeline.stages, .before = pipeline.cut_before});
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const std::string device = pipeline.devices.empty() ? "" : "/" + pipeline.devices[i];
+    const std::string device = pipeline.devices.empty() ? "" : device_in_task(pipeline.devices[i]);
     std::vector<std::string> places;
     for (std::size_t task = i; task < tasks.size(); task += stages.size())
       places.push_back(tasks[task].to_string() + device);

@@ -129,7 +129,6 @@ void check_mirrored(const Mirrored& strategy) {
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
   check_options(options, data);
   engine.compiled();
-  engine.steps_at_fit = engine.steps();
   return std::visit(
       [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
       options.strategy);

@@ -6,6 +6,11 @@
 namespace actorflow {
 namespace {
 
+// Losses and metrics are added up over batches and epochs: those of 16 bits as float32.
+Output without_short(Output measured) {
+  return is_short_floating(measured.dtype()) ? cast(measured, DType::float32) : measured;
+}
+
 // The mean over each example's own elements: [batch].
 Output per_example(Output loss) {
   std::vector<std::int64_t> axes;
@@ -27,7 +32,7 @@ Output loss_of(const CompileOptions& options, const std::vector<Output>& predict
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const Loss& loss = options.loss.list()[i];
     Output cost = built_as("loss", loss.name, [&] {
-      return mean_cost(per_example(loss.of(predicted[i], feeds.labels[i])), feeds);
+      return mean_cost(per_example(without_short(loss.of(predicted[i], feeds.labels[i]))), feeds);
     });
     if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
     total = total ? total + cost : cost;
@@ -40,8 +45,9 @@ std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<
   std::vector<Output> metrics;
   for (const Metric& metric : options.metrics) {
     const auto i = static_cast<std::size_t>(metric.output);
-    metrics.push_back(
-        built_as("metric", metric.name, [&] { return metric.of_batch(predicted[i], feeds.labels[i]); }));
+    metrics.push_back(built_as("metric", metric.name, [&] {
+      return without_short(metric.of_batch(predicted[i], feeds.labels[i]));
+    }));
   }
   return metrics;
 }

@@ -11,6 +11,7 @@
 
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
+#include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/spelling.h"
 
@@ -161,8 +162,9 @@ class BalancedCut {
 
 }  // namespace
 
-std::vector<ModelStage> whole(const Architecture& architecture) {
-  return {{layer_results(architecture), [](const Node&) { return std::string(); }}};
+std::vector<ModelStage> whole(const Architecture& architecture, const std::string& device) {
+  return {{layer_results(architecture),
+           [place = device_in_task(device)](const Node&) { return place; }}};
 }
 
 std::vector<ModelStage> cut(const Architecture& architecture, const std::vector<TensorType>& inputs,

@@ -15,8 +15,8 @@ struct ModelStage {
   DeviceFunction device;                // of its nodes and variables
 };
 
-// The whole network as one stage, in any place.
-std::vector<ModelStage> whole(const Architecture& architecture);
+// The whole network as one stage, on this device of whatever task (device_in_task()).
+std::vector<ModelStage> whole(const Architecture& architecture, const std::string& device);
 
 // How to cut. The layers that a model uses twice stay in one part.
 struct CutOptions {

@@ -42,9 +42,10 @@ HookRef step_counter(Every every, StepRate report) {
 }
 
 HookRef step_counter(Every every, std::shared_ptr<EventWriter> writer) {
-  return step_counter(every, [log = EventLog(std::move(writer))](std::int64_t step, double rate) mutable {
-    log.write([&](EventWriter& to) { to.scalar(step, "global_step/sec", rate); });
-  });
+  return step_counter(every,
+                      [log = EventLog(std::move(writer))](std::int64_t step, double rate) mutable {
+                        log.write([&](EventWriter& to) { to.scalar(step, "global_step/sec", rate); });
+                      });
 }
 
 }  // namespace actorflow

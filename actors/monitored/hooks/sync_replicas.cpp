@@ -34,8 +34,8 @@ class SyncReplicas : public SessionHook {
 
  private:
   // The first step of a session computes with the values that its global step began with: others may
-  // have completed the step for some variables already, and for others wait for this replica. What does not have
-  // its gradient waits for it.
+  // have completed the step for some variables already, and for others wait for this replica. What does
+  // not have its gradient waits for it.
   void rejoin(Session& session) {
     rejoined_.clear();
     std::vector<Output> asked, values;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,28 @@
 namespace actorflow {
 namespace {
 
+// The epoch of a row; none of a header.
+std::optional<int> epoch_of(std::string_view row) {
+  int epoch = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), epoch);
+  return error == std::errc() ? std::optional(epoch) : std::nullopt;
+}
+
+// The text without the rows at its end that are of this epoch or later ones, and without a row that is
+// not complete. Rows of an earlier training, whose epochs end before, stay.
+std::string_view without_epochs_from(std::string_view text, int first) {
+  text = text.substr(0, text.rfind('\n') + 1);
+  auto last = std::optional(std::numeric_limits<int>::max());
+  while (!text.empty()) {
+    const std::size_t begin = text.substr(0, text.size() - 1).rfind('\n') + 1;
+    const auto epoch = epoch_of(text.substr(begin));
+    if (!epoch || *epoch < first || *epoch > *last) break;
+    last = epoch;
+    text = text.substr(0, begin);
+  }
+  return text;
+}
+
 class CsvLogger final : public Callback {
  public:
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
@@ -26,9 +50,19 @@ class CsvLogger final : public Callback {
     columns_.clear();
     waiting_.clear();
     storage_ = &training.storage();
-    if (!append_) storage_->remove(path_);
-    size_ = storage_->exists(path_) ? storage_->open(path_)->size_bytes() : 0;
     is_whole_ = true;
+    last_epoch_.reset();
+  }
+  void on_epoch_begin(FitContext& training, int epoch) override {
+    const bool goes_on = training.resumed() || epoch != training.first().epoch;
+    if (!last_epoch_) {
+      if (!append_ && !goes_on) storage_->remove(path_);
+      size_ = storage_->exists(path_) ? storage_->open(path_)->size_bytes() : 0;
+      if (goes_on) forget_from(epoch);
+    } else if (epoch <= *last_epoch_) {
+      forget_from(epoch);
+    }
+    last_epoch_ = epoch;
   }
   void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
     if (columns_.empty()) begin(logs);
@@ -51,6 +85,18 @@ class CsvLogger final : public Callback {
       names += "," + name;
     }
     if (size_ == 0) waiting_ = names + "\n";
+  }
+  // They go from the file with the next row that is written.
+  void forget_from(int epoch) {
+    waiting_ = without_epochs_from(waiting_, epoch);
+    if (size_ == 0) return;
+    storage_allows("read the log " + path_, [this, epoch] {
+      const auto bytes = storage_->read(path_);
+      const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size_);
+      const auto kept = without_epochs_from(text, epoch).size();
+      is_whole_ = is_whole_ && kept == size_;
+      size_ = kept;
+    });
   }
   // Rows that the disk refuses come with the next one.
   void write(std::string_view text) {
@@ -77,9 +123,10 @@ class CsvLogger final : public Callback {
   std::vector<std::string> columns_;
   // Of the present fit().
   Storage* storage_ = nullptr;
-  std::uint64_t size_ = 0;  // of what was written
-  std::string waiting_;     // rows that were not
-  bool is_whole_ = true;    // the file has what was written, and no more
+  std::optional<int> last_epoch_;  // that has begun
+  std::uint64_t size_ = 0;         // of what was written
+  std::string waiting_;            // rows that were not
+  bool is_whole_ = true;           // the file has what was written, and no more
 };
 
 class TensorBoard final : public Callback {

@@ -100,6 +100,13 @@ class TerminateOnNan final : public Callback {
     spdlog::error("the loss of batch {} is {}: training ends", batch, logs.at("loss"));
     training.stop();
   }
+  // What a replica has measured in the last batches may be known only now.
+  void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
+    const auto loss = logs.find("loss");
+    if (training.stopped() || !loss || std::isfinite(*loss)) return;
+    spdlog::error("the loss of epoch {} is {}: training ends", epoch, *loss);
+    training.stop();
+  }
 };
 
 class LearningRateScheduler final : public Callback {
