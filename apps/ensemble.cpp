@@ -11,10 +11,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "actors/checkpoint/folder.h"
@@ -45,6 +49,7 @@ struct Flags {
       : name(job.state()->options().name),
         data(job.param("data", "")),
         model(job.param("model", "mlp")),
+        settings(job.param("set", "")),
         method(job.param("method", "full_data")),
         vote(job.param("vote", "soft")),
         report(job.param("report", "")),
@@ -52,13 +57,14 @@ struct Flags {
         save(job.param("save", "")),
         saved(job.param("load", "")),
         onnx(job.param("export", "")),
-        hidden(job.param("hidden", name == "iris" ? "10" : "64")),
+        hidden(job.param("hidden", "")),
         epochs(job.param("epochs", name == "iris"     ? 40
                                    : name == "digits" ? 30
                                                       : 5)),
         batch_size(job.param<std::int64_t>("batch_size", name == "iris" ? 12 : 64)),
         rate(rate_of(job, name)),
         options{.members = job.param("members", 8),
+                .weights = numbers_of("weights", job.param("weights", "")),
                 .seed = job.param<std::uint64_t>("seed", 1),
                 .max_samples = job.param("max_samples", 1.0),
                 .folds = job.param("folds", 5),
@@ -82,6 +88,20 @@ struct Flags {
     return job.param("learning_rate", !is_small ? 0.0 : name == "iris" ? 0.01 : 0.005);
   }
 
+  // Divided by commas.
+  static std::vector<double> numbers_of(const std::string& flag, const std::string& text) {
+    std::vector<double> numbers;
+    for (const auto part : text | std::views::split(',')) {
+      double number = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+      if (error != std::errc{} || end != part.data() + part.size())
+        throw invalid_argument(
+            fmt::format("--{}: expected numbers divided by commas, got '{}'", flag, text));
+      numbers.push_back(number);
+    }
+    return numbers;
+  }
+
   template <class T>
   static T chosen(const std::string& flag, const std::map<std::string, T>& known,
                   const std::string& text) {
@@ -91,7 +111,7 @@ struct Flags {
     throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
   }
 
-  std::string name, data, model, method, vote, report, plots, save, saved, onnx, hidden;
+  std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden;
   int epochs;
   std::int64_t batch_size;
   double rate;
@@ -99,9 +119,18 @@ struct Flags {
   DamagedMembers damaged;
 };
 
+// The settings of the model, of which a small perceptron is enough for small data.
 ModelChoice choice_of(const Flags& flags) {
-  ModelChoice choice{flags.model, {}};
-  if (flags.model == "mlp") choice.settings["hidden"] = flags.hidden;
+  std::istringstream words(flags.settings);
+  ModelChoice choice{flags.model, parse_settings({std::istream_iterator<std::string>(words), {}})};
+  if (!flags.hidden.empty()) {
+    if (flags.model != "mlp")
+      throw invalid_argument(fmt::format(
+          "--hidden is for --model mlp, but the model is {}; omit one of them", flags.model));
+    if (!choice.settings.emplace("hidden", flags.hidden).second)
+      throw invalid_argument("--hidden and --set hidden=... say the same; omit one of them");
+  }
+  if (flags.model == "mlp") choice.settings.emplace("hidden", flags.name == "iris" ? "10" : "64");
   return choice;
 }
 
@@ -142,6 +171,20 @@ EnsembleOptions options_of(const Flags& flags) {
   return options;
 }
 
+// The saved members that are whole. What the library says of others in terms of C++ is said in terms of
+// flags.
+std::vector<std::string> load_saved(Ensemble& members, const Flags& flags) {
+  try {
+    return members.load(flags.saved, flags.damaged);
+  } catch (const Error& error) {
+    constexpr std::string_view option = "DamagedMembers::left_out", flag = "--damaged left_out";
+    std::string text = error.what();
+    if (const auto at = text.find(option); at != std::string::npos)
+      text.replace(at, option.size(), flag);
+    throw Error(error.code(), text);
+  }
+}
+
 // Trains the members, or takes them as they were saved.
 void make_members(Ensemble& members, const Flags& flags, const LabelledData& data, Job& job) {
   if (flags.saved.empty()) {
@@ -150,7 +193,7 @@ void make_members(Ensemble& members, const Flags& flags, const LabelledData& dat
     fit.batch_size = flags.batch_size;
     return members.fit(examples_of(data.all_to_train_on()), fit, job);
   }
-  for (const std::string& left_out : members.load(flags.saved, flags.damaged))
+  for (const std::string& left_out : load_saved(members, flags))
     if (job.coordinates()) spdlog::warn("left out: {}", left_out);
 }
 
@@ -196,8 +239,10 @@ constexpr const char* meanings =
     "What the parameters mean:\n"
     "  --members               how many, 2 or more; of snapshots, the cycles of one training\n"
     "  --method                full_data, bagging, stacking or snapshot\n"
-    "  --vote                  soft or hard\n"
-    "  --model                 mlp, or of images lenet, resnet20 or fast; --hidden 64,32: of mlp\n"
+    "  --vote                  soft or hard; --weights 2,1,1: one for each member's vote\n"
+    "  --model                 mlp, or of images lenet, resnet20 or fast\n"
+    "  --set 'key=value ...'   what is the model's own, such as hidden=64,32 (or --hidden 64,32) of "
+    "mlp\n"
     "  --epochs --batch_size --learning_rate --seed   of each member's training; a rate of 0 is the "
     "model's own\n"
     "  --max_samples           of bagging: the share of the examples that is drawn for a member\n"

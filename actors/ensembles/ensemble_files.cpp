@@ -2,16 +2,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
 
 #include "actors/checkpoint/checkpoint.h"
-#include "actors/ensembles/ensemble_state.h"
+#include "actors/ensembles/saved_members.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-std::string member_name(int member) { return fmt::format("member-{}", member); }
 std::string path_of(const std::string& folder, const std::string& name) { return folder + "/" + name; }
 
 std::string example_name(std::size_t input) {
@@ -59,51 +57,6 @@ void expect_same(const std::string& folder, const std::map<std::string, Tensor>&
                               found == saved.end() ? "missing" : text_of(name, found->second),
                               text_of(name, own)));
   }
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
-}
-
-// Throws data_loss that says what is damaged and nothing of an earlier checkpoint: an ensemble has none.
-std::map<std::string, Tensor> load_only(Storage& storage, const std::string& path) {
-  try {
-    return load_checkpoint(storage, path).tensors;
-  } catch (const Error& error) {
-    if (error.code() != Code::data_loss) throw;
-    const auto damage = verify_checkpoint(storage, path);
-    if (damage.empty()) throw;  // read well the second time
-    throw Error(Code::data_loss, joined(damage));
-  }
-}
-
-bool is_folder(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
-std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
-  if (const auto path = latest_checkpoint(storage, folder)) return load_only(storage, *path);
-  throw Error(Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
-                                           is_folder(folder) ? "checkpoint in" : "folder", folder));
-}
-
-// The weights of the members by number. Members that cannot be read are named in `damaged`.
-std::map<int, std::map<std::string, Tensor>> load_members(Storage& storage, const std::string& folder,
-                                                          int members,
-                                                          std::vector<std::string>& damaged) {
-  std::map<int, std::map<std::string, Tensor>> weights;
-  for (int member = 0; member < members; ++member) {
-    const std::string name = member_name(member);
-    try {
-      weights[member] = load_tensors(storage, path_of(folder, name));
-    } catch (const Error& error) {
-      damaged.push_back(fmt::format("{}: {}", name, error.what()));
-    }
-  }
-  return weights;
 }
 
 const Tensor& tensor_in(const std::string& folder, const std::map<std::string, Tensor>& saved,
@@ -169,15 +122,14 @@ std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMember
   Storage& storage = posix_storage();
   const auto saved = load_vote(storage, folder);
   expect_same(folder, saved, *state_);
-  std::vector<std::string> damaged;
-  auto weights = load_members(storage, folder, state_->options.members, damaged);
+  Tuple example = examples_in(folder, saved, state_->inputs());
+  auto [weights, damaged] = load_members(storage, folder, *state_, example);
   const bool needs_all = state_->is_stacking() || what == DamagedMembers::refused;
   if (!damaged.empty() && (needs_all || weights.empty()))
-    throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be read: {}; {}",
+    throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be used: {}; {}",
                                              damaged.size(), state_->options.members, folder,
                                              joined(damaged), advice(*state_, weights.empty())));
   expect_weight(*state_, weights);
-  Tuple example = examples_in(folder, saved, state_->inputs());
   std::optional<LinearScores> regression;
   if (state_->is_stacking())
     regression = LinearScores{tensor_in(folder, saved, "regression/weights"),

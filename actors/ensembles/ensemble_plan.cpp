@@ -24,6 +24,31 @@ std::int64_t draws_of(const EnsemblePlan& plan) {
       1, std::llround(plan.options.max_samples * static_cast<double>(plan.rows())));
 }
 
+// Where a network says what it takes.
+void check_inputs(const MemberNetwork& network, const std::vector<TensorType>& example) {
+  const auto& inputs = network.architecture.inputs;
+  for (std::size_t i = 0; i < std::min(inputs.size(), example.size()); ++i) {
+    const TensorType& expected = inputs[i].def().type;
+    if (expected.dtype == DType::invalid) continue;
+    if (expected.dtype != example[i].dtype || !expected.shape.compatible_with(example[i].shape))
+      throw invalid_argument(fmt::format("input {}: the model takes {} for each example, got {}", i,
+                                         expected.to_string(), example[i].to_string()));
+  }
+}
+
+// The network's output for a batch of examples of these types.
+Output build(const MemberNetwork& network, const std::vector<TensorType>& example, Graph& graph,
+             ModelVariables& variables) {
+  check_inputs(network, example);
+  ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
+  std::vector<Output> inputs;
+  for (const TensorType& type : example) {
+    const TensorType batch = batched(type);
+    inputs.push_back(graph.placeholder(batch.dtype, batch.shape));
+  }
+  return network.architecture.build(pass, inputs)[0];
+}
+
 std::int64_t classes_of(const TensorType& output) {
   return output.shape.rank() < 2 ? 2 : std::max<std::int64_t>(2, output.shape[1]);
 }
@@ -55,13 +80,17 @@ Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& 
 TensorType output_of(const MemberNetwork& network, const std::vector<TensorType>& example) {
   Graph graph;
   ModelVariables variables;
-  ModelPass pass{.graph = graph, .variables = variables, .seed = network.options.seed};
-  std::vector<Output> inputs;
-  for (const TensorType& type : example) {
-    const TensorType batch = batched(type);
-    inputs.push_back(graph.placeholder(batch.dtype, batch.shape));
-  }
-  return network.architecture.build(pass, inputs)[0].type();
+  return build(network, example, graph, variables).type();
+}
+
+std::map<std::string, TensorType> weight_types_of(const MemberNetwork& network,
+                                                  const std::vector<TensorType>& example) {
+  Graph graph;
+  ModelVariables variables;
+  build(network, example, graph, variables);
+  std::map<std::string, TensorType> types;
+  for (const Variable& variable : variables.all()) types[variable.name()] = variable.type();
+  return types;
 }
 
 std::vector<MemberWork> EnsemblePlan::work() const {

@@ -58,5 +58,8 @@ EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const Ens
 // The type of a batch of examples of these types, one for each input, after a network. Throws
 // invalid_argument if the network does not take it.
 TensorType output_of(const MemberNetwork& network, const std::vector<TensorType>& example);
+// The types of its weights by name. Throws as output_of().
+std::map<std::string, TensorType> weight_types_of(const MemberNetwork& network,
+                                                  const std::vector<TensorType>& example);
 
 }  // namespace actorflow

@@ -29,6 +29,15 @@ void check_weights(const EnsembleOptions& options) {
   if (sum <= 0) throw invalid_argument("weights: one at least must be above 0");
 }
 
+TensorType output_of_member(const std::vector<MemberNetwork>& networks, std::size_t member,
+                            const std::vector<TensorType>& example) {
+  try {
+    return output_of(networks[member], example);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("member {}: {}", member, error.what()));
+  }
+}
+
 // The number of elements of one row.
 std::int64_t columns_of(const Shape& rows) {
   std::int64_t columns = 1;
@@ -116,12 +125,13 @@ void check_labels(const std::vector<std::int64_t>& labels, std::int64_t classes)
 
 void check_numbers(const Tensor& expected, const TensorType& predicted) {
   const std::int64_t rows = expected.shape()[0];
-  if (is_floating(expected.dtype()) && expected.elements() == rows * columns_of(predicted.shape)) return;
-  throw invalid_argument(
-      fmt::format("members of this ensemble predict {}, of which means are taken, but what they learn "
-                  "is {}: expected "
-                  "as many floating numbers for each example; for classes choose Vote::soft",
-                  predicted.to_string(), expected.describe()));
+  if (is_float32_or_64(expected.dtype()) && expected.elements() == rows * columns_of(predicted.shape))
+    return;
+  throw invalid_argument(fmt::format(
+      "members of this ensemble predict {}, of which means are taken, but what they learn "
+      "is {}: expected "
+      "as many numbers of float32 or float64 for each example; for classes choose Vote::soft",
+      predicted.to_string(), expected.describe()));
 }
 
 void check_folds(const EnsemblePlan& plan) {
@@ -158,9 +168,9 @@ void check_batch(std::int64_t batch_size, std::int64_t learned, int member) {
 
 TensorType common_output(const std::vector<MemberNetwork>& networks,
                          const std::vector<TensorType>& example) {
-  const TensorType first = output_of(networks[0], example);
+  const TensorType first = output_of_member(networks, 0, example);
   for (std::size_t i = 1; i < networks.size(); ++i) {
-    const TensorType other = output_of(networks[i], example);
+    const TensorType other = output_of_member(networks, i, example);
     if (!(other == first))
       throw invalid_argument(
           fmt::format("members of an ensemble answer alike, but member 0 gives {}, and member {} {}",

@@ -24,7 +24,7 @@ std::string to_json(const EnsembleReport& report);
 // A few lines for people.
 std::string to_text(const EnsembleReport& report);
 
-// Writes members.svg, loss.svg (of members that were trained), confusion.svg and, of images,
+// Writes members.svg, loss.svg (of members that were trained), confusion.svg and, where there are some,
 // mistakes.svg. `tested`: the examples {examples, labels} of the report's scores.
 void save_plots(const std::string& folder, const EnsembleReport& report,
                 const std::vector<History>& histories, const LabelledData& data, const Tuple& tested);

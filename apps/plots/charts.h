@@ -69,4 +69,14 @@ struct ImageGrid {
 // Throws invalid_argument for a tensor that is no image, or no column.
 std::string to_svg(const ImageGrid& grid);
 
+struct CaptionedText {
+  std::string text, caption;
+};
+// Lines of text, each beside its caption.
+struct TextList {
+  std::string title{};
+  std::vector<CaptionedText> lines{};
+};
+std::string to_svg(const TextList& list);
+
 }  // namespace actorflow

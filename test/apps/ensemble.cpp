@@ -8,6 +8,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/ensemble.h"
+#include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/job_cluster.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
@@ -106,10 +107,26 @@ void expect_same_by_onnx(Ensemble members, const std::vector<Tensor>& inputs, co
 
 const Command eight{"ensemble", "digits", "--members", "8", "--method", "bagging", "--epochs", "60"};
 
-std::vector<std::uint64_t> undisturbed() {
-  const Folder folder;
-  run(with(eight, {"--save", folder.file("saved")}));
-  return hashes_of(folder.file("saved"), 8);
+Command outputs_in(const Folder& folder) {
+  return {"--save",  folder.file("saved"), "--report", folder.file("report.json"),
+          "--plots", folder.file("plots")};
+}
+
+// Compares the outputs of an ensemble of eight with those of a process that nobody disturbs: the weights
+// of all members, what each and all together score, and what is taken for what.
+void expect_undisturbed(const Folder& folder) {
+  const Folder other;
+  run(with(eight, outputs_in(other)));
+  const auto report_in = [](const Folder& of) {
+    Json report = Json::parse(read_file(of.file("report.json")));
+    report.erase("train_seconds");
+    return report;
+  };
+  BOOST_TEST(hashes_of(folder.file("saved"), 8) == hashes_of(other.file("saved"), 8),
+             boost::test_tools::per_element());
+  BOOST_TEST(report_in(folder) == report_in(other));
+  for (const char* picture : {"plots/confusion.svg", "plots/mistakes.svg"})
+    BOOST_TEST(read_file(folder.file(picture)) == read_file(other.file(picture)), picture);
 }
 
 }  // namespace
@@ -152,8 +169,28 @@ BOOST_AUTO_TEST_CASE(saved_members_answer_as_they_did_when_they_were_trained) {
   Process refused(with(load, {}));
   BOOST_TEST(refused.wait() == 1);
   BOOST_TEST(refused.prints("member-1"), refused.output());
+  BOOST_TEST(refused.output().find("load it with --damaged left_out") != std::string::npos,
+             refused.output());
   const Json left = scores_of(with(load, {"--damaged", "left_out"}));
   BOOST_TEST(left == Json({trained[0], trained[2]}));
+}
+
+// Flips and crops of each member's own, and filters computed from the images.
+BOOST_AUTO_TEST_CASE(images_of_the_binary_version_are_learned_as_their_recipe_wants) {
+  const Folder folder;
+  write_file(folder.file("data_batch_1.bin"), images_as_cifar10(64));
+  write_file(folder.file("test_batch.bin"), images_as_cifar10(20));
+  const Json report =
+      report_of({"cifar10", "--data", folder.path(), "--model", "fast", "--set", "channels=8,16,16",
+                 "--members", "2", "--epochs", "2", "--batch_size", "16"});
+  BOOST_TEST(report["member_scores"].size() == 2u);
+  const Json losses = report["member_train_losses"];
+  BOOST_TEST(losses[0].get<double>() != losses[1].get<double>());
+}
+
+BOOST_AUTO_TEST_CASE(a_member_with_all_the_weight_answers_alone) {
+  const Json report = report_of({"iris", "--members", "3", "--epochs", "3", "--weights", "0,2.5,0"});
+  BOOST_TEST(report["ensemble"] == report["member_scores"][1]);
 }
 
 BOOST_AUTO_TEST_CASE(onnx_runtime_answers_as_the_ensemble_does,
@@ -205,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_owns_two_of_eight_members_is_killed_and_no_b
   std::vector<std::unique_ptr<Process>> processes;
   for (int task = 0; task < 4; ++task)
     processes.push_back(std::make_unique<Process>(
-        with(task == 0 ? with(eight, {"--save", folder.file("saved")}) : Command{"ensemble", "digits"},
+        with(task == 0 ? with(eight, outputs_in(folder)) : Command{"ensemble", "digits"},
              {"--tasks", "1", "--cluster", cluster, "--task_index", std::to_string(task),
               "--heartbeat_timeout_ms", "1000", "--connect_timeout_ms", "20000"})));
   // Whichever has two of them first.
@@ -220,20 +257,21 @@ BOOST_AUTO_TEST_CASE(a_process_that_owns_two_of_eight_members_is_killed_and_no_b
     if (task != lost) expect_end(*processes[task]);
   BOOST_TEST(processes[0]->output().find("run again elsewhere") != std::string::npos,
              processes[0]->output());
-  BOOST_TEST(hashes_of(folder.file("saved"), 8) == undisturbed(), boost::test_tools::per_element());
+  expect_undisturbed(folder);
 }
 
 BOOST_AUTO_TEST_CASE(members_that_are_trained_outlive_the_process) {
   const Folder folder;
-  const Command resumable = with(eight, {"--tasks", "1", "--work_folder", folder.file("work"),
-                                         "--resume", "--save", folder.file("saved"), "--json"});
+  const Command resumable =
+      with(with(eight, outputs_in(folder)),
+           {"--tasks", "1", "--work_folder", folder.file("work"), "--resume", "--json"});
   {
     Process first(resumable);
     BOOST_TEST(first.prints("\"done\":"), first.output());
     first.send_signal(SIGKILL);
   }
   run(resumable);
-  BOOST_TEST(hashes_of(folder.file("saved"), 8) == undisturbed(), boost::test_tools::per_element());
+  expect_undisturbed(folder);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
@@ -248,6 +286,12 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
   expect({"digits", "--epochs", "0"}, "--epochs: expected 1 or more, got 0");
   expect({"digits", "--batch_size", "0"}, "--batch_size: expected 1 or more, got 0");
+  expect({"digits", "--weights", "1,x"}, "--weights: expected numbers divided by commas, got '1,x'");
+  expect({"digits", "--weights", "1,2"}, "weights: expected one for each of 8 members, got 2");
+  expect({"digits", "--model", "lenet", "--hidden", "8"}, "--hidden is for --model mlp, but the model");
+  expect({"digits", "--set", "hidden=8", "--hidden", "8"}, "--hidden and --set hidden=... say the same");
+  expect({"digits", "--set", "hidden"}, "expected key=value, got 'hidden'");
+  expect({"digits", "--set", "depth=3"}, "the model mlp has no setting 'depth'; it has hidden=");
   expect({"digits", "--learning_rate", "-1"}, "--learning_rate: expected a number above 0, or 0");
   const Folder folder;
   expect({"digits", "--load", folder.path()}, "expected what an ensemble has saved");
@@ -260,7 +304,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--data", "shakespeare"}, "is a text; an ensemble learns images");
   expect({"digits", "--report", folder.file("missing/report.json")},
          "--report: the report cannot be written to '" + folder.file("missing/report.json"));
-  for (const std::string& data : {"cifar10"s, folder.path(), folder.file("cifar-10-batches-bin")})
+  for (const std::string& data : {"cifar10"s, folder.path(), folder.file("missing")})
     expect({"cifar10", "--data", data}, "tar xzf cifar-10-binary.tar.gz makes cifar-10-batches-bin");
   expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
 }

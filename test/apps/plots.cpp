@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(any_text_is_a_label) {
   expect_picture(to_svg(BarChart{hostile, hostile, {{hostile, 1}}}));
   expect_picture(to_svg(ConfusionMatrix{hostile, {hostile}, {{3}}}));
   expect_picture(to_svg(ImageGrid{hostile, {{Tensor::zeros(DType::uint8, {2, 2}), hostile}}}));
+  expect_picture(to_svg(TextList{hostile, {{hostile, hostile}}}));
 }
 
 BOOST_AUTO_TEST_CASE(long_labels_are_shortened_by_characters) {
@@ -121,6 +122,7 @@ BOOST_AUTO_TEST_CASE(charts_of_nothing_are_pictures) {
   expect_picture(to_svg(BarChart{}));
   expect_picture(to_svg(ConfusionMatrix{}));
   expect_picture(to_svg(ImageGrid{}));
+  expect_picture(to_svg(TextList{}));
 }
 
 BOOST_AUTO_TEST_CASE(bars_say_where_they_begin) {
@@ -140,6 +142,13 @@ BOOST_AUTO_TEST_CASE(a_confusion_matrix_counts_pairs) {
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {0}, {}), Error);
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {0}, {1}), Error);
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {-1}, {0}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_text_stand_beside_their_captions) {
+  const std::string svg = to_svg(TextList{"mistakes", {{"1, 2", "a, not b"}, {"3, 4", "b, not a"}}});
+  expect_picture(svg);
+  for (const char* part : {">1, 2<", ">a, not b<", ">3, 4<", ">b, not a<"})
+    BOOST_TEST(count_of(svg, part) == 1u, part);
 }
 
 BOOST_AUTO_TEST_CASE(images_of_either_type_are_embedded) {

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
@@ -27,20 +28,6 @@ std::string weights_in(const std::string& output) {
   const auto found = output.find("weights ");
   BOOST_TEST_REQUIRE(found != std::string::npos, output);
   return output.substr(found, 24);
-}
-
-// Images whose pixels follow from their numbers, in CIFAR-10's binary version.
-std::string images_as_cifar10(int count) {
-  std::string records;
-  std::uint32_t state = 1;
-  for (int image = 0; image < count; ++image) {
-    records += static_cast<char>(image % 10);
-    for (int i = 0; i < 3 * 32 * 32; ++i) {
-      state = state * 1664525 + 1013904223;
-      records += static_cast<char>(state >> 24);
-    }
-  }
-  return records;
 }
 
 const std::vector<std::string> workers_of_digits{"digits", "--train-steps=1500",
@@ -191,7 +178,9 @@ BOOST_AUTO_TEST_CASE(a_text_is_learnt_and_continued) {
   write_file(folder.file("t.txt"), text);
   train({"shakespeare", "--data", folder.file("t.txt"), "--set=context=8", "--set=layers=1",
          "--set=heads=2", "--set=width=16", "--train-steps=100", "--learning-rate=0.01",
-         "--checkpoint_dir", folder.file("saved")});
+         "--checkpoint_dir", folder.file("saved"), "--plots", folder.file("plots")});
+  const std::string confusion = read_file(folder.file("plots/confusion.svg"));
+  BOOST_TEST(confusion.find(">a</text>") != std::string::npos, confusion);
   const auto sample = [&](const std::vector<std::string>& more, int status = 0) {
     std::vector<std::string> command{"actorflow", "sample", "--checkpoint", folder.file("saved")};
     command.insert(command.end(), more.begin(), more.end());

@@ -6,6 +6,7 @@
 #include "apps/training/data/load_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/models/model_file.h"
+#include "apps/training/reports/answers.h"
 #include "apps/training/reports/learning_curve.h"
 #include "dataflow/values/error.h"
 #include "schema/event.h"
@@ -81,7 +82,10 @@ BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
   refuse("a,b\n1,0\n2,0\n", {"t.csv", "classes from 0 on"});
   refuse("a,b\n1,1\n2,-1\n", {"t.csv", "-1 to 1"});
   refuse("a,b\n1,1\nx,0\n", {"t.csv", "x"});
-  expect_error(Code::not_found, {"nowhere", "*.csv"}, [] { load_data("nowhere"); });
+  for (const char* nowhere : {"nowhere", "nowhere.csv", "nowhere.txt"})
+    expect_error(Code::not_found, {nowhere, "*.csv", "nothing is there", "name one"},
+                 [nowhere] { load_data(nowhere); });
+  expect_error(Code::not_found, {"cifar-10-binary.tar.gz makes"}, [] { load_data("nowhere"); });
 }
 
 BOOST_AUTO_TEST_CASE(images_are_the_same_from_record_files) {
@@ -162,6 +166,42 @@ BOOST_AUTO_TEST_CASE(a_model_file_says_what_was_trained) {
   test::write_file(folder.file("model.json"), "{\"model\": \"mlp\"}\n");
   expect_error(Code::data_loss, {"model.json", "classes"},
                [&] { read_model_file(storage, folder.path()); });
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_were_mistaken_are_shown_with_their_numbers) {
+  const LabelledData rows{.noun = "rows", .types = flowers};
+  const Tuple batch{Tensor::of<float>({2, 4}, {1, 2, 3, 4, 5, 6.25, 7, 8}),
+                    Tensor::of<std::int64_t>({2}, {0, 2})};
+  Answers answers;
+  answers.add(rows, batch, std::vector<std::int64_t>{0, 1});
+  BOOST_TEST_REQUIRE(answers.wrong_texts.size() == 1u);
+  BOOST_TEST(answers.wrong_texts[0].text == "5, 6.25, 7, 8");
+  BOOST_TEST(answers.wrong_texts[0].caption == "2, not 1");
+  const Folder folder;
+  save_answers(folder.path(), rows, answers);
+  BOOST_TEST(test::read_file(folder.file("mistakes.svg")).find("2, not 1") != std::string::npos);
+}
+
+// Of each block the last one, which has the most before it.
+BOOST_AUTO_TEST_CASE(characters_that_were_mistaken_are_shown_with_what_stands_before_them) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "ab \n";
+  test::write_file(folder.file("t.txt"), text);
+  const LabelledData data = load_data(folder.file("t.txt"), 4);
+  const StageRef stage = data.test_batches().open({});
+  stage->restart(0);
+  Tuple batch;
+  BOOST_TEST_REQUIRE(stage->next(batch));
+  const auto labels = batch[1].values<std::int64_t>();
+  std::vector<std::int64_t> classes(labels.begin(), labels.end());
+  classes[1] = classes[2] = labels[0];  // two mistakes of the first block; none of the others
+  Answers answers;
+  answers.add(data, batch, classes);
+  BOOST_TEST_REQUIRE(answers.wrong_texts.size() == 1u);
+  BOOST_TEST(answers.wrong_texts[0].text == "ab␣");
+  BOOST_TEST(answers.wrong_texts[0].caption == "↵, not b");
+  BOOST_TEST(answers.labels.size() == labels.size());
 }
 
 BOOST_AUTO_TEST_CASE(a_curve_keeps_a_few_hundred_points_of_any_number_of_steps) {

@@ -56,6 +56,18 @@ BOOST_AUTO_TEST_CASE(members_answer_alike) {
                "member 0 gives float32[?,3], and member 1 float32[?,4]");
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_takes_other_examples_is_named) {
+  const auto [x, y] = three_clouds(30, 1);
+  const Model two = small_model(3);
+  Model three = sequential(input({3}), {dense(3)});
+  three.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.01}});
+  Ensemble members = ensemble({two, three});
+  expect_error(error_of([&, &x = x, &y = y] {
+                 members.fit({x, y}, quiet(1));
+               }),
+               "member 1: input 0: the model takes float32[3] for each example, got float32[2]");
+}
+
 BOOST_AUTO_TEST_CASE(members_learn_the_same_inputs_and_have_one_output) {
   const Model one = small_model(3), two = model_of_two_inputs(3);
   expect_error(error_of([&] { ensemble({one, two}); }), "their models' inputs are 1 and 2");

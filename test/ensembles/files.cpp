@@ -129,6 +129,26 @@ BOOST_AUTO_TEST_CASE(a_damaged_or_missing_member_is_named_and_the_others_answer_
   BOOST_TEST(error.find("the checkpoint before it") == std::string::npos, error);
 }
 
+BOOST_AUTO_TEST_CASE(a_member_of_another_model_is_named_and_the_others_answer_if_asked_to) {
+  const auto [x, y] = three_clouds(60, 1);
+  const EnsembleOptions options{.members = 3};
+  const Folder folder, of_wide;
+  trained(options).save(folder.path());
+  Ensemble wide = ensemble(small_model(3, 24), options);
+  wide.fit({x, y}, quiet(1));
+  wide.save(of_wide.path());
+  fs::remove_all(folder.file("member-1"));
+  fs::copy(of_wide.file("member-2"), folder.file("member-1"));
+  Ensemble members = untrained(options);
+  BOOST_CHECK_EXCEPTION(members.load(folder.path()), Error, says("member-1: it is of another model"));
+  BOOST_TEST(members.load(folder.path(), DamagedMembers::left_out).size() == 1u);
+  BOOST_TEST((members.members() == std::vector<int>{0, 2}));
+  BOOST_TEST(members.predict(x).elements() == 60);
+  BOOST_CHECK_EXCEPTION(members.load(of_wide.path(), DamagedMembers::left_out), Error,
+                        says("is of another ensemble: member-0"));
+  BOOST_TEST((members.members() == std::vector<int>{0, 2}));
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused) {
   const Folder folder;
   trained({.members = 2}).save(folder.path());

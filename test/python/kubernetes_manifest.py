@@ -2,21 +2,22 @@
 
     kubernetes_manifest.py MANIFEST ARGUMENTS
 
-Objects of Kubernetes must be valid by its own schemas (PyPI's kubernetes-validate). A TFJob must have what the
-training operator's definition of it says; its pods are judged by Kubernetes' schema of a pod. The container's command
-must be that of ARGUMENTS, a JSON list, after Kubernetes has put variables in place.
+Objects of Kubernetes must be valid by its own schemas (PyPI's kubernetes-validate). A TFJob must be one by the training
+operator's own models of it (PyPI's kubeflow-training); its pods are judged by Kubernetes' schema of a pod. The container's
+command must be that of ARGUMENTS, a JSON list, after Kubernetes has put variables in place.
 """
+import copy
 import json
 import re
 import sys
+import types
 
 import kubernetes_validate
+from kubeflow.training.api_client import ApiClient
 
 OLDEST, NEWEST = "1.31", "1.37"  # podFailurePolicy is stable since the first
-# The fields of kubeflow.org/v1 TFJob, and what its webhook allows (training-operator, manifests/base/crds).
-RUN_POLICY = {
-    "activeDeadlineSeconds": int, "backoffLimit": int, "cleanPodPolicy": str, "schedulingPolicy": dict,
-    "suspend": bool, "ttlSecondsAfterFinished": int}
+# What the training operator allows where its models have any text.
+CLEAN_POD_POLICIES = {"Running", "All", "None"}
 REPLICA_TYPES = {"PS", "Worker", "Chief", "Master", "Evaluator"}
 RESTART_POLICIES = {"Always", "OnFailure", "Never", "ExitCode"}
 LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -75,17 +76,41 @@ def check_job(job, objects, command):
     assert pod["restartPolicy"] == "Never" or "podFailurePolicy" not in spec
 
 
+def is_tfjob(job):
+    """Whether the operator's models have each of its fields, with that type: they drop others, and convert."""
+    client = ApiClient()
+    try:
+        read = client.deserialize(types.SimpleNamespace(data=json.dumps(job)), "KubeflowOrgV1TFJob")
+    except ValueError:
+        return False
+    return json.dumps(client.sanitize_for_serialization(read), sort_keys=True) == json.dumps(job, sort_keys=True)
+
+
+def check_judge_of_tfjobs(job):
+    """A judge that takes anything says nothing."""
+    def damage(change):
+        damaged = copy.deepcopy(job)
+        change(damaged["spec"], next(iter(damaged["spec"]["tfReplicaSpecs"].values())))
+        return damaged
+
+    for change in (lambda spec, replicas: spec.pop("tfReplicaSpecs"),
+                   lambda spec, replicas: spec.update(replicas=2),
+                   lambda spec, replicas: spec["runPolicy"].update(backofLimit=1),
+                   lambda spec, replicas: spec["runPolicy"].update(backoffLimit="1"),
+                   lambda spec, replicas: replicas.update(replicas="1"),
+                   lambda spec, replicas: replicas.update(restart="Never"),
+                   lambda spec, replicas: replicas["template"].update(image="x")):
+        assert not is_tfjob(damage(change))
+
+
 def check_tfjob(job, command):
-    assert set(job) <= {"apiVersion", "kind", "metadata", "spec"} and job["apiVersion"] == "kubeflow.org/v1"
+    assert job["apiVersion"] == "kubeflow.org/v1" and is_tfjob(job)
+    check_judge_of_tfjobs(job)
     assert LABEL.fullmatch(job["metadata"]["name"])
     spec = job["spec"]
-    assert set(spec) <= {"enableDynamicWorker", "runPolicy", "successPolicy", "tfReplicaSpecs"}
-    for field, value in spec["runPolicy"].items():
-        assert type(value) is RUN_POLICY[field], field
-    assert spec["runPolicy"]["cleanPodPolicy"] in {"Running", "All", "None"}
+    assert spec["runPolicy"]["cleanPodPolicy"] in CLEAN_POD_POLICIES
     assert spec["tfReplicaSpecs"] and set(spec["tfReplicaSpecs"]) <= REPLICA_TYPES
     for replicas in spec["tfReplicaSpecs"].values():
-        assert set(replicas) <= {"replicas", "restartPolicy", "template"}
         assert replicas["replicas"] >= 1 and replicas["restartPolicy"] in RESTART_POLICIES
         check_container(replicas["template"]["spec"]["containers"][0], "tensorflow", command)
         pod = {"apiVersion": "v1", "kind": "Pod", **replicas["template"]}

@@ -15,16 +15,18 @@ LabelledData load_data(const std::string& path, std::int64_t block) {
   const auto is_a = [&path](const std::string& ending) {
     return path.ends_with(ending) || path.ends_with(ending + ".gz");
   };
+  const bool is_there = std::filesystem::exists(path) || std::filesystem::exists(path + ".gz"),
+             is_table = is_a(".csv"), is_text = is_a(".txt");
   if (std::filesystem::is_directory(path)) return labelled(load_images(path));
-  if (is_a(".csv")) return load_table(path);
-  if (is_a(".txt")) return load_text_blocks(path, block);
-  const bool is_there = std::filesystem::exists(path),
-             is_cifar10 = path.find("cifar") != std::string::npos;
+  if (is_there && is_table) return load_table(path);
+  if (is_there && is_text) return load_text_blocks(path, block);
+  const bool may_be_cifar10 =
+      path.find("cifar") != std::string::npos || !(is_there || is_table || is_text);
   throw Error(
       Code::not_found,
       fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; {}name one", path,
                   is_there ? "got another file" : "but nothing is there",
-                  is_cifar10 ? how_to_get_cifar10() + "; " : ""));
+                  may_be_cifar10 ? "of CIFAR-10, " + how_to_get_cifar10() + "; " : ""));
 }
 
 LabelledData load_data_of_flags(const std::string& path, const std::string& flags, std::int64_t block) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "actors/models/text/text_data.h"
@@ -17,6 +18,16 @@ std::string alphabet_of(const Vocabulary& vocabulary) {
   return vocabulary.decode(numbers);
 }
 
+// The characters as people can see them.
+std::vector<std::string> names_of(const Vocabulary& vocabulary) {
+  std::vector<std::string> names;
+  for (std::int64_t number = 0; number < vocabulary.size(); ++number) {
+    const std::string character = vocabulary.decode({&number, 1});
+    names.push_back(character == " " ? "␣" : character == "\n" ? "↵" : character);
+  }
+  return names;
+}
+
 }  // namespace
 
 LabelledData load_text_blocks(const std::string& path, std::int64_t block) {
@@ -24,6 +35,7 @@ LabelledData load_text_blocks(const std::string& path, std::int64_t block) {
   LabelledData data;
   data.noun = "blocks";
   data.types = {{DType::int64, {block}}, {block}, text.vocabulary.size(), alphabet_of(text.vocabulary)};
+  data.class_names = names_of(text.vocabulary);
   data.train_count = std::max<std::int64_t>(1, text.train.elements() / block);
   data.training_batches = [train = text.train, block](const BatchesOfTraining& how) {
     return random_blocks(train, block, how.seed).batch(how.size);

@@ -13,14 +13,16 @@ namespace actorflow {
 
 struct Answers {
   std::vector<std::int64_t> labels, predicted;
-  std::vector<CaptionedImage> wrong{};  // the first ones, of images
+  // The first ones: of images; of rows of a table, or of the last mistake in each block of a text.
+  std::vector<CaptionedImage> wrong{};
+  std::vector<CaptionedText> wrong_texts{};
 
-  // Adds the classes that were predicted for a batch {examples, labels} of the data.
+  // Adds the classes that were predicted for the labels of a batch {examples, labels} of the data.
   void add(const LabelledData& data, const Tuple& batch, std::span<const std::int64_t> classes);
 };
 
-// Writes the confusion matrix and, of images, those that were taken for something else; nothing if there
-// are no answers. Throws what writing throws.
+// Writes the confusion matrix and what was taken for something else; nothing if there are no answers.
+// Throws what writing throws.
 void save_answers(const std::string& folder, const LabelledData& data, const Answers& answers);
 
 }  // namespace actorflow

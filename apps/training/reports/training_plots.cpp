@@ -22,10 +22,10 @@ void save_curve(const std::string& folder, const LearningCurve& curve, const std
                              .series = {std::move(series)}}));
 }
 
-// The class with the highest score of each row of logits [n, classes].
+// The class with the highest score of each row of logits [..., classes].
 std::vector<std::int64_t> likeliest(const Tensor& logits) {
   const auto scores = logits.values<float>();
-  const auto classes = static_cast<std::size_t>(logits.shape()[1]);
+  const auto classes = static_cast<std::size_t>(logits.shape()[logits.shape().rank() - 1]);
   std::vector<std::int64_t> best;
   for (std::size_t row = 0; row < scores.size(); row += classes) {
     const auto own = scores.subspan(row, classes);
@@ -38,7 +38,6 @@ std::vector<std::int64_t> likeliest(const Tensor& logits) {
 
 Answers answers_on(Session& session, const Classifier& model, const LabelledData& data) {
   Answers answers;
-  if (data.types.label.rank() != 0) return answers;
   const StageRef stage = data.test_batches().open({&posix_storage(), nullptr});
   stage->restart(0);
   for (Tuple batch; stage->next(batch);)

@@ -11,7 +11,7 @@
 
 namespace actorflow {
 
-// What a model answers to each example to test on; nothing for data without one label for each.
+// What a model answers to each example to test on; of a text, to each character.
 Answers answers_on(Session& session, const Classifier& model, const LabelledData& data);
 
 // Writes the curves of loss and accuracy, and the answers. Throws what writing throws.

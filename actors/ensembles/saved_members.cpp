@@ -1,0 +1,103 @@
+#include "actors/ensembles/saved_members.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// Throws data_loss that says what is damaged and nothing of an earlier checkpoint: an ensemble has none.
+std::map<std::string, Tensor> load_only(Storage& storage, const std::string& path) {
+  try {
+    return load_checkpoint(storage, path).tensors;
+  } catch (const Error& error) {
+    if (error.code() != Code::data_loss) throw;
+    const auto damage = verify_checkpoint(storage, path);
+    if (damage.empty()) throw;  // read well the second time
+    throw Error(Code::data_loss, joined(damage));
+  }
+}
+
+std::vector<TensorType> types_of(const Tuple& example) {
+  std::vector<TensorType> types;
+  for (const Tensor& input : example) types.push_back({input.dtype(), input.shape()});
+  return types;
+}
+
+// How weights differ from those of a network; "" if they do not.
+std::string difference(const std::map<std::string, TensorType>& expected,
+                       const std::map<std::string, Tensor>& weights) {
+  for (const auto& [name, type] : expected) {
+    const auto found = weights.find(name);
+    if (found == weights.end()) return fmt::format("'{}' is missing", name);
+    if (found->second.dtype() != type.dtype || found->second.shape() != type.shape)
+      return fmt::format("expected '{}' to be {}, got {}", name, type.to_string(),
+                         found->second.describe());
+  }
+  for (const auto& [name, tensor] : weights)
+    if (!expected.contains(name)) return fmt::format("the model has no '{}'", name);
+  return {};
+}
+
+// Throws failed_precondition for the weights of another network.
+void expect_weights_of(const MemberNetwork& network, const Tuple& example,
+                       const std::map<std::string, Tensor>& weights) {
+  const std::string differs = difference(weight_types_of(network, types_of(example)), weights);
+  if (!differs.empty()) throw Error(Code::failed_precondition, "it is of another model: " + differs);
+}
+
+// Networks that refuse the saved example throw invalid_argument.
+bool is_of_another_model(const Error& error) {
+  return error.code() == Code::failed_precondition || error.code() == Code::invalid_argument;
+}
+
+}  // namespace
+
+std::string member_name(int member) { return fmt::format("member-{}", member); }
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
+  if (const auto path = latest_checkpoint(storage, folder)) return load_only(storage, *path);
+  throw Error(Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
+                                           is_folder(folder) ? "checkpoint in" : "folder", folder));
+}
+
+SavedMembers load_members(Storage& storage, const std::string& folder, const EnsembleState& state,
+                          const Tuple& example) {
+  SavedMembers saved;
+  int of_others = 0;
+  for (int member = 0; member < state.options.members; ++member) {
+    const std::string name = member_name(member);
+    try {
+      auto weights = load_tensors(storage, folder + "/" + name);
+      expect_weights_of(state.networks[static_cast<std::size_t>(member)], example, weights);
+      saved.weights[member] = std::move(weights);
+    } catch (const Error& error) {
+      saved.damaged.push_back(fmt::format("{}: {}", name, error.what()));
+      if (is_of_another_model(error)) ++of_others;
+    }
+  }
+  if (of_others == state.options.members)
+    throw Error(Code::failed_precondition,
+                fmt::format("{} is of another ensemble: {}; make the ensemble of the models that were "
+                            "saved",
+                            folder, saved.damaged[0]));
+  return saved;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
+}  // namespace actorflow

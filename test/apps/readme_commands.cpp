@@ -1,0 +1,105 @@
+// The commands of the README: each program is there, and knows the flags that it is given.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "test/apps/support/process.h"
+
+using namespace actorflow::test;
+
+namespace {
+
+struct Command {
+  std::vector<std::string> words;  // the program and what stands before the first flag
+  std::vector<std::string> flags;  // without their values
+};
+
+// The lines of blocks that name no language; a backslash at the end joins a line and the next one.
+std::vector<std::string> command_lines(std::istream& document) {
+  std::vector<std::string> lines;
+  bool in_block = false, goes_on = false;
+  std::string fence;
+  for (std::string line; std::getline(document, line);) {
+    const auto begin = line.find_first_not_of(' ');
+    if (begin != std::string::npos && line.substr(begin).starts_with("```")) {
+      in_block = fence.empty() && line.substr(begin) == "```";
+      fence = fence.empty() ? "```" : "";
+      continue;
+    }
+    if (!in_block) continue;
+    if (!goes_on) lines.emplace_back();
+    goes_on = line.ends_with("\\");
+    lines.back() += line.substr(0, line.size() - (goes_on ? 1 : 0));
+  }
+  return lines;
+}
+
+// A line starts several programs if one of them is told to start another.
+void add_commands(const std::string& line, std::vector<Command>& commands) {
+  static const std::string folder = "build/bin/";
+  static const std::regex word("[a-z][a-z0-9_]*"), flag("(--[a-z_-]+)(=.*)?");
+  std::istringstream tokens(line.substr(0, line.find(" #")));
+  bool is_command = false;
+  for (std::string token; tokens >> token;) {
+    std::smatch match;
+    if (token.starts_with(folder)) {
+      commands.push_back({{token.substr(folder.size())}, {}});
+      is_command = true;
+    } else if (token == "&&" || token == "|" || token == "&") {
+      is_command = false;
+    } else if (is_command && std::regex_match(token, match, flag)) {
+      commands.back().flags.push_back(match[1]);
+    } else if (is_command && commands.back().flags.empty() && std::regex_match(token, word)) {
+      commands.back().words.push_back(token);
+    }
+  }
+}
+
+std::vector<Command> commands_of(std::istream& document) {
+  std::vector<Command> commands;
+  for (const std::string& line : command_lines(document)) add_commands(line, commands);
+  return commands;
+}
+
+std::string text_of(const Command& command) {
+  std::string text;
+  for (const auto& word : command.words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(readme_commands)
+
+BOOST_AUTO_TEST_CASE(each_program_knows_the_flags_that_the_readme_gives_it) {
+  std::ifstream readme(ACTORFLOW_SOURCE_DIR "/README.md");
+  const std::vector<Command> commands = commands_of(readme);
+  BOOST_TEST(commands.size() > 30u);
+  for (const Command& command : commands) {
+    auto help = command.words;
+    help.emplace_back("--help");
+    Process process(help);
+    BOOST_TEST(process.wait() == 0, text_of(command) << ": " << process.output());
+    for (const auto& flag : command.flags)
+      BOOST_TEST(process.output().find(flag) != std::string::npos,
+                 "the README gives " << text_of(command) << " the flag " << flag
+                                     << ", which its help does not have");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(commands_are_told_from_other_text) {
+  std::istringstream document(
+      "build/bin/no --no\n```cpp\nbuild/bin/no --no\n```\n  ```\nX=1 build/bin/one go --a=1 on --b \\\n"
+      "  build/bin/two | three --no  # build/bin/no\n  ```\nbuild/bin/no\n");
+  const std::vector<Command> commands = commands_of(document);
+  BOOST_TEST_REQUIRE(commands.size() == 2u);
+  BOOST_TEST(text_of(commands[0]) == "one go");
+  BOOST_TEST((commands[0].flags == std::vector<std::string>{"--a", "--b"}));
+  BOOST_TEST(text_of(commands[1]) == "two");
+  BOOST_TEST(commands[1].flags.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
