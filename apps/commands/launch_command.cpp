@@ -8,6 +8,7 @@
 
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
+#include "apps/launch/allocation.h"
 #include "apps/launch/deploy/deploy_command.h"
 #include "apps/launch/hosts.h"
 #include "apps/launch/keeper/keeper.h"
@@ -84,6 +85,8 @@ void complete(LaunchCommand& command) {
     throw UsageError("both -H and --hostfile name the hosts; omit one of them");
   if (command.has_hosts) job.hosts = parse_hosts(command.hosts);
   if (command.has_hosts_file) job.hosts = read_hosts_file(command.hosts_file);
+  const bool has_hosts = command.has_hosts || command.has_hosts_file || !job.host_discovery.empty();
+  if (!has_hosts && command.deploy.to.empty()) job.hosts = allocated_hosts();
   for (const auto& text : command.variables) job.environment.push_back(variable_of(text));
   if (job.hybrid && job.ps > 0) throw UsageError("--hybrid has a ps on each host; omit --ps");
   if (job.hybrid && command.has_workers && job.workers != num_hosts(job))
@@ -162,7 +165,9 @@ void add_elastic_flags(CLI::App& app, JobSpec& job) {
 }
 
 void add_host_flags(CLI::App& app, LaunchCommand& command) {
-  app.add_option("-H,--hosts", command.hosts, "host:slots,user@host:slots,... Without it this machine");
+  app.add_option(
+      "-H,--hosts", command.hosts,
+      "host:slots,user@host:slots,... Without it those of Slurm's allocation, or this machine");
   app.add_option("--hostfile,--hosts_file", command.hosts_file,
                  "The same, a host in each line: host slots=N");
   app.add_option("--port", command.options.first_port,

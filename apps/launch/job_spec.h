@@ -12,6 +12,7 @@ struct LaunchHost {
   std::string name;  // as the others reach it; an IPv6 address without brackets
   std::string user;  // for ssh; "" = ssh's choice
   int slots = 1;
+  bool is_allocated = false;  // by Slurm, whose srun starts programs there instead of ssh
 
   // "user@name", the name in brackets if it is an IPv6 address.
   std::string to_string() const;

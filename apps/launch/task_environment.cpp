@@ -39,7 +39,7 @@ void add_ranks(std::map<std::string, std::string>& variables, const RankNumbers&
   add("GROUP_WORLD_SIZE", numbers.group_world_size);
 }
 
-// The name under which torch.distributed meets: rank 0's host, and a port that no task serves.
+// Where torch.distributed meets: rank 0's host, and a port that no task serves.
 void add_master(std::map<std::string, std::string>& variables, const std::vector<LaunchedTask>& tasks,
                 const JobAddresses& addresses) {
   const auto first = std::ranges::find_if(tasks, &LaunchedTask::is_first_rank);
@@ -48,7 +48,7 @@ void add_master(std::map<std::string, std::string>& variables, const std::vector
   variables["MASTER_PORT"] = std::to_string(addresses.master_port);
 }
 
-// What every task has.
+// The variables that every task has.
 std::map<std::string, std::string> common(const LaunchedTask& task) {
   std::map<std::string, std::string> variables;
   variables["ACTORFLOW_RESTART_COUNT"] = std::to_string(task.restart);

@@ -19,6 +19,14 @@ void check(const JobSpec& spec) {
     throw invalid_argument("--ps, --restarts and --num_gpus must be at least 0");
 }
 
+// Where more slots can be had.
+std::string more_slots(const JobSpec& spec, int missing) {
+  const LaunchHost& last = spec.hosts.back();
+  if (last.is_allocated)
+    return fmt::format("have Slurm allocate more, as in salloc -n {}", spec.workers);
+  return fmt::format("name more hosts or slots, as in -H {}:{}", last.to_string(), last.slots + missing);
+}
+
 // How many workers each host runs.
 std::vector<int> workers_of_hosts(const JobSpec& spec) {
   if (spec.hybrid) return std::vector<int>(static_cast<std::size_t>(num_hosts(spec)), 1);
@@ -31,10 +39,8 @@ std::vector<int> workers_of_hosts(const JobSpec& spec) {
   }
   if (left > 0)
     throw invalid_argument(
-        fmt::format("Requested more processes ({}) than there are available slots ({}); name more hosts "
-                    "or slots, as in -H {}:{}",
-                    spec.workers, spec.workers - left, spec.hosts.back().to_string(),
-                    spec.hosts.back().slots + left));
+        fmt::format("Requested more processes ({}) than there are available slots ({}); {}",
+                    spec.workers, spec.workers - left, more_slots(spec, left)));
   return counts;
 }
 
@@ -51,7 +57,7 @@ std::optional<std::vector<int>> gpus_of(const JobSpec& spec, const RankNumbers& 
   return gpus;
 }
 
-// Tasks that compute on the CPU where GPUs are divided.
+// A task that is no rank; where GPUs are divided it computes on the CPU.
 LaunchedTask without_rank(const JobSpec& spec, TaskName name, int host) {
   LaunchedTask task{.name = std::move(name), .host = host, .rank = {}, .gpus = {}};
   if (spec.hybrid || spec.num_gpus) task.gpus.emplace();

@@ -230,6 +230,7 @@ BOOST_AUTO_TEST_CASE(a_batch_file_runs_to_its_end_under_slurm,
 BOOST_AUTO_TEST_CASE(a_dockerfile_takes_the_steps_of_the_bare_machine) {
   const std::string text = written(to("docker"), hostile_job("actorflow"));
   BOOST_TEST(contains(text, "source apps/setup; install_packages"));
+  BOOST_TEST(!contains(text, "\nSHELL"));  // images of the OCI's format have none
   // What a bare machine is told to build with, word for word.
   const std::string quickstart = read_file(ACTORFLOW_SOURCE_DIR "/apps/quickstart");
   BOOST_TEST(contains(quickstart, "\ninstall_packages\n"));
@@ -275,7 +276,8 @@ BOOST_AUTO_TEST_CASE(the_folder_of_an_image_can_be_configured) {
 // With one program in the place of all of them.
 BOOST_AUTO_TEST_CASE(the_image_has_the_libraries_that_its_programs_need) {
   const std::string text = written(to("docker"), three_workers);
-  const auto begin = text.find("RUN mkdir -p /image/bin"), end = text.find("\n\n", begin);
+  const auto begin = text.find("RUN bash -euo pipefail -c 'mkdir -p /image/bin"),
+             end = text.find("\n\n", begin);
   BOOST_TEST_REQUIRE((begin != text.npos && end != text.npos));
   std::string step = text.substr(begin + 4, end - begin - 4);
   const Folder folder;

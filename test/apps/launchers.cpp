@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/apps/support/machines.h"
 #include "test/apps/support/open_mpi.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
@@ -183,6 +184,20 @@ BOOST_AUTO_TEST_CASE(under_srun, *boost::unit_test::precondition(has_slurm)) {
   const auto training = slurm.start(command);
   BOOST_TEST(training->wait() == 0, training->output());
   BOOST_TEST(contains(training->output(), "/job:worker/task:3"), training->output());
+}
+
+BOOST_AUTO_TEST_CASE(under_srun_on_two_machines, *boost::unit_test::precondition(has_slurm) *
+                                                     boost::unit_test::precondition(has_machines)) {
+  actorflow::Lan machines(3);
+  const Slurm slurm(machines, {"node-1", "node-2"});
+  Words command = train_digits;
+  command.insert(command.begin(),
+                 {"/usr/bin/srun", "--nodes=2", "-n", "4", "--label", program("actorflow")});
+  command.emplace_back("--insecure");
+  const auto training = slurm.start(command);
+  BOOST_TEST(training->wait() == 0, training->output());
+  BOOST_TEST(contains(training->output(), "/job:worker/task:3"), training->output());
+  BOOST_TEST(machines.counts().carried > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_under_srun_ends_the_others_and_names_it,

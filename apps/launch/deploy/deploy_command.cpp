@@ -53,17 +53,16 @@ void check(const DeployOptions& options, const JobSpec& job) {
                     options.to, options.image));
 }
 
-// Tasks listen where others reach them.
+// Warns that strangers may reach the tasks, which listen beyond loopback, if there are no credentials.
 void warn_of_strangers(const DeployOptions& options, const JobSpec& job) {
   if (options.to == "docker" || !options.credentials.empty()) return;
   if (std::ranges::count(job.command, "--insecure") > 0) return;
   spdlog::warn(
       "tasks on several machines need credentials: add --tls FOLDER, or give the program --insecure in "
-      "a network "
-      "that nobody else has a way into");
+      "a network that nobody else has a way into");
 }
 
-// For its owner only: it may hold keys.
+// Writes a file that only its owner can read: it may hold keys.
 void write_file(const std::string& path, const std::string& text) {
   if (!write_private_file(path, text).empty())
     throw Error(Code::disk_error,

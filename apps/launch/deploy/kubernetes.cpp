@@ -18,12 +18,12 @@ const JsonTree::List& statuses_to_try_again() {
   return all;
 }
 
-// The name by which other pods reach one, for as long as the Service is there.
+// The name by which other pods reach this one, while the Service is there.
 std::string host(const std::string& name, const Role& role, int index) {
   return fmt::format("{0}-{1}-{2}.{0}", name, role.job, index);
 }
 
-// The same for all pods of a role: Kubernetes puts its own index in the place of $(RANK).
+// TF_CONFIG, which all pods of a role share: Kubernetes puts a pod's index in the place of $(RANK).
 std::string tf_config(const std::string& name, const JobSpec& job, const Role& role) {
   JsonTree::Object cluster;
   for (const auto& other : roles_of(job)) {
@@ -58,8 +58,8 @@ JsonTree pod_failure_policy() {
                        {"onExitCodes", JsonTree::Object{{"containerName", "actorflow"},
                                                         {"operator", "NotIn"},
                                                         {"values", statuses_to_try_again()}}}};
-  // A pod that Kubernetes itself has ended, for a more important one or a machine that goes, costs no
-  // restart.
+  // The end of a pod that Kubernetes itself evicted, for a more important pod or a machine that is
+  // drained, does not count as a restart.
   const JsonTree disrupted = JsonTree::Object{
       {"action", "Ignore"},
       {"onPodConditions",
@@ -94,7 +94,7 @@ JsonTree indexed_job(const std::string& name, const Role& role, const DeployOpti
                                                     {"template", pod(name, role, options, job)}}}};
 }
 
-// Names for the pods, from before they are ready: tasks look for each other while they start.
+// Gives pods their names before they are ready: tasks look for each other while they start.
 JsonTree headless_service(const std::string& name) {
   return JsonTree::Object{
       {"apiVersion", "v1"},

@@ -11,7 +11,8 @@
 namespace actorflow {
 namespace {
 
-// Before the time limit, and how long after the first rank's end the others may take.
+// How long before the time limit ranks are told to save, and how long they may go on after the first
+// rank's end.
 constexpr int save_s = 60, others_end_s = 60;
 
 void check_for_slurm(const DeployOptions& options, const JobSpec& job) {
@@ -57,8 +58,8 @@ std::string exports(const DeployOptions& options, const JobSpec& job) {
   return lines;
 }
 
-// Runs a rank, and notes a status after which trying again is of no use: srun itself ends the other
-// ranks then, and returns theirs. Only the rank's program minds signals.
+// Runs a rank, and notes a status after which a retry is useless: srun then ends the other ranks, and
+// returns their status. Only the rank's program handles signals.
 constexpr const char* run_rank =
     R"('trap : TERM INT; "$@"; status=$?; ((status == 0 || status > 127)) || echo $status >"$0"; exit $status')";
 

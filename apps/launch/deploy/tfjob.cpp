@@ -6,7 +6,7 @@
 namespace actorflow {
 namespace {
 
-// As the operator spells them.
+// The role as the operator spells it.
 std::string type_of(const Role& role) {
   if (role.job == "ps") return "PS";
   if (role.job == "chief") return "Chief";

@@ -10,7 +10,7 @@ LaunchedWorld next_world(const LaunchedWorld& last, std::span<const Candidate> c
     const auto at = std::ranges::find(last.members, each.task);
     return each.epoch == last.epoch ? at - last.members.begin() : std::ssize(last.members);
   };
-  // The smallest is first: with a state before without, members before others, then the step.
+  // The smallest claim wins: tasks with a state first, then members of the last world, then later steps.
   const auto claim = [&](const Candidate& each) {
     return std::tuple(each.step < 0, each.epoch != last.epoch, -each.step, rank_before(each), each.task);
   };

@@ -10,7 +10,7 @@ namespace actorflow {
 namespace {
 
 constexpr std::chrono::milliseconds notice_after{1500};
-// While tasks are to answer, the launcher decides more often than this, unless it is held up.
+// A launcher that has not decided for this long was held up: it decides more often while tasks answer.
 constexpr std::chrono::seconds held_up{1};
 
 }  // namespace
@@ -56,7 +56,7 @@ std::vector<WorldOrder> WorldBook::decide(Time now) {
   return std::exchange(orders_, {});
 }
 
-// Answers may have come in the meantime, behind much else that is yet to be read.
+// Silence does not count while the launcher was held up: answers may lie there unread.
 void WorldBook::forgive_own_delay(Time now) {
   if (now > last_decision_ + held_up)
     for (auto& [number, task] : tasks_) task.silent_since = now;
@@ -74,7 +74,7 @@ void WorldBook::advance(Time now) {
   }
 }
 
-// Whether no task trains any more in the present world, and there is a reason for the next one.
+// Whether no task trains in the present world any more, and there is a reason for the next world.
 bool WorldBook::is_assembled(Time now) {
   if (world_.epoch == 0) return true;
   std::size_t training = 0;
@@ -105,7 +105,7 @@ void WorldBook::tell(WorldOrder::Kind kind, int task, Time now, std::string why)
   order(kind, task, std::move(why));
 }
 
-// A task reads on a thread of its own, however long its step takes.
+// Finds tasks that do not answer: a live task does, on a thread of its own, however long its step takes.
 void WorldBook::look_for_silence(Time now) {
   const auto training = in_stage(Stage::training);
   for (const int task : training) {
@@ -148,7 +148,7 @@ void WorldBook::form(Time now) {
   begin(std::move(next), now);
 }
 
-// Only the first world waits for tasks that have been started: later ones take them when they come.
+// Only the first world waits for all started tasks; later worlds take them when they come.
 bool WorldBook::all_have_come(Time now) {
   const auto starting = in_stage(Stage::starting);
   if (world_.epoch > 0 || starting.empty() || now >= first_start_ + rules_.patience) return true;
@@ -210,8 +210,7 @@ std::string WorldBook::sentence(const LaunchedWorld& next) const {
   return fmt::format("{}{} {}{}{}", head, size, from, why.empty() ? "" : "; ", why);
 }
 
-// What is otherwise in `next` than in the present world; of the present world itself, what is about to
-// be.
+// How `next` differs from the present world; for the present world itself, how it is about to change.
 std::string WorldBook::changes(const LaunchedWorld& next) const {
   std::vector<int> come;
   for (const int task : next.epoch == world_.epoch ? in_stage(Stage::waiting) : next.members)

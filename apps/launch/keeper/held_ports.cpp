@@ -24,8 +24,8 @@
 namespace actorflow {
 namespace {
 
-// Below the range of which the kernel takes ports of connections (32768 on): such a port could be gone
-// before a task that is started again listens on it.
+// Below the range from which the kernel takes ports for connections (32768 on): such a port could be
+// taken before a restarted task listens on it.
 constexpr int lowest_port = 10'240, highest_port = 32'000;
 constexpr int last_port = 65'535;
 constexpr int tries = 1000;
@@ -79,7 +79,7 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-// A connection that is being made; errno is 0 if it is there, EINPROGRESS if it may come.
+// Begins a connection. errno is then 0 if it is made, EINPROGRESS if it may still come.
 FileDescriptor begin_to_connect(const addrinfo& address) {
   FileDescriptor socket(
       ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
@@ -176,7 +176,7 @@ std::set<int> listened_ports() {
 
 std::vector<std::string> why_unreachable(const std::vector<std::string>& addresses, int timeout_ms) {
   std::vector<std::future<std::string>> tries;
-  for (const auto& address : addresses)  // later, on this thread, where no more threads can be had
+  for (const auto& address : addresses)  // without more threads each runs later, on this one
     tries.push_back(std::async([&address, timeout_ms] { return why_unreachable(address, timeout_ms); }));
   std::vector<std::string> reasons;
   for (auto& each : tries) reasons.push_back(each.get());

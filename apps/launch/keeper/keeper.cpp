@@ -93,7 +93,7 @@ void Keeper::take_commands() {
   commands_.add(read_available(input_, keeper_read_bytes));
   try {
     while (const auto frame = commands_.next()) obey(*frame);
-  } catch (const std::exception&) {  // no launcher of ours: as if it were gone
+  } catch (const std::exception&) {  // not our launcher: it counts as gone
     input_ = FileDescriptor();
   }
   if (!input_) end_all();
@@ -234,7 +234,7 @@ void Keeper::reap() {
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
     const auto task =
         std::ranges::find(tasks_, ended.si_pid, [](const auto& each) { return each.second->id(); });
-    if (task == tasks_.end()) {  // what a task has left behind
+    if (task == tasks_.end()) {  // a process that a task has left behind
       waitpid(ended.si_pid, nullptr, 0);
       continue;
     }

@@ -97,7 +97,7 @@ void KeptTask::take_output(const Sink& sink) {
 void KeptTask::take_report() {
   if (!report_) return;
   for (const char mark : read_available(report_, keeper_read_bytes)) {
-    // What was seen before it said that steps would come was no sign.
+    // Signs of life from before the task announced steps do not count.
     if (mark == will_step_mark && !reports_steps_) alive_ = false;
     reports_steps_ = reports_steps_ || mark == will_step_mark;
     alive_ = alive_ || mark == step_mark;
@@ -114,13 +114,13 @@ void KeptTask::tell(const std::string& bytes) {
   hand_on();
 }
 
-// A world of many members is longer than what a socket keeps. A task that reads nothing does not answer,
-// which the launcher sees.
+// Sends what fits into the socket: the description of a large world may not. A task that never reads
+// does not answer, and the launcher sees that.
 void KeptTask::hand_on() {
   while (socket_ && !untold_.empty()) {
     const ssize_t size = send(socket_.get(), untold_.data(), untold_.size(), MSG_NOSIGNAL);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno != EAGAIN) untold_.clear();  // it has closed its end
+    if (size < 0 && errno != EAGAIN) untold_.clear();  // the task has closed its end
     if (size < 0) return;
     untold_.erase(0, static_cast<std::size_t>(size));
   }
@@ -128,7 +128,7 @@ void KeptTask::hand_on() {
 
 void KeptTask::finish(const Sink& sink) {
   signal_group(SIGKILL);
-  // What has left the group may go on to write.
+  // Bounded: a process that has left the group may go on writing.
   bool more = true;
   for (int part = 0; more && part < most_parts_of_rest; ++part) {
     more = false;

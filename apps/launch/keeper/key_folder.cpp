@@ -29,14 +29,14 @@ Error failure(const std::string& path, const char* what) {
                                         std::strerror(errno))};
 }
 
-// While it is held nobody else makes or clears folders.
+// A lock: while it is held, no other process makes or clears folders.
 FileDescriptor take_turn(const std::string& all) {
   FileDescriptor turn = open_folder(all);
   if (!turn || flock(turn.get(), LOCK_EX) != 0) throw failure(all, "locked");
   return turn;
 }
 
-// A folder without a lock has lost its process. REQUIRES: it is our turn.
+// Removes folders that are not locked: their processes are gone. REQUIRES: it is our turn.
 void clear_abandoned(const std::string& all) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(all, ignored)) {
@@ -73,7 +73,7 @@ void clear_abandoned_keys() {
     const std::string all = own_folder();
     const FileDescriptor turn = take_turn(all);
     clear_abandoned(all);
-  } catch (const std::exception&) {  // said when a folder is made
+  } catch (const std::exception&) {  // the constructor of a folder says why
   }
 }
 

@@ -24,7 +24,7 @@ Error system_error(const std::string& what, int number) {
   return Error(Code::failed_precondition, what + ": " + std::strerror(number));
 }
 
-// What may be done if a program that is there cannot be run.
+// Advice about a program that is there, but cannot be run.
 const char* advice_about(int number) {
   if (number == ENOEXEC) return "; a script must begin with a line such as #!/bin/sh";
   if (number == ENOENT) return "; the interpreter that its first line names is not there";
@@ -38,7 +38,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::optional<rlimit> limit_before;  // if it has been raised
+std::optional<rlimit> limit_before;  // before it was raised; none if it was not
 
 struct Child {
   const char* path;
@@ -48,7 +48,7 @@ struct Child {
   std::size_t num_descriptors;
   pid_t parent;
   bool dies_with_parent;
-  int failure;     // takes errno
+  int failure;     // the pipe for errno
   int first_copy;  // above the numbers that the program sees
 };
 
@@ -62,11 +62,11 @@ struct Child {
 [[noreturn]] void become(Child child) {
   setpgid(0, 0);
   if (child.dies_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (child.dies_with_parent && getppid() != child.parent) _exit(127);  // it died before
+  if (child.dies_with_parent && getppid() != child.parent) _exit(127);  // the parent died before
   const int failure = fcntl(child.failure, F_DUPFD_CLOEXEC, child.first_copy);
   if (failure < 0) give_up(child);
   child.failure = failure;
-  // Copies first: one's number may be where another one goes.
+  // Copies first: the number of one descriptor may be the target of another.
   for (std::size_t i = 0; i < child.num_descriptors; ++i)
     if ((child.descriptors[2 * i] = fcntl(child.descriptors[2 * i], F_DUPFD_CLOEXEC, child.first_copy)) <
         0)
@@ -155,7 +155,7 @@ pid_t spawn(const SpawnRequest& request) {
   const pid_t id = fork();
   if (id < 0) throw system_error("a process cannot be started", errno);
   if (id == 0) become(child);
-  setpgid(id, id);  // whichever of the two is first
+  setpgid(id, id);  // parent and child both do this; whoever is first
   failure.writing = FileDescriptor();
   int number = 0;
   ssize_t size = 0;

@@ -38,7 +38,7 @@ struct ProgramEnd {
   bool is_last = false;
 };
 
-// The signal that has ended the pause, 0 for none.
+// Pauses. Returns the signal that ended the pause, or 0.
 int rest(std::chrono::milliseconds pause, const sigset_t& signals) {
   const auto end = std::chrono::steady_clock::now() + pause;
   while (true) {
@@ -67,8 +67,8 @@ bool runs(pid_t group) {
   return false;
 }
 
-// A program that is told to end may be a script that does not wait for what it has started, which has
-// heard it, too, and may be saving.
+// Waits for processes that the program has started: the program may be a script that does not wait for
+// them, and they got the signal, too, and may be saving.
 void let_others_end(pid_t group, const sigset_t& signals) {
   const auto end = std::chrono::steady_clock::now() + time_to_end;
   while (runs(group) && std::chrono::steady_clock::now() < end)
@@ -82,7 +82,7 @@ ProgramEnd wait_for(pid_t program, const sigset_t& signals) {
     waitid(P_PID, program, &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid == program) {
       if (end.is_last) let_others_end(program, signals);
-      kill(-program, SIGKILL);  // what it has left; until it is reaped the number is its own
+      kill(-program, SIGKILL);  // processes it has left; its number is not reused before waitpid()
       waitpid(program, nullptr, 0);
       end.status = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
       return end;
@@ -98,7 +98,7 @@ bool is_final(int status) {
   return status == success || status == bad_usage || status == interrupted_run;
 }
 
-// A program that is gone may be in the middle of being replaced.
+// A program that cannot be started counts as one that failed: it may just be being replaced on disk.
 ProgramEnd run_once(const SpawnRequest& request, const sigset_t& signals) {
   try {
     return wait_for(spawn(request), signals);

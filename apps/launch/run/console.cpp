@@ -38,7 +38,7 @@ void Console::hurry() { waits_left_ = waits_left_ ? 0 : waits_at_the_end; }
 
 void Console::write(int stream, std::string_view bytes) {
   while (!bytes.empty() && wait_for_reader(stream)) {
-    // A pipe that can be written takes so many without waiting.
+    // A writable pipe takes PIPE_BUF bytes without blocking.
     const auto size = ::write(stream, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
     if (size > 0) bytes.remove_prefix(static_cast<std::size_t>(size));
     if (size >= 0 || errno == EINTR || errno == EAGAIN) continue;

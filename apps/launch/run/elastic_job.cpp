@@ -29,7 +29,7 @@ void ElasticJob::take(int task, std::string_view bytes) {
 
 void ElasticJob::hear(int task, std::string_view line) {
   const auto request = parse_request(line);
-  if (!request) return;  // no task of ours says that
+  if (!request) return;  // not a request that our tasks make
   switch (request->kind) {
     case ElasticRequest::Kind::join:
       ports_[task] = request->port;
@@ -41,7 +41,7 @@ void ElasticJob::hear(int task, std::string_view line) {
   }
 }
 
-// A member that ends well without a word has seen the end of training.
+// Whether the end is no failure. A member that ends well unasked has seen the end of training.
 bool ElasticJob::ended(int task, int status) {
   const auto& members = book_.world().members;
   const bool left = book_.is_leaving(task);

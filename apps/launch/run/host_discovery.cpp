@@ -71,7 +71,7 @@ std::optional<int> HostDiscovery::end_of_run() {
     return std::nullopt;
   }
   read_output();
-  if (is_ours) kill(-id_, SIGKILL);  // what it has left; until it is reaped the number is its own
+  if (is_ours) kill(-id_, SIGKILL);  // processes it has left; its number is not reused before waitpid()
   int status = 0;
   if (waitpid(id_, &status, 0) != id_ && mistake_.empty())
     mistake_ = fmt::format("how it ended cannot be seen: {}", std::strerror(errno));

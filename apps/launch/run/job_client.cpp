@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How long to wait without a word, and then: a launcher leaves within 9 s.
+// How long to wait silently, and then after a line that says so: a launcher leaves within 9 s.
 constexpr std::chrono::seconds say_after{2}, stop_limit{18};
 
 // Whether the other end closes the connection within the time.
@@ -55,7 +55,7 @@ FileDescriptor watch_ctrl_c() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // the console sees it
+  signal(SIGPIPE, SIG_IGN);  // the console sees EPIPE instead
   return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -110,7 +110,7 @@ class Follower {
   const FileDescriptor interrupts_ = watch_ctrl_c();
   FileDescriptor socket_;
   FrameReader frames_{false};
-  // Whoever reads this slowly does not keep it from an interrupt.
+  // A slow reader of this command does not delay its interrupt.
   Console console_{[this] {
     if (is_readable(interrupts_)) console_.hurry();
   }};

@@ -17,7 +17,7 @@ std::string with_port(const LaunchedTask& task) {
   return task.port ? fmt::format("{} (port {})", task.label(), task.port) : task.label();
 }
 
-// A task continues the row of the one before it.
+// Whether the task's index follows that of the task before it, of the same job.
 bool continues_row(const std::vector<LaunchedTask>& own, std::size_t i) {
   return i > 0 && own[i].name.job == own[i - 1].name.job &&
          own[i].name.index == own[i - 1].name.index + 1;
@@ -62,7 +62,8 @@ std::string waiting_words(const std::vector<std::string>& whom, const std::strin
 
 std::string silent_words(const std::string& words, std::chrono::seconds limit) {
   return fmt::format(
-      "no answer for {} s{}; see whether `ssh HOST true` returns at once: a login shell may wait",
+      "no answer for {} s{}; see whether `ssh HOST true`, or srun, returns at once: a login shell may "
+      "wait",
       limit.count(), words.empty() ? "" : ": " + words);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int wrong_arguments = 2, interrupted = 130;
 
-// Why a task that has failed is not started again; "" if it may be.
+// Why a failed task is not started again; "" if it may be.
 std::string why_not_again(const TaskEnd& end, bool alive, int restarts, int left) {
   if (restarts == 0 || !end.why.empty() || end.status == interrupted) return "none";
   if (end.status == wrong_arguments) return "; wrong arguments, so it is not started again";

@@ -17,7 +17,7 @@
 namespace actorflow {
 namespace {
 
-// Of a command that does not read: then it gets no further lines until it has read on.
+// How many bytes wait for a command that does not read; with more it gets no lines until it reads on.
 constexpr std::size_t most_waiting_bytes = 8 << 20;
 constexpr std::chrono::seconds last_words_limit{1};
 
@@ -94,7 +94,7 @@ bool JobSocket::hear(Client& client) {
       stop |= (*frame)[0] == "stop";
       if ((*frame)[0] == "attach" && !std::exchange(client.follows, true)) tell(client, {"attached"});
     }
-  } catch (const Error&) {  // no command of ours
+  } catch (const Error&) {  // not one of our commands
     client.socket = FileDescriptor();
   }
   return stop;

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
+#include "apps/launch/allocation.h"
 #include "apps/launch/keeper/machine_probe.h"
 #include "apps/launch/shell_words.h"
 
@@ -16,13 +18,24 @@ namespace {
 
 constexpr std::size_t most_at_a_time = 256 << 10;
 constexpr std::size_t most_said = 4096;
+// How long an srun that has nothing to do any more may wait for its machine, which may be gone.
+constexpr std::chrono::seconds srun_patience(3);
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-// Host keys are checked as the user's configuration says, and nobody is asked anything.
-SpawnRequest by_ssh(const LaunchHost& host, const LaunchOptions& options) {
-  const std::string program = options.actorflow.empty() ? own_program() : options.actorflow;
+std::string program_elsewhere(const LaunchOptions& options) {
+  return options.actorflow.empty() ? own_program() : options.actorflow;
+}
+
+SpawnRequest with_own_environment() {
   SpawnRequest request;
+  request.environment = own_environment();
+  return request;
+}
+
+// By ssh with the user's own configuration of host keys, and without questions at the terminal.
+SpawnRequest by_ssh(const LaunchHost& host, const LaunchOptions& options) {
+  SpawnRequest request = with_own_environment();
   request.path = find_program("ssh");
   request.arguments = {"ssh",
                        "-T",
@@ -35,17 +48,53 @@ SpawnRequest by_ssh(const LaunchHost& host, const LaunchOptions& options) {
   };
   add("-F", options.ssh_config);
   add("-l", host.user);
-  request.arguments.insert(request.arguments.end(),
-                           {"--", host.name, "exec " + shell_word(program) + " keep"});
+  request.arguments.insert(
+      request.arguments.end(),
+      {"--", host.name, "exec " + shell_word(program_elsewhere(options)) + " keep"});
   request.dies_with_us = true;  // the keeper there then ends by itself
   return request;
 }
 
+// With all that the allocation has there, and without a wait for the ends of lines, which frames have
+// not. srun outlives us: it passes on that our end of its input is gone, by which the keeper ends its
+// tasks; without srun they would stay.
+SpawnRequest by_srun(const LaunchHost& host, const LaunchOptions& options) {
+  SpawnRequest request = with_own_environment();
+  request.path = find_program("srun");
+  std::erase_if(request.environment, is_request_to_srun);
+  request.arguments = {"srun",
+                       "--quiet",
+                       "--unbuffered",
+                       "--overlap",
+                       "--nodes=1",
+                       "--ntasks=1",
+                       "--cpu-bind=none",
+                       "--mpi=none",
+                       "--nodelist=" + host.name,
+                       program_elsewhere(options),
+                       "keep"};
+  return request;
+}
+
 SpawnRequest here() {
-  SpawnRequest request;
+  SpawnRequest request = with_own_environment();
   request.path = own_program();
   request.arguments = {request.path, "keep"};
   return request;
+}
+
+SpawnRequest keeper_on(const LaunchHost& host, const LaunchOptions& options) {
+  if (host.is_allocated) return by_srun(host, options);
+  return is_this_machine(host) ? here() : by_ssh(host, options);
+}
+
+// Whether a child has ended by then; forgets it if so.
+bool has_ended_by(pid_t id, std::chrono::steady_clock::time_point end) {
+  while (waitpid(id, nullptr, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 }  // namespace
@@ -53,13 +102,14 @@ SpawnRequest here() {
 bool is_this_machine(const LaunchHost& host) {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
-  return host.user.empty() && (host.name == "localhost" || host.name == name.data());
+  return host.user.empty() && !host.is_allocated &&
+         (host.name == "localhost" || host.name == name.data());
 }
 
-KeeperLink::KeeperLink(const LaunchHost& host, const LaunchOptions& options) {
-  SpawnRequest request = is_this_machine(host) ? here() : by_ssh(host, options);
+KeeperLink::KeeperLink(const LaunchHost& host, const LaunchOptions& options)
+    : is_by_srun_(host.is_allocated) {
+  SpawnRequest request = keeper_on(host, options);
   Pipe in = make_pipe(), out = make_pipe(), errors = make_pipe();
-  request.environment = own_environment();
   request.descriptors = {{in.reading.get(), STDIN_FILENO},
                          {out.writing.get(), STDOUT_FILENO},
                          {errors.writing.get(), STDERR_FILENO}};
@@ -71,15 +121,20 @@ KeeperLink::KeeperLink(const LaunchHost& host, const LaunchOptions& options) {
 }
 
 KeeperLink::~KeeperLink() {
+  close();
+  if (is_by_srun_ && has_ended_by(id_, *end_)) return;
+  if (is_by_srun_) ::kill(id_, SIGKILL);
+  waitpid(id_, nullptr, 0);
+}
+
+void KeeperLink::close() {
   to_ = FileDescriptor();
   from_ = FileDescriptor();
   errors_ = FileDescriptor();
-  if (id_ > 0) waitpid(id_, nullptr, 0);
+  if (!end_) end_ = Clock::now() + srun_patience;
 }
 
-void KeeperLink::kill() {
-  if (id_ > 0) ::kill(id_, SIGKILL);
-}
+void KeeperLink::kill() { ::kill(id_, is_by_srun_ ? SIGTERM : SIGKILL); }
 
 void KeeperLink::send(const Frame& frame) {
   if (to_) outbox_ += encode(frame);
@@ -107,7 +162,7 @@ void KeeperLink::move_bytes() {
 }
 
 std::string KeeperLink::words() {
-  // It has said so before it left, but the pipe is another one.
+  // The keeper wrote its last words before it left, on another pipe, which may not have been read yet.
   while (errors_ && is_readable(errors_)) said_ += read_available(errors_, most_said);
   std::string line;
   for (const char c : said_)

@@ -19,7 +19,7 @@ int milliseconds_until(Keepers::Clock::time_point end) {
 
 }  // namespace
 
-Keepers::Keepers(const LaunchOptions& options) {
+Keepers::Keepers(const LaunchOptions& options) : Keepers() {
   for (const auto& host : hosts_of(options.job)) add(host, options);
 }
 
@@ -32,6 +32,7 @@ void Keepers::add(const LaunchHost& host, const LaunchOptions& options) {
 Keepers::~Keepers() {
   for (int host = 0; host < size(); ++host)
     if (!lost_[static_cast<std::size_t>(host)]) link(host).kill();
+  for (const auto& each : links_) each->close();
 }
 
 void Keepers::send_all(const Frame& frame) {

@@ -44,6 +44,7 @@ class Keepers {
   bool all_have_left() const;
 
  private:
+  Keepers() = default;  // the destructor ends those that are there if another cannot be started
   KeeperLink& link(int host) { return *links_.at(static_cast<std::size_t>(host)); }
   std::vector<Arrival> arrivals();
 

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds leave_limit{9}, early_leave_limit{2};
 // How long parameter servers may serve after the last worker has ended, and then after TERM.
 constexpr std::chrono::seconds server_grace{5};
 
-// Whoever has started us wants this, as nohup does with SIGHUP.
+// Whether our parent wants the signal ignored, as nohup does with SIGHUP.
 bool is_ignored(int signal) {
   struct sigaction action {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -39,10 +39,13 @@ FileDescriptor watch_signals() {
   return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// Connections to other machines need addresses that those reach.
+// The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
+// only one of an allocation.
 JobAddresses addresses_of(const JobSpec& job) {
   JobAddresses addresses;
-  const auto is_local = [](const LaunchHost& host) { return is_this_machine(host); };
+  const auto is_local = [&job](const LaunchHost& host) {
+    return is_this_machine(host) || (host.is_allocated && job.hosts.size() == 1);
+  };
   if (std::ranges::all_of(job.hosts, is_local)) {
     addresses.hosts.assign(static_cast<std::size_t>(num_hosts(job)), "127.0.0.1");
     return addresses;
@@ -76,7 +79,7 @@ const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery, const Fi
   return job;
 }
 
-// All that hosts may get. Each world of an elastic job numbers its members anew.
+// All names that tasks may get: each world of an elastic job numbers its members anew.
 std::vector<TaskName> tasks_with_credentials(const JobSpec& job,
                                              const std::vector<LaunchedTask>& tasks) {
   std::vector<TaskName> names;
@@ -131,6 +134,7 @@ int Launcher::run() {
   if (!ending_) start_all();
   if (!ending_) watch();
   leave(has_begun_ ? leave_limit : early_leave_limit);
+  output_.close_logs();
   if (!ending_) ending_ = late_failure_;
   if (!ending_ && elastic_ && !elastic_->is_complete())
     ending_ = {last_failure_ ? last_failure_ : 128 + SIGTERM,
@@ -168,7 +172,7 @@ void Launcher::start_all() {
     if (elastic_) elastic_->started(task);
     start(task);
   }
-  if (discovery_) change_hosts(std::vector(options_.job.hosts));  // they may have more slots
+  if (discovery_) change_hosts(std::vector(options_.job.hosts));  // hosts may have more slots than tasks
 }
 
 void Launcher::start(int task) {
@@ -194,7 +198,7 @@ void Launcher::say_what_runs() {
 }
 
 void Launcher::watch() {
-  // Where hosts may come, so may tasks, until the book loses patience.
+  // With discovery, hosts and their tasks may still come, until the book loses patience.
   const auto more_may_come = [this] { return discovery_ && !elastic_->is_complete(); };
   while (!ending_ && (!progress_.all_have_ended() || more_may_come())) {
     for (const auto& arrival : wait(std::min(end_of_servers_, next_look()))) take(arrival);
@@ -231,7 +235,7 @@ void Launcher::take(const Arrival& arrival) {
 void Launcher::task_ended(int task, const TaskEnd& end) {
   output_.finish(task);
   std::string says;
-  const bool was_over = progress_.work_is_done();  // how parameter servers end then says nothing
+  const bool was_over = progress_.work_is_done();  // then it does not matter how parameter servers end
   const Consequence consequence =
       progress_.ended(task, is_no_failure(task, end) ? TaskEnd{} : end, says);
   if (ending_ || was_over) return;
@@ -302,7 +306,7 @@ void Launcher::leave(std::chrono::seconds patience) {
     report_end();
     for (const auto& arrival : arrivals)
       if (!arrival.frame.empty()) take(arrival);
-    limit += Clock::now() - begin;  // a slow reader of the output is no fault of the keepers'
+    limit += Clock::now() - begin;  // the keepers do not pay for a slow reader of the output
     is_interrupted();
   }
 }

@@ -51,7 +51,7 @@ Launcher::Clock::time_point Launcher::next_look() const {
   return time;
 }
 
-// After all that has come was taken.
+// Acts on the book's decisions. Call after all frames that have come were taken.
 void Launcher::follow_elastic() {
   if (!elastic_ || ending_) return;
   elastic_->follow_book();
@@ -61,12 +61,12 @@ void Launcher::follow_elastic() {
   if (const auto hosts = discovery_->look()) change_hosts(*hosts);
 }
 
-// Nothing follows from it for the job if the others can go on.
+// Whether the other tasks can go on without the one that ended.
 bool Launcher::is_no_failure(int task, const TaskEnd& end) {
   if (!elastic_) return false;
   if (end.status != 0) last_failure_ = end.status;
   std::string& holder = holders_[static_cast<std::size_t>(task)];
-  const bool has_no_slot = holder.empty();  // it was told to leave, however it does
+  const bool has_no_slot = holder.empty();  // it was told to leave; its status does not matter
   if (!elastic_->ended(task, end.status) && !has_no_slot) return false;
   holder.clear();  // its slot is free
   return true;
@@ -76,7 +76,7 @@ void Launcher::lose_host(int host) {
   const std::string why =
       fmt::format("{} is lost: {}", keepers_.name(host), lost_words(keepers_.words(host)));
   HostState& state = hosts_[static_cast<std::size_t>(host)];
-  if (state.is_lost) return;  // it was left out
+  if (state.is_lost) return;  // it was left out before
   if (!elastic_ || (state.is_ready && !elastic_->has_begun())) return end_job({1, why});
   console_.say(why);
   state.is_lost = true;
@@ -91,7 +91,8 @@ void Launcher::lose_host(int host) {
   }
 }
 
-// One that has come later and is not fit. Its keeper ends; if the script names it anew, so is it asked.
+// Leaves out a host that came later and is not fit. Its keeper ends; the host is asked anew if the
+// script names it again.
 void Launcher::leave_out(int host, const std::string& why) {
   console_.say(fmt::format("{} is left out: {}", keepers_.name(host), why));
   hosts_[static_cast<std::size_t>(host)].is_lost = true;
@@ -160,7 +161,7 @@ void Launcher::start_later(int task) {
   start(task);
 }
 
-// False, with a line, for one that the others would not reach.
+// False, with a line on the console, for a host that the others would not reach.
 bool Launcher::add_host(const LaunchHost& host) {
   const bool on_loopback = addresses_.hosts.front() == "127.0.0.1";
   if (on_loopback != is_this_machine(host)) {
@@ -190,7 +191,7 @@ void Launcher::take_from_new_host(int host, const Frame& frame) {
   if (!mistake.empty()) leave_out(host, mistake);
 }
 
-// Returns why it is not fit, "" if it is so far.
+// Returns why the host is not fit, "" if nothing speaks against it so far.
 std::string Launcher::answer_new_host(int host, const Frame& frame) {
   if (frame[0] == "hello") {
     const std::string mistake = version_mistake(frame.at(1));

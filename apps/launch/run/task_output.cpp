@@ -25,11 +25,11 @@ void TaskOutput::add_task(const LaunchedTask& task) {
   Shown shown;
   shown.label = task.label();
   if (!folder_.empty()) {
-    const std::string path = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
-    shown.file.open(path, std::ios::binary | std::ios::trunc);
+    shown.log = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
+    shown.file.open(shown.log, std::ios::binary | std::ios::trunc);
     if (!shown.file)
       throw Error(Code::failed_precondition,
-                  fmt::format("the log '{}' cannot be written: {}", path, std::strerror(errno)));
+                  fmt::format("the log '{}' cannot be written: {}", shown.log, std::strerror(errno)));
   }
   tasks_.push_back(std::move(shown));
 }
@@ -39,7 +39,6 @@ void TaskOutput::add(int task, int stream, std::string_view bytes) {
   shown.streams.at(static_cast<std::size_t>(stream - 1)).add(bytes, [&](std::string_view line) {
     show(task, stream, line, true);
   });
-  shown.file.flush();
 }
 
 void TaskOutput::finish(int task) {
@@ -52,13 +51,26 @@ void TaskOutput::finish(int task) {
 void TaskOutput::show(int task, int stream, std::string_view line, bool is_whole) {
   Shown& shown = tasks_[static_cast<std::size_t>(task)];
   console_.print(stream, shown.label, task, line);
-  if (!shown.file.is_open()) return;
+  if (shown.file.is_open()) write_log(shown, line, is_whole);
+}
+
+void TaskOutput::write_log(Shown& shown, std::string_view line, bool is_whole) {
   shown.file.write(line.data(), static_cast<std::streamsize>(line.size()));
   if (is_whole) shown.file.put('\n');
   if (shown.file.flush()) return;
   console_.say(
-      fmt::format("the log of {} cannot be written any more: {}", shown.label, std::strerror(errno)));
+      fmt::format("the log '{}' lacks what comes from now on: {}", shown.log, std::strerror(errno)));
   shown.file.close();
+}
+
+void TaskOutput::close_logs() {
+  for (auto& shown : tasks_) {
+    if (!shown.file.is_open()) continue;
+    shown.file.close();
+    if (!shown.file)
+      console_.say(
+          fmt::format("the log '{}' may lack its last lines: {}", shown.log, std::strerror(errno)));
+  }
 }
 
 }  // namespace actorflow

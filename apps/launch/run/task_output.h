@@ -25,15 +25,19 @@ class TaskOutput {
   void add(int task, int stream, std::string_view bytes);
   // The task has ended: its last line may have no newline.
   void finish(int task);
+  // No task prints any more. A log whose last lines the disk has refused is named on the console.
+  void close_logs();
 
  private:
   struct Shown {
     std::string label;
     std::array<LineSplitter, 2> streams;
+    std::string log;  // the path of `file`
     std::ofstream file;
   };
 
   void show(int task, int stream, std::string_view line, bool is_whole);
+  void write_log(Shown& shown, std::string_view line, bool is_whole);
 
   Console& console_;
   const std::string folder_;

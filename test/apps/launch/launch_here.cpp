@@ -1,4 +1,7 @@
 // Jobs on this machine.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <map>
@@ -187,6 +190,32 @@ BOOST_AUTO_TEST_CASE(logs_have_every_byte_of_a_task) {
   BOOST_TEST((read_file(folder.file("logs/worker-1.log")) == expected + "ü"));
 }
 
+// The console has every line, and the job ends as well as without the log.
+BOOST_AUTO_TEST_CASE(a_log_on_a_full_disk_is_named_once) {
+  const Folder folder;
+  const std::string log = folder.file("worker-0.log");
+  std::filesystem::create_symlink("/dev/full", log);
+  Launched job({"-np", "1", "--log_dir", folder.path()}, shell("echo one; echo two; printf three"));
+  BOOST_TEST(job.wait() == 0);
+  for (const char* line : {"one", "two", "three"})
+    expect(job.output(), std::string("worker 0 | ") + line + "\n");
+  const std::string said = "launch | the log '" + log + "' lacks what comes from now on: No space left";
+  BOOST_TEST(count_of(job.output(), said) == 1u, job.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_log_whose_last_lines_the_disk_refuses_is_named) {
+  const Folder folder;
+  const std::string rules = folder.file("rules"), log = folder.file("worker-0.log");
+  write_file(rules, "fclose /worker-0.log 28");  // ENOSPC
+  Process launch({"/usr/bin/env", "LD_PRELOAD=" ACTORFLOW_BROKEN_DISK, "BROKEN_DISK=" + rules,
+                  ACTORFLOW_BIN_DIR "/actorflow", "launch", "-np", "2", "--log_dir", folder.path(),
+                  "echo", "hello"});
+  BOOST_TEST(launch.wait() == 0);
+  const std::string said = "launch | the log '" + log + "' may lack its last lines: No space left";
+  BOOST_TEST(count_of(launch.output(), said) == 1u, launch.output());
+  BOOST_TEST(count_of(launch.output(), "may lack its last lines") == 1u, launch.output());
+}
+
 BOOST_AUTO_TEST_CASE(lines_of_tasks_are_never_mixed) {
   Launched job({"-np", "4"}, shell("i=0; while [ $i -lt 2000 ]; do printf '%s-%s-' $RANK $RANK; "
                                    "printf '%s\\n' $RANK; i=$((i+1)); done"));
@@ -319,6 +348,20 @@ BOOST_AUTO_TEST_CASE(two_hundred_tasks_that_do_nothing_end_cleanly) {
   BOOST_TEST(job.last_line() == "launch | every task has ended well");
   expect(job.output(), "launch | localhost: worker 0-199\n");
   job.expect_nothing_left();
+}
+
+// As where the machines of an allocation are gone.
+BOOST_AUTO_TEST_CASE(sruns_that_do_not_end_are_killed) {
+  const Folder folder;
+  write_file(folder.file("srun"),
+             "#!/bin/sh\ntrap '' TERM\nexec <&- >&- 2>&-\nwhile :; do /bin/sleep 0.1; done\n");
+  chmod(folder.file("srun").c_str(), 0755);
+  const std::string mark = "no-end-" + std::to_string(getpid());
+  Process job({"/usr/bin/env", "PATH=" + folder.path(), "SLURM_JOB_ID=17", "SLURM_JOB_NODELIST=a,b,c",
+               "SLURM_TASKS_PER_NODE=1(x3)", "ACTORFLOW_TEST_MARK=" + mark,
+               ACTORFLOW_BIN_DIR "/actorflow", "launch", "-np", "3", "/bin/true"});
+  BOOST_TEST(job.wait() == 1, job.output());
+  expect_marked(mark, 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

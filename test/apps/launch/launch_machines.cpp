@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
 
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/ssh_server.h"
@@ -9,6 +11,13 @@
 
 namespace actorflow::test {
 namespace {
+
+const std::string actorflow = ACTORFLOW_BIN_DIR "/actorflow";
+
+constexpr const char* says_where_it_is_and_trains =
+    R"(echo "at $PWD with $ACTORFLOW_DATA_DIR and GPUs <$CUDA_VISIBLE_DEVICES>"
+       exec "$0" train digits --train_steps 1000000 --save_checkpoint_steps 500 \
+         --checkpoint_dir "$ACTORFLOW_OUTPUT_DIR/run" --insecure)";
 
 // Starts a launcher on machine 0.
 std::unique_ptr<Process> launch_from(const Lan& machines, const SshServer& servers,
@@ -41,6 +50,45 @@ BOOST_FIXTURE_TEST_CASE(tasks_of_different_machines_train_together, Cluster) {
   expect(job->output(), "launch | node-1: ps 0 (port ");
   expect(job->output(), "launch | node-2: ps 1 (port ");
   expect(job->output(), "worker 0 | test accuracy");
+}
+
+// As a managed service does it: the folders are given, and what the job has saved is read while it
+// trains.
+BOOST_FIXTURE_TEST_CASE(hybrid_has_a_ps_and_a_worker_on_each_machine_and_saves_readably, Cluster) {
+  const Folder folder;
+  for (const char* name : {"data", "output", "work"})
+    std::filesystem::create_directory(folder.file(name));
+  const auto job = launch_from(
+      machines, servers,
+      {"-H", "node-1,node-2", "--hybrid", "--num_gpus", "2", "--data_dir", folder.file("data"),
+       "--output_dir", folder.file("output"), "--work_dir", folder.file("work"), "--log_dir",
+       folder.file("logs"), "/bin/sh", "-c", says_where_it_is_and_trains, actorflow});
+  for (const char* line : {"launch | node-1: ps 0 (port ", "launch | node-2: ps 1 (port "})
+    BOOST_REQUIRE(job->prints(line));
+  const std::string place = "at " + folder.file("work") + " with " + folder.file("data");
+  for (const char* task : {"ps 0", "ps 1"})
+    BOOST_REQUIRE(job->prints(std::string(task) + " | " + place + " and GPUs <>\n"));
+  for (const char* task : {"worker 0", "worker 1"})
+    BOOST_REQUIRE(job->prints(std::string(task) + " | " + place + " and GPUs <0,1>\n"));
+  BOOST_REQUIRE(job->prints("worker 1 | step"));
+  const std::string run = folder.file("output/run");
+  BOOST_REQUIRE(job->prints("/step-500."));
+  Process verify({actorflow, "checkpoint", "verify", run});
+  BOOST_TEST(verify.wait() == 0, verify.output());
+  job->send_signal(SIGINT);
+  BOOST_TEST(job->wait() == 130);
+  expect(read_file(folder.file("logs/worker-1.log")), "step");
+}
+
+BOOST_FIXTURE_TEST_CASE(folders_that_one_machine_lacks_are_named_before_anything_starts, Cluster) {
+  const auto job =
+      launch({"--data_dir", "/nowhere", "--output_dir", "/etc/passwd", "/bin/sh", "-c", "echo started"});
+  BOOST_TEST(job->wait() == 1);
+  for (const std::string host : {"node-1", "node-2"})
+    expect(job->output(), host +
+                              ": --data_dir '/nowhere' is no folder there: No such file or directory; "
+                              "--output_dir '/etc/passwd' is no folder there");
+  BOOST_TEST(job->output().find("started") == std::string::npos);
 }
 
 BOOST_FIXTURE_TEST_CASE(machines_that_do_not_reach_each_other_are_named_before_anything_starts,

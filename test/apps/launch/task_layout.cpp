@@ -61,6 +61,8 @@ BOOST_AUTO_TEST_CASE(too_few_slots_are_refused_with_both_numbers) {
       lay_out(job(4, {{"a", "", 1}, {"b", "", 2}})), Error,
       says("Requested more processes (4) than there are available slots (3); name more hosts or slots, "
            "as in -H b:3"));
+  BOOST_CHECK_EXCEPTION(lay_out(job(4, {{"a", "", 1, true}})), Error,
+                        says("slots (1); have Slurm allocate more, as in salloc -n 4"));
 }
 
 BOOST_AUTO_TEST_CASE(without_hosts_this_machine_takes_all) {
