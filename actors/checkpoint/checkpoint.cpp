@@ -55,7 +55,8 @@ std::string save_checkpoint(Storage& storage, const std::string& folder, const C
                             const KeepOptions& keep) {
   const std::int64_t step = checkpoint.global_step;
   std::vector<SavedTensor> tensors;
-  for (const auto& [name, tensor] : checkpoint.tensors) tensors.push_back({name, name, "", 0, -1, tensor});
+  for (const auto& [name, tensor] : checkpoint.tensors)
+    tensors.push_back({name, name, "", 0, -1, tensor});
   CheckpointFileWriter writer(storage, folder,
                               data_file_name(free_file_prefix(storage, folder, step), 1, 1), step,
                               std::move(tensors));

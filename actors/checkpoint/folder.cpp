@@ -68,9 +68,9 @@ std::string path_of(const std::string& folder, const Saved::value_type& saved) {
   return manifest_path(folder, saved.first, *saved.second.rbegin());
 }
 
-// The steps that a chief of a newer epoch has gone back behind: it has saved an earlier one. Their own chief was
-// stopped before it published them, or they were damaged when the newer one looked; either way training has gone
-// on without them. Epoch 0 belongs to no chief who could be late.
+// The steps that a chief of a newer epoch has gone back behind: it has saved an earlier one. Their own
+// chief was stopped before it published them, or they were damaged when the newer one looked; either way
+// training has gone on without them. Epoch 0 belongs to no chief who could be late.
 std::set<std::int64_t> overruled_steps(const Saved& saved) {
   std::set<std::int64_t> overruled;
   std::int64_t newest_before = 0;

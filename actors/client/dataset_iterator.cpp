@@ -1,8 +1,11 @@
 #include "actors/client/dataset_iterator.h"
 
-#include <caf/send.hpp>
+#include <spdlog/spdlog.h>
 
+#include <caf/send.hpp>
+#include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "actors/core/ask.h"
@@ -23,19 +26,32 @@ struct Answer {
 
 struct DatasetIterator::Impl {
   Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset, const std::optional<TaskName>& task)
-      : runtime(std::move(runs_on)), actor(spawn_input(dataset, *runtime, task)) {}
+      : runtime(std::move(runs_on)),
+        who(task ? task->to_string() : "an iterator"),
+        actor(spawn_input(dataset, *runtime, task)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     try {
-      await_end(*runtime, {actor},
-                [this] { caf::anon_send_exit(actor, caf::exit_reason::user_shutdown); });
+      insist([this] {
+        await_end(*runtime, {actor},
+                  [this] { caf::anon_send_exit(actor, caf::exit_reason::user_shutdown); });
+      });
     } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
     }
   }
 
+  void report(std::chrono::seconds waited) const {
+    spdlog::info(
+        "{} waits for element {} of a dataset, since {} s: a function of it, or what it reads, "
+        "has not come back",
+        who, position, waited.count());
+  }
+
   std::shared_ptr<Runtime> runtime;
+  std::string who;
   caf::actor actor;
+  std::int64_t position = 0;  // of the next element
 };
 
 DatasetIterator::DatasetIterator(const Server& server, const Dataset& dataset)
@@ -50,18 +66,22 @@ DatasetIterator& DatasetIterator::operator=(DatasetIterator&&) noexcept = defaul
 DatasetIterator::~DatasetIterator() = default;
 
 Tuple DatasetIterator::next() {
-  auto answer = ask<Answer>(*impl_->runtime, [this](std::function<void(Answer)> reply) {
+  const auto ask_actor = [this](std::function<void(Answer)> reply) {
     caf::anon_send(impl_->actor, NextElement{[reply = std::move(reply)](Status status, Tuple element) {
                      reply({std::move(status), std::move(element)});
                    }});
-  });
+  };
+  auto answer = ask<Answer>(*impl_->runtime, ask_actor,
+                            [this](std::chrono::seconds waited) { impl_->report(waited); });
   if (!answer) throw Error(Code::cancelled, "the dataset's iterator has ended");
   throw_if_error(answer->status);
+  ++impl_->position;
   return std::move(answer->element);
 }
 
 void DatasetIterator::skip_to(std::int64_t position) {
   actorflow::skip_to(impl_->actor, position, *impl_->runtime);
+  impl_->position = position;
 }
 
 }  // namespace actorflow

@@ -23,8 +23,9 @@ class DatasetIterator {
   // Waits until the functions of the dataset have returned.
   ~DatasetIterator();
 
-  // The next element; waits for it. Throws out_of_range at the end, as every later call does, and what
-  // reading throws: the next call tries the same element again.
+  // The next element; waits for it, and says so after 2 s and then every 10 s. Throws out_of_range at
+  // the end, as every later call does, and what reading throws: the next call tries the same element
+  // again.
   Tuple next();
   // Makes next() return element number `position` of the dataset, from 0, so that a replica that
   // recovers goes on with the right batch. As cheap as the stages allow: whole shuffles, uncompressed

@@ -47,7 +47,8 @@ void RunnerCoordinator::rethrow_error() const {
 QueueRunner::QueueRunner(const Queue& queue, std::vector<Output> enqueue_ops)
     : enqueue_ops_(std::move(enqueue_ops)), close_(queue.close()), cancel_(queue.close(true)) {
   if (enqueue_ops_.empty())
-    throw invalid_argument("QueueRunner of queue '" + queue.name() + "': expected an enqueue op or more");
+    throw invalid_argument("QueueRunner of queue '" + queue.name() +
+                           "': expected an enqueue op or more");
 }
 
 struct RunningQueueRunners::Impl {

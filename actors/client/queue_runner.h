@@ -53,7 +53,8 @@ class QueueRunner {
 // Any other error stops the coordinator.
 class RunningQueueRunners {
  public:
-  RunningQueueRunners(Session& session, RunnerCoordinator& coordinator, std::vector<QueueRunner> runners);
+  RunningQueueRunners(Session& session, RunnerCoordinator& coordinator,
+                      std::vector<QueueRunner> runners);
   RunningQueueRunners(RunningQueueRunners&&) noexcept;
   RunningQueueRunners& operator=(RunningQueueRunners&&) noexcept;
   ~RunningQueueRunners();  // stops

@@ -20,7 +20,7 @@ Device& find_device(const Node& node, const TaskContext& task) {
 }
 
 bool is_transfer(const Node& node) { return node.op == &send_op() || node.op == &recv_op(); }
-// Several tensors that are reduced as one are put together first.
+// A grouped reduction does not: it puts its tensors together first.
 bool sends_its_input(const Node& node) {
   const bool is_grouped =
       (node.op == &all_reduce_op() || node.op == &grouped_reduce_scatter_op()) && node.inputs.size() > 1;
@@ -61,7 +61,7 @@ Executable::Executable(std::uint64_t handle, GraphOfRegions graph, const TaskCon
   link_controls();
 }
 
-// What is computed to be sent is made where the network need not copy it.
+// Lets nodes whose output is sent compute into memory that the network need not copy.
 void Executable::send_in_place(const TaskContext& task) {
   for (const auto& item : nodes_) {
     if (!sends_its_input(*item.node)) continue;
@@ -70,7 +70,7 @@ void Executable::send_in_place(const TaskContext& task) {
   }
 }
 
-// A GPU is waited for, and a loop ends when its condition says so: what they have taken tells nothing.
+// False with a GPU or a loop: the time that they took before says nothing of the next time.
 bool Executable::computes_within(std::chrono::nanoseconds limit) const {
   std::int64_t left = limit.count();
   for (NodeId id = 0; id < size(); ++id) {

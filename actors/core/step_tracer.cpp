@@ -44,8 +44,8 @@ TaskTrace PartRecorder::take(SteadyTime now) {
   return std::move(trace_);
 }
 
-// The part began after the step did and ended before this, by any clock: that bounds by how much the
-// task's clock can differ from ours. It is taken to be the same if it can be, as it is on one machine.
+// Moves the part's times to our clock. The part began after the step and ended before now, which bounds
+// the difference of the clocks; none is assumed where that is possible, as on one machine.
 void StepTracer::add(TaskTrace part, SteadyTime now) {
   if (part.nodes.empty()) return;
   const auto least = start_us_ - part.start_us;

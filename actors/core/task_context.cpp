@@ -27,7 +27,7 @@ void PreparedAnswer::complete(std::vector<Tensor> outputs) noexcept {
   if (lane_) lane_->enqueue(std::move(message_), nullptr);
 }
 
-// One that was passed on is answered by whoever has it now.
+// A call that was moved away is answered by its present owner.
 void refuse(const StateCall& call, const Status& why) {
   if (call.executable) fail(call.reply_to, {why.code, naming(*call.node, why.message)});
 }

@@ -26,6 +26,14 @@ double to_double(const std::string& tag, const Tensor& tensor) {
         return tensor.scalar<std::uint8_t>();
       case DType::boolean:
         return tensor.scalar<bool>() ? 1 : 0;
+      case DType::float16:
+        return tensor.scalar<Float16>();
+      case DType::bfloat16:
+        return tensor.scalar<BFloat16>();
+      case DType::int8:
+        return tensor.scalar<std::int8_t>();
+      case DType::int16:
+        return tensor.scalar<std::int16_t>();
       default:
         break;
     }

@@ -102,6 +102,10 @@ std::string OnnxContext::scalar(double value, DType dtype) {
       return builder_.constant(key, scalar_of<std::uint8_t>(value));
     case DType::boolean:
       return builder_.constant(key, Tensor::scalar(value != 0));
+    case DType::float16:
+      return builder_.constant(key, scalar_of<Float16>(value));
+    case DType::bfloat16:
+      return builder_.constant(key, scalar_of<BFloat16>(value));
     default:
       refuse(fmt::format("there is no scalar of type {}", to_string(dtype)));
   }

@@ -24,7 +24,7 @@ void Inquiries::answered(std::uint64_t number, TaskId task) {
 }
 
 void Inquiries::on_peer_lost(const PeerLost& message) {
-  std::vector<Then> failed;  // they may begin new ones
+  std::vector<Then> failed;  // called last, since they may begin new inquiries
   std::erase_if(inquiries_, [&](auto& entry) {
     if (!entry.second.missing.contains(message.task)) return false;
     failed.push_back(std::move(entry.second.then));

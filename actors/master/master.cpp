@@ -177,7 +177,7 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
     if (waiting->timeout_ms > 0)
       waiting->timeout_ms = std::max<std::int64_t>(1, waiting->timeout_ms - waited.count());
     answering(reply, [&] {
-      MasterSession& asking = session(waiting->session);  // there: its end would have dropped the plan
+      MasterSession& asking = session(waiting->session);  // there: its end drops the plan
       MasterReplyFn taken = reply;
       start(asking, made, std::move(*waiting), taken);
     });
@@ -211,7 +211,7 @@ void Master::end_session(const std::string& handle, const Status& reason, std::f
   end_closed_sessions();
 }
 
-// Waits for the session's steps: one that has not ended may still write variables of an isolated
+// Ends closed sessions of which no step runs: a running one may still write variables of an isolated
 // session.
 void Master::end_closed_sessions() {
   for (std::size_t i = 0; i < closing_.size();) {
@@ -225,7 +225,7 @@ void Master::end_closed_sessions() {
       ended.done();
       continue;
     }
-    // A task that is lost has lost its variables, too.
+    // Errors are ignored: a task that is lost has lost its variables, too.
     const auto request = clearing_.begin({ended.tasks.begin(), ended.tasks.end()},
                                          [done = ended.done](const Status&) { done(); });
     for (const TaskId task : ended.tasks) tell(*task_, task, ClearContainers{request, {}, ended.handle});

@@ -81,7 +81,8 @@ std::vector<TaskId> Planner::allowed_tasks(const SessionSettings& session) const
   return tasks;
 }
 
-// Every task has a CPU; what else it has must be known where a node wants it.
+// The tasks whose devices must be known: those of which a node wants another device than the CPU, which
+// every task has.
 std::vector<TaskId> Planner::tasks_to_ask(const SessionSettings& session, const GraphDef& graph) const {
   const auto allowed = allowed_tasks(session);
   std::set<TaskId> asked;

@@ -67,7 +67,7 @@ void RunningSteps::expect_next(StepId id, const std::shared_ptr<const Parts>& pa
   Step next = make(parts, request);
   for (std::size_t i = 0; i < parts->size(); ++i) {
     if ((*parts)[i].begins_ahead) continue;
-    next.done[i] = true;  // knows nothing of it yet
+    next.done[i] = true;  // that task knows nothing of the step yet
     --next.running;
   }
   if (next.running == 0) return;
@@ -89,7 +89,8 @@ RunningSteps::Step RunningSteps::make(std::shared_ptr<const Parts> parts,
 }
 
 void RunningSteps::run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const {
-  ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with", task_->name_of(part.task).to_string());
+  ACTORFLOW_CHECK(part.handle != 0, "a part is not registered with",
+                  task_->name_of(part.task).to_string());
   RunGraph run{part.handle, id, request.epoch, {}, request.trace};
   if (ahead_ == id + 1) run.next = part.begins_ahead ? NextStep::begun : NextStep::announced;
   for (auto index : part.args)
@@ -116,7 +117,7 @@ void RunningSteps::on_lost(const Sender& from, StepId id, const Status& why) {
 }
 
 void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Status& status) {
-  // A part that has ended may report later that something it sent was lost.
+  // A part may report twice: after its end it may learn that a tensor it sent was lost.
   if (!step.done[part]) --step.running;
   step.done[part] = true;
   if (!status.ok()) {
@@ -151,8 +152,8 @@ Status RunningSteps::located(const Step& step, std::size_t part, const Status& s
 }
 
 // Keeps the root error and stops the parts that still run. Parts that could not be told now, for want of
-// memory, are told with the next error. Of a step that no client has asked for all parts are told, those
-// that keep tensors for it, too.
+// memory, are told with the next error. If no client has asked for the step yet, all parts are told,
+// also those that only keep tensors for it.
 void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
   if (ahead_ == id) ahead_ = 0;
   if (ahead_ == id + 1) abort(ahead_, steps_.at(ahead_), reason);
@@ -205,9 +206,9 @@ void RunningSteps::on_peer_lost(const PeerLost& message) {
   }
   for (const auto& [id, part] : lost) {
     const auto found = steps_.find(id);
-    if (found == steps_.end()) continue;  // gone with the step before it
+    if (found == steps_.end()) continue;  // ended with the step before it
     Step& step = found->second;
-    // The rest of the step may wait for what a finished part has left on that task: a gradient, a token.
+    // Other parts may wait for what a finished part has left on that task: a gradient, a token.
     if (step.done[part])
       abort(id, step, message.reason);
     else

@@ -8,7 +8,7 @@
 namespace actorflow {
 namespace {
 
-// What another process says is not ours to trust: each must be a device of that task.
+// Whether each is a device of that task: the answer of another process is not trusted.
 bool belong_to(const std::vector<DeviceInfo>& devices, const TaskName& task) {
   return std::ranges::all_of(devices, [&task](const DeviceInfo& device) {
     try {

@@ -119,7 +119,7 @@ void QueueShard::clear(const ClearContainers& message) {
   });
 }
 
-// Only of queues at which nobody has been served since the last look.
+// Reports queues at which nobody has been served since the last look.
 void QueueShard::report_waiting() {
   for (auto& [name, entry] : queues_) {
     const std::string waiting = entry.queue.waiting();

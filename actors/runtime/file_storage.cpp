@@ -47,7 +47,7 @@ class Handle {
     if (file_ >= 0) calls_.close(file_);
   }
 
-  // For bytes that no sync() has asked about.
+  // Throws for errors of bytes that were not synced.
   void close() { checked(calls_.close(std::exchange(file_, -1)), "close", path_); }
 
   void write_all(std::span<const std::byte> bytes) {
@@ -60,7 +60,7 @@ class Handle {
     }
   }
 
-  // The disk writes while the next bytes are made, instead of all at once at the end.
+  // Starts writing to the disk while the next bytes are made, instead of all at the end.
   void write_back_large() {
     constexpr std::uint64_t large = std::uint64_t{8} << 20;
     if (position_ - written_back_ < large) return;

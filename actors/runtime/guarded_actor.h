@@ -47,6 +47,7 @@ template <class M>
 constexpr std::string_view message_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text = text.substr(text.find("M = ") + 4);
+  if (text.starts_with("std::variant<")) return "Message";  // of schema/message.h, whichever it is
   text = text.substr(0, text.find_first_of(";]"));
   return text.substr(text.rfind(':') + 1);
 }

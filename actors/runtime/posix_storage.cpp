@@ -89,7 +89,7 @@ class PosixCalls final : public FileCalls {
     while (const dirent* const entry = readdir(entries)) {
       PathKind kind = PathKind::nothing;
       const bool is_unclear = entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK;
-      // A list without a file that is there would be taken for all of them.
+      // An unreadable entry is an error: callers take the list for complete.
       if (is_unclear) result = look(folder + "/" + entry->d_name, kind);
       if (result < 0) break;
       if (entry->d_type == DT_REG || kind == PathKind::file) names.emplace_back(entry->d_name);
@@ -100,7 +100,7 @@ class PosixCalls final : public FileCalls {
     return result;
   }
 
-  // Processes of two containers may have the same number.
+  // The number of a process is not enough: those of two containers may be the same.
   std::string process() override {
     static const std::uint64_t number = system_random().next();
     return fmt::format("{}-{:016x}", getpid(), number);

@@ -20,7 +20,7 @@
 namespace actorflow {
 namespace {
 
-// Between two kernels of a step there is less than this.
+// How long a worker looks for work before it sleeps: longer than the gap between two kernels of a step.
 constexpr std::chrono::microseconds search_time{500};
 constexpr std::chrono::milliseconds rescue_interval{50};
 
@@ -72,7 +72,7 @@ void Scheduler::enqueue_piece(caf::resumable* piece) noexcept {
   wake_one(takers_of_pieces());
 }
 
-// Where a client has left pieces behind, a worker that slept in its place may take them now.
+// When a client stops computing, a worker may wake in its place and take the pieces that are left.
 void Scheduler::client_computes(bool computes) {
   clients_ += computes ? 1 : -1;
   if (computes || num_pieces_ == 0) return;
@@ -86,7 +86,7 @@ caf::resumable* Scheduler::take_piece() {
   return pop(pieces_, num_pieces_);
 }
 
-// Nothing is taken apart: the other threads still use it all.
+// Ends without destructors: other threads still use everything.
 void Scheduler::end_task(const std::string& reason) {
   std::fprintf(stderr, "error: this process ends, because %s\n", reason.c_str());
   std::_Exit(lost_task);
@@ -94,10 +94,10 @@ void Scheduler::end_task(const std::string& reason) {
 
 int Scheduler::helpers() const { return std::max(0, static_cast<int>(num_workers()) - clients_.load()); }
 
-// With every place taken by clients, one worker is still there for what they left behind.
+// At least one worker, even if clients take every place: for the pieces that they leave behind.
 int Scheduler::takers_of_pieces() const { return std::max(helpers(), 1); }
 
-// One of the first so many workers; not if one is already looking for something to do.
+// Wakes one of the first `workers` workers, unless one of them is already looking for work.
 void Scheduler::wake_one(int workers) {
   const auto end = workers_.begin() + workers;
   const auto in = [](State state) { return [state](const auto& w) { return w->state == state; }; };
@@ -138,7 +138,7 @@ caf::resumable* Scheduler::next(int index) {
     job = take(index);
   }
   self.state = State::busy;
-  // It may have been the only one that looked, and there is more.
+  // This worker may have been the only one that looked for work, and there is more.
   if (job && !(actors_.empty() && pieces_.empty())) wake_one(static_cast<int>(workers_.size()));
   return job;
 }

@@ -15,8 +15,8 @@
 namespace actorflow {
 namespace {
 
-// The parts of one kernel. Helpers that come when all have been taken touch nothing but the counter, so
-// the caller need not wait for them.
+// The parts of one kernel. A helper that comes when all parts are taken touches only the counter, so the
+// caller need not wait for it.
 class Parts final : public caf::resumable, public caf::ref_counted {
  public:
   Parts(int count, const std::function<void(int)>& part) : count_(count), part_(part) {}
@@ -33,7 +33,7 @@ class Parts final : public caf::resumable, public caf::ref_counted {
     }
   }
 
-  // Others have begun what is left, and need no longer for it than the caller did.
+  // Spins: helpers have begun the parts that are left, and soon finish them.
   void wait() const {
     while (done_.load(std::memory_order_acquire) < count_) sched_yield();
     if (failed_) std::rethrow_exception(error_);
@@ -58,8 +58,8 @@ class Parts final : public caf::resumable, public caf::ref_counted {
 
 }  // namespace
 
-// Threads that are busy are asked, too: one that becomes free meanwhile takes what is left. But where
-// clients compute on every core, each keeps to its own.
+// Asks busy threads, too: one that becomes free meanwhile takes a part. But where clients compute on
+// every core, each keeps to its own parts.
 void SchedulerTeam::run(int parts, const std::function<void(int)>& part) {
   const int others = scheduler_.helpers() > 0 ? static_cast<int>(scheduler_.num_workers()) - 1 : 0;
   const int helpers = std::min(parts - 1, others);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/values/same_build.h"
+
 namespace actorflow {
 
 // A new file under a temporary name; it is removed unless it is committed.

@@ -16,8 +16,8 @@ using Time = std::chrono::steady_clock::time_point;
 
 // Messages that an actor may handle before others have their turn.
 constexpr std::size_t max_throughput = 50;
-// To look again for about as long as falling asleep and waking up costs: never more than twice the cost
-// of the better choice (Karlin et al., competitive snoopy caching, 1988).
+// How long a thread polls before it sleeps: about what falling asleep and waking up costs, so that it
+// never loses more than twice the better choice (Karlin et al., competitive snoopy caching, 1988).
 constexpr std::chrono::microseconds unit_search_time{20};
 
 thread_local ThreadUnit* attended = nullptr;
@@ -49,7 +49,7 @@ bool ThreadUnit::push(caf::resumable* actor) noexcept {
 
 ThreadUnit::WhenIdle::WhenIdle(ThreadUnit& of) : caf::execution_unit(&of.system()), unit(of) {}
 
-// That the thread has found something to do meanwhile only delays the actor.
+// `idle_` is read without the lock: if the thread has just found work, the actor is only delayed.
 void ThreadUnit::WhenIdle::exec_later(caf::resumable* actor) noexcept {
   if (!unit.idle_.load(std::memory_order_relaxed) || !unit.push(actor)) unit.scheduler_.enqueue(actor);
 }
@@ -123,8 +123,8 @@ void ThreadUnit::count_as_computing(bool computes) {
   if (duty_ == Duty::compute) scheduler_.client_computes(computes);
 }
 
-// On the network's thread an actor that computes has one turn at a time: with more to do it is not
-// brief, and the workers go on with it.
+// On the network's thread a computing actor has one turn; the workers take over one that has more to
+// do.
 void ThreadUnit::run(caf::resumable* actor) {
   const bool may_stay = duty_ == Duty::compute || dynamic_cast<LightActor*>(actor);
   if (may_stay) return run_on(*this, actor, max_throughput);

@@ -82,7 +82,7 @@ const Library& ThreadedRuntime::library() const { return impl_->library; }
 
 Network& ThreadedRuntime::local_network() { return *impl_->local; }
 
-// Made when it is first needed: it has a thread, which a program in one process has no use for.
+// The network is made when it is first needed: a program in one process has no use for its thread.
 Network& ThreadedRuntime::rpc_network() {
   std::call_once(impl_->rpc_made, [this] {
     RpcOptions options;
@@ -93,7 +93,7 @@ Network& ThreadedRuntime::rpc_network() {
     options.full_window_timeout_ms = impl_->options.full_window_timeout_ms;
     options.max_connections = impl_->options.max_connections;
     if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;
-    // Light actors that a message wakes run on the network's thread: to wake another one for them takes
+    // Light actors that a message wakes run on the network's thread: waking another one would take
     // longer than their work.
     options.dispatch = [&scheduler = scheduler()](const std::function<void()>& callbacks) {
       const Attendance attendance(scheduler, Duty::light);
@@ -101,6 +101,9 @@ Network& ThreadedRuntime::rpc_network() {
       attendance.unit().run_ready();
     };
     options.on_warning = [](const std::string& text) { spdlog::warn("{}", text); };
+    options.on_lost = [&scheduler = scheduler()](const std::string& reason) {
+      scheduler.end_task(reason);
+    };
     impl_->rpc = make_rpc_network(library().ops().registry(), cpu_device().allocator(), options);
   });
   return *impl_->rpc;

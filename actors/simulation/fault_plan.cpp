@@ -19,8 +19,8 @@ using Nanoseconds = std::chrono::nanoseconds;
 struct KindName {
   FaultKind kind;
   std::string_view name;
-  int tasks;      // how many it names
-  bool lasts;     // has a duration
+  int tasks;   // how many it names
+  bool lasts;  // has a duration
 };
 constexpr std::array kinds{
     KindName{FaultKind::kill, "kill", 1, false},
@@ -91,7 +91,8 @@ bool leaves_dead(const FaultPlan& whole, const FaultPlan& part) {
     });
   };
   return std::ranges::any_of(part, [&](const Fault& fault) {
-    return fault.kind == FaultKind::kill && restarted_after(whole, fault) && !restarted_after(part, fault);
+    return fault.kind == FaultKind::kill && restarted_after(whole, fault) &&
+           !restarted_after(part, fault);
   });
 }
 
@@ -102,7 +103,8 @@ std::string_view to_string(FaultKind kind) { return describe(kind).name; }
 FaultKind parse_fault_kind(std::string_view name) {
   const auto found = std::ranges::find(kinds, name, &KindName::name);
   if (found == kinds.end())
-    throw invalid_argument(fmt::format("'{}' is no kind of fault; expected one of:{}", name, known_kinds()));
+    throw invalid_argument(
+        fmt::format("'{}' is no kind of fault; expected one of:{}", name, known_kinds()));
   return found->kind;
 }
 

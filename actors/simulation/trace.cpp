@@ -75,12 +75,15 @@ void Trace::write(Storage& storage, const std::string& path,
   text += R"({"ph":"M","name":"process_name","pid":0,"args":{"name":"faults"}})";
   constexpr std::string_view threads[] = {"runs", "sends", "receives"};
   for (std::size_t i = 0; i < tracks.size(); ++i) {
-    text += fmt::format(",\n" R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", i + 1,
-                        json_text(tracks[i]));
+    text += fmt::format(
+        ",\n"
+        R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
+        i + 1, json_text(tracks[i]));
     for (std::size_t t = 0; t < std::size(threads); ++t)
       text += fmt::format(
-          ",\n" R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})", i + 1, t,
-          threads[t]);
+          ",\n"
+          R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
+          i + 1, t, threads[t]);
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) text += ",\n" + to_json(entries_[i], i);
   text += "\n]}\n";

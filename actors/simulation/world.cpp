@@ -184,8 +184,9 @@ void World::run(const Runnable& runnable) {
   activate(runnable);
   const TrackId ran = std::exchange(current_, outside);
   if (const std::string escape = EscapeWatch::take(); !escape.empty())
-    throw Error(Code::internal,
-                "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
+    throw Error(
+        Code::internal,
+        "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
   if (charged_.count() != 0 && ran != outside) keep_busy(ran);
 }
 
@@ -199,8 +200,8 @@ void World::activate(const Runnable& runnable) {
 
 void World::keep_busy(TrackId track) {
   Track& busy = tracks_[static_cast<std::size_t>(track)];
-  busy.busy_until = now_ + Duration(static_cast<Duration::rep>(
-                               static_cast<double>(charged_.count()) * busy.slowness));
+  busy.busy_until =
+      now_ + Duration(static_cast<Duration::rep>(static_cast<double>(charged_.count()) * busy.slowness));
   trace_.span(elapsed(), busy.busy_until - beginning, track, "computes");
   at(busy.busy_until, [this, track] { release(track); });
   charged_ = Duration{0};

@@ -175,7 +175,10 @@ class World {
 class World::Sleeper final : public Waker, public std::enable_shared_from_this<World::Sleeper> {
  public:
   Sleeper(World& world, std::uint64_t life, std::uint64_t number, std::function<void()> program)
-      : world_(world), life_(life), number_(number), fiber_(std::make_unique<Fiber>(std::move(program))) {}
+      : world_(world),
+        life_(life),
+        number_(number),
+        fiber_(std::make_unique<Fiber>(std::move(program))) {}
 
   // Ends the client's wait, if it waits.
   void wake() override;

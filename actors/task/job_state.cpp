@@ -57,7 +57,7 @@ void JobState::present(const TaskIdentity& replica) {
 void JobState::left(const TaskIdentity& replica) {
   const std::scoped_lock lock(mutex_);
   Replica& known = replicas_[replica.name];
-  // What an earlier incarnation did says nothing of its replacement.
+  // An earlier incarnation that left says nothing of its replacement.
   if (known.incarnation != 0 && replica.incarnation != 0 && known.incarnation != replica.incarnation)
     return;
   known.left = true;

@@ -16,12 +16,12 @@ using namespace std::chrono_literals;
 
 constexpr auto retry_interval = 100ms;
 constexpr auto first_report = 2s, report_interval = 5s;
-// How long the last words to a task that does not answer are kept when our own task ends.
+// How long messages for a task that does not answer are kept when our own task ends.
 constexpr auto farewell = 2s;
-// A task that we attend and cannot reach for so long, or for the connect timeout, is not there.
+// An attended task counts as gone after this time without a connection, or after the connect timeout.
 constexpr std::chrono::milliseconds attention = 10s;
 
-// From the network's thread to the peer. The attempt tells whether the link is still the present one.
+// From the network's thread to the peer. `attempt` tells an old link's events from the present one's.
 struct LinkUp {
   std::uint64_t attempt;
   TaskIdentity identity;
@@ -30,11 +30,11 @@ struct LinkDown {
   std::uint64_t attempt;
   Status reason;
 };
-// To itself: time to say that we are alive, and to look whether the task is.
+// To itself: time for a sign of life, and to look whether there was one of the task.
 struct Beat {
   std::uint64_t attempt;
 };
-// To itself: a task that has not answered until now does not hear our last words.
+// To itself: our task ends without waiting any longer for this one.
 struct FarewellIsOver {};
 
 constexpr int beats_per_timeout = 5;
@@ -49,6 +49,7 @@ double seconds(caf::actor_clock::duration_type duration) {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkUp)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LinkDown)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Beat)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::Peer::StillWaiting)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::FarewellIsOver)
 
 namespace actorflow {
@@ -60,7 +61,8 @@ caf::behavior Peer::behavior() {
       [this](Message& message) { on_message(message); },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
-      [this](const Beat& event) { beat(event.attempt); }, [this](Tick) { attempt(); },
+      [this](const Beat& event) { beat(event.attempt); },
+      [this](const StillWaiting& event) { report_wait(event.wait); }, [this](Tick) { attempt(); },
       [this](const Met& message) { meet(message.incarnation); }, [this](Attend) { attend(); },
       [this](SayAlive) {
         if (state_ == State::idle) begin();
@@ -71,10 +73,20 @@ caf::behavior Peer::behavior() {
 void Peer::on_message(Message& message) {
   if (state_ == State::up) return link_->send(std::move(message));
   waiting_.push_back(std::move(message));
+  if (waiting_.size() == 1) self_->delayed_send(self_, first_report, StillWaiting{++wait_});
   if (state_ == State::idle) begin();
 }
 
-// What is said from now on is for the new incarnation: a dead link would swallow it.
+// By a timer, not when an attempt fails: an attempt to connect to a silent task lasts 10 s.
+void Peer::report_wait(std::uint64_t wait) {
+  if (wait != wait_ || waiting_.empty()) return;
+  self_->delayed_send(self_, report_interval, StillWaiting{wait});
+  const auto waited = self_->clock().now() - connecting_since_;
+  spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(),
+               seconds(waited), link_ || refusal_.empty() ? "no answer yet" : refusal_);
+}
+
+// Drops a link to an older incarnation: later messages are for the new one.
 void Peer::meet(std::uint64_t incarnation) {
   if (state_ != State::up || incarnation == incarnation_) return;
   drop_link();
@@ -92,7 +104,6 @@ void Peer::attend() {
 void Peer::begin() {
   state_ = State::connecting;
   connecting_since_ = self_->clock().now();
-  next_report_ = connecting_since_ + first_report;
   attempt();
 }
 
@@ -100,7 +111,7 @@ void Peer::attempt() {
   if (state_ != State::connecting) return;
   const auto number = ++attempt_;
   const auto self = caf::actor_cast<caf::actor>(self_);
-  // Lost for want of memory they would be waited for without end: rather the process ends (noexcept).
+  // noexcept: without memory for an event the process ends, rather than wait for it for ever.
   const LinkEvents events{
       [self, number](const TaskIdentity& identity) noexcept {
         caf::anon_send(self, LinkUp{number, identity});
@@ -153,13 +164,13 @@ void Peer::beat(std::uint64_t attempt) {
   self_->delayed_send(self_, options_.heartbeat_timeout / beats_per_timeout, Beat{attempt});
 }
 
-// What it still says is of no interest.
+// Events of that link are ignored from here on.
 void Peer::drop_link() {
   ++attempt_;
   link_.reset();
 }
 
-// The task for which messages wait has no connection that it would see break; it sees that we end.
+// With messages that wait there is no connection yet whose end the other task would see; so ours ends.
 void Peer::break_connection(const Status& why) {
   if (state_ != State::up && !waiting_.empty()) return self_->end_task("what others wait for");
   drop_link();
@@ -170,7 +181,7 @@ void Peer::break_connection(const Status& why) {
 void Peer::on_down(std::uint64_t attempt, const Status& reason) {
   if (attempt != attempt_) return;
   link_.reset();
-  if (state_ == State::up)  // unavailable, or why this task could not send: that would be so again
+  if (state_ == State::up)  // also if this task could not send: it could not again
     lose({reason.code, fmt::format("lost the connection to {}: {}", who(), reason.message)});
   else
     retry_or_give_up(reason);
@@ -186,7 +197,7 @@ void Peer::retry_or_give_up(const Status& reason) {
   if (attending_ && now - attending_since_ >= std::min(attention, options_.connect_timeout))
     report_left();
   const bool nothing_to_say = waiting_.empty() && !leaving_;
-  if (nothing_to_say && !attending_) {  // nor is there a hurry: it will call again
+  if (nothing_to_say && !attending_) {  // whoever needs the task begins anew
     state_ = State::idle;
     return;
   }
@@ -196,11 +207,7 @@ void Peer::retry_or_give_up(const Status& reason) {
                  fmt::format("waited {:.1f} s for {} without reaching it: {}; is that task running?",
                              seconds(waited), who(), reason.message)});
   }
-  if (now >= next_report_ && !nothing_to_say) {
-    next_report_ = now + report_interval;
-    spdlog::warn("{}: waiting for {} since {:.0f} s: {}", task_->self.name.to_string(), who(),
-                 seconds(waited), reason.message);
-  }
+  refusal_ = reason.message;
   self_->delayed_send(self_, retry_interval, Tick{});
 }
 
@@ -220,7 +227,6 @@ void Peer::lose(Status reason) {
   report_left();
   state_ = State::connecting;  // a replacement may come
   connecting_since_ = self_->clock().now();
-  next_report_ = connecting_since_ + first_report;
   self_->delayed_send(self_, retry_interval, Tick{});
 }
 
@@ -232,7 +238,7 @@ void Peer::leave(const Leave& how) {
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;
   options_.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(waited + farewell);
-  // An attempt at a task that takes connections and says nothing may last much longer.
+  // A timer, since an attempt to connect to a silent task may last longer.
   self_->delayed_send(self_, farewell, FarewellIsOver{});
 }
 

@@ -36,16 +36,21 @@ struct PeerOptions {
   std::function<void(const Status&)> replaced;
 };
 
-// Connects when there is a message, and keeps trying until the connect timeout, logging for whom it
-// waits; messages wait meanwhile. When that fails, or when the task is lost or has restarted, it reports
-// PeerLost to the actors of its task, drops waiting messages, and starts anew with the next one. Asked
-// to attend, it keeps the connection even without messages.
+// Connects when there is a message, and keeps trying until the connect timeout; messages wait meanwhile,
+// and from 2 s on the log says for whom. When that fails, or when the task is lost or has restarted, it
+// reports PeerLost to the actors of its task, drops waiting messages, and starts anew with the next one.
+// Asked to attend, it keeps the connection even without messages.
 //
 // Once connected it sends a sign of life five times per heartbeat timeout. The task is lost if nothing
 // is received from it in four such intervals. Intervals are counted, not time: a process that was
 // stopped itself, or starved, accuses nobody.
 class Peer {
  public:
+  // To itself: time to say for whom messages wait, unless that wait is over.
+  struct StillWaiting {
+    std::uint64_t wait;
+  };
+
   Peer(GuardedActor* self, TaskRef task, Network& network, PeerOptions options)
       : self_(self), task_(std::move(task)), network_(network), options_(std::move(options)) {}
 
@@ -64,6 +69,7 @@ class Peer {
     report_left();
   }
   void refuse(Leave, const Status&) { self_->quit(); }
+  void refuse(const StillWaiting&, const Status&) {}  // nothing is lost but lines of the log
 
  private:
   enum class State { idle, connecting, up };
@@ -72,6 +78,7 @@ class Peer {
   void meet(std::uint64_t incarnation);
   void attend();
   void begin();
+  void report_wait(std::uint64_t wait);
   void attempt();
   void on_up(std::uint64_t attempt, const TaskIdentity& identity);
   void on_down(std::uint64_t attempt, const Status& reason);
@@ -97,7 +104,9 @@ class Peer {
   std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;
   std::vector<Message> waiting_;
-  caf::actor_clock::time_point connecting_since_, next_report_, attending_since_, heard_at_;
+  std::uint64_t wait_ = 0;  // counts the times that messages began to wait
+  std::string refusal_;     // why the last attempt failed
+  caf::actor_clock::time_point connecting_since_, attending_since_, heard_at_;
   int silent_beats_ = 0;
 };
 

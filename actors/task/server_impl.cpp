@@ -63,7 +63,7 @@ Server::Impl::Impl(ServerOptions server_options, Peers where)
   try {
     if (network) listen(address);
   } catch (...) {
-    end_actors();
+    insist([this] { end_actors(); });
     throw;
   }
   static std::atomic<int> count{0};
@@ -87,7 +87,7 @@ void Server::Impl::listen(const std::string& address) {
   listener = network->listen(address, task->self, std::move(inbox));
 }
 
-// What is lost on its way to the actors they would wait for without end: rather the task ends.
+// The actors would wait for ever for a message that is lost on its way to them: the task ends instead.
 template <class Action>
 void Server::Impl::or_end(const char* what, const TaskIdentity& from, Action action) {
   try {
@@ -112,7 +112,7 @@ void Server::Impl::spawn_actors() {
   task->queues = system.spawn(queue_shard_actor, ref);
   task->switchboard = system.spawn(switchboard_actor, ref);
   task->collectives = system.spawn(collectives_actor, ref);
-  // Before the task listens: a hello of another rank, which is said once, finds it.
+  // Registered before the task listens: another rank greets it once only.
   caf::anon_send(task->switchboard, RegisterActor{collectives_name, task->collectives, {}});
   peers.emplace(task->tasks.size(), [this](TaskId other, std::shared_ptr<PeerSigns> signs) {
     return make_peer(other, std::move(signs));
@@ -137,14 +137,14 @@ Server::Impl::~Impl() {
   job.stop("the server was destroyed");
   listener.reset();
   try {
-    end_actors();
+    insist([this] { end_actors(); });
     let_go_of_task();
   } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
   }
 }
 
-// Lanes, and nodes that compute for them, end with their last handle. Until then they use the task's
-// devices and what the context refers to.
+// Drops the task and waits until it is gone. Lanes, and nodes that compute for them, end with their last
+// handle, and use the task's devices and context until then.
 void Server::Impl::let_go_of_task() {
   runtime->wait([this](Waker& waker) {
     *task_gone = [&waker] { waker.wake(); };
@@ -152,7 +152,7 @@ void Server::Impl::let_go_of_task() {
   });
 }
 
-// Waits for them, so that what they said before has been sent.
+// Waits for the ends of the actors, so that their last messages have been sent.
 void Server::Impl::end_actors() {
   const std::vector<caf::actor> leaving = peers->close(), own = own_actors();
   std::vector<caf::actor> ending = own;
@@ -213,8 +213,8 @@ Status Server::Impl::admit(const TaskIdentity& from) {
                       from.name.to_string())};
 }
 
-// False if it has been replaced. Before the message itself: the answer to it comes to the peer later
-// than this.
+// Call before handling the message, so that the peer learns the incarnation before any reply. False if
+// the sender has been replaced.
 bool Server::Impl::meet(const Sender& sender) {
   auto& [present, past] = known[static_cast<std::size_t>(sender.task)];
   if (present == sender.incarnation) return true;
@@ -256,15 +256,14 @@ void Server::Impl::attend(TaskId other) {
   caf::anon_send(peers->of(other), Attend{});
 }
 
-// Of steps that run, and of those that begin before their program hears of the end. Aborted, not
-// cancelled: such a step may be another task's, which has not heard of the end, and makes a new session
-// until it does.
+// Ends the waits of steps, also of those that begin before their program hears of the end. They are
+// aborted, not cancelled: a task that has not heard of the end makes a new session until it does.
 void Server::Impl::end_waits(const std::string& reason) {
   for (const auto& actor : {task->coordinator, task->collectives})
     caf::anon_send(actor, JobOver{{Code::aborted, "the job is over: " + reason}});
 }
 
-// A process that has been replaced has no say in it.
+// A process that has been replaced cannot end the job.
 void Server::Impl::end_job(const Shutdown& message) {
   if (!job.replaced().empty()) return;
   end_waits(message.reason);

@@ -32,8 +32,8 @@ void Conductor::start(StartStep& message) {
   begin(message);
   if (message.trace)
     recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
-  // From the last node to the first: a node that waits for nothing begins at once, and those after it
-  // must have their frames by then.
+  // Frames are opened from the last node to the first: a node that waits for nothing begins at once, and
+  // its consumers need their frames by then.
   for (NodeId id = executable_->size() - 1; id >= 0; --id) open(message, id);
   if (awaited_ == 0) finish();
 }
@@ -47,7 +47,7 @@ void Conductor::open(StartStep& message, NodeId id) {
   ++awaited_;
 }
 
-// Unless it has ended already.
+// Fails the step, unless it has ended already.
 void Conductor::refuse(const StartStep& message, Status why) {
   if (step_ != message.step) begin(message);
   if (active_) fail_step(std::move(why));
@@ -83,7 +83,7 @@ void Conductor::refuse(const GiveUp& message, Status why) {
   if (runs(message.step)) fail_step(std::move(why));
 }
 
-// Keeps the first reason. What was interrupted goes on where it was.
+// Keeps the first reason. Called again after an exception, it goes on with the nodes not yet told.
 void Conductor::fail_step(Status status) {
   if (status_.ok()) status_ = std::move(status);
   for (; told_ < executable_->size(); ++told_)
@@ -92,7 +92,8 @@ void Conductor::fail_step(Status status) {
   if (awaited_ == 0) finish();
 }
 
-// Active until both have been told: if one cannot be, the step fails and is finished once more.
+// The step stays active until worker and client have been told: if one cannot be, it fails, and is
+// finished once more.
 void Conductor::finish() {
   if (!status_.ok()) release_step(*task_, {step_, status_});
   // The worker first: when the client hears of the end and starts its next step, this conductor is free.

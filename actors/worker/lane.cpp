@@ -11,9 +11,8 @@
 namespace actorflow {
 namespace {
 
-// A message to another thread and back costs about 1 us when that thread is awake; what costs more is
-// that the node's inputs and outputs move to another core's cache, where its neighbours would have found
-// them.
+// Below this cost a node is not handed to another thread: the message takes only about 1 us, but the
+// node's inputs and outputs would move to another core's cache, away from its neighbours.
 constexpr std::int64_t worth_sending_ns = 15'000;
 // Each helper should find the next node waiting when it is done with one.
 constexpr int nodes_per_helper = 2;
@@ -44,7 +43,7 @@ void Lane::begin(const StartStep& message) {
   master_ = message.master;
 }
 
-// Unless it has ended already.
+// Fails the step, unless it has ended already.
 void Lane::refuse(const StartStep& message, Status why) {
   if (step_ != message.step) begin(message);
   if (active_) fail_step(std::move(why));
@@ -75,7 +74,8 @@ void Lane::on_completed(Completed& result) {
   advance();
 }
 
-// A larger batch may take long where earlier ones were brief: the lane then leaves the network's thread.
+// A lane whose steps were brief runs on the network's thread, until a step, perhaps of a larger batch,
+// takes long.
 void Lane::advance() {
   const auto begin = brief_ ? executable_->clock().now() : Clock::time_point();
   while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
@@ -85,7 +85,7 @@ void Lane::advance() {
   if (active_ && remaining_ == 0) finish();
 }
 
-// The oldest first: what waits longest has the most waiting for it.
+// The oldest ready node: the most others are likely to wait for it.
 NodeId Lane::next() {
   if (!ready_elsewhere_.empty()) {
     const NodeId id = ready_elsewhere_.back();
@@ -138,8 +138,8 @@ void Lane::compute(const ExecutableNode& item, NodeId id) {
   caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
 }
 
-// Costly, and not the only thing to do. A GPU's kernels are only launched here; another thread may be
-// waiting for the GPU at that moment, and would launch them late.
+// Whether the node is costly, and not the only thing to do. Nodes of a GPU stay: only their launch is
+// here, and another thread may be waiting for the GPU and would launch them late.
 bool Lane::worth_handing_over(const ExecutableNode& item, NodeId id) const {
   return !ready_.empty() && item.device->type() == DeviceType::cpu &&
          executable_->cost(id).ns() >= worth_sending_ns &&
@@ -152,7 +152,7 @@ void Lane::compute_here(const ExecutableNode& item, NodeId id) {
   if (!status.ok()) return fail_step(std::move(status));
   done(id, outputs_);
   if (given_away_ == 0 || executable_->cost(id).ns() < worth_sending_ns) return;
-  // Others may have finished meanwhile, and what waits for them should start.
+  // Helpers may have finished other nodes meanwhile, whose consumers should start.
   caf::anon_send(self_, Tick{});
   interrupted_ = true;
 }
@@ -172,7 +172,7 @@ void Lane::take_argument(const ExecutableNode& item, NodeId id) {
     retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
     return done(id, outputs_);
   }
-  outputs_.push_back(fed_value(item, take_slot(args_, item.slot)));  // once for all who take it
+  outputs_.push_back(fed_value(item, take_slot(args_, item.slot)));  // once for all consumers
   done(id, outputs_);
 }
 
@@ -182,7 +182,7 @@ void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
   for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
     Tensor& output = outputs[static_cast<std::size_t>(i)];
     const auto consumers = executable_->consumers(item, i);
-    // The last one gets our own handle, so that it may work in place.
+    // The last consumer gets our own handle, so that it may work in place.
     for (std::size_t c = 0; c < consumers.size(); ++c) {
       auto& input = inputs_[static_cast<std::size_t>(consumers[c].input)];
       if (c + 1 < consumers.size())
@@ -222,7 +222,8 @@ void Lane::fail_step(Status status) {
   finish();
 }
 
-// Active until both have been told: if one cannot be, the step fails and is finished once more.
+// The step stays active until worker and client have been told: if one cannot be, it fails, and is
+// finished once more.
 void Lane::finish() {
   args_.clear();
   ready_.clear();

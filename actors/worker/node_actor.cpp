@@ -20,7 +20,7 @@ void report_to(const caf::actor_addr& conductor, NodeDone report) {
     caf::anon_send(actor, std::move(report));
 }
 
-// The last who takes an output gets our own handle, so that it may work in place.
+// The last consumer of an output gets our own handle, so that it may work in place.
 void pass_on(const Executable& executable, const ExecutableNode& item, StepId step,
              std::vector<Tensor>& outputs) {
   for (int i = 0; i < static_cast<int>(outputs.size()); ++i) {
@@ -63,7 +63,7 @@ void NodeActor::open(OpenFrame& message) {
   if (kept.missing == 0) fire(message.step, kept);
 }
 
-// Whether or not there is a frame, the conductor waits for an answer; it counts one only.
+// The conductor waits for one answer, whether or not the frame was made.
 void NodeActor::refuse(const OpenFrame& message, Status why) {
   if (frame_of(message.step)) return fail(message.step, std::move(why));
   report_to(message.conductor, {.step = message.step, .node = id_, .status = std::move(why)});
@@ -119,7 +119,7 @@ void NodeActor::compute(const Executable& executable, StepId step, Frame& frame)
 }
 
 void NodeActor::send(const Executable& executable, StepId step, Frame& frame) {
-  NodeDone report = report_of(step, frame, frame.inputs);  // it ends before the tensor can arrive
+  NodeDone report = report_of(step, frame, frame.inputs);  // it ends before the tensor arrives
   send_tensor(*task_, step, executable.node(id_), std::move(frame.inputs[0]));
   std::vector<Tensor> nothing;
   done(executable, std::move(report), nothing);

@@ -10,7 +10,7 @@ namespace {
 
 Point late_tensor("a tensor came for a step given up");
 
-// How many given-up steps are remembered; what arrives for one given up longer ago waits for a tick.
+// How many given-up steps are remembered; a tensor for one given up longer ago is kept until a tick.
 constexpr std::size_t max_poisoned = 4096;
 constexpr std::chrono::minutes tick_interval{1};
 

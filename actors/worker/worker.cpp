@@ -53,7 +53,7 @@ std::uint64_t Worker::handle_of(const Sender& from, std::uint64_t request) const
 void Worker::on_register(const Sender& from, RegisterGraph& message) {
   if (const auto known = handle_of(from, message.request); known != 0)
     return tell(*task_, from.task, GraphRegistered{message.request, {}, known});
-  // Random: a handle of an earlier incarnation of this task names no graph of the present one.
+  // A random number: a handle of an earlier incarnation of this task must name no graph of this one.
   const auto handle = task_->random->next();
   auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
                                                  message.cuda_graphs ? may_be_captured : MayJoin());
@@ -75,7 +75,7 @@ void Worker::refuse(const Sender& from, const RegisterGraph& message, const Stat
 
 void Worker::on_run(const Sender& from, RunGraph& message) {
   const StepId step = message.step;
-  // Whoever asked first gets the answer.
+  // A step runs once; the first request gets the answer.
   if (running_.contains(step) || ended_.contains(step)) return;
   announced_.erase(step);
   if (aborted_early_.contains(step))
@@ -108,20 +108,20 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
   if (message.next == NextStep::announced) announced_.insert_or_assign(message.step + 1, from);
 }
 
-// Lazy, or its first step would be computed where it was spawned: on the network's thread.
+// Lazy: otherwise the runner's first step would run on the spawning thread, which is the network's.
 caf::actor Worker::spawn_runner(const Registered& graph) {
   return graph.executor == Executor::node_actors
              ? self_->spawn<caf::lazy_init>(conductor_actor, task_, graph.executable)
              : self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable);
 }
 
-// What runs the step answers itself.
+// A step that runs is aborted, and its runner answers.
 void Worker::refuse(const Sender& from, const RunGraph& message, Status why) {
   if (running_.contains(message.step)) return on_abort({message.step, std::move(why)});
   refuse_step(from, message.step, std::move(why));
 }
 
-// What other tasks have sent or will send to the step is of no use any more.
+// Drops tensors that other tasks have sent, or will send, for the step.
 void Worker::refuse_step(const Sender& from, StepId step, Status reason) {
   caf::anon_send(task_->rendezvous, GiveUp{step, reason});
   ended_.add(step);
@@ -143,7 +143,7 @@ void Worker::on_abort(const AbortStep& message) {
     aborted_early_.add(message.step);
 }
 
-// Whoever waits for what could not be sent gets the reason: the master, or a node that receives.
+// Gives the reason to whoever waits for the message: the master, or a node that receives.
 void Worker::on_undelivered(const Sender& from, Undelivered& message) {
   undelivered.hit();
   switch (message.what) {
@@ -161,7 +161,7 @@ void Worker::on_idle(const LaneIdle& message) {
   const auto found = running_.find(message.step);
   if (found == running_.end()) return;
   found->second.executable->given_up().remove(message.step);
-  // A runner of a graph that is gone ends with its last handle.
+  // The runner of a dropped graph is not kept, and so ends.
   if (const auto graph = graphs_.find(message.graph); graph != graphs_.end()) {
     constexpr std::size_t most_steps = 64;
     graph->second.free_runners.push_back(std::move(found->second.runner));
@@ -182,7 +182,7 @@ void Worker::prepare(StepId step, const Running& before) {
   caf::anon_send(task_->shard, AwaitUpdates{step, before.executable});
 }
 
-// Unless it was aborted meanwhile.
+// Does nothing for a step that was aborted meanwhile.
 void Worker::on_updates(const UpdatesMade& message) {
   const auto found = next_.find(message.step);
   if (found == next_.end()) return;
@@ -212,9 +212,8 @@ void Worker::on_peer_lost(const PeerLost& message) {
   report_lost_tensors(message);
 }
 
-// What steps have sent to that task may never have reached it, and their masters, which may have no
-// connection of their own to lose, would wait for ever. To a master whose step has ended this says
-// nothing.
+// Tensors that steps have sent to that task may never have reached it, and their masters, which may have
+// no connection of their own to lose, would wait for ever. Masters whose steps have ended ignore this.
 void Worker::report_lost_tensors(const PeerLost& message) {
   const Status status{Code::unavailable,
                       fmt::format("{} lost the connection to {} over which it sent tensors: {}",

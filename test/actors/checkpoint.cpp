@@ -32,6 +32,10 @@ Checkpoint of_all_types() {
            {"bool", Tensor::of<bool>({2}, {true, false})},
            {"uint8", Tensor::of<std::uint8_t>({3}, {0, 128, 255})},
            {"string", Tensor::of<std::string>({3}, {"", "a \"quoted\" one", std::string(100, 'x')})},
+           {"float16", Tensor{Float16(1.5), Float16(-65504)}},
+           {"bfloat16", Tensor{{BFloat16(1.5)}, {BFloat16(1e30)}}},
+           {"int8", Tensor::of<std::int8_t>({2}, {-128, 127})},
+           {"int16", Tensor::of<std::int16_t>({2}, {-32768, 32767})},
            {"empty", Tensor::of<float>({0, 5}, {})}}};
 }
 
@@ -71,6 +75,16 @@ BOOST_AUTO_TEST_CASE(the_data_file_is_safetensors) {
   BOOST_TEST(text.substr(8, header.size()) == header);
   BOOST_TEST(text[0] % 8 == 0);
   BOOST_TEST(text.size() == 8u + static_cast<unsigned char>(text[0]) + 8u);
+}
+
+BOOST_AUTO_TEST_CASE(the_header_names_types_as_safetensors_does) {
+  MemoryStorage storage;
+  save_checkpoint(storage, folder, of_all_types());
+  const auto& bytes = storage.files.at(folder + "/step-7.1-of-1.safetensors");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const auto* entry : {R"("float16":{"dtype":"F16","shape":[2])", R"("int8":{"dtype":"I8",)",
+                            R"("bfloat16":{"dtype":"BF16","shape":[2,1])", R"("int16":{"dtype":"I16",)"})
+    BOOST_TEST(text.find(entry) != text.npos, entry);
 }
 
 BOOST_AUTO_TEST_CASE(the_newest_checkpoint_is_loaded_and_the_newest_k_are_kept) {

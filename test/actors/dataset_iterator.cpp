@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <functional>
+#include <future>
+#include <latch>
 #include <new>
 #include <numeric>
 #include <random>
@@ -12,6 +15,7 @@
 
 #include "actors/client/session.h"
 #include "dataflow/ops/queue_ops.h"
+#include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -22,7 +26,8 @@ using Numbers = std::vector<std::int64_t>;
 
 Dataset range(std::int64_t count) {
   Tensor values = Tensor::allocate(DType::int64, {count});
-  std::iota(values.mutable_values<std::int64_t>().begin(), values.mutable_values<std::int64_t>().end(), 0);
+  std::iota(values.mutable_values<std::int64_t>().begin(), values.mutable_values<std::int64_t>().end(),
+            0);
   return Dataset::tensors({values});
 }
 
@@ -190,7 +195,8 @@ BOOST_AUTO_TEST_CASE(steps_take_elements_of_an_input_that_their_task_serves) {
   LocalCluster cluster({{"worker", 2}});
   cluster.server("worker", 1).serve_input("train", range(5).prefetch(2));
   Graph g;
-  const auto next = g.on("/job:worker/task:1", [&] { return iterator_get_next(g, "train", one_number); });
+  const auto next =
+      g.on("/job:worker/task:1", [&] { return iterator_get_next(g, "train", one_number); });
   Session session(cluster.server("worker", 0).target(), g);
   for (std::int64_t i = 0; i < 5; ++i) BOOST_TEST(session.run(next[0]).scalar<std::int64_t>() == i);
   const Status end = test::status_of([&] { session.run(next[0]); });
@@ -213,9 +219,36 @@ BOOST_AUTO_TEST_CASE(an_input_that_is_missing_or_of_another_type_is_named) {
   const Status wrong = test::status_of([&] { session.run(floats[0]); });
   BOOST_TEST((wrong.code == Code::invalid_argument), wrong.to_string());
   BOOST_TEST(wrong.message.find("float32[2], but the input gave int64[]") != std::string::npos);
-  BOOST_TEST((test::status_of([&] { server.serve_input("train", range(1)); }).code ==
-              Code::already_exists));
+  BOOST_TEST(
+      (test::status_of([&] { server.serve_input("train", range(1)); }).code == Code::already_exists));
   BOOST_TEST((test::status_of([&] { server.skip_input_to("test", 1); }).code == Code::not_found));
+}
+
+// An element that another thread computes ahead does not come. What the waiting thread computes itself
+// is no wait.
+BOOST_AUTO_TEST_CASE(a_wait_for_an_element_is_said) {
+  test::LogLines lines;
+  std::latch may_go_on(1);
+  std::atomic<bool> held{false};
+  std::atomic<std::thread::id> client{};
+  DatasetIterator it(range(1'000'000)
+                         .map([&](Tuple element) {
+                           if (std::this_thread::get_id() != client.load() && !held.exchange(true))
+                             may_go_on.wait();
+                           return element;
+                         })
+                         .prefetch(2));
+  auto reading = std::async(std::launch::async, [&] {
+    client = std::this_thread::get_id();
+    while (!held) {
+      it.next();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // others may go ahead
+    }
+    for (int i = 0; i < 4; ++i) it.next();  // comes to the one that is held
+  });
+  BOOST_TEST(lines.come_to_say("of a dataset, since 2 s"), lines.all());
+  may_go_on.count_down();
+  reading.get();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,8 +16,9 @@ std::map<std::string, Tensor> by_stored_name(const std::vector<SavedTensor>& ten
   std::map<std::string, Tensor> named;
   for (const auto& saved : tensors)
     if (!named.emplace(saved.stored_name, saved.tensor).second)
-      throw invalid_argument(fmt::format(
-          "two tensors of a checkpoint are named '{}'; give the variable another name", saved.stored_name));
+      throw invalid_argument(
+          fmt::format("two tensors of a checkpoint are named '{}'; give the variable another name",
+                      saved.stored_name));
   return named;
 }
 
@@ -27,8 +28,9 @@ CheckpointFileWriter::CheckpointFileWriter(Storage& storage, const std::string& 
                                            const std::string& name, std::int64_t global_step,
                                            std::vector<SavedTensor> tensors) {
   layout_ = std::make_unique<SafetensorsFile>(
-      by_stored_name(tensors), std::map<std::string, std::string>{
-                                   {"format", "actorflow"}, {"global_step", std::to_string(global_step)}});
+      by_stored_name(tensors),
+      std::map<std::string, std::string>{{"format", "actorflow"},
+                                         {"global_step", std::to_string(global_step)}});
   std::ranges::sort(tensors, {}, &SavedTensor::stored_name);
   const auto header = layout_->header();
   manifest_.global_step = global_step;
@@ -36,9 +38,16 @@ CheckpointFileWriter::CheckpointFileWriter(Storage& storage, const std::string& 
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     auto& saved = tensors[i];
     const auto& entry = layout_->entries()[i];
-    manifest_.tensors.push_back({std::move(saved.name), std::move(saved.variable), entry.tensor.dtype(),
-                                 entry.tensor.shape(), saved.first_row, saved.full_rows, 0, entry.offset,
-                                 entry.bytes.size(), {}});
+    manifest_.tensors.push_back({std::move(saved.name),
+                                 std::move(saved.variable),
+                                 entry.tensor.dtype(),
+                                 entry.tensor.shape(),
+                                 saved.first_row,
+                                 saved.full_rows,
+                                 0,
+                                 entry.offset,
+                                 entry.bytes.size(),
+                                 {}});
   }
   file_ = storage.create(folder + "/" + name);
   file_->write(header);

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-
 namespace actorflow {
 namespace {
 
@@ -63,8 +62,7 @@ caf::behavior CheckpointIo::behavior() {
   return guarded(
       self_, this,  //
       [this](SaveTensors& job) { take(std::move(job)); },
-      [this](LoadTensors& job) { take(std::move(job)); },
-      [this](Tick) { advance(); });
+      [this](LoadTensors& job) { take(std::move(job)); }, [this](Tick) { advance(); });
 }
 
 // A job that has been taken already would never be gone on with.
@@ -139,7 +137,8 @@ std::vector<LoadedVariable> CheckpointIo::take_loaded(const LoadTensors& job) {
 }
 
 Status CheckpointIo::explain(const Error& error, const Job& job) const {
-  const std::string& folder = std::visit([](const auto& any) -> const std::string& { return any.folder; }, job);
+  const std::string& folder =
+      std::visit([](const auto& any) -> const std::string& { return any.folder; }, job);
   std::string text = fmt::format("{}: {}", task_->self.name.to_string(), error.what());
   if (error.code() == Code::not_found && std::holds_alternative<LoadTensors>(job))
     text += fmt::format("; every task needs the folder of checkpoints, '{}', at this path", folder);

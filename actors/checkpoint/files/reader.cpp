@@ -81,9 +81,10 @@ void CheckpointReader::plan_rows(const TensorRange& range, const Pieces& pieces)
   const bool all_of_it = range.rows < 0;
   std::int64_t row = all_of_it ? 0 : range.first_row, end = shape[0];
   if (!all_of_it && (row < 0 || __builtin_add_overflow(row, range.rows, &end) || end > shape[0]))
-    throw damaged(fmt::format("{} rows from {} on are not in tensor '{}' of the checkpoint of step {}, which "
-                              "has {}",
-                              range.rows, row, range.name, manifest_.global_step, shape[0]));
+    throw damaged(
+        fmt::format("{} rows from {} on are not in tensor '{}' of the checkpoint of step {}, which "
+                    "has {}",
+                    range.rows, row, range.name, manifest_.global_step, shape[0]));
   check_alike(pieces);
   shape.set(0, end - row);
   std::uint64_t to_offset = 0;
@@ -156,8 +157,9 @@ void CheckpointReader::read_block(const Copy& copy, std::uint64_t block) {
   const std::span<std::byte> bytes = all_of_it ? wanted : std::span(scratch_);
   file_of(piece).read(piece.offset + begin, bytes);
   if (checksum(bytes) != piece.checksums[block])
-    throw damaged(fmt::format("{}/{}: the checksum of tensor '{}' is wrong at byte {} of the file", folder_,
-                              manifest_.files[piece.file].name, piece.name, piece.offset + begin));
+    throw damaged(fmt::format("{}/{}: the checksum of tensor '{}' is wrong at byte {} of the file",
+                              folder_, manifest_.files[piece.file].name, piece.name,
+                              piece.offset + begin));
   if (!all_of_it) std::memcpy(wanted.data(), bytes.data() + (copy.begin - begin), wanted.size());
 }
 

@@ -27,6 +27,14 @@ std::string_view type_name(DType dtype) {
       return "I64";
     case DType::boolean:
       return "BOOL";
+    case DType::float16:
+      return "F16";
+    case DType::bfloat16:
+      return "BF16";
+    case DType::int8:
+      return "I8";
+    case DType::int16:
+      return "I16";
     default:
       return "U8";
   }

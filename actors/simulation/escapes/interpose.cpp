@@ -1,4 +1,5 @@
-// Functions of the C library, in front of the real ones: they note who calls them while the thread is watched.
+// Functions of the C library, in front of the real ones: they note who calls them while the thread is
+// watched.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
