@@ -34,11 +34,25 @@ foreach(kind public implementation)
   set(header_list ${CMAKE_CURRENT_LIST_DIR}/${kind}_headers.txt)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header_list})
   file(STRINGS ${header_list} headers REGEX "^[a-z]")
+  list(REMOVE_ITEM headers dataflow/values/same_build.h)
+  list(TRANSFORM headers PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  list(APPEND installed_headers ${paths})
   foreach(header ${headers})
     get_filename_component(room ${header} DIRECTORY)
     install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${header_folder}/${room})
   endforeach()
 endforeach()
+
+# Headers and library of different builds do not link: their types may differ.
+set(same_build ${CMAKE_BINARY_DIR}/same_build)
+add_custom_command(OUTPUT ${same_build}/same_build.h ${same_build}/same_build.cpp
+  COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR} -D OUTPUT=${same_build}
+    -D "OPTIONS=version ${PROJECT_VERSION}, CUDA ${ACTORFLOW_CUDA}, sanitizers '${ACTORFLOW_SANITIZE}'"
+    -P ${CMAKE_CURRENT_LIST_DIR}/SameBuild.cmake
+  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/SameBuild.cmake ${CMAKE_CURRENT_LIST_DIR}/same_build.h.in ${installed_headers}
+  VERBATIM)
+target_sources(actorflow_shared PRIVATE ${same_build}/same_build.cpp)
+install(FILES ${same_build}/same_build.h DESTINATION ${header_folder}/dataflow/values)
 
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/*.capnp)
 install(FILES ${schemas} DESTINATION ${header_folder}/schema)

@@ -196,7 +196,8 @@ void name_library() {
   // dataflow/train/pipeline_schedule.h
   keep(&af::pipeline_passes);
   // dataflow/train/replica_device_setter.h
-  keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter);
+  keep(&af::round_robin, &af::greedy_by_bytes, &af::make_ps_strategy, &af::replica_device_setter,
+       &af::device_in_task);
   // dataflow/train/replicate.h
   keep(&af::global_step, &af::compute_gradients, &af::apply_gradients, &af::minimize);
   // dataflow/train/replicated_state.h
@@ -206,7 +207,8 @@ void name_library() {
   // dataflow/values/buffer.h
   keep(&af::heap);
   // dataflow/values/dtype.h
-  keep(&af::size_of, &af::parse_dtype, &af::is_floating, &af::is_integer);
+  keep(&af::size_of, &af::parse_dtype, &af::is_floating, &af::is_float32_or_64, &af::is_short_floating,
+       &af::is_integer);
   // dataflow/values/error.h
   keep(&af::is_derived, &af::invalid_argument, &af::throw_if_error);
   // dataflow/values/shape.h
