@@ -1,5 +1,5 @@
-// Queries 1 and 3 of TPC-H over its tables as CSV with a header, or as Parquet (PyPI's tpchgen-cli csv or
-// parquet writes them).
+// Queries 1 and 3 of TPC-H over its tables as CSV with a header, or as Parquet (PyPI's tpchgen-cli csv
+// or parquet writes them).
 //
 //   sql q1 --lineitem lineitem.csv --output q1
 //   sql q3 --customer customer.csv --orders orders.csv --lineitem lineitem.csv --output q3

@@ -1,12 +1,15 @@
 // A training step of a convolutional model, against its convolutions and matrix products alone in
 // oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch and TensorFlow.
+// And its input, augmented images, against the images that steps take.
 #include <omp.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "actors/client/dataset_iterator.h"
 #include "actors/models/classifiers.h"
+#include "actors/models/images/recipe.h"
 #include "bench/data.h"
 #include "bench/frameworks.h"
 #include "bench/harness.h"
@@ -177,14 +180,55 @@ Benchmark against(const Framework& framework, const Model& model, double bar) {
           }};
 }
 
+// Images of the size of CIFAR-10's, cut and mirrored as ResNet-20 wants them, in batches.
+class AugmentedImages {
+ public:
+  explicit AugmentedImages(std::int64_t count) : batches_(batches_of(count)) { batches_.next(); }
+
+  double images_per_second(int batches) {
+    return static_cast<double>(batches * batch) / seconds_of([&] {
+             for (int i = 0; i < batches; ++i) batches_.next();
+           });
+  }
+
+ private:
+  static Dataset batches_of(std::int64_t count) {
+    LabelledImages images{Tensor::allocate(DType::uint8, {count, 32, 32, 3}),
+                          Tensor::allocate(DType::uint8, {count}), 10};
+    for (Tensor* bytes : {&images.images, &images.labels})
+      std::ranges::fill(bytes->mutable_values<std::uint8_t>(), std::uint8_t{7});
+    return labelled(ImageData{images, images})
+        .training_batches({.size = batch, .augmentation = resnet20_recipe().augmentation});
+  }
+
+  DatasetIterator batches_;
+};
+
+Benchmark input_against_steps() {
+  return {"training/resnet20_augmented_images", "images/s", "those that its steps take, 2 threads",
+          at_least(10), [](bool quick) {
+            const int steps = quick ? 1 : resnet20.steps;
+            AugmentedImages images(quick ? 100 : 50'000);
+            Training training(resnet20.make, 2);
+            return in_turn(
+                3, [&] { return images.images_per_second(quick ? 2 : 1000); },
+                [&] { return static_cast<double>(batch) * training.steps_per_second(steps); });
+          }};
+}
+
 }  // namespace
 
 std::vector<Benchmark> conv_model_benchmarks() {
   return {
-      against_alone(lenet, 1, 0.87),    against_alone(lenet, 2, 0.87),
-      against_alone(resnet20, 1, 0.75), against_alone(resnet20, 2, 0.75),
-      against(pytorch, lenet, 1.3),     against(pytorch, resnet20, 1.2),
-      against(tensorflow, lenet, 1),    against(tensorflow, resnet20, 1),
+      input_against_steps(),
+      against_alone(lenet, 1, 0.87),
+      against_alone(lenet, 2, 0.87),
+      against_alone(resnet20, 1, 0.75),
+      against_alone(resnet20, 2, 0.75),
+      against(pytorch, lenet, 1.3),
+      against(pytorch, resnet20, 1.2),
+      against(tensorflow, lenet, 1),
+      against(tensorflow, resnet20, 1),
   };
 }
 

@@ -18,8 +18,11 @@ void add_model(Table& table) {
       .repeated("set", &TrainFlags::settings, "What is the model's own, as key=value; any number")
       .value("hidden,hidden_units", &TrainFlags::hidden,
              "Of the model mlp, as --set hidden=...: sizes of the hidden layers, for example 512,128",
-             CLI::Range(1, 1 << 16))
-      .value("optimizer", &TrainFlags::optimizer, optimizer_names() + "; without it the model's own")
+             CLI::Range(1, 1 << 16));
+}
+
+void add_training(Table& table) {
+  table.value("optimizer", &TrainFlags::optimizer, optimizer_names() + "; without it the model's own")
       .value("learning-rate", &TrainFlags::learning_rate,
              "Learning rate; without it one that suits the optimizer", positive_number())
       .value("batch-size", &TrainFlags::batch_size,
@@ -32,13 +35,20 @@ void add_model(Table& table) {
       .value(
           "data,data_dir", &TrainFlags::data,
           "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz, or a table *.csv "
-          "whose last column is the class; mnist (the default), digits and iris are the project's own")
+          "whose last column is the class; mnist (the default), digits and iris are the project's own");
+}
+
+void add_arithmetic(Table& table) {
+  table
       .value(
           "precision", &TrainFlags::precision,
           "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "
-          "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX or AMD's AVX-512 for it); without it as suits "
-          "the model",
+          "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX or AMD's AVX-512 for it); without it as "
+          "suits the model",
           CLI::IsMember({"float32", "tf32", "bf16"}))
+      .value("device", &TrainFlags::device,
+             "The device of each task that computes, such as gpu:0; without it, or where a task lacks it, "
+             "a CPU")
       .value(
           "not-finite", &TrainFlags::not_finite,
           "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), "
@@ -51,8 +61,7 @@ void add_strategy(Table& table) {
       .value("strategy", &TrainFlags::distribution,
              "Where the variables are: parameter_server (in tasks of their own), multi_worker (on each "
              "worker, by all-reduce), mirrored (the same in one process), one_device (a single worker); "
-             "without "
-             "it as the cluster has tasks 'ps' or not",
+             "without it as the cluster has tasks 'ps' or not",
              CLI::IsMember({"parameter_server", "multi_worker", "mirrored", "one_device"}))
       .present("sync_replicas,sync", &TrainFlags::sync,
                "Synchronous: average the workers' gradients for each step")
@@ -64,7 +73,11 @@ void add_strategy(Table& table) {
           positive_number())
       .value("staleness-bound", &TrainFlags::staleness_bound,
              "Asynchronous: steps that a worker may be ahead of the slowest one; without it no bound",
-             nonnegative_number())
+             nonnegative_number());
+}
+
+void add_all_reduce(Table& table) {
+  table
       .present("sharded-optimizer", &TrainFlags::sharded_optimizer,
                "With multi_worker or mirrored: divide what the optimizer keeps among the workers (ZeRO "
                "stage 1); after the loss of a worker all go on from the newest checkpoint")
@@ -82,7 +95,11 @@ void add_strategy(Table& table) {
              positive_number())
       .value("outer-momentum", &TrainFlags::outer_momentum,
              "With --local_steps: the Nesterov momentum of these changes; without it 0.9",
-             CLI::Range(0.0, 0.9999))
+             CLI::Range(0.0, 0.9999));
+}
+
+void add_parameter_servers(Table& table) {
+  table
       .value("ps-strategy", &TrainFlags::ps_strategy,
              "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
       .value("connect-timeout", &TrainFlags::connect_timeout_s,
@@ -116,9 +133,9 @@ void add_files(Table& table) {
 const FlagTable<TrainFlags>& train_flag_table() {
   static const Table table = [] {
     Table rows;
-    add_model(rows);
-    add_strategy(rows);
-    add_files(rows);
+    for (const auto add : {add_model, add_training, add_arithmetic, add_strategy, add_all_reduce,
+                           add_parameter_servers, add_files})
+      add(rows);
     return rows;
   }();
   return table;

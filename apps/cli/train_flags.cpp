@@ -37,6 +37,58 @@ std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder).lexically_normal().string();
 }
 
+[[noreturn]] void contradict(const std::string& a, const std::string& b) {
+  throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
+}
+
+void expect_all_reduce(const TrainFlags& flags, const char* flag, const char* why) {
+  if (flags.distribution != "multi_worker" && flags.distribution != "mirrored")
+    throw UsageError(
+        fmt::format("{} needs --strategy=multi_worker or --strategy=mirrored: {}", flag, why));
+}
+
+void check_local_steps(const TrainFlags& flags) {
+  if (flags.local_steps > 1) {
+    expect_all_reduce(flags, "--local_steps",
+                      "with parameter servers --async or --staleness_bound let go");
+    if (flags.sharded_optimizer) contradict("--local_steps", "--sharded_optimizer");
+    if (flags.replicas_to_aggregate) contradict("--replicas_to_aggregate", "--local_steps");
+  } else if (flags.outer_learning_rate || flags.outer_momentum) {
+    throw UsageError(
+        "--outer_learning_rate and --outer_momentum need --local_steps=N, the steps that workers make "
+        "alone before they agree");
+  }
+}
+
+// Flags that only workers without parameter servers understand.
+void check_all_reduce(const TrainFlags& flags) {
+  if (flags.sharded_optimizer)
+    expect_all_reduce(flags, "--sharded_optimizer",
+                      "parameter servers divide what the optimizer keeps by themselves");
+  if (flags.compression != "none")
+    expect_all_reduce(flags, "--compression", "gradients travel to parameter servers as they are");
+  check_local_steps(flags);
+  if (flags.sharded_optimizer && flags.replicas_to_aggregate)
+    contradict("--replicas_to_aggregate", "--sharded_optimizer");
+}
+
+Strategy synchronous(const TrainFlags& flags) {
+  if (flags.staleness_bound && flags.sync) contradict("--staleness_bound", "--sync_replicas (--sync)");
+  if (flags.staleness_bound)
+    throw UsageError("--staleness_bound needs --async: without it training is synchronous here");
+  return Synchronous{.replicas_to_aggregate = flags.replicas_to_aggregate.value_or(0)};
+}
+
+Strategy asynchronous(const TrainFlags& flags) {
+  if (flags.replicas_to_aggregate && flags.async) contradict("--replicas_to_aggregate", "--async");
+  if (flags.replicas_to_aggregate)
+    throw UsageError(
+        "--replicas_to_aggregate needs --sync_replicas (--sync): without it training is asynchronous "
+        "here");
+  if (flags.staleness_bound) return BoundedStaleness{*flags.staleness_bound};
+  return Asynchronous{};
+}
+
 }  // namespace
 
 void TrainFlags::add_to(CLI::App& app) { train_flag_table().add_to(app, *this); }
@@ -79,45 +131,10 @@ std::vector<std::string> TrainFlags::arguments() const {
 }
 
 Strategy TrainFlags::strategy() const {
-  const auto contradict = [](const std::string& a, const std::string& b) {
-    throw UsageError(fmt::format("{} contradicts {}; omit one of them", a, b));
-  };
   if (sync && async) contradict("--async", "--sync_replicas (--sync)");
-  const auto needs_all_reduce = [&](const char* flag, const char* why) {
-    if (distribution != "multi_worker" && distribution != "mirrored")
-      throw UsageError(
-          fmt::format("{} needs --strategy=multi_worker or --strategy=mirrored: {}", flag, why));
-  };
-  if (sharded_optimizer)
-    needs_all_reduce("--sharded_optimizer",
-                     "parameter servers divide what the optimizer keeps by themselves");
-  if (compression != "none")
-    needs_all_reduce("--compression", "gradients travel to parameter servers as they are");
-  if (local_steps > 1) {
-    needs_all_reduce("--local_steps", "with parameter servers --async or --staleness_bound let go");
-    if (sharded_optimizer) contradict("--local_steps", "--sharded_optimizer");
-    if (replicas_to_aggregate) contradict("--replicas_to_aggregate", "--local_steps");
-  } else if (outer_learning_rate || outer_momentum) {
-    throw UsageError(
-        "--outer_learning_rate and --outer_momentum need --local_steps=N, the steps that workers make "
-        "alone before they agree");
-  }
-  if (sharded_optimizer && replicas_to_aggregate)
-    contradict("--replicas_to_aggregate", "--sharded_optimizer");
+  check_all_reduce(*this);
   if (has_workers_only() && async) contradict("--async", "--strategy=" + distribution);
-  if (wants_sync()) {
-    if (staleness_bound && sync) contradict("--staleness_bound", "--sync_replicas (--sync)");
-    if (staleness_bound)
-      throw UsageError("--staleness_bound needs --async: without it training is synchronous here");
-    return Synchronous{.replicas_to_aggregate = replicas_to_aggregate.value_or(0)};
-  }
-  if (replicas_to_aggregate && async) contradict("--replicas_to_aggregate", "--async");
-  if (replicas_to_aggregate)
-    throw UsageError(
-        "--replicas_to_aggregate needs --sync_replicas (--sync): without it training is asynchronous "
-        "here");
-  if (staleness_bound) return BoundedStaleness{*staleness_bound};
-  return Asynchronous{};
+  return wants_sync() ? synchronous(*this) : asynchronous(*this);
 }
 
 TrainOptions TrainFlags::options() const {
@@ -131,6 +148,8 @@ TrainOptions TrainFlags::options() const {
     options.augmentation = recipe.augmentation;
     options.batch_size = batch_size.value_or(recipe.batch_size);
     options.precision = precision ? parse_precision(*precision) : recipe.precision;
+    device_in_task(device);  // throws for what is none
+    options.device = device;
     make_ps_strategy(ps_strategy, 1);
     options.ps_strategy = ps_strategy;
   });

@@ -25,6 +25,7 @@ struct TrainFlags {
   std::uint64_t seed = 1;
   std::string data{};
   std::optional<std::string> precision = std::nullopt;
+  std::string device{};
   std::string not_finite = "fail";
 
   // Not a flag: whether training is synchronous where neither of the next two says so.

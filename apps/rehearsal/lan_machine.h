@@ -7,8 +7,8 @@ namespace actorflow {
 
 class LanMachine {
  public:
-  // Its addresses are in 10.77.0.0/16. Throws Error (failed_precondition) that names the missing right or system
-  // feature.
+  // Its addresses are in 10.77.0.0/16. Throws Error (failed_precondition) that names the missing right
+  // or system feature.
   LanMachine(std::uint32_t ip, int mtu);
   LanMachine(LanMachine&& other) noexcept;
   LanMachine(const LanMachine&) = delete;

@@ -25,7 +25,8 @@ class RealJob {
   // The program of the tasks: `trainer`, beside this one.
   static std::string trainer();
 
-  // `scenario` must outlive this. Throws Error (failed_precondition) if this machine cannot produce the faults.
+  // `scenario` must outlive this. Throws Error (failed_precondition) if this machine cannot produce the
+  // faults.
   RealJob(const Scenario& scenario, FaultPlan faults);
   ~RealJob();
 

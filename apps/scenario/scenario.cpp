@@ -25,10 +25,71 @@ void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const
       ->transform(CLI::AsNumberWithUnit(time_units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
 }
 
+void add_job(CLI::App& app, ScenarioFlags& flags) {
+  app.add_option("--job", flags.job, "A map/reduce job instead of training, such as word_count");
+  app.add_option("--tasks", flags.tasks, "Of a map/reduce job")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option(
+      "--input", flags.input,
+      "Of a map/reduce job that reads texts: a folder of them, or the name of one of the project's");
+  app.add_option(both_spellings("split-bytes"), flags.split_bytes,
+                 "Of which its files are cut into parts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--partitions", flags.partitions, "Into which its records are divided")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_flag("--resume", flags.resume, "It goes on where it was when all of its tasks are lost");
+}
+
+void add_training_tasks(CLI::App& app, ScenarioFlags& flags) {
+  app.add_option("--ps", flags.ps, "Parameter servers")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--workers", flags.workers, "Workers")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+void add_faults(CLI::App& app, ScenarioFlags& flags) {
+  app.add_option("--fault,--faults", flags.faults,
+                 "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
+  app.add_option(both_spellings("random-faults"), flags.random_faults,
+                 "So many faults more, which heal, drawn from the seed")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--kinds", flags.kinds, "Kinds of random faults; without it all that heal")
+      ->delimiter(',');
+  add_time(app, "faults-until", flags.faults_until, "When the last random fault begins, at most");
+  add_time(app, "longest-fault", flags.longest_fault, "How long a random fault lasts, at most");
+}
+
+void add_simulated_world(CLI::App& app, ScenarioFlags& flags) {
+  add_time(app, "latency", flags.latency, "Simulated: from one task to another");
+  app.add_option(both_spellings("bytes-per-second"), flags.bytes_per_second,
+                 "Simulated: what a task sends or receives")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_time(app, "kernel-time", flags.kernel_time, "Simulated: what a kernel takes, at most");
+}
+
+void add_demands(CLI::App& app, ScenarioFlags& flags) {
+  add_time(app, "time-limit", flags.time_limit, "A job that takes longer has failed: it hangs");
+  app.add_option(both_spellings("real-train-steps"), flags.real_train_steps,
+                 "Global steps of real processes, which may be faster; without it as many as simulated")
+      ->check(CLI::PositiveNumber);
+  app.add_flag(both_spellings("same-weights"), flags.same_weights,
+               "The weights must be those of the undisturbed job, bit by bit");
+  app.add_option(both_spellings("accuracy-within"), flags.accuracy_within,
+                 "The test accuracy must not be so many percentage points below the undisturbed job's")
+      ->check(CLI::NonNegativeNumber);
+}
+
 // Of a job, its own or what is given for it.
 ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
   if (job.input && !given.empty())
-    throw UsageError("input: the job has an input of its own; leave it away");
+    throw UsageError("input: the job has an input of its own; omit it");
   if (job.input) return job.input();
   ScenarioFiles files;
   if (const fs::path path = data_folder(given); fs::is_directory(path))
@@ -41,47 +102,12 @@ ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
 }  // namespace
 
 void ScenarioFlags::add_to(CLI::App& app) {
-  app.add_option("--job", job, "A map/reduce job instead of training, such as word_count");
-  app.add_option("--tasks", tasks, "Of a map/reduce job")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option(
-      "--input", input,
-      "Of a map/reduce job that reads texts: a folder of them, or the name of one of the project's");
-  app.add_option(both_spellings("split-bytes"), split_bytes, "Of which its files are cut into parts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--partitions", partitions, "Into which its records are divided")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_flag("--resume", resume, "It goes on where it was when all of its tasks are lost");
-  app.add_option("--ps", ps, "Parameter servers")->check(CLI::Range(1, 256))->capture_default_str();
-  app.add_option("--workers", workers, "Workers")->check(CLI::Range(1, 1000))->capture_default_str();
+  add_job(app, *this);
+  add_training_tasks(app, *this);
   train.add_to(app);
-  app.add_option("--fault,--faults", faults,
-                 "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
-  app.add_option(both_spellings("random-faults"), random_faults,
-                 "So many faults more, which heal, drawn from the seed")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  app.add_option("--kinds", kinds, "Kinds of random faults; without it all that heal")->delimiter(',');
-  add_time(app, "faults-until", faults_until, "When the last random fault begins, at most");
-  add_time(app, "longest-fault", longest_fault, "How long a random fault lasts, at most");
-  add_time(app, "latency", latency, "Simulated: from one task to another");
-  app.add_option(both_spellings("bytes-per-second"), bytes_per_second,
-                 "Simulated: what a task sends or receives")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_time(app, "kernel-time", kernel_time, "Simulated: what a kernel takes, at most");
-  add_time(app, "time-limit", time_limit, "A job that takes longer has failed: it hangs");
-  app.add_option(both_spellings("real-train-steps"), real_train_steps,
-                 "Global steps of real processes, which may be faster; without it as many as simulated")
-      ->check(CLI::PositiveNumber);
-  app.add_flag(both_spellings("same-weights"), same_weights,
-               "The weights must be those of the undisturbed job, bit by bit");
-  app.add_option(both_spellings("accuracy-within"), accuracy_within,
-                 "The test accuracy must not be so many percentage points below the undisturbed job's")
-      ->check(CLI::NonNegativeNumber);
+  add_faults(app, *this);
+  add_simulated_world(app, *this);
+  add_demands(app, *this);
 }
 
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)

@@ -19,8 +19,8 @@
 namespace actorflow {
 namespace {
 
-// A summary on its way from a child: a line for each figure, "what<tab>value<tab>name". A text's line ends
-// are hidden meanwhile.
+// A summary on its way from a child: a line for each figure, "what<tab>value<tab>name". A text's line
+// ends are hidden meanwhile.
 constexpr char hidden_line_end = '\x1f';
 
 std::string encode(const SeedSummary& summary) {
@@ -121,8 +121,8 @@ void send(int to, const SeedSummary& summary) {
 }
 
 // False if it has failed.
-bool run_seed(std::uint64_t seed, const std::function<SimStatistics()>& body, const std::string& trace_path,
-              int report_to) {
+bool run_seed(std::uint64_t seed, const std::function<SimStatistics()>& body,
+              const std::string& trace_path, int report_to) {
   SeedSummary summary;
   const auto failure = run_seeds({seed, seed}, [&] { summary.add(body()); }, trace_path);
   if (failure) summary.failures.push_back(failure->to_string());
@@ -149,7 +149,8 @@ void SeedSummary::add(const SeedSummary& other) {
   failures.insert(failures.end(), other.failures.begin(), other.failures.end());
 }
 
-SeedSummary run_seeds_in_processes(SeedRange range, int processes, const std::function<SimStatistics()>& body,
+SeedSummary run_seeds_in_processes(SeedRange range, int processes,
+                                   const std::function<SimStatistics()>& body,
                                    const std::string& trace_path,
                                    const std::function<void(const SeedSummary&)>& progress) {
   std::fflush(nullptr);  // or each child would print what is waiting
@@ -158,7 +159,8 @@ SeedSummary run_seeds_in_processes(SeedRange range, int processes, const std::fu
   const auto step = static_cast<std::uint64_t>(processes);
   for (std::uint64_t first = range.first; first < range.first + step && first <= range.last; ++first)
     children.push_back(std::make_unique<Child>([&, first](int report_to) {
-      for (auto seed = first; seed <= range.last && run_seed(seed, body, trace_path, report_to); seed += step) {
+      for (auto seed = first; seed <= range.last && run_seed(seed, body, trace_path, report_to);
+           seed += step) {
       }
     }));
   SeedSummary sum;

@@ -66,7 +66,8 @@ SimulatedJob simulate_undisturbed(const Scenario& scenario) {
   std::vector<SimulatedJob> jobs;
   for (options.seed = 1; options.seed <= 5; ++options.seed) jobs.push_back(run(scenario, options, {}));
   const auto middle = jobs.begin() + 2;
-  std::ranges::nth_element(jobs, middle, {}, [](const SimulatedJob& job) { return job.report.test_accuracy; });
+  std::ranges::nth_element(jobs, middle, {},
+                           [](const SimulatedJob& job) { return job.report.test_accuracy; });
   return *middle;
 }
 

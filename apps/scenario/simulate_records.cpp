@@ -29,20 +29,19 @@ JobOptions job_options_of(const Scenario& scenario) {
   return options;
 }
 
-bool is_done(Storage& storage) {
-  return storage.exists(std::string(output) + "/_SUCCESS") && storage.list(work_folder).empty();
-}
+bool has_succeeded(Storage& storage) { return storage.exists(std::string(output) + "/_SUCCESS"); }
 
-// A task that comes back when the job has ended finds nobody who knows it.
+// A task that comes back when the job has ended finds nobody who knows it, and maybe a journal that a bad
+// disk has kept.
 void run_task(SimTask& task, const Scenario& scenario) {
   for (const auto& [name, bytes] : scenario.input())
     if (const std::string path = "input/" + name; !task.storage().exists(path))
       task.storage().write_atomically(path, bytes);
-  if (is_done(task.storage())) return;
+  if (has_succeeded(task.storage()) && task.storage().list(work_folder).empty()) return;
   try {
     run_job(task.server(), scenario_job_table(), scenario.flags().job, job_options_of(scenario));
   } catch (const Error& error) {
-    if (error.code() != Code::unavailable || !is_done(task.storage())) throw;
+    if (error.code() != Code::unavailable || !has_succeeded(task.storage())) throw;
   }
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using Block = std::uint64_t;  // in the place of all of its bytes
+using Block = std::uint64_t;        // in the place of all of its bytes
+constexpr TrackId first_track = 0;  // that of the first task
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -35,6 +36,9 @@ struct Running {
     const double time_s = bytes / job.computed_per_second;
     sim.world().charge(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * time_s)));
   }
+  void count_part() {
+    if (sim.world().current() == first_track) ++made_by_first;
+  }
   struct Moment {
     std::chrono::nanoseconds time{0}, coordinator{0}, other{0};
     std::uint64_t messages = 0;
@@ -46,6 +50,7 @@ struct Running {
   }
 
   const ShuffleJob& job;
+  int made_by_first = 0;  // parts
   SimCluster sim;
   Moment began, ended;
 };
@@ -79,6 +84,7 @@ void shuffle(Job& job) {
       job.from(parts, parts.size())
           .flat_map([partitions](int part) {
             running->compute(running->job.block_bytes() * static_cast<double>(partitions));
+            running->count_part();
             return std::vector<Block>(partitions, static_cast<Block>(part));
           })
           .partition_by(partitions)
@@ -109,6 +115,7 @@ ShuffleTimes simulate(const ShuffleJob& job) {
     times.job_s = seconds(here.ended.time - here.began.time);
     times.coordinator_busy = seconds(here.ended.coordinator - here.began.coordinator) / times.job_s;
     times.other_busy = seconds(here.ended.other - here.began.other) / times.job_s;
+    times.first_made = static_cast<double>(here.made_by_first) * job.tasks / job.parts;
     times.messages = static_cast<double>(here.ended.messages - here.began.messages);
   });
   times.peak_mib = peak_memory_mib();

@@ -10,6 +10,8 @@
 #include "actors/actorflow.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/apps/support/supervised_job.h"
+#include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
 #include "test/support/sanitized.h"
@@ -34,6 +36,23 @@ boost::test_tools::assertion_result can_mount(boost::unit_test::test_unit_id) {
   result.message() << "file systems cannot be mounted here: " << process.output();
   return result;
 }
+
+// Variables of the environment for the processes that are started meanwhile.
+class Variables {
+ public:
+  explicit Variables(std::vector<std::pair<std::string, std::string>> variables)
+      : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  const std::vector<std::pair<std::string, std::string>> variables_;
+};
 
 // Writes until there is no room left.
 void fill_disk(const std::string& path) {
@@ -238,6 +257,25 @@ BOOST_AUTO_TEST_CASE(out_of_memory_while_saving_fails_the_saving_and_training_go
     for (const auto& path : list_checkpoints(posix_storage(), checkpoints))
       BOOST_TEST(verify_checkpoint(posix_storage(), path).empty(), path);
   }
+}
+
+// Wherever it is: the task lives on, or ends and is started again, but never waits without end.
+BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit_of_a_synchronous_job,
+                     *boost::unit_test::precondition(memory_can_be_scarce)) {
+  const std::string steps = "--train_steps=3000", hidden = "--hidden=32";
+  test::SupervisedJob job({"--sync_replicas", hidden, steps}, nullptr, 200);
+  {
+    const Variables scarce({{"LD_PRELOAD", ACTORFLOW_SCARCE_MEMORY}, {"SCARCE_MEMORY_EVERY", "200000"}});
+    job.start_all();
+  }
+  job.expect_success();
+  const std::string undisturbed =
+      test::train_in_one_process({"--sync", "--ps=2", "--workers=3", hidden, steps});
+  BOOST_TEST(test::report_value(job.report(), "weights_hash") ==
+             test::report_value(undisturbed, "weights_hash"));
+  const std::string output = job.output();
+  BOOST_TEST(output.find("an allocation fails here") != std::string::npos, output);
+  BOOST_TEST(output.find("crashed by") == std::string::npos, output);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

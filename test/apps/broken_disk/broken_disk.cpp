@@ -4,13 +4,14 @@
 //
 //   CALL PART ERRNO [FIRST [COUNT]]
 //
-// Of CALL (open, pwrite, fsync, rename, unlink or mkdir), for paths that contain PART, or end with it if
-// a $ follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew when the
-// file changes.
+// Of CALL (open, pwrite, fsync, fclose, rename, unlink or mkdir), for paths that contain PART, or end
+// with it if a $ follows, those from number FIRST (1) on fail, COUNT (all) of them. Counting begins anew
+// when the file changes.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -91,6 +92,14 @@ ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
   return fails("pwrite", path_of(file)) ? -1 : next<Call>("pwrite")(file, bytes, size, at);
 }
 int fsync(int file) { return fails("fsync", path_of(file)) ? -1 : next<int(int)>("fsync")(file); }
+int fclose(FILE* file) {
+  const bool refused = fails("fclose", path_of(fileno(file)));
+  const int why = errno;
+  const int closed = next<int(FILE*)>("fclose")(file);
+  if (!refused) return closed;
+  errno = why;
+  return EOF;
+}
 int rename(const char* from, const char* to) noexcept {
   return fails("rename", to) ? -1 : next<int(const char*, const char*)>("rename")(from, to);
 }

@@ -154,14 +154,18 @@ void SupervisedJob::expect_success() {
   BOOST_TEST(output.find(evaluated, found + 1) == std::string::npos, output);
 }
 
-int SupervisedJob::restarts() {
+std::string SupervisedJob::output() const {
+  std::string all;
+  for (const auto& task : tasks_) all += task.process->output();
+  return all;
+}
+
+int SupervisedJob::restarts() const {
+  const std::string text = output();
   int count = 0;
-  for (auto& task : tasks_) {
-    const std::string output = task.process->output();
-    for (auto at = output.find("starting it again"); at != std::string::npos;
-         at = output.find("starting it again", at + 1))
-      ++count;
-  }
+  for (auto at = text.find("starting it again"); at != std::string::npos;
+       at = text.find("starting it again", at + 1))
+    ++count;
   return count;
 }
 

@@ -44,6 +44,7 @@ class SupervisedJob {
   // Waits until the task has printed this, and checks that it has.
   void expect_output(const std::string& job, int index, const std::string& text);
   std::string output(const std::string& job, int index) { return find(job, index).process->output(); }
+  std::string output() const;  // of all tasks
   // Gives the task's name to another machine, and starts it there, too. Returns the earlier process.
   std::unique_ptr<Process> start_elsewhere(const std::string& job, int index, int machine);
   // The global step of the newest checkpoint, or -1.
@@ -54,7 +55,7 @@ class SupervisedJob {
   void expect_success();
   std::string report() const { return read_file(folder_.file("report.json")); }
   // The number of restarts of trainers.
-  int restarts();
+  int restarts() const;
   // Restarts a task after the end of the job; the result has its status and output.
   Process& start(const std::string& job, int index);
 
