@@ -9,17 +9,12 @@
 #include "kernels/update/sparse_update.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
+#include "test/support/has_gpu.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(cuda_device_count() > 0);
-  result.message() << "this machine or this build has no GPU";
-  return result;
-}
 
 Output add_row(Graph& graph, const OpRow& row, DType floating) {
   std::vector<Output> inputs;

@@ -10,6 +10,7 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 #include "test/kernels/support/random_values.h"
+#include "test/support/has_gpu.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -116,12 +117,6 @@ struct CountingDevice final : Device {
 
   int copies = 0;
 };
-
-boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(cuda_device_count() > 0);
-  result.message() << "this machine or this build has no GPU";
-  return result;
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "actors/task/server.h"
 #include "kernels/devices/device.h"
 #include "test/models/support/toy_data.h"
+#include "test/support/has_gpu.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -31,12 +32,6 @@ std::map<std::string, Tensor> trained(const std::string& device, const Distribut
 
 // One that is nowhere here.
 std::string absent_gpu() { return "gpu:" + std::to_string(cuda_device_count()); }
-
-boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(cuda_device_count() > 0);
-  result.message() << "no GPU";
-  return result;
-}
 
 }  // namespace
 
