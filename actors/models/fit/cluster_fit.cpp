@@ -58,12 +58,6 @@ double sum_of_examples(const Tensor& sums, int epoch) {
   return sums.values<double>()[row_of_epoch(epoch) * static_cast<std::size_t>(sums.shape()[1])];
 }
 
-// Of a loss, float32 or float64.
-double first_value(const Tensor& loss) {
-  return loss.dtype() == DType::float64 ? loss.values<double>()[0]
-                                        : static_cast<double>(loss.values<float>()[0]);
-}
-
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
   static std::mutex mutex;
@@ -291,7 +285,7 @@ void ClusterFit::tell_callbacks(std::span<const Tensor> own, const Tensor& of_al
 std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const Tensor& sums) {
   const std::size_t row = row_of_epoch(engine_.progress.epoch);
   const double loss = sums.values<double>()[row * static_cast<std::size_t>(sums.shape()[1]) + 1];
-  const bool own_is_finite = std::isfinite(first_value(own_loss));
+  const bool own_is_finite = std::isfinite(number(own_loss, 0));
   const bool was_finite = std::exchange(sum_is_finite_, std::isfinite(loss) && own_is_finite);
   if (std::isfinite(loss) || !was_finite || !own_is_finite) return std::nullopt;
   return loss;

@@ -5,12 +5,6 @@
 namespace actorflow {
 namespace {
 
-// An element of a tensor of float32 or float64.
-double number(const Tensor& value, std::size_t i) {
-  return value.dtype() == DType::float64 ? value.values<double>()[i]
-                                         : static_cast<double>(value.values<float>()[i]);
-}
-
 // Metrics of one name, of several outputs, get the output's number.
 std::string log_name(const std::vector<Metric>& metrics, std::size_t i) {
   for (std::size_t j = 0; j < metrics.size(); ++j)
@@ -20,6 +14,11 @@ std::string log_name(const std::vector<Metric>& metrics, std::size_t i) {
 }
 
 }  // namespace
+
+double number(const Tensor& value, std::size_t i) {
+  return value.dtype() == DType::float64 ? value.values<double>()[i]
+                                         : static_cast<double>(value.values<float>()[i]);
+}
 
 void Totals::add(std::span<const Tensor> values, std::int64_t examples) {
   const auto count = static_cast<double>(examples);

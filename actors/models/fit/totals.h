@@ -12,6 +12,9 @@
 
 namespace actorflow {
 
+// An element of a measurement, float32 or float64.
+double number(const Tensor& value, std::size_t i);
+
 // The loss, and metrics that are means, are weighted by the number of examples. REQUIRES: the metrics
 // outlive this.
 class Totals {

@@ -179,7 +179,7 @@ Status PeerServer::admit(const TaskIdentity& peer) {
     // The status if `admit` throws: a peer that was not checked stays out.
     status = {Code::internal, "it could not be found out whether " + peer.name.to_string() +
                                   " may come in; the log of the task that refuses it says why"};
-    guard([&] { status = inbox_.admit(peer); });
+    core_.call_back([&] { status = inbox_.admit(peer); });
   }
   if (!status.ok()) return status;
   // Older connections of the same task are from before a failure; drop() tells those who still wait for
@@ -223,15 +223,13 @@ void PeerServer::drop(Connection& connection, const std::string& reason) {
   else if (!reason.empty())
     core_.options.on_warning("closed the connection from " + connection.who() + ": " + reason);
   if (!closed_) close_sessions(connection);
-  if (!closed_ && connection.peer) guard([&] { inbox_.gone(*connection.peer); });
+  if (!closed_ && connection.peer) core_.call_back([&] { inbox_.gone(*connection.peer); });
 }
 
 // Closes the sessions that this connection opened: nobody else knows their handles.
 void PeerServer::close_sessions(Connection& connection) {
   for (const auto& session : std::exchange(connection.sessions, {}))
-    guard([&] { inbox_.master(CloseSession{session}, [](const MasterReply&) {}); });
+    core_.call_back([&] { inbox_.master(CloseSession{session}, [](const MasterReply&) {}); });
 }
-
-void PeerServer::guard(const std::function<void()>& callback) { core_.call_back(callback); }
 
 }  // namespace actorflow

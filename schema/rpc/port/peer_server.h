@@ -58,7 +58,6 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   void attach_bulk(Connection& owner, IncomingConnection& incoming);
   void watch(const std::shared_ptr<Connection>& connection);
   void close_sessions(Connection& connection);
-  void guard(const std::function<void()>& callback);
 
   RpcCore& core_;
   TaskIdentity self_;
