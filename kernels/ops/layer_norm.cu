@@ -159,14 +159,20 @@ void backward_on_cpu(const Backward<T>& b, T* scratch, double* totals) {
 
 #ifdef ACTORFLOW_CUDA
 
+// The mean over a row of what the threads of its warp have summed up. The few terms of one thread are
+// summed up in T: a GPU converts to double at an eighth of the rate at which it adds.
+template <class T>
+__device__ T mean_in_warp(T sum, std::int64_t columns) {
+  return static_cast<T>(sum_in_warp(static_cast<double>(sum)) / static_cast<double>(columns));
+}
+
 template <class T>
 __device__ Moments<T> moments_of(const RowInRegisters<T>& row, std::int64_t columns, double epsilon) {
-  const auto count = static_cast<double>(columns);
-  double sum = 0, squares = 0;
-  row.for_each([&](std::int64_t, T x) { sum += static_cast<double>(x); });
-  const T mean = static_cast<T>(sum_in_warp(sum) / count);
-  row.for_each([&](std::int64_t, T x) { squares += static_cast<double>((x - mean) * (x - mean)); });
-  return {mean, static_cast<T>(1 / std::sqrt(sum_in_warp(squares) / count + epsilon))};
+  T sum = 0, squares = 0;
+  row.for_each([&](std::int64_t, T x) { sum += x; });
+  const T mean = mean_in_warp(sum, columns);
+  row.for_each([&](std::int64_t, T x) { squares += (x - mean) * (x - mean); });
+  return {mean, 1 / std::sqrt(mean_in_warp(squares, columns) + static_cast<T>(epsilon))};
 }
 
 // Of rows that a warp's registers hold.
@@ -185,17 +191,15 @@ template <class T>
 void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = b.size.columns, first = row_index * columns;
-    const auto count = static_cast<double>(columns);
     RowInRegisters<T> row(columns, [=](std::int64_t j) { return b.x[first + j]; });
     const Moments<T> m = moments_of(row, columns, b.epsilon);
     const RowInRegisters<T> e(columns, [=](std::int64_t j) { return b.g[first + j] * b.gamma[j]; });
     row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
-    double sum = 0, product = 0;
-    e.for_each([&](std::int64_t, T value) { sum += static_cast<double>(value); });
-    RowInRegisters<T>::for_each_pair(
-        e, row, [&](std::int64_t, T value, T x) { product += static_cast<double>(value * x); });
-    const T mean = static_cast<T>(sum_in_warp(sum) / count);
-    const T along = static_cast<T>(sum_in_warp(product) / count);
+    T sum = 0, product = 0;
+    e.for_each([&](std::int64_t, T value) { sum += value; });
+    RowInRegisters<T>::for_each_pair(e, row,
+                                     [&](std::int64_t, T value, T x) { product += value * x; });
+    const T mean = mean_in_warp(sum, columns), along = mean_in_warp(product, columns);
     RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t j, T value, T x) {
       b.dx[first + j] = (value - mean - x * along) * m.scale;
     });

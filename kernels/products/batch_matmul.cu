@@ -1,6 +1,7 @@
 // BatchMatMul: products of matrices in the last two dimensions, the others broadcast. oneDNN for float32
 // and a plain loop for float64 on a CPU, cuBLAS on a GPU.
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -119,15 +120,18 @@ class BatchMatMul : public Kernel {
 
   void compute(OpContext& c) const override {
     const Tensor &a = c.input(0), &b = c.input(1);
-    if (a.dtype() != b.dtype()) c.fail("inputs of one dtype", a.describe() + " and " + b.describe());
-    compute_in_float32(c, [this](OpContext& wide) { compute_product(wide); });
+    if (a.dtype() != b.dtype() || !is_floating(a.dtype()))
+      c.fail("floating inputs of one dtype", a.describe() + " and " + b.describe());
+    const auto compute_wide = [this](OpContext& wide) { compute_product(wide); };
+    multiplies_short_floats() ? compute_product(c) : compute_in_float32(c, compute_wide);
   }
 
  protected:
-  virtual void multiply(OpContext& c, const BatchMatMulShape& shape, const float* a, const float* b,
-                        float* output) const = 0;
-  virtual void multiply(OpContext& c, const BatchMatMulShape& shape, const double* a, const double* b,
-                        double* output) const = 0;
+  // Does multiply() take float16 and bfloat16? Otherwise it gets float32 in their place.
+  virtual bool multiplies_short_floats() const { return false; }
+  // Matrices of `dtype` from these places on.
+  virtual void multiply(OpContext& c, const BatchMatMulShape& shape, DType dtype, const void* a,
+                        const void* b, void* output) const = 0;
   Precision precision() const { return precision_; }
 
  private:
@@ -140,11 +144,10 @@ class BatchMatMul : public Kernel {
     if (output.elements() == 0) return;
     BatchMatMulShape product{1,     left.rows, left.columns, right.columns, transpose_a_, transpose_b_,
                              false, false};
-    dispatch<FloatingTypes>(c, a, [&]<class T>() { multiply_runs<T>(c, product, output); });
+    multiply_runs(c, product, output);
   }
 
   // One call for each run of products in which a side either advances or stays.
-  template <class T>
   void multiply_runs(OpContext& c, BatchMatMulShape product, Tensor& output) const {
     const Tensor &a = c.input(0), &b = c.input(1);
     const auto loops = broadcast_loops<2>(without_matrix(output.shape()),
@@ -152,11 +155,14 @@ class BatchMatMul : public Kernel {
     product.batch = loops.row_length();
     product.shared_a = loops.row_stride(0) == 0;
     product.shared_b = loops.row_stride(1) == 0;
-    const auto *left = static_cast<const T*>(a.data()), *right = static_cast<const T*>(b.data());
-    auto* result = static_cast<T*>(output.mutable_data());
+    const auto size = static_cast<std::int64_t>(size_of(a.dtype()));
+    const auto *left = static_cast<const std::byte*>(a.data()),
+               *right = static_cast<const std::byte*>(b.data());
+    auto* result = static_cast<std::byte*>(output.mutable_data());
     loops.for_each_row([&](std::int64_t first, const auto& offsets) {
-      multiply(c, product, left + offsets[0] * product.m * product.k,
-               right + offsets[1] * product.k * product.n, result + first * product.m * product.n);
+      multiply(c, product, a.dtype(), left + offsets[0] * product.m * product.k * size,
+               right + offsets[1] * product.k * product.n * size,
+               result + first * product.m * product.n * size);
     });
   }
 
@@ -169,18 +175,21 @@ class CpuBatchMatMul final : public BatchMatMul {
   using BatchMatMul::BatchMatMul;
 
  private:
-  void multiply(OpContext& c, const BatchMatMulShape& s, const float* a, const float* b,
-                float* output) const override {
+  void multiply(OpContext& c, const BatchMatMulShape& s, DType dtype, const void* a, const void* b,
+                void* output) const override {
+    if (dtype == DType::float64)
+      multiply_plainly(s, static_cast<const double*>(a), static_cast<const double*>(b),
+                       static_cast<double*>(output));
+    else
+      multiply_float32(c, s, {a, b}, static_cast<float*>(output));
+  }
+
+  void multiply_float32(OpContext& c, const BatchMatMulShape& s, Factors factors, float* output) const {
     BufferRef rounded;
-    Factors factors{a, b};
     if (rounds_to_bf16(precision(), s.m, s.k, s.n))
       factors = round_to_bf16(c, factors, (s.shared_a ? 1 : s.batch) * s.m * s.k,
                               (s.shared_b ? 1 : s.batch) * s.k * s.n, rounded);
     onednn_.multiply(s, factors, output, c.device().allocator());
-  }
-  void multiply(OpContext&, const BatchMatMulShape& shape, const double* a, const double* b,
-                double* output) const override {
-    multiply_plainly(shape, a, b, output);
   }
 
   OneDnnBatchMatMul onednn_;
@@ -193,28 +202,22 @@ class CudaBatchMatMul final : public BatchMatMul {
   using BatchMatMul::BatchMatMul;
 
  private:
-  void multiply(OpContext& c, const BatchMatMulShape& shape, const float* a, const float* b,
-                float* output) const override {
-    multiply_as(c.device(), shape, a, b, output);
-  }
-  void multiply(OpContext& c, const BatchMatMulShape& shape, const double* a, const double* b,
-                double* output) const override {
-    multiply_as(c.device(), shape, a, b, output);
-  }
+  bool multiplies_short_floats() const override { return true; }
 
   // cuBLAS counts column by column, where our matrices look transposed: it multiplies b^T a^T instead.
-  template <class T>
-  void multiply_as(Device& device, const BatchMatMulShape& s, const T* a, const T* b, T* output) const {
-    const CublasHandle handle(device);
+  void multiply(OpContext& c, const BatchMatMulShape& s, DType dtype, const void* a, const void* b,
+                void* output) const override {
+    const CublasHandle handle(c.device());
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    constexpr cudaDataType type = cublas_type<T>;
-    const T one = 1, zero = 0;
-    check_cublas(cublas().gemm_strided_batched_ex(
-                     handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
-                     s.transpose_b ? s.k : s.n, s.shared_b ? 0 : s.k * s.n, a, type,
-                     s.transpose_a ? s.m : s.k, s.shared_a ? 0 : s.m * s.k, &zero, output, type, s.n,
-                     s.m * s.n, s.batch, compute_type<T>(precision()), CUBLAS_GEMM_DEFAULT),
-                 "multiply batches of matrices");
+    const cudaDataType type = cublas_type(dtype);
+    const ProductScales scales(dtype);
+    check_cublas(
+        cublas().gemm_strided_batched_ex(
+            handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, scales.one(), b, type,
+            s.transpose_b ? s.k : s.n, s.shared_b ? 0 : s.k * s.n, a, type, s.transpose_a ? s.m : s.k,
+            s.shared_a ? 0 : s.m * s.k, scales.zero(), output, type, s.n, s.m * s.n, s.batch,
+            compute_type(dtype, precision()), CUBLAS_GEMM_DEFAULT),
+        "multiply batches of matrices");
   }
 };
 

@@ -1,4 +1,4 @@
-// MatMul of two matrices: oneDNN and cuBLAS for float32, cuBLAS and a blocked loop for float64.
+// MatMul of two matrices: oneDNN for float32 and a blocked loop for float64 on a CPU, cuBLAS on a GPU.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -15,11 +15,8 @@
 #include "kernels/products/matmul.h"
 #include "kernels/products/onednn_matmul.h"
 #ifdef ACTORFLOW_CUDA
-#include <cuda_bf16.h>
-
 #include "kernels/devices/cublas.h"
 #include "kernels/devices/cuda_device.h"
-#include "kernels/loops/elementwise.h"
 #endif
 
 namespace actorflow {
@@ -120,13 +117,16 @@ class MatMul : public Kernel {
 
   void compute(OpContext& context) const override {
     const MatMulShape shape = shape_of(context);
-    compute_in_float32(context, [&](OpContext& c) {
+    const auto compute_product = [&](OpContext& c) {
       Tensor& output = c.allocate_output(0, c.input(0).dtype(), {shape.m, shape.n});
       if (output.elements() > 0) multiply(shape, c, output);
-    });
+    };
+    multiplies_short_floats() ? compute_product(context) : compute_in_float32(context, compute_product);
   }
 
  protected:
+  // Does multiply() take float16 and bfloat16? Otherwise it gets float32 in their place.
+  virtual bool multiplies_short_floats() const { return false; }
   virtual void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const = 0;
   Precision precision() const { return precision_; }
 
@@ -189,18 +189,6 @@ class CpuMatMul final : public MatMul {
 
 #ifdef ACTORFLOW_CUDA
 
-struct ToBfloat16 {
-  ACTORFLOW_HOST_DEVICE __nv_bfloat16 operator()(float x) const { return __float2bfloat16_rn(x); }
-};
-
-// A matrix rounded to bfloat16.
-DeviceScratch<__nv_bfloat16> rounded_on_cuda(Device& device, const Tensor& matrix) {
-  DeviceScratch<__nv_bfloat16> rounded(device, matrix.elements());
-  run_unary<ToBfloat16>(device, matrix.elements(), static_cast<const float*>(matrix.data()),
-                        rounded.data());
-  return rounded;
-}
-
 // Where cuBLAS may round factors itself it does so for every tile anew: 8192^3 on an H100 took 2.8 ms
 // so, 1.6 ms with factors that are bfloat16 already. Small products are not worth two more launches.
 bool rounds_before(Precision precision, const MatMulShape& s) {
@@ -213,46 +201,41 @@ class CudaMatMul final : public MatMul {
   using MatMul::MatMul;
 
  private:
+  bool multiplies_short_floats() const override { return true; }
+
   void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const override {
     const CublasHandle handle(context.device());
+    const DType dtype = output.dtype();
     if (shape.k == 0)
       check_cuda(
           cudaMemsetAsync(output.mutable_data(), 0, output.size_bytes(), cuda_stream(context.device())),
           "clear the product of empty matrices");
-    else if (output.dtype() != DType::float32)
-      multiply_as<double>(handle, shape, context, output);
-    else if (rounds_before(precision(), shape))
+    else if (dtype == DType::float32 && rounds_before(precision(), shape))
       multiply_rounded(handle, shape, context, output);
     else
-      multiply_as<float>(handle, shape, context, output);
+      multiply(handle, shape, dtype, context.input(0).data(), context.input(1).data(),
+               compute_type(dtype, precision()), output);
   }
 
-  void multiply_rounded(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
-                        Tensor& output) const {
-    const auto a = rounded_on_cuda(context.device(), context.input(0));
-    const auto b = rounded_on_cuda(context.device(), context.input(1));
-    multiply<float>(handle, s, CUDA_R_16BF, a.data(), b.data(), CUBLAS_COMPUTE_32F, output);
+  static void multiply_rounded(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
+                               Tensor& output) {
+    const Tensor a = rounded(context.device(), context.input(0), DType::bfloat16);
+    const Tensor b = rounded(context.device(), context.input(1), DType::bfloat16);
+    multiply(handle, s, DType::bfloat16, a.data(), b.data(), CUBLAS_COMPUTE_32F, output);
   }
 
-  template <class T>
-  void multiply_as(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
-                   Tensor& output) const {
-    multiply<T>(handle, s, cublas_type<T>, context.input(0).data(), context.input(1).data(),
-                compute_type<T>(precision()), output);
-  }
-
-  // Factors of `type`, a product of T. cuBLAS counts column by column, where our matrices look
-  // transposed: it multiplies b^T a^T instead.
-  template <class T>
-  static void multiply(cublasHandle_t handle, const MatMulShape& s, cudaDataType type, const void* a,
+  // Factors of `dtype`. cuBLAS counts column by column, where our matrices look transposed: it
+  // multiplies b^T a^T instead.
+  static void multiply(cublasHandle_t handle, const MatMulShape& s, DType dtype, const void* a,
                        const void* b, cublasComputeType_t arithmetic, Tensor& output) {
     const auto op = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    const T one = 1, zero = 0;
-    check_cublas(
-        cublas().gemm_ex(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k, &one, b, type,
-                         s.transpose_b ? s.k : s.n, a, type, s.transpose_a ? s.m : s.k, &zero,
-                         output.mutable_data(), cublas_type<T>, s.n, arithmetic, CUBLAS_GEMM_DEFAULT),
-        "multiply matrices");
+    const ProductScales scales(dtype);
+    check_cublas(cublas().gemm_ex(handle, op(s.transpose_b), op(s.transpose_a), s.n, s.m, s.k,
+                                  scales.one(), b, cublas_type(dtype), s.transpose_b ? s.k : s.n, a,
+                                  cublas_type(dtype), s.transpose_a ? s.m : s.k, scales.zero(),
+                                  output.mutable_data(), cublas_type(output.dtype()), s.n, arithmetic,
+                                  CUBLAS_GEMM_DEFAULT),
+                 "multiply matrices");
   }
 };
 
