@@ -4,6 +4,7 @@
 #include "bench/gpu.h"
 #include "actors/actorflow.h"
 #include "actors/models/classifiers.h"
+#include "actors/models/text/transformer.h"
 #include "bench/data.h"
 #include "bench/harness.h"
 #include "dataflow/train/replicate.h"
@@ -192,6 +193,20 @@ Output resnet20(Graph& g, Training& training) {
   return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {512, 32, 32, 3});
 }
 
+// nanoGPT's small transformer for CPUs, as pytorch_step.py has it, on 16,384 characters a step.
+Output transformer(Graph& g, Training& training) {
+  const Shape positions{TransformerOptions{}.context};
+  const std::int64_t characters = 65, sequences = 256;
+  const Output loss =
+      adopt(training,
+            make_classifier(g, character_transformer(characters, {.bias = true, .tied = false}),
+                            TensorType{DType::int64, positions}, {.label = positions}),
+            {sequences, positions[0]});
+  training.images = indices(sequences * positions[0], characters).reshaped({sequences, positions[0]});
+  training.classes = training.images;
+  return loss;
+}
+
 Benchmark training(const std::string& name, double bar, int steps, const Training::Make& make,
                    Precision precision, bool cuda_graphs) {
   return {"gpu/" + name, "step/s", "PyTorch, compiled", at_least(bar), [=](bool quick) {
@@ -259,6 +274,8 @@ std::vector<Benchmark> gpu_benchmarks() {
       training("mlp_784_1024_1024_10_batch_128_cuda_graphs", 1.5, 500, wide, Precision::tf32, true),
       training("resnet20_batch_512", 1, 50, resnet20, Precision::tf32, false),
       training("resnet20_batch_512_cuda_graphs", 1, 50, resnet20, Precision::tf32, true),
+      training("transformer_4x128_batch_256", 1, 100, transformer, Precision::tf32, false),
+      training("transformer_4x128_batch_256_cuda_graphs", 1, 100, transformer, Precision::tf32, true),
   };
 }
 

@@ -1,6 +1,7 @@
 """Trains the small convolutional net of `actorflow train cifar10` (actors/models/images/fast_net.h) on CIFAR-10.
 
-Usage: pytorch_cifar10.py FOLDER [--epochs N] [--threads N] [--bf16] [--compile] [--time] [--steps N]
+Usage: pytorch_cifar10.py FOLDER [--epochs N] [--threads N] [--device cpu|cuda] [--bf16] [--compile] [--time]
+       [--steps N] [--seed N]
 FOLDER has CIFAR-10's binary version. Prints the accuracy on the test images, with their mirror images, and the images
 trained per second. With --time it makes --steps steps only and does not look at the accuracy. --bf16 multiplies in
 bfloat16 (autocast).
@@ -86,22 +87,25 @@ def factor(done):
 
 def batches(images, labels, epochs):
     """Shuffled; cut from images with reflected borders; mirrored in every other pass."""
-    padded = functional.pad(images, (PADDING,) * 4, mode="reflect").contiguous(memory_format=torch.channels_last)
-    mirrored_first = torch.rand(len(images)) < 0.5
-    side, places = IMAGE[1], 2 * PADDING + 1
+    device = images.device
+    padded = functional.pad(images, (PADDING,) * 4, mode="reflect").permute(0, 2, 3, 1).contiguous()
+    mirrored_first = torch.rand(len(images), device=device) < 0.5
+    lines, places = torch.arange(IMAGE[1], device=device), 2 * PADDING + 1
     for epoch in range(epochs):
-        order = torch.randperm(len(images))
+        order = torch.randperm(len(images), device=device)
         for rows in order.split(BATCH):
             if len(rows) < BATCH:
                 break
-            whole, corners = padded[rows], torch.randint(places, (BATCH, 2))
-            x = torch.empty(BATCH, *IMAGE).contiguous(memory_format=torch.channels_last)
-            for top in range(places):
-                for left in range(places):
-                    chosen = (corners == torch.tensor([top, left])).all(1)
-                    x[chosen] = whole[chosen, :, top:top + side, left:left + side]
+            corners = torch.randint(places, (BATCH, 2, 1, 1), device=device)
+            x = padded[rows.view(-1, 1, 1), corners[:, 0] + lines.view(1, -1, 1), corners[:, 1] + lines]
+            x = x.permute(0, 3, 1, 2)  # of memory by pixels
             mirrored = mirrored_first[rows] ^ (epoch % 2 == 1)
             yield torch.where(mirrored.view(-1, 1, 1, 1), x.flip(3), x), labels[rows]
+
+
+def synchronize(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
 
 
 def train(model, trained, data, steps, bf16):
@@ -112,7 +116,7 @@ def train(model, trained, data, steps, bf16):
         for group in optimizer.param_groups:
             group["lr"] = RATE * factor(made / steps)
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=bf16):
             logits = trained(x)
         loss = functional.cross_entropy(logits.float(), y, label_smoothing=SMOOTHING)
         (loss + sum(DECAY / 2 * (p * p).sum() for p in filters)).backward()
@@ -137,24 +141,31 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--epochs", type=int, default=17)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--steps", type=int, default=30)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    torch.manual_seed(1)
-    images, labels = load(args.folder, [f"data_batch_{i}.bin" for i in range(1, 6)])
-    model = FastNet(whitening_filters(images)).to(memory_format=torch.channels_last)
+    torch.manual_seed(args.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    files = [f"data_batch_{i}.bin" for i in range(1, 6)]
+    images, labels = (tensor.to(args.device) for tensor in load(args.folder, files))
+    model = FastNet(whitening_filters(images)).to(args.device, memory_format=torch.channels_last)
     trained = torch.compile(model) if args.compile else model
     steps = args.steps if args.time else args.epochs * (len(images) // BATCH)
     if args.time:
         train(model, trained, batches(images, labels, 1), 3, args.bf16)  # compiles
+    synchronize(args.device)
     start = time.perf_counter()
     made = train(model, trained, batches(images, labels, args.epochs), steps, args.bf16)
+    synchronize(args.device)
     seconds = time.perf_counter() - start
     if not args.time:
-        print(f"test accuracy {100 * accuracy(model, *load(args.folder, ['test_batch.bin'])):.2f} % in {seconds:.1f} s")
+        tests = (tensor.to(args.device) for tensor in load(args.folder, ["test_batch.bin"]))
+        print(f"test accuracy {100 * accuracy(model, *tests):.2f} % in {seconds:.1f} s")
     print(f"{made * BATCH / seconds:.0f} images/s")
 
 

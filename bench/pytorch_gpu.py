@@ -15,7 +15,7 @@ warnings.filterwarnings("ignore")
 import torch
 from torch.nn import functional
 
-from pytorch_step import mlp, resnet20
+from pytorch_step import Gpt, mlp, resnet20
 
 QUICK = "--quick" in sys.argv
 
@@ -68,6 +68,13 @@ def kernels():
     torch.use_deterministic_algorithms(False)
 
 
+def batch_of(model, shape):
+    if isinstance(model, Gpt):
+        ids = torch.randint(65, shape)
+        return ids.pin_memory(), ids.flatten().pin_memory()
+    return torch.rand(shape).pin_memory(), torch.randint(10, shape[:1]).pin_memory()
+
+
 def training(names, model, shape):
     torch.set_float32_matmul_precision("high")
     torch.manual_seed(1)
@@ -81,8 +88,7 @@ def training(names, model, shape):
 
     compiled = torch.compile(loss_of, mode="reduce-overhead")
     update = torch.compile(optimizer.step)
-    batches = [(torch.rand(shape).pin_memory(), torch.randint(10, shape[:1]).pin_memory())
-               for _ in range(4)]
+    batches = [batch_of(model, shape) for _ in range(4)]
     state = {"step": 0}
 
     def step():
@@ -112,7 +118,8 @@ def main():
     for name, model, shape in (
             ("mlp_784_128_10_batch_64", mlp(784, 128, 10), (64, 784)),
             ("mlp_784_1024_1024_10_batch_128", mlp(784, 1024, 1024, 10), (128, 784)),
-            ("resnet20_batch_512", resnet20(), (512, 3, 32, 32))):
+            ("resnet20_batch_512", resnet20(), (512, 3, 32, 32)),
+            ("transformer_4x128_batch_256", Gpt(), (256, 64))):
         training((name, name + "_cuda_graphs"), model, shape)
 
 

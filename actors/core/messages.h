@@ -102,6 +102,9 @@ struct ServeInput {
   caf::actor input;
 };
 
+// shard -> itself: apply the gradients that are held, for the messages that were there are handled.
+struct ApplyHeld {};
+
 // coordinator -> shard: the global step has moved on.
 struct SetGlobalStep {
   std::string variable;
@@ -193,6 +196,7 @@ ACTORFLOW_LOCAL_MESSAGE(StateCall)
 ACTORFLOW_LOCAL_MESSAGE(EpochRaised)
 ACTORFLOW_LOCAL_MESSAGE(ServeInput)
 ACTORFLOW_LOCAL_MESSAGE(SetGlobalStep)
+ACTORFLOW_LOCAL_MESSAGE(ApplyHeld)
 ACTORFLOW_LOCAL_MESSAGE(AskGlobalStep)
 ACTORFLOW_LOCAL_MESSAGE(GlobalStepIs)
 ACTORFLOW_LOCAL_MESSAGE(PeerLost)

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <utility>
+
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/core/executable.h"
 #include "actors/core/fence.h"
+#include "actors/shard/joint_updates.h"
 #include "dataflow/graph/containers.h"
 #include "kernels/core/computing.h"
 #include "kernels/devices/on_device.h"
+#include "kernels/update/finite.h"
 
 namespace actorflow {
 
@@ -31,19 +36,23 @@ caf::behavior ParameterShard::behavior() {
   self_->introduce("parameter-shard", &state_.task->self.name);
   return guarded(
       self_, this,  //
-      [this](StateCall& message) {
-        call(message);
+      [this](StateCall& message) { on_call(message); },
+      [this](ApplyHeld) {
+        apply_held();
         awaited_.answer(state_);
       },
       [this](const AwaitUpdates& message) {
+        apply_held();
         awaited_.add(message);
         awaited_.answer(state_);
       },
       [this](const SetGlobalStep& message) {
+        apply_held();
         if (message.epoch == state_.epoch)
           state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
       },
       [this](const Sender& from, const ClearContainers& message) {
+        apply_held();
         clear(from.task, message);
         awaited_.answer(state_);
       },
@@ -52,6 +61,7 @@ caf::behavior ParameterShard::behavior() {
         awaited_.give_up(message.step);
       },
       [this](TensorsLoaded& message) {
+        apply_held();
         put_restored(state_, message);
         awaited_.answer(state_);
       },
@@ -64,18 +74,71 @@ caf::behavior ParameterShard::behavior() {
       });
 }
 
+void ParameterShard::on_call(StateCall& message) {
+  if (is_for_gpu(message)) return hold(message);
+  apply_held();
+  call(message);
+  awaited_.answer(state_);
+}
+
+const StateOp& ParameterShard::handler_of(const Node& node) const {
+  if (const auto found = handlers_.find(node.op); found != handlers_.end()) return *found->second;
+  throw Error(Code::unimplemented,
+              fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name));
+}
+
 void ParameterShard::call(StateCall& call) {
-  const Node& node = *call.node;
-  const auto found = handlers_.find(node.op);
-  if (found == handlers_.end())
-    return fail(call.reply_to,
-                {Code::unimplemented,
-                 fmt::format("node '{}': a parameter shard cannot do {}", node.name, node.op->name)});
-  const Computing computing(node);
-  if (found->second->effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
-  bring_together(call, *found->second);
+  const StateOp& op = handler_of(*call.node);
+  const Computing computing(*call.node);
+  if (op.effect == Effect::changes) check_fence(call, state_.epoch, *state_.task);
+  bring_together(call, op);
   PreparedAnswer answer(call.reply_to);
-  if (StateResult outputs = found->second->run(state_, call)) answer.complete(std::move(*outputs));
+  if (StateResult outputs = op.run(state_, call)) answer.complete(std::move(*outputs));
+}
+
+// Is this a gradient of a variable that lives on a GPU?
+bool ParameterShard::is_for_gpu(const StateCall& call) const {
+  if (cuda_device_count() == 0 || call.node->op != &apply_gradient_op()) return false;
+  const auto found = state_.variables.find(variable_of(*call.node));
+  return found != state_.variables.end() && found->second.gpu;
+}
+
+void ParameterShard::hold(StateCall& call) {
+  check_fence(call, state_.epoch, *state_.task);
+  bring_together(call, handler_of(*call.node));
+  const Device* const gpu = state_.initialized(variable_of(*call.node)).gpu;
+  if (!held_.empty() && state_.initialized(variable_of(*held_.front().node)).gpu != gpu) apply_held();
+  if (held_.empty()) self_->send(self_, ApplyHeld{});
+  held_.push_back(std::move(call));
+}
+
+void ParameterShard::apply_held() {
+  if (held_.empty()) return;
+  std::vector<StateCall> calls = std::exchange(held_, {});
+  std::vector<std::exception_ptr> failures;
+  try {
+    Device& gpu = *state_.initialized(variable_of(*calls.front().node)).gpu;
+    std::vector<Tensor> gradients;
+    for (const StateCall& call : calls) gradients.push_back(call.inputs[0]);
+    failures = apply_together(state_, calls, count_not_finite(gradients, gpu));
+  } catch (...) {  // before any was applied
+    for (const StateCall& call : calls) refuse_held(call);
+    return;
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (failures[i]) try {
+        std::rethrow_exception(failures[i]);
+      } catch (...) {
+        refuse_held(calls[i]);
+      }
+}
+
+// Nobody else knows of a call that was held: where not even its failure can be told, the task ends.
+// REQUIRES: called in a catch block.
+void ParameterShard::refuse_held(const StateCall& call) try {
+  actorflow::refuse(call, self_->failure_of("StateCall"));
+} catch (...) {
+  self_->end_task("StateCall");
 }
 
 // Brings the variable of a node on a GPU there, and each input to where the op wants it.

@@ -3,11 +3,16 @@
 // It applies updates in the order of their arrival. A reader gets a handle on the value; an update works
 // in place only if there is no other handle, and otherwise makes a new value, so that no reader sees
 // half an update. The handlers of the ops are in actors/shard/.
+//
+// Whether a gradient on a GPU is finite is known when the GPU has computed it. Those that are there
+// already are held until the other messages of the mailbox are handled, and looked through together:
+// there is one wait for all gradients of a step. Every other message finds them applied.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
@@ -26,7 +31,13 @@ class ParameterShard {
   void refuse(const AwaitUpdates& message, Status why);
 
  private:
+  void on_call(StateCall& call);
   void call(StateCall& call);
+  bool is_for_gpu(const StateCall& call) const;
+  void hold(StateCall& call);
+  void apply_held();
+  void refuse_held(const StateCall& call);
+  const StateOp& handler_of(const Node& node) const;
   void bring_together(StateCall& call, const StateOp& op);
   void clear(TaskId from, const ClearContainers& message);
   void on_ask_global_step(const AskGlobalStep& message);
@@ -35,6 +46,7 @@ class ParameterShard {
   ShardState state_;
   AwaitedUpdates awaited_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
+  std::vector<StateCall> held_;  // gradients of variables on one GPU
 };
 
 using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, MeasuredActor>;

@@ -130,6 +130,10 @@ void report_waiting_takers(ShardState& shard);
 // not fit the variable, and not_finite.
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input);
+// What has been applied to the variable of the node's train op and replica.
+AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable);
+// The handler of ApplyGradient for a gradient of which so many elements are not finite.
+StateResult apply_counted_gradient(ShardState& shard, StateCall& call, std::int64_t bad);
 // Whether a gradient of which so many elements are not finite may be applied.
 bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
                std::int64_t elements);

@@ -26,10 +26,18 @@ AppliedUpdates::Key key_of(const Node& node) {
   return {attr<std::string>(node, "train_op"), attr<std::int64_t>(node, "replica")};
 }
 
+// A gradient of which so many elements are not finite; none if the node skips it.
+std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
+                                         std::int64_t bad) {
+  check_same_type(node, variable.state.value, input);
+  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
+  return input;
+}
+
 // Applies a gradient that has not been applied before.
 StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, const Tensor& serial,
                   const std::optional<Gradient>& gradient, const Tensor& learning_rate) {
-  auto& applied = variable.applied.of(key_of(*call.node));
+  auto& applied = applied_of(*call.node, variable);
   const auto number = serial.scalar<std::int64_t>();
   if (!applied.admit(number)) return Outputs{};
   if (gradient)
@@ -39,12 +47,10 @@ StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, c
   return Outputs{};
 }
 
-// Inputs: gradient, serial and perhaps a learning rate.
 StateResult apply_gradient(ShardState& shard, StateCall& call) {
-  ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  const auto& inputs = call.inputs;
-  return apply(shard, call, variable, inputs[1], dense_gradient(shard, *call.node, variable, inputs[0]),
-               inputs.size() > 2 ? inputs[2] : Tensor());
+  const ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  return apply_counted_gradient(shard, call,
+                                count_not_finite(call.inputs[0], device_of(variable), shard.task->team));
 }
 
 // Inputs: serial, values and indices by turns, and perhaps a learning rate.
@@ -61,7 +67,7 @@ StateResult count_step(ShardState& shard, StateCall& call) {
   const std::string& name = variable_of(*call.node);
   ShardVariable& variable = shard.initialized(name);
   Tensor& value = variable.state.value;
-  auto& applied = variable.applied.of(key_of(*call.node));
+  auto& applied = applied_of(*call.node, variable);
   const auto serial = call.inputs[1].scalar<std::int64_t>();
   if (!applied.admit(serial)) return Outputs{value};
   const auto before = value.scalar<std::int64_t>(), seen = call.inputs[0].scalar<std::int64_t>();
@@ -144,12 +150,22 @@ BoundOptimizer with_rate(const BoundOptimizer& optimizer, const Tensor& learning
   return with;
 }
 
+AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable) {
+  return variable.applied.of(key_of(node));
+}
+
+// Inputs: gradient, serial and perhaps a learning rate.
+StateResult apply_counted_gradient(ShardState& shard, StateCall& call, std::int64_t bad) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto& inputs = call.inputs;
+  return apply(shard, call, variable, inputs[1], counted_gradient(*call.node, variable, inputs[0], bad),
+               inputs.size() > 2 ? inputs[2] : Tensor());
+}
+
 std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
                                        ShardVariable& variable, const Tensor& input) {
-  check_same_type(node, variable.state.value, input);
-  const auto bad = count_not_finite(input, device_of(variable), shard.task->team);
-  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
-  return input;
+  return counted_gradient(node, variable, input,
+                          count_not_finite(input, device_of(variable), shard.task->team));
 }
 
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,

@@ -32,6 +32,7 @@ inline constexpr bool compiled_for_gpus = false;
 }  // namespace actorflow::detail
 
 #include "kernels/update/dense_update.h"
+#include "kernels/update/joint_update.h"
 #include "kernels/update/row_update.h"
 
 namespace actorflow {
@@ -62,6 +63,16 @@ class ElementwiseOptimizer final : public OptimizerRule {
                               });
     };
     with_type(state.value.dtype(), update);
+  }
+
+  void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const override {
+#ifdef __CUDACC__
+    if (device.type() == DeviceType::cuda) {
+      detail::update_jointly<float, O>(updates, device);
+      return detail::update_jointly<double, O>(updates, device);
+    }
+#endif
+    OptimizerRule::apply_each(updates, device, team);
   }
 
   void apply_rows(Hyperparameters values, VariableState& state,

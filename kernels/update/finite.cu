@@ -1,9 +1,11 @@
 #include "kernels/update/finite.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "dataflow/values/check.h"
 #include "kernels/loops/vectorised.h"
@@ -40,38 +42,92 @@ std::int64_t count(std::span<const T> values, Team* team) {
   return total;
 }
 
-#ifdef ACTORFLOW_CUDA
-
-// Threads add to one number, but only those that have found something.
-template <class T>
-std::int64_t count_on_cuda(const Tensor& tensor, Device& device) {
-  const auto* values = static_cast<const T*>(tensor.data());
-  Tensor total = Tensor::allocate(DType::int64, {}, device.allocator());
-  auto* sum = static_cast<unsigned long long*>(total.mutable_data());
-  check_cuda(cudaMemsetAsync(sum, 0, total.size_bytes(), cuda_stream(device)), "clear a count");
-  launch(device, tensor.elements(), [=] __device__(std::int64_t i) {
-    if (!(std::abs(values[i]) <= std::numeric_limits<T>::max())) atomicAdd(sum, 1ULL);
-  });
-  return device.to_host(total).scalar<std::int64_t>();
-}
-
-#endif
-
-template <class T>
-std::int64_t count(const Tensor& tensor, [[maybe_unused]] Device& device, Team* team) {
-#ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return count_on_cuda<T>(tensor, device);
-#endif
+std::int64_t count_on_cpu(const Tensor& tensor, Team* team) {
   ACTORFLOW_CHECK(tensor.on_host(), tensor.describe());
-  return count(tensor.values<T>(), team);
+  if (tensor.dtype() == DType::float32) return count(tensor.values<float>(), team);
+  if (tensor.dtype() == DType::float64) return count(tensor.values<double>(), team);
+  return 0;
 }
+
+#ifdef ACTORFLOW_CUDA
+
+// Some tensors, as an argument of a kernel.
+struct TensorTable {
+  static constexpr std::size_t most = 64;
+  struct Entry {
+    const void* data;
+    std::int64_t elements;
+    bool wide;  // float64; else float32
+  };
+  Entry entries[most];
+};
+
+template <class T>
+__device__ bool is_finite(T x) {
+  return std::abs(x) <= std::numeric_limits<T>::max();
+}
+
+// counts[i] += what is not finite in tensor i, for i = blockIdx.y. Threads add to one number, but only
+// those that have found something.
+__global__ void __launch_bounds__(cuda_block_threads)
+    count_in_tensors(const __grid_constant__ TensorTable table, unsigned long long* counts) {
+  const TensorTable::Entry& tensor = table.entries[blockIdx.y];
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  unsigned long long bad = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < tensor.elements; i += step)
+    bad += tensor.wide ? !is_finite(static_cast<const double*>(tensor.data)[i])
+                       : !is_finite(static_cast<const float*>(tensor.data)[i]);
+  if (bad > 0) atomicAdd(&counts[blockIdx.y], bad);
+}
+
+// Of at most TensorTable::most tensors.
+void launch_count(Device& device, std::span<const Tensor> tensors, unsigned long long* counts) {
+  constexpr std::int64_t elements_per_block = 8 * cuda_block_threads, most_blocks = 1024;
+  TensorTable table{};
+  std::int64_t most_elements = 1;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    const bool counted = is_float32_or_64(tensor.dtype());
+    table.entries[i] = {tensor.data(), counted ? tensor.elements() : 0,
+                        tensor.dtype() == DType::float64};
+    most_elements = std::max(most_elements, tensor.elements());
+  }
+  const auto blocks = std::min((most_elements - 1) / elements_per_block + 1, most_blocks);
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tensors.size()));
+  count_in_tensors<<<grid, cuda_block_threads, 0, cuda_stream(device)>>>(table, counts);
+  check_cuda(cudaGetLastError(), "launch a count of what is not finite");
+}
+
+std::vector<std::int64_t> count_on_cuda(std::span<const Tensor> tensors, Device& device) {
+  Tensor counts = Tensor::allocate(DType::int64, {std::ssize(tensors)}, device.allocator());
+  auto* const sums = static_cast<unsigned long long*>(counts.mutable_data());
+  check_cuda(cudaMemsetAsync(sums, 0, counts.size_bytes(), cuda_stream(device)), "clear counts");
+  for (std::size_t first = 0; first < tensors.size(); first += TensorTable::most)
+    launch_count(device, tensors.subspan(first, std::min(TensorTable::most, tensors.size() - first)),
+                 sums + first);
+  const Tensor on_host = device.to_host(counts);
+  const auto values = on_host.values<std::int64_t>();
+  return {values.begin(), values.end()};
+}
+
+#endif
 
 }  // namespace
 
+std::vector<std::int64_t> count_not_finite(std::span<const Tensor> tensors,
+                                           [[maybe_unused]] Device& device, Team* team) {
+  if (tensors.empty()) return {};
+#ifdef ACTORFLOW_CUDA
+  if (device.type() == DeviceType::cuda) return count_on_cuda(tensors, device);
+#endif
+  std::vector<std::int64_t> counts;
+  for (const Tensor& tensor : tensors) counts.push_back(count_on_cpu(tensor, team));
+  return counts;
+}
+
 std::int64_t count_not_finite(const Tensor& tensor, Device& device, Team* team) {
-  if (tensor.dtype() == DType::float32) return count<float>(tensor, device, team);
-  if (tensor.dtype() == DType::float64) return count<double>(tensor, device, team);
-  return 0;
+  return count_not_finite({&tensor, 1}, device, team).front();
 }
 
 }  // namespace actorflow

@@ -25,6 +25,14 @@ void on_host(VariableState& state, Device& device, const std::function<void(Vari
 
 }  // namespace
 
+void OptimizerRule::apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const {
+  for (VariableUpdate& update : updates) try {
+      apply(update.values, *update.state, {&update.gradient, 1}, device, team);
+    } catch (...) {
+      update.failure = std::current_exception();
+    }
+}
+
 OptimizerLibrary::OptimizerLibrary(std::span<const OptimizerRule* const> own) {
   for (const auto rules : {builtin_optimizer_rules(), own})
     for (const OptimizerRule* rule : rules)

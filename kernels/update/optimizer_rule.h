@@ -3,6 +3,7 @@
 // (ServerOptions::extensions); elementwise_optimizer() and graph_optimizer() make one of a formula.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <span>
@@ -33,6 +34,14 @@ using SparseGradient = std::vector<GradientRows>;
 
 using Hyperparameters = std::span<const double>;
 
+// A gradient for one of several variables that are updated together.
+struct VariableUpdate {
+  Hyperparameters values;
+  VariableState* state;
+  Tensor gradient;
+  std::exception_ptr failure{};  // set where the update failed; the state is then unchanged
+};
+
 // Thread-safe. An update is a function of its arguments alone: the same calls give the same bits. It
 // replaces tensors with other holders by updated copies, so that no reader sees half an update; if it
 // throws, the state is unchanged. State and gradients are on `device`; a team shares the work.
@@ -50,8 +59,11 @@ class OptimizerRule {
   // of the value's type, which is floating, and the slots are the optimizer's.
   virtual void apply(Hyperparameters values, VariableState& state, std::span<const Tensor> gradients,
                      Device& device, Team* team) const = 0;
-  // The same for row-sparse gradients: each row's sum is divided by the number of the gradients that
-  // have the row. REQUIRES: also that the rows are in the variable.
+  // Applies a gradient to each variable, which must be another one each time: the bits are those of
+  // apply(), but a GPU may need one launch for many.
+  virtual void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const;
+  // The same as apply() for row-sparse gradients: each row's sum is divided by the number of the
+  // gradients that have the row. REQUIRES: also that the rows are in the variable.
   virtual void apply_rows(Hyperparameters values, VariableState& state,
                           std::span<const SparseGradient> gradients, Device& device,
                           Team* team) const = 0;

@@ -49,25 +49,57 @@ constexpr bool counts_steps() {
     return false;
 }
 
-// Calls update(rule, places, std::index_sequence for the places) for one step of the optimizer.
-// Allocates all memory first; if `update` throws before it has changed anything, the state is unchanged.
+// One step of an optimizer on the state of a variable: what is to be computed, by rule(), and where. All
+// memory is allocated at first. Before the elements are computed the state is unchanged; commit() makes
+// it the new one.
+template <class T, class O>
+class StateUpdate {
+  static constexpr std::size_t slots = O::slots.size() - (counts_steps<O>() ? 1 : 0);
+
+ public:
+  using Rule = decltype(std::declval<const O&>().template rule<T>(1));
+  using Parts = std::make_index_sequence<slots + 1>;
+
+  StateUpdate(const O& optimizer, VariableState& state, Device& device)
+      : state_(state),
+        rule_(optimizer.template rule<T>(number_of(state))),
+        changes_(change_all(state, device, std::make_index_sequence<slots>())) {
+    for (std::size_t i = 0; i < changes_.size(); ++i) places_[i] = changes_[i].template place<T>();
+    if constexpr (counts_steps<O>()) next_step_ = Tensor::scalar(number_of(state));
+  }
+
+  const Rule& rule() const { return rule_; }
+  const Places<T, slots + 1>& places() const { return places_; }
+  void commit() {
+    for (auto& change : changes_) change.commit();
+    if constexpr (counts_steps<O>()) state_.slots.back() = std::move(next_step_);
+  }
+
+ private:
+  static std::int64_t number_of(const VariableState& state) {
+    if constexpr (counts_steps<O>()) return state.slots.back().template scalar<std::int64_t>() + 1;
+    return 1;
+  }
+  template <std::size_t... slot>
+  static std::array<StateChange, slots + 1> change_all(VariableState& state, Device& device,
+                                                       std::index_sequence<slot...>) {
+    return {StateChange(state.value, device), StateChange(state.slots[slot], device)...};
+  }
+
+  VariableState& state_;
+  Rule rule_;
+  std::array<StateChange, slots + 1> changes_;
+  Places<T, slots + 1> places_;
+  Tensor next_step_;
+};
+
+// Calls update(rule, places, std::index_sequence for the places) for one step of the optimizer. If
+// `update` throws before it has changed anything, the state is unchanged.
 template <class T, class O, class Update>
 void change_state(const O& optimizer, VariableState& state, Device& device, const Update& update) {
-  std::int64_t step = 1;
-  if constexpr (counts_steps<O>()) step += state.slots.back().template scalar<std::int64_t>();
-  const auto rule = optimizer.template rule<T>(step);
-  constexpr auto change_all = []<std::size_t... slot>(auto& s, Device& d, std::index_sequence<slot...>) {
-    return std::array{StateChange(s.value, d), StateChange(s.slots[slot], d)...};
-  };
-  constexpr std::size_t slots = O::slots.size() - (counts_steps<O>() ? 1 : 0);
-  auto changes = change_all(state, device, std::make_index_sequence<slots>());
-  Places<T, slots + 1> places;
-  for (std::size_t i = 0; i < changes.size(); ++i) places[i] = changes[i].template place<T>();
-  Tensor next_step;
-  if constexpr (counts_steps<O>()) next_step = Tensor::scalar(step);
-  update(rule, places, std::make_index_sequence<slots + 1>());
-  for (auto& change : changes) change.commit();
-  if constexpr (counts_steps<O>()) state.slots.back() = std::move(next_step);
+  StateUpdate<T, O> change(optimizer, state, device);
+  update(change.rule(), change.places(), typename StateUpdate<T, O>::Parts());
+  change.commit();
 }
 
 // The shares of [0, size) for the threads of an update of that many elements.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/update/finite.h"
 #include "kernels/update/sparse_update.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
@@ -61,6 +62,11 @@ Tensor waves(double frequency) {
   return tensor;
 }
 
+Tensor first_elements(const Tensor& from, std::int64_t count) {
+  const auto values = from.values<float>().first(static_cast<std::size_t>(count));
+  return Tensor::of<float>({count}, {values.begin(), values.end()});
+}
+
 // The value after three steps, while somebody holds the value of the step before.
 Tensor train(const Optimizer& optimizer, Device& device) {
   VariableState state{device.to_device(waves(0.1)), {}};
@@ -72,6 +78,37 @@ Tensor train(const Optimizer& optimizer, Device& device) {
     apply_mean(optimizer, state, gradients, device);
   }
   return device.to_host(state.value);
+}
+
+// The variables after two steps of updates of all of them, by one call or one by one.
+std::vector<Tensor> train_many(const BoundOptimizer& optimizer, Device& device, bool together) {
+  constexpr std::size_t variables = 100;
+  std::vector<VariableState> states;
+  for (std::size_t i = 0; i < variables; ++i) {
+    const auto size = static_cast<std::int64_t>(i * 37 % 1000);  // one of them is empty
+    const Tensor value = i % 7 == 3 ? Tensor::of<double>({1}, {0.5}) : first_elements(waves(0.1), size);
+    states.push_back({device.to_device(value), {}});
+    make_slots(optimizer, states.back(), device);
+  }
+  for (const double frequency : {1.0, 2.0}) {
+    const Tensor held = states[5].value;
+    std::vector<VariableUpdate> updates;
+    for (VariableState& state : states) {
+      const Tensor gradient = state.value.dtype() == DType::float64
+                                  ? Tensor::of<double>({1}, {frequency})
+                                  : first_elements(waves(frequency), state.value.elements());
+      updates.push_back({optimizer.optimizer.hyperparameters(), &state, device.to_device(gradient)});
+    }
+    if (together)
+      optimizer.rule->apply_each(updates, device, nullptr);
+    else
+      for (VariableUpdate& update : updates)
+        optimizer.rule->apply(update.values, *update.state, {&update.gradient, 1}, device, nullptr);
+    for (const VariableUpdate& update : updates) BOOST_TEST(!update.failure);
+  }
+  std::vector<Tensor> values;
+  for (const VariableState& state : states) values.push_back(device.to_host(state.value));
+  return values;
 }
 
 // Of 100 rows of 10, 50 come in each gradient, some of them twice.
@@ -120,6 +157,33 @@ BOOST_AUTO_TEST_CASE(optimizers_train_alike) {
                               Lion{}, Ftrl{}, Lamb{}})
     BOOST_TEST_CONTEXT(optimizer.name())
   check_same(train(optimizer, cpu_device()), train(optimizer, cuda_device(0)), 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(many_variables_are_updated_together) {
+  for (const Optimizer& optimizer :
+       std::vector<Optimizer>{Sgd{}, Nesterov{}, Adam{}, AdamW{}, Ftrl{}, Lamb{}})
+    BOOST_TEST_CONTEXT(optimizer.name()) {
+      const auto alone = train_many(optimizer, cuda_device(0), false);
+      const auto together = train_many(optimizer, cuda_device(0), true);
+      for (std::size_t i = 0; i < alone.size(); ++i) check_same(alone[i], together[i], 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_finite_is_counted_in_many_tensors) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < 150; ++i) {
+    Tensor tensor = first_elements(waves(0.1), static_cast<std::int64_t>(i * 7 % 1000));
+    const auto values = tensor.mutable_values<float>();
+    for (std::size_t bad = 0; bad < std::min(i % 5, values.size()); ++bad)
+      values[values.size() - 1 - bad] = bad % 2 == 0 ? NAN : -INFINITY;
+    tensors.push_back(tensor);
+  }
+  tensors.push_back(Tensor::of<double>({3}, {1, INFINITY, 2}));
+  tensors.push_back(Tensor::of<std::int64_t>({2}, {1, 2}));
+  std::vector<Tensor> on_gpu;
+  for (const Tensor& tensor : tensors) on_gpu.push_back(cuda_device(0).to_device(tensor));
+  BOOST_TEST(count_not_finite(on_gpu, cuda_device(0)) == count_not_finite(tensors, cpu_device()),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(optimizers_update_rows_alike) {

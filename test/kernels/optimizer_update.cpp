@@ -358,4 +358,36 @@ BOOST_AUTO_TEST_CASE(the_mean_of_different_shapes_or_of_nothing_is_refused) {
   check_values(state.value, {1}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(one_of_several_variables_that_cannot_be_updated_leaves_the_others) {
+  // Adds the gradient, but not to two elements.
+  class Adding final : public OptimizerRule {
+   public:
+    std::string_view name() const override { return "adding"; }
+    std::span<const std::string_view> slots() const override { return {}; }
+    double initial_slot(Hyperparameters, std::string_view) const override { return 0; }
+    void check(Hyperparameters) const override {}
+    void apply(Hyperparameters, VariableState& state, std::span<const Tensor> gradients, Device&,
+               Team*) const override {
+      if (state.value.elements() == 2) throw Error(Code::resource_exhausted, "two");
+      state.value = gradients[0];
+    }
+    void apply_rows(Hyperparameters, VariableState&, std::span<const SparseGradient>, Device&,
+                    Team*) const override {}
+  };
+  std::vector<VariableState> states{
+      {vector_of({1}), {}}, {vector_of({1, 2}), {}}, {vector_of({1, 2, 3}), {}}};
+  std::vector<VariableUpdate> updates{{{}, &states[0], vector_of({5})},
+                                      {{}, &states[1], vector_of({5, 6})},
+                                      {{}, &states[2], vector_of({5, 6, 7})}};
+  Adding().apply_each(updates, cpu_device(), nullptr);
+  check_values(states[0].value, {5}, 0);
+  check_values(states[1].value, {1, 2}, 0);
+  check_values(states[2].value, {5, 6, 7}, 0);
+  BOOST_TEST(!updates[0].failure);
+  BOOST_TEST(!updates[2].failure);
+  BOOST_REQUIRE(updates[1].failure);
+  BOOST_CHECK_EXCEPTION(std::rethrow_exception(updates[1].failure), Error,
+                        has_code<Code::resource_exhausted>);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

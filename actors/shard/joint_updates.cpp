@@ -1,0 +1,120 @@
+#include "actors/shard/joint_updates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/executable.h"
+#include "kernels/core/computing.h"
+
+namespace actorflow {
+namespace {
+
+// One update among those that are made together.
+struct JointUpdate {
+  std::size_t call;
+  PreparedAnswer answer;
+  ShardVariable* variable;
+  AppliedUpdates::Replica* applied;
+  std::int64_t serial;
+  BoundOptimizer optimizer;
+  Tensor gradient;
+};
+
+class JointUpdates {
+ public:
+  JointUpdates(ShardState& shard, std::span<StateCall> calls, std::span<const std::int64_t> bad)
+      : shard_(shard), calls_(calls), bad_(bad), failures_(calls.size()) {
+    updates_.reserve(calls.size());
+  }
+
+  std::vector<std::exception_ptr> run() {
+    for (std::size_t i = 0; i < calls_.size(); ++i) try {
+        ShardVariable& variable = shard_.initialized(variable_of(*calls_[i].node));
+        if (std::ranges::find(updates_, &variable, &JointUpdate::variable) != updates_.end()) make_all();
+        take(i, variable);
+      } catch (...) {
+        failures_[i] = std::current_exception();
+      }
+    make_all();
+    return std::move(failures_);
+  }
+
+ private:
+  // What is not the usual case is applied at once: a gradient that is not finite, a variable that has
+  // not the slots of the optimizer yet.
+  void take(std::size_t i, ShardVariable& variable) {
+    const StateCall& call = calls_[i];
+    const BoundOptimizer& optimizer = call.executable->optimizer(call.reply_to.node);
+    if (bad_[i] > 0 || variable.slots_of != optimizer.optimizer.name()) return apply_alone(i);
+    check_same_type(*call.node, variable.state.value, call.inputs[0]);
+    PreparedAnswer answer(call.reply_to);
+    auto& applied = applied_of(*call.node, variable);
+    const auto serial = call.inputs[1].scalar<std::int64_t>();
+    if (!applied.admit(serial)) return answer.complete({});
+    const Tensor rate = call.inputs.size() > 2 ? call.inputs[2] : Tensor();
+    updates_.push_back(
+        {i, std::move(answer), &variable, &applied, serial, with_rate(optimizer, rate), call.inputs[0]});
+  }
+
+  void apply_alone(std::size_t i) {
+    const Computing computing(*calls_[i].node);
+    PreparedAnswer answer(calls_[i].reply_to);
+    if (StateResult outputs = apply_counted_gradient(shard_, calls_[i], bad_[i]))
+      answer.complete(std::move(*outputs));
+  }
+
+  // Optimizers of one kind at a time.
+  void make_all() {
+    const auto rule_of = [](const JointUpdate& update) { return update.optimizer.rule; };
+    std::ranges::stable_sort(updates_, {}, rule_of);
+    for (auto rest = std::span(updates_); !rest.empty();) {
+      const auto same = std::ranges::find_if(
+          rest, [&](const JointUpdate& update) { return rule_of(update) != rule_of(rest.front()); });
+      const auto some = rest.first(static_cast<std::size_t>(same - rest.begin()));
+      make(some);
+      rest = rest.subspan(some.size());
+    }
+    updates_.clear();
+  }
+
+  // What fails is tried alone, which tells why.
+  void make(std::span<JointUpdate> some) {
+    std::vector<VariableUpdate> updates;
+    try {
+      updates.reserve(some.size());
+      for (JointUpdate& update : some)
+        updates.push_back(
+            {update.optimizer.optimizer.hyperparameters(), &update.variable->state, update.gradient});
+    } catch (...) {
+      for (const JointUpdate& update : some) failures_[update.call] = std::current_exception();
+      return;
+    }
+    some.front().optimizer.rule->apply_each(updates, *some.front().variable->gpu, shard_.task->team);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      updates[i].failure ? try_alone(some[i].call) : finish(some[i]);
+  }
+
+  static void finish(JointUpdate& update) {
+    update.applied->made(update.serial);
+    update.answer.complete({});
+  }
+
+  void try_alone(std::size_t i) try { apply_alone(i); } catch (...) {
+    failures_[i] = std::current_exception();
+  }
+
+  ShardState& shard_;
+  std::span<StateCall> calls_;
+  std::span<const std::int64_t> bad_;
+  std::vector<std::exception_ptr> failures_;
+  std::vector<JointUpdate> updates_;  // of different variables
+};
+
+}  // namespace
+
+std::vector<std::exception_ptr> apply_together(ShardState& shard, std::span<StateCall> calls,
+                                               std::span<const std::int64_t> bad) {
+  return JointUpdates(shard, calls, bad).run();
+}
+
+}  // namespace actorflow
