@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "kernels/devices/page_locks.h"
 #include "kernels/devices/pool.h"
 
 namespace actorflow {
@@ -24,7 +25,7 @@ class CpuWithPool final : public Cpu {
   Allocator& allocator() override { return pool_; }
 
  private:
-  Pool pool_{host_memory()};
+  Pool pool_{cpu_memory()};
 };
 
 // Chooses between two allocators by size. Blocks go back to the allocator that they came from.
