@@ -5,13 +5,11 @@
 
 #ifdef ACTORFLOW_CUDA
 
-#include <array>
-#include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "kernels/devices/cuda_copies.h"
 #include "kernels/devices/cuda_device.h"
 #include "kernels/devices/pool.h"
 
@@ -46,73 +44,6 @@ std::size_t quarter_of_device_memory() {
   return total_bytes / 4;
 }
 
-// Copies through page-locked memory, in two chunks by turns: while the GPU copies one the host copies
-// the other. Thread-safe: one copy at a time.
-class Staging {
- public:
-  explicit Staging(cudaStream_t stream) : stream_(stream) {
-    check_cuda(cudaEventCreateWithFlags(&launched_, cudaEventDisableTiming), "create an event");
-    for (auto& chunk : chunks_) {
-      check_cuda(cudaMallocHost(&chunk.data, chunk_bytes), "allocate page-locked memory");
-      check_cuda(cudaEventCreateWithFlags(&chunk.copied, cudaEventDisableTiming), "create an event");
-    }
-  }
-
-  void to_device(void* device, const void* host, std::size_t size_bytes) {
-    const std::lock_guard lock(mutex_);
-    for (std::size_t first = 0; first < size_bytes; first += chunk_bytes) {
-      Chunk& chunk = chunk_at(first);
-      const std::size_t count = std::min(chunk_bytes, size_bytes - first);
-      wait(chunk);
-      std::memcpy(chunk.data, static_cast<const std::byte*>(host) + first, count);
-      copy(static_cast<std::byte*>(device) + first, chunk.data, count, chunk);
-    }
-  }
-
-  // Copies to the host once everything that has been launched on `launches` so far is done; later
-  // launches do not wait for the copy. The caller holds the tensor until the copy is done, so that its
-  // memory has no other user meanwhile.
-  void to_host(void* host, const void* device, std::size_t size_bytes, cudaStream_t launches) {
-    const std::lock_guard lock(mutex_);
-    check_cuda(cudaEventRecord(launched_, launches), "record an event");
-    check_cuda(cudaStreamWaitEvent(stream_, launched_, 0), "let a copy wait for kernels");
-    const auto fetch = [&](std::size_t first) {
-      if (first >= size_bytes) return;
-      Chunk& chunk = chunk_at(first);
-      wait(chunk);
-      copy(chunk.data, static_cast<const std::byte*>(device) + first,
-           std::min(chunk_bytes, size_bytes - first), chunk);
-    };
-    fetch(0);
-    for (std::size_t first = 0; first < size_bytes; first += chunk_bytes) {
-      fetch(first + chunk_bytes);
-      Chunk& chunk = chunk_at(first);
-      wait(chunk);
-      std::memcpy(static_cast<std::byte*>(host) + first, chunk.data,
-                  std::min(chunk_bytes, size_bytes - first));
-    }
-  }
-
- private:
-  static constexpr std::size_t chunk_bytes = std::size_t{4} << 20U;
-  struct Chunk {
-    void* data = nullptr;
-    cudaEvent_t copied = nullptr;
-  };
-
-  Chunk& chunk_at(std::size_t first) { return chunks_[first / chunk_bytes % chunks_.size()]; }
-  void wait(Chunk& chunk) { check_cuda(cudaEventSynchronize(chunk.copied), "wait for a copy"); }
-  void copy(void* to, const void* from, std::size_t size_bytes, Chunk& chunk) {
-    check_cuda(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream_), "copy a tensor");
-    check_cuda(cudaEventRecord(chunk.copied, stream_), "record an event");
-  }
-
-  std::mutex mutex_;
-  cudaStream_t stream_;
-  cudaEvent_t launched_ = nullptr;
-  std::array<Chunk, 2> chunks_;
-};
-
 // Its streams and memory live as long as the process.
 class CudaDevice final : public CudaStreamDevice {
  public:
@@ -136,18 +67,22 @@ class CudaDevice final : public CudaStreamDevice {
     if (!host.valid() || host.dtype() == DType::string || !host.on_host()) return host;
     stream();
     Tensor copy = Tensor::allocate(host.dtype(), host.shape(), pool_);
-    to_device_.to_device(copy.mutable_data(), host.data(), host.size_bytes());
+    to_device_.copy(copy.mutable_data(), host);
     return copy;
   }
 
   Tensor to_host(const Tensor& tensor) override {
     if (tensor.on_host()) return tensor;
     Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), cpu_device().allocator());
-    to_host_.to_host(copy.mutable_data(), tensor.data(), tensor.size_bytes(), stream());
+    to_host_.copy(copy, tensor, stream());
+    to_device_.release_passed();  // what was copied before those kernels, on whose results we have waited
     return copy;
   }
 
-  void synchronize() override { check_cuda(cudaStreamSynchronize(stream()), "wait for the device"); }
+  void synchronize() override {
+    check_cuda(cudaStreamSynchronize(stream()), "wait for the device");
+    to_device_.release_passed();
+  }
 
   cudaStream_t stream() override {
     check_cuda(cudaSetDevice(index_), "select a device");
@@ -166,7 +101,8 @@ class CudaDevice final : public CudaStreamDevice {
   CudaMemory memory_;
   cudaStream_t stream_;
   Pool pool_;
-  Staging to_device_, to_host_;
+  CopiesToDevice to_device_;
+  CopiesToHost to_host_;
 };
 
 const std::vector<std::unique_ptr<CudaDevice>>& devices() {

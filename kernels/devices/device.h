@@ -24,7 +24,8 @@ class Device {
   // The device's pool, which outlives every tensor in it.
   virtual Allocator& allocator() = 0;
   // A copy of a host tensor on this device, or of this device's tensor on the host. On a CPU both
-  // return the same tensor. String tensors stay on the host.
+  // return the same tensor. String tensors stay on the host. A GPU may still read a host tensor when
+  // to_device() has returned; the device then holds it, so it is not exclusive.
   virtual Tensor to_device(const Tensor& host) = 0;
   virtual Tensor to_host(const Tensor& tensor) = 0;
   // Waits until everything that this thread has launched on the device is done.
