@@ -75,7 +75,7 @@ class CudaDevice final : public CudaStreamDevice {
     if (tensor.on_host()) return tensor;
     Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), cpu_device().allocator());
     to_host_.copy(copy, tensor, stream());
-    to_device_.release_passed();  // what was copied before those kernels, on whose results we have waited
+    to_device_.release_passed();  // what was copied before those results were computed
     return copy;
   }
 
