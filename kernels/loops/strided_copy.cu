@@ -8,6 +8,7 @@
 #ifdef ACTORFLOW_CUDA
 #include "dataflow/values/check.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/loops/tile_order.h"
 #endif
 
 namespace actorflow {
@@ -94,14 +95,18 @@ bool transposes_on_cuda(const StridedLoops<2>& loops) {
 // of a column in different banks.
 template <class T>
 __global__ void __launch_bounds__(transpose_tile* transpose_rows)
-    transpose_matrices(StridedLoops<2> loops, StridedLoops<2> matrices, const T* from, T* to) {
+    transpose_matrices(StridedLoops<2> loops, StridedLoops<2> matrices, TileOrder tiles, const T* from,
+                       T* to) {
   __shared__ T tile[transpose_tile][transpose_tile + 1];
   const int outer = loops.rank - 2, inner = loops.rank - 1;
   const std::int64_t rows = loops.dims[outer], columns = loops.dims[inner];
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * transpose_tile;
-  const std::int64_t row_tiles = (columns - 1) / transpose_tile + 1;
-  for (std::int64_t task = blockIdx.y; task < matrices.elements * row_tiles; task += gridDim.y) {
-    const std::int64_t column = task % row_tiles * transpose_tile, matrix = task / row_tiles;
+  const std::int64_t tiles_of_matrix = tiles.rows * tiles.columns;
+  for (std::int64_t task = blockIdx.x; task < matrices.elements * tiles_of_matrix; task += gridDim.x) {
+    const std::int64_t matrix = task / tiles_of_matrix;
+    std::int64_t row, column;
+    tiles.place_of(task - matrix * tiles_of_matrix, row, column);
+    row *= transpose_tile;
+    column *= transpose_tile;
     const T* source = from + matrices.offset(0, matrix) + row + threadIdx.x;
     T* target = to + matrices.offset(1, matrix) + column + threadIdx.x;
     // Two unrolled loops, so that all loads of a thread are on their way at once.
@@ -120,14 +125,13 @@ __global__ void __launch_bounds__(transpose_tile* transpose_rows)
 
 template <class T>
 void transpose_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
-  constexpr std::int64_t max_grid_y = 65535;
+  constexpr std::int64_t most_blocks = 1 << 20;
   const auto matrices = loops_over_matrices(loops);
-  const auto tiles = [](std::int64_t dim) { return (dim - 1) / transpose_tile + 1; };
-  const dim3 grid(static_cast<unsigned>(tiles(loops.dims[loops.rank - 2])),
-                  static_cast<unsigned>(
-                      std::min(matrices.elements * tiles(loops.dims[loops.rank - 1]), max_grid_y)));
-  transpose_matrices<<<grid, dim3(transpose_tile, transpose_rows), 0, cuda_stream(device)>>>(
-      loops, matrices, from, to);
+  const auto tiles_of = [](std::int64_t dim) { return (dim - 1) / transpose_tile + 1; };
+  const TileOrder tiles{tiles_of(loops.dims[loops.rank - 2]), tiles_of(loops.dims[loops.rank - 1])};
+  const auto blocks = std::min(matrices.elements * tiles.rows * tiles.columns, most_blocks);
+  transpose_matrices<<<static_cast<unsigned>(blocks), dim3(transpose_tile, transpose_rows), 0,
+                       cuda_stream(device)>>>(loops, matrices, tiles, from, to);
   check_cuda(cudaGetLastError(), "launch a transposition");
 }
 
