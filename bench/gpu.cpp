@@ -155,8 +155,10 @@ class Training {
 
   void write_trace(const std::string& path) {
     RunMetadata metadata;
-    session_->run({train_.step, loss_}, {{x, images}, {labels, classes}}, updates, {.trace = true},
-                  &metadata);
+    profile([&] {
+      session_->run({train_.step, loss_}, {{x, images}, {labels, classes}}, updates, {.trace = true},
+                    &metadata);
+    });
     write_chrome_trace(metadata.trace, path);
   }
 

@@ -6,6 +6,7 @@
 #include "bench/harness.h"
 #include "kernels/devices/device.h"
 #ifdef ACTORFLOW_CUDA
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #endif
 
@@ -28,9 +29,16 @@ double device_copy_gb_per_second(std::size_t size_bytes, int copies) {
   return 2.0 * static_cast<double>(size_bytes) * copies / seconds / 1e9;
 }
 
+void profile(const std::function<void()>& run) {
+  cudaProfilerStart();
+  run();
+  cudaProfilerStop();
+}
+
 #else
 
 double device_copy_gb_per_second(std::size_t, int) { throw Skipped("this build has no CUDA"); }
+void profile(const std::function<void()>& run) { run(); }
 
 #endif
 

@@ -61,7 +61,9 @@ ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vect
   add_predictions();
   if (!first_rate && options) first_rate = common_rate(*options);
   learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
-  if (options && options->learning_rate) rate = options->learning_rate(global_step);
+  if (options && options->learning_rate)
+    // Wherever the model computes: shards want the rate on the host, and each would wait for a GPU's.
+    rate = graph.on("/cpu:0", [&] { return options->learning_rate(global_step); });
 }
 
 void ModelGraph::add_predictions() {

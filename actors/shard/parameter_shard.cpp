@@ -151,8 +151,20 @@ void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
   for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i) {
     Tensor& input = call.inputs[static_cast<std::size_t>(i)];
     const bool beside = variable && i == op.input_beside_variable;
-    input = on_device(std::move(input), beside ? device_of(*variable) : cpu_device());
+    input = beside ? on_device(std::move(input), device_of(*variable)) : on_host(std::move(input));
   }
+}
+
+// One number that many nodes share, such as the learning rate of a step, is fetched once: each fetch
+// waits for all that the GPU has still to do.
+Tensor ParameterShard::on_host(Tensor input) {
+  if (!input.valid() || input.on_host() || input.elements() != 1)
+    return on_device(std::move(input), cpu_device());
+  if (!fetched_.valid() || fetched_.data() != input.data()) {
+    fetched_on_host_ = on_device(input, cpu_device());
+    fetched_ = std::move(input);  // nobody else gets its memory meanwhile
+  }
+  return fetched_on_host_;
 }
 
 // Tells coordinator and queues before it answers: messages of later steps reach them afterwards.

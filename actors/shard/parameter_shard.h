@@ -39,6 +39,7 @@ class ParameterShard {
   void refuse_held(const StateCall& call);
   const StateOp& handler_of(const Node& node) const;
   void bring_together(StateCall& call, const StateOp& op);
+  Tensor on_host(Tensor input);
   void clear(TaskId from, const ClearContainers& message);
   void on_ask_global_step(const AskGlobalStep& message);
 
@@ -47,6 +48,8 @@ class ParameterShard {
   AwaitedUpdates awaited_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
   std::vector<StateCall> held_;  // gradients of variables on one GPU
+  // The last number that came from a GPU, there and here.
+  Tensor fetched_, fetched_on_host_;
 };
 
 using ShardActor = caf::stateful_actor<std::unique_ptr<ParameterShard>, MeasuredActor>;
