@@ -1,107 +1,211 @@
 // Batch normalisation on the GPU. For .cu files in a build with CUDA.
+//
+// The formulas of batch_norm.h run on packs: what they read is loaded into arrays of n elements, which
+// the compiler keeps in registers, and element and column are then both the place in the pack.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/images/batch_norm.h"
-#include "kernels/loops/fold_columns.h"
-#include "kernels/loops/launch_elements.h"
+#include "kernels/loops/sum_packs.h"
 
 namespace actorflow {
+
+// The coefficients of n neighbouring columns.
+template <class T, int n>
+struct ColumnPack {
+  Pack<T, n> mean, factor, offset;
+  __device__ BatchNormColumns<T> view() const { return {mean.values, factor.values, offset.values}; }
+};
+
+template <class T>
+struct ColumnMemory {
+  const T *mean, *scale, *inverse_stddev, *offset;
+
+  template <int n>
+  __device__ ColumnPack<T, n> load(std::int64_t column) const {
+    ColumnPack<T, n> pack;
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      pack.mean.values[k] = mean[column + k];
+      pack.factor.values[k] = scale[column + k] * inverse_stddev[column + k];
+      pack.offset.values[k] = offset[column + k];
+    }
+    return pack;
+  }
+};
 
 // The sums of x - first row and of its square: little precision is lost if the mean is large beside the
 // deviation.
 template <class T>
 struct MomentsTerm {
   const T* x;
-  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
-    const double apart = static_cast<double>(x[at.index]) - static_cast<double>(x[at.column]);
-    return {apart, apart * apart};
+  std::int64_t rows;  // without any there is no first one
+
+  template <int n>
+  struct Columns {
+    const T* x;
+    Pack<T, n> first_row;
+
+    __device__ Pack<T, n> load(std::int64_t i) const { return load_pack<n>(x + i); }
+    __device__ void add(std::int64_t, const Pack<T, n>& row, TwoSums<T>* sums) const {
+#pragma unroll
+      for (int k = 0; k < n; ++k) {
+        const T apart = row.values[k] - first_row.values[k];
+        sums[k].first += apart;
+        sums[k].second += apart * apart;
+      }
+    }
+  };
+
+  template <int n>
+  __device__ Columns<n> columns(std::int64_t column) const {
+    return {x, rows > 0 ? load_pack<n>(x + column) : Pack<T, n>{}};
   }
 };
 
-// The sums of the gradient and of its product with x - mean.
+// The gradient of y at n neighbouring elements, where the relu passed it.
+template <class T, ReluMask mask, int n>
+struct GradientPack {
+  Pack<T, n> g, x, y;
+
+  __device__ GradientPack() = default;
+  __device__ GradientPack(const BackwardTask<T>& t, std::int64_t i)
+      : g(load_pack<n>(t.g + i)), x(load_pack<n>(t.x + i)) {
+    if constexpr (mask == ReluMask::from_output) y = load_pack<n>(t.y + i);
+  }
+  __device__ PassedGradient<T, mask> view(const ColumnPack<T, n>& columns) const {
+    return {g.values, x.values, y.values, columns.view()};
+  }
+};
+
+// The sums of the gradient and of its product with x - mean. Stores the side input's gradient, if there
+// is one, on the way.
 template <class T, ReluMask mask>
 struct GradientTerm {
-  PassedGradient<T, mask> passed;
-  __device__ TwoSumsFold::Accumulator operator()(MatrixPlace at) const {
-    const T g = passed(at.index, at.column);
-    const T apart = passed.x[at.index] - passed.columns.mean[at.column];
-    return {static_cast<double>(g), static_cast<double>(g * apart)};
+  BackwardTask<T> task;
+  ColumnMemory<T> memory;
+
+  template <int n>
+  struct Columns {
+    BackwardTask<T> task;
+    ColumnPack<T, n> pack;
+
+    __device__ GradientPack<T, mask, n> load(std::int64_t i) const { return {task, i}; }
+    __device__ void add(std::int64_t i, const GradientPack<T, mask, n>& row, TwoSums<T>* sums) const {
+      const auto passed = row.view(pack);
+      Pack<T, n> gradient;
+#pragma unroll
+      for (int k = 0; k < n; ++k) {
+        const T g = gradient.values[k] = passed(k, k);
+        sums[k].first += g;
+        sums[k].second += g * (row.x.values[k] - pack.mean.values[k]);
+      }
+      if constexpr (mask == ReluMask::from_output) store_pack(task.dside + i, gradient);
+    }
+  };
+
+  template <int n>
+  __device__ Columns<n> columns(std::int64_t column) const {
+    return {task, memory.template load<n>(column)};
   }
 };
 
-// Sets to[i] = value(i, column) for all elements.
-template <class T, class Value>
-void write_elements(Device& device, Rows size, const Value& value, T* to) {
-  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t j) { to[i] = value(i, j); });
-}
+template <class T, bool relu, bool has_side>
+struct NormalisePacks {
+  ForwardTask<T> task;
+  ColumnMemory<T> memory;
+
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t column) const {
+    const ColumnPack<T, n> columns = memory.template load<n>(column);
+    const Pack<T, n> x = load_pack<n>(task.x + i);
+    Pack<T, n> side, y;
+    if constexpr (has_side) side = load_pack<n>(task.side + i);
+    const Normalised<T, relu, has_side> value{x.values, side.values, columns.view()};
+#pragma unroll
+    for (int k = 0; k < n; ++k) y.values[k] = value(k, k);
+    store_pack(task.y + i, y);
+  }
+};
+
+template <class T, ReluMask mask>
+struct InputGradientPacks {
+  BackwardTask<T> task;
+  ColumnMemory<T> memory;
+  const T *shift, *slope;
+
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t column) const {
+    const ColumnPack<T, n> columns = memory.template load<n>(column);
+    const GradientPack<T, mask, n> row(task, i);
+    Pack<T, n> shifts, slopes, dx;
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      shifts.values[k] = shift[column + k];
+      slopes.values[k] = slope[column + k];
+    }
+    const InputGradient<T, mask> value{row.view(columns), shifts.values, slopes.values};
+#pragma unroll
+    for (int k = 0; k < n; ++k) dx.values[k] = value(k, k);
+    store_pack(task.dx + i, dx);
+  }
+};
 
 template <class T>
 void forward_on_cuda(Device& device, const ForwardTask<T>& t) {
-  const std::int64_t columns = t.size.columns;
+  const bool empty = t.size.rows == 0, fours = in_fours(t.size.columns, t.x, t.side, t.y);
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
-  const DeviceScratch<TwoSumsFold::Accumulator> sums(device, columns);
-  const DeviceScratch<T> factors(device, columns);
-  const auto* moments = sums.data();
-  T* factor = factors.data();
-  fold_columns<TwoSumsFold>(device, t.size, MomentsTerm<T>{t.x}, sums.data());
-  launch(device, columns, [=, empty = t.size.rows == 0] __device__(std::int64_t j) {
-    const double from_first = moments[j].first / count;
-    const double squares = moments[j].second - moments[j].first * from_first;
-    t.mean[j] = empty ? T(0) : static_cast<T>(static_cast<double>(t.x[j]) + from_first);
-    t.variance[j] = static_cast<T>(unbiased(squares, count));
-    t.inverse_stddev[j] = static_cast<T>(1 / std::sqrt(squares / count + t.epsilon));
-    factor[j] = t.scale[j] * t.inverse_stddev[j];
-  });
-  const auto write = [&](const auto& value) { write_elements(device, t.size, value, t.y); };
-  const BatchNormColumns<T> coefficients{t.mean, factor, t.offset};
+  sum_columns_twice<T>(
+      device, t.size, fours, MomentsTerm<T>{t.x, t.size.rows},
+      [=] __device__(std::int64_t j, const TwoSums<double>& moments) {
+        const double from_first = moments.first / count;
+        const double squares = moments.second - moments.first * from_first;
+        t.mean[j] = empty ? T(0) : static_cast<T>(static_cast<double>(t.x[j]) + from_first);
+        t.variance[j] = static_cast<T>(unbiased(squares, count));
+        t.inverse_stddev[j] = static_cast<T>(1 / std::sqrt(squares / count + t.epsilon));
+      });
+  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
+  const auto write = [&](const auto& body) { launch_packs(device, t.size, fours, body); };
   if (t.relu && t.side)
-    write(Normalised<T, true, true>{t.x, t.side, coefficients});
+    write(NormalisePacks<T, true, true>{t, memory});
   else if (t.relu)
-    write(Normalised<T, true, false>{t.x, nullptr, coefficients});
+    write(NormalisePacks<T, true, false>{t, memory});
   else if (t.side)
-    write(Normalised<T, false, true>{t.x, t.side, coefficients});
+    write(NormalisePacks<T, false, true>{t, memory});
   else
-    write(Normalised<T, false, false>{t.x, nullptr, coefficients});
+    write(NormalisePacks<T, false, false>{t, memory});
 }
 
-// Sums and gradients for one way to know the relu's derivative.
+// Sums and gradients for one way to know the relu's derivative. The second pass reads the side input's
+// gradient, if there is one, which is masked already.
 template <class T, ReluMask mask>
-void backward_on_cuda(Device& device, const BackwardTask<T>& t, const PassedGradient<T, mask>& passed) {
+void backward_on_cuda(Device& device, const BackwardTask<T>& t) {
   const std::int64_t columns = t.size.columns;
+  const bool fours = in_fours(columns, t.g, t.x, t.y, t.dx, t.dside);
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
-  const DeviceScratch<TwoSumsFold::Accumulator> sums(device, columns);
   const DeviceScratch<T> coefficients(device, 2 * columns);
-  const auto* of = sums.data();
   T *shift = coefficients.data(), *slope = shift + columns;
-  fold_columns<TwoSumsFold>(device, t.size, GradientTerm<T, mask>{passed}, sums.data());
-  launch(device, columns, [=] __device__(std::int64_t j) {
-    const double inverse = static_cast<double>(t.inverse_stddev[j]);
-    t.dscale[j] = static_cast<T>(of[j].second * inverse);
-    t.doffset[j] = static_cast<T>(of[j].first);
-    shift[j] = static_cast<T>(of[j].first / count);
-    slope[j] = static_cast<T>(of[j].second * inverse * inverse / count);
-  });
-  write_elements(device, t.size, InputGradient<T, mask>{passed, shift, slope}, t.dx);
+  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
+  sum_columns_twice<T>(device, t.size, fours, GradientTerm<T, mask>{t, memory},
+                       [=] __device__(std::int64_t j, const TwoSums<double>& sums) {
+                         const double inverse = static_cast<double>(t.inverse_stddev[j]);
+                         t.dscale[j] = static_cast<T>(sums.second * inverse);
+                         t.doffset[j] = static_cast<T>(sums.first);
+                         shift[j] = static_cast<T>(sums.first / count);
+                         slope[j] = static_cast<T>(sums.second * inverse * inverse / count);
+                       });
+  constexpr bool stored = mask == ReluMask::from_output;
+  BackwardTask<T> rest = t;
+  if (stored) rest.g = t.dside;
+  launch_packs(device, t.size, fours, InputGradientPacks < T,
+               stored ? ReluMask::none : mask > {rest, memory, shift, slope});
 }
 
 template <class T>
 void backward_on_cuda(Device& device, const BackwardTask<T>& t) {
-  const DeviceScratch<T> factors(device, t.size.columns);
-  T* factor = factors.data();
-  launch(device, t.size.columns,
-         [=] __device__(std::int64_t j) { factor[j] = t.scale[j] * t.inverse_stddev[j]; });
-  const BatchNormColumns<T> columns{t.mean, factor, t.offset};
-  if (t.mask == ReluMask::none)
-    return backward_on_cuda(device, t, PassedGradient<T, ReluMask::none>{t.g, t.x, nullptr, columns});
-  if (t.mask == ReluMask::recomputed)
-    return backward_on_cuda(device, t,
-                            PassedGradient<T, ReluMask::recomputed>{t.g, t.x, nullptr, columns});
-  write_elements(device, t.size, PassedGradient<T, ReluMask::from_output>{t.g, t.x, t.y, columns},
-                 t.dside);
-  backward_on_cuda(device, t, PassedGradient<T, ReluMask::none>{t.dside, t.x, nullptr, columns});
+  with_mask(t.mask, [&](auto mask) { backward_on_cuda<T, mask()>(device, t); });
 }
 
 }  // namespace actorflow

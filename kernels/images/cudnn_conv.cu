@@ -30,12 +30,9 @@ struct GradientTerm {
 };
 
 void sum_bias(Device& device, const ConvShape& s, const float* gradient, float* bias_gradient) {
-  const DeviceScratch<double> scratch(device, s.out);
-  const double* sums = scratch.data();
-  fold_columns<SumFold>(device, {s.batch * s.rows.output * s.columns.output, s.out},
-                        GradientTerm{gradient}, scratch.data());
-  launch(device, s.out,
-         [=] __device__(std::int64_t j) { bias_gradient[j] = static_cast<float>(sums[j]); });
+  fold_columns<SumFold>(
+      device, {s.batch * s.rows.output * s.columns.output, s.out}, GradientTerm{gradient},
+      [=] __device__(std::int64_t j, double sum) { bias_gradient[j] = static_cast<float>(sum); });
 }
 
 const float* floats(const Tensor& tensor) { return static_cast<const float*>(tensor.data()); }
@@ -55,8 +52,7 @@ struct CudnnConv::Algorithms {
     for (const auto& [key, algorithm] : used)
       if (key == wanted) return algorithm;
     if (used.size() == most_used) used.erase(used.begin());
-    used.emplace_back(wanted,
-                      cudnn_algorithm(handle, device, shape, direction, precision, tensors));
+    used.emplace_back(wanted, cudnn_algorithm(handle, device, shape, direction, precision, tensors));
     return used.back().second;
   }
 

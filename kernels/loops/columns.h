@@ -44,10 +44,9 @@ struct ElementTerm {
 
 template <class T, class Elements>
 void sum_columns_on_cuda(Device& device, Rows size, const Elements& elements, T* sums) {
-  const DeviceScratch<double> scratch(device, size.columns);
-  const double* totals = scratch.data();
-  fold_columns<SumFold>(device, size, ElementTerm<Elements>{elements}, scratch.data());
-  launch(device, size.columns, [=] __device__(std::int64_t j) { sums[j] = static_cast<T>(totals[j]); });
+  fold_columns<SumFold>(
+      device, size, ElementTerm<Elements>{elements},
+      [=] __device__(std::int64_t j, double total) { sums[j] = static_cast<T>(total); });
 }
 
 #endif

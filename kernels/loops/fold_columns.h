@@ -22,12 +22,23 @@ struct MatrixPlace {
   std::int64_t row, column, index;
 };
 
-// partial[part][column] = the fold of term(place) over the rows of that part, for parts = gridDim.y. A
-// block is `width` columns wide, a power of two, so that a warp reads neighbouring elements, in narrow
-// matrices of several rows.
-template <class Fold, class Term>
+// Combines the values of the threads of a column, y = 0 .. height - 1, into that of y = 0. All threads
+// of the block call it; `place` is the thread's own, and `width` apart are the threads of a column.
+template <class Fold, class Accumulator>
+__device__ void fold_in_block(Accumulator* values, unsigned place, unsigned width, unsigned height) {
+  for (unsigned half = height / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (place / width < half) values[place] = Fold::combine(values[place], values[place + half * width]);
+  }
+}
+
+// With one part, gridDim.y = 1, calls finish(column, fold of term(place) over the rows); with more sets
+// partial[part][column] to the fold over the rows of that part. A block is `width` columns wide, a power
+// of two, so that a warp reads neighbouring elements, in narrow matrices of several rows.
+template <class Fold, class Term, class Finish>
 __global__ void __launch_bounds__(fold_block_threads)
-    fold_column_parts(Rows size, unsigned width, Term term, typename Fold::Accumulator* partial) {
+    fold_column_parts(Rows size, unsigned width, Term term, typename Fold::Accumulator* partial,
+                      Finish finish) {
   __shared__ typename Fold::Accumulator totals[fold_block_threads];
   const unsigned x = threadIdx.x % width, y = threadIdx.x / width, height = fold_block_threads / width;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * width + x;
@@ -39,12 +50,12 @@ __global__ void __launch_bounds__(fold_block_threads)
          row += step)
       total = Fold::combine(total, term(MatrixPlace{row, column, row * size.columns + column}));
   totals[threadIdx.x] = total;
-  for (unsigned half = height / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (y < half)
-      totals[threadIdx.x] = Fold::combine(totals[threadIdx.x], totals[threadIdx.x + half * width]);
-  }
-  if (y == 0 && column < size.columns) partial[blockIdx.y * size.columns + column] = totals[x];
+  fold_in_block<Fold>(totals, threadIdx.x, width, height);
+  if (y != 0 || column >= size.columns) return;
+  if (gridDim.y == 1)
+    finish(column, totals[x]);
+  else
+    partial[blockIdx.y * size.columns + column] = totals[x];
 }
 
 template <class Accumulator>
@@ -53,28 +64,62 @@ struct StoredTerm {
   __device__ Accumulator operator()(MatrixPlace at) const { return values[at.index]; }
 };
 
-// results[column] = the fold of term(place) over the rows, in an order that depends on the size alone.
-template <class Fold, class Term>
-void fold_columns(Device& device, Rows size, const Term& term, typename Fold::Accumulator* results) {
+// How a matrix is divided among blocks. It depends on the size alone and not on the GPU, so that the
+// results do too.
+struct FoldGrid {
+  unsigned width;  // in threads, a power of two
+  std::int64_t tiles, parts;
+
+  dim3 blocks() const { return dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(parts)); }
+};
+
+// For blocks of so many threads, of which each takes a column of `rows_per_thread` rows or more. More
+// blocks than a large GPU runs at a time would only leave more parts to combine.
+inline FoldGrid fold_grid(Rows size, unsigned threads, unsigned widest, std::int64_t rows_per_thread) {
+  constexpr std::int64_t most_blocks = 256;
+  const auto width = static_cast<unsigned>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::min<std::int64_t>(size.columns, widest))));
+  const std::int64_t tiles = (size.columns - 1) / width + 1;
+  const std::int64_t worth = size.rows * width / (rows_per_thread * threads);
+  return {width, tiles, std::clamp<std::int64_t>(std::min(worth, most_blocks / tiles), 1, most_blocks)};
+}
+
+// Folds the columns of a matrix in one launch.
+template <class Fold, class Term, class Finish>
+void launch_fold(Device& device, Rows size, const FoldGrid& grid, const Term& term,
+                 typename Fold::Accumulator* partial, const Finish& finish) {
+  fold_column_parts<Fold><<<grid.blocks(), fold_block_threads, 0, cuda_stream(device)>>>(
+      size, grid.width, term, partial, finish);
+  check_cuda(cudaGetLastError(), "launch a fold of columns");
+}
+
+// Calls launch_parts(partial), which folds the parts of a grid, and combines these where there are
+// several, for the caller's finish(column, total).
+template <class Fold, class LaunchParts, class Finish>
+void combine_parts(Device& device, std::int64_t columns, std::int64_t parts, const Finish& finish,
+                   const LaunchParts& launch_parts) {
   using Accumulator = typename Fold::Accumulator;
+  if (parts == 1) return launch_parts(nullptr);
+  const DeviceScratch<Accumulator> partial(device, parts * columns);
+  launch_parts(partial.data());
+  // Narrow blocks: a thread reads few of the parts, and there are several blocks.
+  constexpr unsigned widest = 16;
+  FoldGrid grid = fold_grid({parts, columns}, fold_block_threads, widest, parts);
+  grid.parts = 1;
+  launch_fold<Fold>(device, {parts, columns}, grid, StoredTerm<Accumulator>{partial.data()}, nullptr,
+                    finish);
+}
+
+// Calls finish(column, total) on the GPU for each column, with the fold of term(place) over the rows, in
+// an order that depends on the size alone.
+template <class Fold, class Term, class Finish>
+void fold_columns(Device& device, Rows size, const Term& term, const Finish& finish) {
   if (size.columns == 0) return;
-  constexpr std::int64_t most_blocks = 1024, rows_per_thread = 4;
-  const auto width = static_cast<unsigned>(std::bit_ceil(
-      static_cast<std::uint64_t>(std::min<std::int64_t>(size.columns, widest_fold_block))));
-  const auto tiles = (size.columns - 1) / width + 1;
-  const std::int64_t worth = size.rows * width / (rows_per_thread * fold_block_threads);
-  const auto parts = std::clamp<std::int64_t>(std::min(worth, most_blocks / tiles), 1, most_blocks);
-  const auto launch_fold = [&](Rows rows, const auto& of, std::int64_t into, Accumulator* to) {
-    fold_column_parts<Fold><<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(into)),
-                              fold_block_threads, 0, cuda_stream(device)>>>(rows, width, of, to);
-    check_cuda(cudaGetLastError(), "launch a fold of columns");
-  };
-  if (parts == 1) return launch_fold(size, term, 1, results);
-  const BufferRef scratch =
-      device.allocator().allocate(static_cast<std::size_t>(parts * size.columns) * sizeof(Accumulator));
-  auto* partial = static_cast<Accumulator*>(scratch->data());
-  launch_fold(size, term, parts, partial);
-  launch_fold({parts, size.columns}, StoredTerm<Accumulator>{partial}, 1, results);
+  const FoldGrid grid = fold_grid(size, fold_block_threads, widest_fold_block, 4);
+  combine_parts<Fold>(device, size.columns, grid.parts, finish,
+                      [&](typename Fold::Accumulator* partial) {
+                        launch_fold<Fold>(device, size, grid, term, partial, finish);
+                      });
 }
 
 // The sum in double, so that a column of many rows loses no precision.
@@ -84,11 +129,14 @@ struct SumFold {
   ACTORFLOW_HOST_DEVICE static double combine(double a, double b) { return a + b; }
 };
 
+template <class T>
+struct alignas(2 * sizeof(T)) TwoSums {
+  T first, second;
+};
+
 // Two sums in one pass over the elements.
 struct TwoSumsFold {
-  struct Accumulator {
-    double first, second;
-  };
+  using Accumulator = TwoSums<double>;
   ACTORFLOW_HOST_DEVICE static Accumulator initial() { return {0, 0}; }
   ACTORFLOW_HOST_DEVICE static Accumulator combine(Accumulator a, Accumulator b) {
     return {a.first + b.first, a.second + b.second};

@@ -197,8 +197,7 @@ void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) 
     row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
     T sum = 0, product = 0;
     e.for_each([&](std::int64_t, T value) { sum += value; });
-    RowInRegisters<T>::for_each_pair(e, row,
-                                     [&](std::int64_t, T value, T x) { product += value * x; });
+    RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t, T value, T x) { product += value * x; });
     const T mean = mean_in_warp(sum, columns), along = mean_in_warp(product, columns);
     RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t j, T value, T x) {
       b.dx[first + j] = (value - mean - x * along) * m.scale;
@@ -301,13 +300,11 @@ void backward_on_cuda(Device& device, const Backward<T>& b) {
   else if (size.rows > 0)
     backward_kernel<<<blocks_for(size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(b, moments);
   check_cuda(cudaGetLastError(), "launch a layer normalisation's gradient");
-  const DeviceScratch<TwoSumsFold::Accumulator> scratch(device, size.columns);
-  const auto* sums = scratch.data();
-  fold_columns<TwoSumsFold>(device, size, ColumnGradientTerm<T>{b.g, b.x, moments}, scratch.data());
-  launch(device, size.columns, [=] __device__(std::int64_t j) {
-    b.dgamma[j] = static_cast<T>(sums[j].first);
-    b.dbeta[j] = static_cast<T>(sums[j].second);
-  });
+  fold_columns<TwoSumsFold>(device, size, ColumnGradientTerm<T>{b.g, b.x, moments},
+                            [=] __device__(std::int64_t j, const TwoSums<double>& sums) {
+                              b.dgamma[j] = static_cast<T>(sums.first);
+                              b.dbeta[j] = static_cast<T>(sums.second);
+                            });
 }
 
 #endif

@@ -55,16 +55,14 @@ struct PlainColumnTerm {
 template <class Reducer, class T>
 void reduce_columns_on_cuda(Device& device, const ReduceLoops& loops, const T* x, T* out) {
   const std::int64_t results = loops.kept.elements, count = loops.reduced.elements;
-  const DeviceScratch<typename Reducer::Accumulator> scratch(device, results);
-  const auto* totals = scratch.data();
+  const auto finish = [=] __device__(std::int64_t i, const typename Reducer::Accumulator& total) {
+    out[i] = Reducer::result(total, count);
+  };
   if (loops.kept.rank == 1 && loops.reduced.rank == 1)
     fold_columns<Reducer>(device, {count, results},
-                          PlainColumnTerm<Reducer, T>{loops.reduced.row_stride(), x}, scratch.data());
+                          PlainColumnTerm<Reducer, T>{loops.reduced.row_stride(), x}, finish);
   else
-    fold_columns<Reducer>(device, {count, results}, ReducedColumnTerm<Reducer, T>{loops, x},
-                          scratch.data());
-  launch(device, results,
-         [=] __device__(std::int64_t i) { out[i] = Reducer::result(totals[i], count); });
+    fold_columns<Reducer>(device, {count, results}, ReducedColumnTerm<Reducer, T>{loops, x}, finish);
 }
 
 template <class Reducer>
