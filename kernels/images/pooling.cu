@@ -9,7 +9,7 @@
 #include "kernels/core/dtypes.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/packs.h"
 #endif
 
 namespace actorflow {
@@ -88,22 +88,39 @@ const OpDef& avg_pool_grad_op() {
 
 #ifdef ACTORFLOW_CUDA
 
-// On the GPU a thread computes an element of the result, and gathers what it needs: no two threads add
-// to one place, so the sums have one order.
+// On the GPU a thread computes n neighbouring channels of the result, and gathers what it needs: no two
+// threads add to one place, so the sums have one order.
 
 struct ImagePlace {
   std::int64_t image, row, column, channel;
 };
 
-ACTORFLOW_HOST_DEVICE inline ImagePlace place_in(std::int64_t i, std::int64_t rows, std::int64_t columns,
-                                                 std::int64_t channels) {
-  return {i / channels / columns / rows, i / channels / columns % rows, i / channels % columns,
-          i % channels};
+template <class Index>
+__device__ ImagePlace divided(Index i, Index rows, Index columns, Index channels) {
+  const Index pixel = i / channels, line = pixel / columns;
+  return {line / rows, line % rows, pixel % columns, i % channels};
 }
 
-ACTORFLOW_HOST_DEVICE inline std::int64_t flat(const PoolShape& s, const ImagePlace& at,
-                                               std::int64_t row, std::int64_t column) {
+__device__ inline ImagePlace place_in(std::int64_t i, std::int64_t rows, std::int64_t columns,
+                                      std::int64_t channels) {
+  using Short = std::uint32_t;  // dividing these takes a fraction of the time
+  if ((i | (rows * columns * channels)) > 0xffff'ffff) return divided(i, rows, columns, channels);
+  return divided(static_cast<Short>(i), static_cast<Short>(rows), static_cast<Short>(columns),
+                 static_cast<Short>(channels));
+}
+
+__device__ inline std::int64_t flat(const PoolShape& s, const ImagePlace& at, std::int64_t row,
+                                    std::int64_t column) {
   return ((at.image * s.rows.input + row) * s.columns.input + column) * s.channels + at.channel;
+}
+
+// Calls body(row, column, channels) for each place of a window, row by row.
+template <int n, class T, class Body>
+__device__ void for_each_in_window(const PoolShape& s, const PoolWindow& w, const ImagePlace& at,
+                                   const T* x, const Body& body) {
+  for (std::int64_t row = w.first_row; row < w.last_row; ++row)
+    for (std::int64_t column = w.first_column; column < w.last_column; ++column)
+      body(row, column, load_pack<n>(x + flat(s, at, row, column)));
 }
 
 template <class T>
@@ -112,16 +129,21 @@ struct MaxOfWindow {
   const T* x;
   T* y;
 
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t) const {
     const ImagePlace at = place_in(i, s.rows.output, s.columns.output, s.channels);
-    const PoolWindow w(s, at.row, at.column);
-    T best = -std::numeric_limits<T>::infinity();
-    for (std::int64_t row = w.first_row; row < w.last_row; ++row)
-      for (std::int64_t column = w.first_column; column < w.last_column; ++column) {
-        const T value = x[flat(s, at, row, column)];
-        if (value > best || value != value) best = value;
-      }
-    y[i] = best;
+    Pack<T, n> best;
+#pragma unroll
+    for (int k = 0; k < n; ++k) best.values[k] = -std::numeric_limits<T>::infinity();
+    for_each_in_window<n>(s, PoolWindow(s, at.row, at.column), at, x,
+                          [&](std::int64_t, std::int64_t, const Pack<T, n>& pack) {
+#pragma unroll
+                            for (int k = 0; k < n; ++k) {
+                              const T value = pack.values[k];
+                              if (value > best.values[k] || value != value) best.values[k] = value;
+                            }
+                          });
+    store_pack(y + i, best);
   }
 };
 
@@ -131,51 +153,60 @@ struct MeanOfWindow {
   const T* x;
   T* y;
 
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t) const {
     const ImagePlace at = place_in(i, s.rows.output, s.columns.output, s.channels);
     const PoolWindow w(s, at.row, at.column);
-    double sum = 0;
-    for (std::int64_t row = w.first_row; row < w.last_row; ++row)
-      for (std::int64_t column = w.first_column; column < w.last_column; ++column)
-        sum += static_cast<double>(x[flat(s, at, row, column)]);
-    y[i] = static_cast<T>(sum / static_cast<double>(w.elements()));
+    double sums[n] = {};
+    for_each_in_window<n>(s, w, at, x, [&](std::int64_t, std::int64_t, const Pack<T, n>& pack) {
+#pragma unroll
+      for (int k = 0; k < n; ++k) sums[k] += static_cast<double>(pack.values[k]);
+    });
+    Pack<T, n> means;
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      means.values[k] = static_cast<T>(sums[k] / static_cast<double>(w.elements()));
+    store_pack(y + i, means);
   }
 };
 
 // Calls body(window, index of its output) for each window over an element of the images.
 template <class Body>
-ACTORFLOW_HOST_DEVICE void for_each_window_over(const PoolShape& s, const ImagePlace& at,
-                                                const Body& body) {
-  for (std::int64_t row = s.rows.first_place(at.row); row < s.rows.last_place(at.row); ++row)
-    for (std::int64_t column = s.columns.first_place(at.column);
-         column < s.columns.last_place(at.column); ++column)
+__device__ void for_each_window_over(const PoolShape& s, const ImagePlace& at, const Body& body) {
+  const std::int64_t last_row = s.rows.last_place(at.row), last = s.columns.last_place(at.column);
+  for (std::int64_t row = s.rows.first_place(at.row); row < last_row; ++row)
+    for (std::int64_t column = s.columns.first_place(at.column); column < last; ++column)
       body(PoolWindow(s, row, column),
            ((at.image * s.rows.output + row) * s.columns.output + column) * s.channels + at.channel);
 }
 
+// The first maximum of a window in each channel gets the window's gradient.
 template <class T>
 struct GradientOfMax {
   PoolShape s;
   const T *x, *y, *g;
   T* dx;
 
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t) const {
     const ImagePlace at = place_in(i, s.rows.input, s.columns.input, s.channels);
-    T sum = 0;
+    Pack<T, n> sums = {};
     for_each_window_over(s, at, [&](const PoolWindow& w, std::int64_t out) {
-      if (first_maximum(w, at, y[out]) == i) sum += g[out];
+      const Pack<T, n> maximum = load_pack<n>(y + out), gradient = load_pack<n>(g + out);
+      bool found[n] = {};
+      for_each_in_window<n>(
+          s, w, at, x, [&](std::int64_t row, std::int64_t column, const Pack<T, n>& pack) {
+            const bool here = row == at.row && column == at.column;
+#pragma unroll
+            for (int k = 0; k < n; ++k) {
+              const T value = pack.values[k];
+              const bool first = !found[k] && (value == maximum.values[k] || value != value);
+              if (first && here) sums.values[k] += gradient.values[k];
+              found[k] |= first;
+            }
+          });
     });
-    dx[i] = sum;
-  }
-
-  ACTORFLOW_HOST_DEVICE std::int64_t first_maximum(const PoolWindow& w, const ImagePlace& at,
-                                                   T maximum) const {
-    for (std::int64_t row = w.first_row; row < w.last_row; ++row)
-      for (std::int64_t column = w.first_column; column < w.last_column; ++column) {
-        const T value = x[flat(s, at, row, column)];
-        if (value == maximum || value != value) return flat(s, at, row, column);
-      }
-    return -1;
+    store_pack(dx + i, sums);
   }
 };
 
@@ -185,15 +216,28 @@ struct GradientOfMean {
   const T* g;
   T* dx;
 
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t) const {
     const ImagePlace at = place_in(i, s.rows.input, s.columns.input, s.channels);
-    T sum = 0;
+    Pack<T, n> sums = {};
     for_each_window_over(s, at, [&](const PoolWindow& w, std::int64_t out) {
-      sum += g[out] / static_cast<T>(w.elements());
+      const Pack<T, n> gradient = load_pack<n>(g + out);
+      const T elements = static_cast<T>(w.elements());
+#pragma unroll
+      for (int k = 0; k < n; ++k) sums.values[k] += gradient.values[k] / elements;
     });
-    dx[i] = sum;
+    store_pack(dx + i, sums);
   }
 };
+
+// Runs a body over all elements of a tensor of images; the other pointers are what it reads.
+template <class Body, class... Inputs>
+void launch_pooling(const OpContext& c, const PoolShape& s, Tensor& images, const Body& body,
+                    const Inputs*... inputs) {
+  if (images.elements() == 0) return;
+  launch_packs(c.device(), {images.elements() / s.channels, s.channels},
+               in_fours(s.channels, images.data(), inputs...), body);
+}
 
 #endif
 
@@ -235,9 +279,9 @@ void compute_pool(OpContext& c) {
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) {
       if constexpr (maximum)
-        return launch(c.device(), output.elements(), MaxOfWindow<T>{s, x, y});
+        return launch_pooling(c, s, output, MaxOfWindow<T>{s, x, y}, x);
       else
-        return launch(c.device(), output.elements(), MeanOfWindow<T>{s, x, y});
+        return launch_pooling(c, s, output, MeanOfWindow<T>{s, x, y}, x);
     }
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
@@ -256,7 +300,7 @@ void compute_max_pool_grad(OpContext& c) {
     const T *x = data_of<T>(c.input(0)), *y = data_of<T>(c.input(1)), *g = data_of<T>(c.input(2));
     T* dx = static_cast<T*>(gradient.mutable_data());
 #ifdef ACTORFLOW_CUDA
-    if (!on_cpu) return launch(c.device(), gradient.elements(), GradientOfMax<T>{s, x, y, g, dx});
+    if (!on_cpu) return launch_pooling(c, s, gradient, GradientOfMax<T>{s, x, y, g, dx}, x, y, g);
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
       if (s.apart()) {
@@ -278,7 +322,7 @@ void compute_avg_pool_grad(OpContext& c) {
     T* dx = static_cast<T*>(gradient.mutable_data());
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda)
-      return launch(c.device(), gradient.elements(), GradientOfMean<T>{s, g, dx});
+      return launch_pooling(c, s, gradient, GradientOfMean<T>{s, g, dx}, g);
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
       std::fill_n(dx + image, part.batch * s.image_elements(), T(0));
