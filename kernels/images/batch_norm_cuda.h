@@ -23,16 +23,16 @@ template <class T>
 struct ColumnMemory {
   const T *mean, *scale, *inverse_stddev, *offset;
 
+  bool in_fours(std::int64_t columns) const {
+    return actorflow::in_fours(columns, mean, scale, inverse_stddev, offset);
+  }
   template <int n>
   __device__ ColumnPack<T, n> load(std::int64_t column) const {
-    ColumnPack<T, n> pack;
+    Pack<T, n> factor = load_pack<n>(scale + column);
+    const Pack<T, n> inverse = load_pack<n>(inverse_stddev + column);
 #pragma unroll
-    for (int k = 0; k < n; ++k) {
-      pack.mean.values[k] = mean[column + k];
-      pack.factor.values[k] = scale[column + k] * inverse_stddev[column + k];
-      pack.offset.values[k] = offset[column + k];
-    }
-    return pack;
+    for (int k = 0; k < n; ++k) factor.values[k] *= inverse.values[k];
+    return {load_pack<n>(mean + column), factor, load_pack<n>(offset + column)};
   }
 };
 
@@ -140,12 +140,8 @@ struct InputGradientPacks {
   __device__ void run(std::int64_t i, std::int64_t column) const {
     const ColumnPack<T, n> columns = memory.template load<n>(column);
     const GradientPack<T, mask, n> row(task, i);
-    Pack<T, n> shifts, slopes, dx;
-#pragma unroll
-    for (int k = 0; k < n; ++k) {
-      shifts.values[k] = shift[column + k];
-      slopes.values[k] = slope[column + k];
-    }
+    const Pack<T, n> shifts = load_pack<n>(shift + column), slopes = load_pack<n>(slope + column);
+    Pack<T, n> dx;
     const InputGradient<T, mask> value{row.view(columns), shifts.values, slopes.values};
 #pragma unroll
     for (int k = 0; k < n; ++k) dx.values[k] = value(k, k);
@@ -155,7 +151,10 @@ struct InputGradientPacks {
 
 template <class T>
 void forward_on_cuda(Device& device, const ForwardTask<T>& t) {
-  const bool empty = t.size.rows == 0, fours = in_fours(t.size.columns, t.x, t.side, t.y);
+  const std::int64_t columns = t.size.columns;
+  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
+  const bool empty = t.size.rows == 0;
+  const bool fours = in_fours(columns, t.x, t.side, t.y) && memory.in_fours(columns);
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
   sum_columns_twice<T>(
       device, t.size, fours, MomentsTerm<T>{t.x, t.size.rows},
@@ -166,7 +165,6 @@ void forward_on_cuda(Device& device, const ForwardTask<T>& t) {
         t.variance[j] = static_cast<T>(unbiased(squares, count));
         t.inverse_stddev[j] = static_cast<T>(1 / std::sqrt(squares / count + t.epsilon));
       });
-  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
   const auto write = [&](const auto& body) { launch_packs(device, t.size, fours, body); };
   if (t.relu && t.side)
     write(NormalisePacks<T, true, true>{t, memory});
@@ -183,11 +181,11 @@ void forward_on_cuda(Device& device, const ForwardTask<T>& t) {
 template <class T, ReluMask mask>
 void backward_on_cuda(Device& device, const BackwardTask<T>& t) {
   const std::int64_t columns = t.size.columns;
-  const bool fours = in_fours(columns, t.g, t.x, t.y, t.dx, t.dside);
+  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
+  const bool fours = in_fours(columns, t.g, t.x, t.y, t.dx, t.dside) && memory.in_fours(columns);
   const auto count = static_cast<double>(std::max<std::int64_t>(t.size.rows, 1));
   const DeviceScratch<T> coefficients(device, 2 * columns);
   T *shift = coefficients.data(), *slope = shift + columns;
-  const ColumnMemory<T> memory{t.mean, t.scale, t.inverse_stddev, t.offset};
   sum_columns_twice<T>(device, t.size, fours, GradientTerm<T, mask>{t, memory},
                        [=] __device__(std::int64_t j, const TwoSums<double>& sums) {
                          const double inverse = static_cast<double>(t.inverse_stddev[j]);
