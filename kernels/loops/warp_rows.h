@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/devices/cuda_device.h"
+#include "kernels/loops/packs.h"
 
 namespace actorflow {
 
@@ -72,6 +73,40 @@ class RowInRegisters {
 
   int columns_;
   T values_[per_thread];
+};
+
+// As RowInRegisters, of a row that is read in packs (packs.h): with 32 loads of one element for each
+// thread, the loads would take longer than memory does. REQUIRES: columns % n == 0.
+template <class T, int n>
+class PackedRow {
+ public:
+  __device__ PackedRow(std::int64_t columns, const T* row) : columns_(static_cast<int>(columns)) {
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+      if (column(p) < columns_) packs_[p] = load_pack<n>(row + column(p));
+  }
+
+  // Calls use(column, pack) for this thread's part.
+  template <class Use>
+  __device__ void for_each_pack(const Use& use) const {
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+      if (column(p) < columns_) use(column(p), packs_[p]);
+  }
+  template <class Use>
+  __device__ void for_each(const Use& use) const {
+    for_each_pack([&](int first, const Pack<T, n>& pack) {
+#pragma unroll
+      for (int k = 0; k < n; ++k) use(first + k, pack.values[k]);
+    });
+  }
+
+ private:
+  static constexpr int packs = RowInRegisters<T>::per_thread / n;
+  __device__ static int column(int p) { return static_cast<int>(threadIdx.x + p * warp) * n; }
+
+  int columns_;
+  Pack<T, n> packs_[packs];
 };
 
 // Calls body(row) with the threads of one warp, threadIdx.x from 0 to 31, for each row.

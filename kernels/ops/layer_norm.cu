@@ -166,8 +166,8 @@ __device__ T mean_in_warp(T sum, std::int64_t columns) {
   return static_cast<T>(sum_in_warp(static_cast<double>(sum)) / static_cast<double>(columns));
 }
 
-template <class T>
-__device__ Moments<T> moments_of(const RowInRegisters<T>& row, std::int64_t columns, double epsilon) {
+template <class T, class Row>
+__device__ Moments<T> moments_of(const Row& row, std::int64_t columns, double epsilon) {
   T sum = 0, squares = 0;
   row.for_each([&](std::int64_t, T x) { sum += x; });
   const T mean = mean_in_warp(sum, columns);
@@ -176,14 +176,20 @@ __device__ Moments<T> moments_of(const RowInRegisters<T>& row, std::int64_t colu
 }
 
 // Of rows that a warp's registers hold.
-template <class T>
+template <int n, class T>
 void normalise_narrow(Device& device, const Forward<T>& f) {
   launch_rows(device, f.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = f.size.columns, first = row_index * columns;
-    const RowInRegisters<T> row(columns, [=](std::int64_t j) { return f.x[first + j]; });
-    const Moments<T> m = moments_of(row, columns, f.epsilon);
-    row.for_each(
-        [&](std::int64_t j, T x) { f.y[first + j] = (x - m.mean) * m.scale * f.gamma[j] + f.beta[j]; });
+    const PackedRow<T, n> row(columns, f.x + first);
+    const Moments<T> m = moments_of<T>(row, columns, f.epsilon);
+    row.for_each_pack([&](int j, const Pack<T, n>& x) {
+      const Pack<T, n> gamma = load_pack<n>(f.gamma + j), beta = load_pack<n>(f.beta + j);
+      Pack<T, n> y;
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+        y.values[k] = (x.values[k] - m.mean) * m.scale * gamma.values[k] + beta.values[k];
+      store_pack(f.y + first + j, y);
+    });
   });
 }
 
@@ -192,7 +198,7 @@ void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) 
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = b.size.columns, first = row_index * columns;
     RowInRegisters<T> row(columns, [=](std::int64_t j) { return b.x[first + j]; });
-    const Moments<T> m = moments_of(row, columns, b.epsilon);
+    const Moments<T> m = moments_of<T>(row, columns, b.epsilon);
     const RowInRegisters<T> e(columns, [=](std::int64_t j) { return b.g[first + j] * b.gamma[j]; });
     row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
     T sum = 0, product = 0;
@@ -285,7 +291,9 @@ unsigned blocks_for(std::int64_t rows) {
 template <class T>
 void normalise_on_cuda(Device& device, const Forward<T>& f) {
   if (f.size.rows == 0) return;
-  if (f.size.columns <= RowInRegisters<T>::most_columns) return normalise_narrow(device, f);
+  if (f.size.columns <= RowInRegisters<T>::most_columns)
+    return in_fours(f.size.columns, f.x, f.y, f.gamma, f.beta) ? normalise_narrow<4>(device, f)
+                                                               : normalise_narrow<1>(device, f);
   normalise_kernel<<<blocks_for(f.size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(f);
   check_cuda(cudaGetLastError(), "launch a layer normalisation");
 }
