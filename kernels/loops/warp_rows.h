@@ -59,14 +59,6 @@ class RowInRegisters {
     for (int k = 0; k < per_thread; ++k)
       if (column(k) < columns_) use(column(k), values_[k]);
   }
-  // Calls use(column, element of a, element of b).
-  template <class Use>
-  __device__ static void for_each_pair(const RowInRegisters& a, const RowInRegisters& b,
-                                       const Use& use) {
-#pragma unroll
-    for (int k = 0; k < per_thread; ++k)
-      if (column(k) < a.columns_) use(column(k), a.values_[k], b.values_[k]);
-  }
 
  private:
   __device__ static int column(int k) { return static_cast<int>(threadIdx.x + k * warp); }
@@ -75,8 +67,9 @@ class RowInRegisters {
   T values_[per_thread];
 };
 
-// As RowInRegisters, of a row that is read in packs (packs.h): with 32 loads of one element for each
-// thread, the loads would take longer than memory does. REQUIRES: columns % n == 0.
+// As RowInRegisters, of a row that is read in packs (packs.h): the addresses of 32 single elements take
+// about as many registers as the elements, so that fewer warps run at a time. REQUIRES: at most
+// RowInRegisters<T>::most_columns, and columns % n == 0.
 template <class T, int n>
 class PackedRow {
  public:
@@ -86,7 +79,13 @@ class PackedRow {
       if (column(p) < columns_) packs_[p] = load_pack<n>(row + column(p));
   }
 
-  // Calls use(column, pack) for this thread's part.
+  // Calls use(column, pack) for this thread's part. The pack may be changed.
+  template <class Use>
+  __device__ void for_each_pack(const Use& use) {
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+      if (column(p) < columns_) use(column(p), packs_[p]);
+  }
   template <class Use>
   __device__ void for_each_pack(const Use& use) const {
 #pragma unroll
@@ -99,6 +98,13 @@ class PackedRow {
 #pragma unroll
       for (int k = 0; k < n; ++k) use(first + k, pack.values[k]);
     });
+  }
+  // Calls use(column, pack of a, pack of b).
+  template <class Use>
+  __device__ static void for_each_pair(const PackedRow& a, const PackedRow& b, const Use& use) {
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+      if (column(p) < a.columns_) use(column(p), a.packs_[p], b.packs_[p]);
   }
 
  private:

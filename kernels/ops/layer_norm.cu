@@ -193,20 +193,33 @@ void normalise_narrow(Device& device, const Forward<T>& f) {
   });
 }
 
-template <class T>
+template <int n, class T>
 void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = b.size.columns, first = row_index * columns;
-    RowInRegisters<T> row(columns, [=](std::int64_t j) { return b.x[first + j]; });
+    const PackedRow<T, n> row(columns, b.x + first);
+    PackedRow<T, n> e(columns, b.g + first);
     const Moments<T> m = moments_of<T>(row, columns, b.epsilon);
-    const RowInRegisters<T> e(columns, [=](std::int64_t j) { return b.g[first + j] * b.gamma[j]; });
-    row.for_each([&](std::int64_t, T& x) { x = (x - m.mean) * m.scale; });
+    e.for_each_pack([&](int j, Pack<T, n>& g) {
+      const Pack<T, n> gamma = load_pack<n>(b.gamma + j);
+#pragma unroll
+      for (int k = 0; k < n; ++k) g.values[k] *= gamma.values[k];
+    });
     T sum = 0, product = 0;
-    e.for_each([&](std::int64_t, T value) { sum += value; });
-    RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t, T value, T x) { product += value * x; });
+    PackedRow<T, n>::for_each_pair(e, row, [&](int, const Pack<T, n>& value, const Pack<T, n>& x) {
+#pragma unroll
+      for (int k = 0; k < n; ++k) {
+        sum += value.values[k];
+        product += value.values[k] * ((x.values[k] - m.mean) * m.scale);
+      }
+    });
     const T mean = mean_in_warp(sum, columns), along = mean_in_warp(product, columns);
-    RowInRegisters<T>::for_each_pair(e, row, [&](std::int64_t j, T value, T x) {
-      b.dx[first + j] = (value - mean - x * along) * m.scale;
+    PackedRow<T, n>::for_each_pair(e, row, [&](int j, const Pack<T, n>& value, const Pack<T, n>& x) {
+      Pack<T, n> dx;
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+        dx.values[k] = (value.values[k] - mean - (x.values[k] - m.mean) * m.scale * along) * m.scale;
+      store_pack(b.dx + first + j, dx);
     });
     if (threadIdx.x == 0) moments[row_index] = m;
   });
@@ -304,7 +317,8 @@ void backward_on_cuda(Device& device, const Backward<T>& b) {
   const DeviceScratch<Moments<T>> memory(device, size.rows);
   Moments<T>* const moments = memory.data();
   if (size.columns <= RowInRegisters<T>::most_columns)
-    backward_narrow(device, b, moments);
+    in_fours(size.columns, b.g, b.x, b.dx, b.gamma) ? backward_narrow<4>(device, b, moments)
+                                                    : backward_narrow<1>(device, b, moments);
   else if (size.rows > 0)
     backward_kernel<<<blocks_for(size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(b, moments);
   check_cuda(cudaGetLastError(), "launch a layer normalisation's gradient");
