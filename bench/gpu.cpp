@@ -222,9 +222,10 @@ Benchmark training(const std::string& name, double bar, int steps, const Trainin
 
 }  // namespace
 
-void write_gpu_trace(const std::string& path) {
+void write_gpu_trace(const std::string& path, const std::string& model) {
   gpu();
-  Training(resnet20, Precision::tf32, false).write_trace(path);
+  const auto make = model == "transformer" ? transformer : resnet20;
+  Training(make, Precision::tf32, false).write_trace(path);
 }
 
 std::vector<Benchmark> gpu_benchmarks() {

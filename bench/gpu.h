@@ -7,10 +7,10 @@
 
 namespace actorflow::bench {
 
-// Writes a Chrome trace of a training step of ResNet-20, batch 512, on GPU:0. With
+// Writes a Chrome trace of a training step of "resnet20", batch 512, or "transformer" on GPU:0. With
 // CUDA_LAUNCH_BLOCKING=1 in the environment a node's time includes that of its kernels on the GPU.
 // Throws Skipped without a GPU.
-void write_gpu_trace(const std::string& path);
+void write_gpu_trace(const std::string& path, const std::string& model);
 
 // GB/s, counting bytes read and written, of copying `size_bytes` from one place of GPU:0's memory to
 // another. Throws Skipped in a build without CUDA.

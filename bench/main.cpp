@@ -86,7 +86,7 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
 
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
-  std::string json_file, only, peer_of, gpu_trace;
+  std::string json_file, only, peer_of, gpu_trace, gpu_model = "resnet20";
   PeerOptions peer;
   std::string recovery_task;
   RecoveryOptions recovery;
@@ -96,6 +96,8 @@ int main(int argc, char** argv) {
   app.add_option("--only", only, "Run the benchmarks whose name contains this");
   app.add_flag("--quick", quick, "Small sizes: shows that they run, not how fast");
   app.add_option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
+  app.add_option("--gpu_model", gpu_model, "The model of --gpu_trace")
+      ->check(CLI::IsMember({"resnet20", "transformer"}));
   app.add_option("--peer", peer_of)->group("");  // these three not for people: see peer.h
   app.add_option("--peer_spin_us", peer.spin_us)->group("");
   app.add_option("--peer_credentials", peer.credentials)->group("");
@@ -111,7 +113,7 @@ int main(int argc, char** argv) {
     if (!peer_of.empty()) run_peer(peer_of, peer);
     if (!recovery_task.empty()) return run_recovery_task(recovery_task, recovery);
     if (connect_to != 0) return RawStream::connect(connect_to), 0;
-    if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace), 0;
+    if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace, gpu_model), 0;
     return run(only, quick, json_file);
   } catch (const std::exception& error) {
     fmt::print(stderr, "actorflow_bench: {}\n", error.what());
