@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/executable.h"
+#include "dataflow/ops/replicated_ops.h"
 #include "kernels/core/computing.h"
 
 namespace actorflow {
@@ -14,7 +15,7 @@ struct JointUpdate {
   std::size_t call;
   PreparedAnswer answer;
   ShardVariable* variable;
-  AppliedUpdates::Replica* applied;
+  AppliedUpdates::Replica* applied;  // null: updates are not numbered
   std::int64_t serial;
   BoundOptimizer optimizer;
   Tensor gradient;
@@ -22,14 +23,14 @@ struct JointUpdate {
 
 class JointUpdates {
  public:
-  JointUpdates(ShardState& shard, std::span<StateCall> calls, std::span<const std::int64_t> bad)
+  JointUpdates(ShardState& shard, std::span<HeldCall> calls, std::span<const std::int64_t> bad)
       : shard_(shard), calls_(calls), bad_(bad), failures_(calls.size()) {
     updates_.reserve(calls.size());
   }
 
   std::vector<std::exception_ptr> run() {
     for (std::size_t i = 0; i < calls_.size(); ++i) try {
-        ShardVariable& variable = shard_.initialized(variable_of(*calls_[i].node));
+        ShardVariable& variable = shard_.initialized(variable_of(*calls_[i].call.node));
         if (std::ranges::find(updates_, &variable, &JointUpdate::variable) != updates_.end()) make_all();
         take(i, variable);
       } catch (...) {
@@ -40,26 +41,30 @@ class JointUpdates {
   }
 
  private:
-  // What is not the usual case is applied at once: a gradient that is not finite, a variable that has
-  // not the slots of the optimizer yet.
+  // What is not the usual case is run at once: an op that does not update the variable, a gradient that
+  // is not finite, a variable that has not the slots of the optimizer yet.
   void take(std::size_t i, ShardVariable& variable) {
-    const StateCall& call = calls_[i];
+    const StateCall& call = calls_[i].call;
+    const bool numbered = call.node->op == &apply_gradient_op();
+    if (!numbered && call.node->op != &apply_reduced_gradient_op()) return run_alone(i);
     const BoundOptimizer& optimizer = call.executable->optimizer(call.reply_to.node);
-    if (bad_[i] > 0 || variable.slots_of != optimizer.optimizer.name()) return apply_alone(i);
+    if (bad_[i] > 0 || variable.slots_of != optimizer.optimizer.name()) return run_alone(i);
     check_same_type(*call.node, variable.state.value, call.inputs[0]);
     PreparedAnswer answer(call.reply_to);
-    auto& applied = applied_of(*call.node, variable);
-    const auto serial = call.inputs[1].scalar<std::int64_t>();
-    if (!applied.admit(serial)) return answer.complete({});
-    const Tensor rate = call.inputs.size() > 2 ? call.inputs[2] : Tensor();
-    updates_.push_back(
-        {i, std::move(answer), &variable, &applied, serial, with_rate(optimizer, rate), call.inputs[0]});
+    auto* const applied = numbered ? &applied_of(*call.node, variable) : nullptr;
+    const auto serial = numbered ? call.inputs[1].scalar<std::int64_t>() : -1;
+    if (applied && !applied->admit(serial)) return answer.complete({});
+    const std::size_t rate = numbered ? 2 : 1;
+    updates_.push_back({i, std::move(answer), &variable, applied, serial,
+                        with_rate(optimizer, call.inputs.size() > rate ? call.inputs[rate] : Tensor()),
+                        call.inputs[0]});
   }
 
-  void apply_alone(std::size_t i) {
-    const Computing computing(*calls_[i].node);
-    PreparedAnswer answer(calls_[i].reply_to);
-    if (StateResult outputs = apply_counted_gradient(shard_, calls_[i], bad_[i]))
+  void run_alone(std::size_t i) {
+    auto& [call, op] = calls_[i];
+    const Computing computing(*call.node);
+    PreparedAnswer answer(call.reply_to);
+    if (StateResult outputs = op->run_counted(shard_, call, bad_[i]))
       answer.complete(std::move(*outputs));
   }
 
@@ -95,16 +100,16 @@ class JointUpdates {
   }
 
   static void finish(JointUpdate& update) {
-    update.applied->made(update.serial);
+    if (update.applied) update.applied->made(update.serial);
     update.answer.complete({});
   }
 
-  void try_alone(std::size_t i) try { apply_alone(i); } catch (...) {
+  void try_alone(std::size_t i) try { run_alone(i); } catch (...) {
     failures_[i] = std::current_exception();
   }
 
   ShardState& shard_;
-  std::span<StateCall> calls_;
+  std::span<HeldCall> calls_;
   std::span<const std::int64_t> bad_;
   std::vector<std::exception_ptr> failures_;
   std::vector<JointUpdate> updates_;  // of different variables
@@ -112,8 +117,8 @@ class JointUpdates {
 
 }  // namespace
 
-std::vector<std::exception_ptr> apply_together(ShardState& shard, std::span<StateCall> calls,
-                                               std::span<const std::int64_t> bad) {
+std::vector<std::exception_ptr> run_together(ShardState& shard, std::span<HeldCall> calls,
+                                             std::span<const std::int64_t> bad) {
   return JointUpdates(shard, calls, bad).run();
 }
 

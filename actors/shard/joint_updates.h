@@ -10,10 +10,15 @@
 
 namespace actorflow {
 
-// Applies the gradients of ApplyGradient nodes whose variables live on one GPU, in their order, and
-// answers the nodes. Of gradient i bad[i] elements are not finite. Returns for each call why it failed,
-// or null where it is answered.
-std::vector<std::exception_ptr> apply_together(ShardState& shard, std::span<StateCall> calls,
-                                               std::span<const std::int64_t> bad);
+// A call that was held until its gradient was counted.
+struct HeldCall {
+  StateCall call;
+  const StateOp* op;  // with run_counted
+};
+
+// Runs calls whose gradients are on one GPU, in their order, and answers the nodes. Of gradient i bad[i]
+// elements are not finite. Returns for each call why it failed, or null where it has not.
+std::vector<std::exception_ptr> run_together(ShardState& shard, std::span<HeldCall> calls,
+                                             std::span<const std::int64_t> bad);
 
 }  // namespace actorflow

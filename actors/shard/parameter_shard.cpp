@@ -8,7 +8,6 @@
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/core/executable.h"
 #include "actors/core/fence.h"
-#include "actors/shard/joint_updates.h"
 #include "dataflow/graph/containers.h"
 #include "kernels/core/computing.h"
 #include "kernels/devices/on_device.h"
@@ -75,7 +74,7 @@ caf::behavior ParameterShard::behavior() {
 }
 
 void ParameterShard::on_call(StateCall& message) {
-  if (is_for_gpu(message)) return hold(message);
+  if (const StateOp* op = op_to_hold(message)) return hold(message, *op);
   apply_held();
   call(message);
   awaited_.answer(state_);
@@ -96,40 +95,43 @@ void ParameterShard::call(StateCall& call) {
   if (StateResult outputs = op.run(state_, call)) answer.complete(std::move(*outputs));
 }
 
-// Is this a gradient of a variable that lives on a GPU?
-bool ParameterShard::is_for_gpu(const StateCall& call) const {
-  if (cuda_device_count() == 0 || call.node->op != &apply_gradient_op()) return false;
+// Of a gradient of a variable that lives on a GPU the handler, else null.
+const StateOp* ParameterShard::op_to_hold(const StateCall& call) const {
+  if (cuda_device_count() == 0) return nullptr;
+  const auto handler = handlers_.find(call.node->op);
+  if (handler == handlers_.end() || !handler->second->run_counted) return nullptr;
   const auto found = state_.variables.find(variable_of(*call.node));
-  return found != state_.variables.end() && found->second.gpu;
+  return found != state_.variables.end() && found->second.gpu ? handler->second : nullptr;
 }
 
-void ParameterShard::hold(StateCall& call) {
+void ParameterShard::hold(StateCall& call, const StateOp& op) {
   check_fence(call, state_.epoch, *state_.task);
-  bring_together(call, handler_of(*call.node));
+  bring_together(call, op);
   const Device* const gpu = state_.initialized(variable_of(*call.node)).gpu;
-  if (!held_.empty() && state_.initialized(variable_of(*held_.front().node)).gpu != gpu) apply_held();
+  const auto gpu_of_held = [&] { return state_.initialized(variable_of(*held_.front().call.node)).gpu; };
+  if (!held_.empty() && gpu_of_held() != gpu) apply_held();
   if (held_.empty()) self_->send(self_, ApplyHeld{});
-  held_.push_back(std::move(call));
+  held_.push_back({std::move(call), &op});
 }
 
 void ParameterShard::apply_held() {
   if (held_.empty()) return;
-  std::vector<StateCall> calls = std::exchange(held_, {});
+  std::vector<HeldCall> held = std::exchange(held_, {});
   std::vector<std::exception_ptr> failures;
   try {
-    Device& gpu = *state_.initialized(variable_of(*calls.front().node)).gpu;
+    Device& gpu = *state_.initialized(variable_of(*held.front().call.node)).gpu;
     std::vector<Tensor> gradients;
-    for (const StateCall& call : calls) gradients.push_back(call.inputs[0]);
-    failures = apply_together(state_, calls, count_not_finite(gradients, gpu));
-  } catch (...) {  // before any was applied
-    for (const StateCall& call : calls) refuse_held(call);
+    for (const HeldCall& each : held) gradients.push_back(each.call.inputs[0]);
+    failures = run_together(state_, held, count_not_finite(gradients, gpu));
+  } catch (...) {  // before any was run
+    for (const HeldCall& each : held) refuse_held(each.call);
     return;
   }
-  for (std::size_t i = 0; i < calls.size(); ++i)
+  for (std::size_t i = 0; i < held.size(); ++i)
     if (failures[i]) try {
         std::rethrow_exception(failures[i]);
       } catch (...) {
-        refuse_held(calls[i]);
+        refuse_held(held[i].call);
       }
 }
 

@@ -18,6 +18,7 @@
 #include "actors/core/task_context.h"
 #include "actors/runtime/thread_affinity.h"
 #include "actors/shard/awaited_updates.h"
+#include "actors/shard/joint_updates.h"
 #include "actors/shard/state.h"
 
 namespace actorflow {
@@ -33,8 +34,8 @@ class ParameterShard {
  private:
   void on_call(StateCall& call);
   void call(StateCall& call);
-  bool is_for_gpu(const StateCall& call) const;
-  void hold(StateCall& call);
+  const StateOp* op_to_hold(const StateCall& call) const;
+  void hold(StateCall& call, const StateOp& op);
   void apply_held();
   void refuse_held(const StateCall& call);
   const StateOp& handler_of(const Node& node) const;
@@ -47,7 +48,7 @@ class ParameterShard {
   ShardState state_;
   AwaitedUpdates awaited_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
-  std::vector<StateCall> held_;  // gradients of variables on one GPU
+  std::vector<HeldCall> held_;  // gradients of variables on one GPU
   // The last number that came from a GPU, there and here.
   Tensor fetched_, fetched_on_host_;
 };

@@ -94,6 +94,9 @@ struct StateOp {
   Effect effect = Effect::changes;
   // The input that is brought to the variable's device; the others are brought to the host.
   int input_beside_variable = -1;
+  // Of ops whose input 0 is a dense gradient: run() for one of which so many elements are not finite.
+  // Such gradients on a GPU are counted together (parameter_shard.h).
+  StateResult (*run_counted)(ShardState& shard, StateCall& call, std::int64_t bad) = nullptr;
 };
 
 // The families of ops, each in a file of its own. A new family is declared here and listed in
@@ -125,20 +128,25 @@ void give_up_takers(ShardState& shard, StepId step);
 void forget_conditional(ShardState& shard, const Status& reason,
                         const std::function<bool(const std::string&)>& which = {});
 void report_waiting_takers(ShardState& shard);
-// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if
-// it is not finite and the node skips it. Throw invalid_argument, naming node and variable, if it does
-// not fit the variable, and not_finite.
-std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
-                                       ShardVariable& variable, const Tensor& input);
 // What has been applied to the variable of the node's train op and replica.
 AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable);
-// The handler of ApplyGradient for a gradient of which so many elements are not finite.
-StateResult apply_counted_gradient(ShardState& shard, StateCall& call, std::int64_t bad);
+// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if
+// it is not finite and the node skips it. `bad` elements of a dense one are not finite. Throw
+// invalid_argument, naming node and variable, if it does not fit the variable, and not_finite.
+std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
+                                         std::int64_t bad);
+std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
+                                        ShardVariable& variable, std::span<const Tensor> inputs);
 // Whether a gradient of which so many elements are not finite may be applied.
 bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
                std::int64_t elements);
-std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
-                                        ShardVariable& variable, std::span<const Tensor> inputs);
+// The elements of input 0 that are not finite.
+std::int64_t count_bad_elements(const ShardState& shard, const StateCall& call);
+// StateOp::run of an op with run_counted.
+template <StateResult (*run_counted)(ShardState&, StateCall&, std::int64_t)>
+StateResult count_and_run(ShardState& shard, StateCall& call) {
+  return run_counted(shard, call, count_bad_elements(shard, call));
+}
 // Applies the mean of the gradients, if there are any, by the optimizer, with `learning_rate` if there
 // is one. If it throws, it has changed nothing.
 void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,

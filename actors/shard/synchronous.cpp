@@ -84,12 +84,12 @@ Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
 }
 
 // Inputs: gradient, local step, serial and perhaps a learning rate.
-StateResult accumulate_dense(ShardState& shard, StateCall& call) {
+StateResult accumulate_dense(ShardState& shard, StateCall& call, std::int64_t bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
   return accumulate(
       shard, call, variable,
-      {contribution_of(inputs[1], inputs[2]), dense_gradient(shard, *call.node, variable, inputs[0]),
+      {contribution_of(inputs[1], inputs[2]), counted_gradient(*call.node, variable, inputs[0], bad),
        inputs.size() > 3 ? inputs[3] : Tensor()});
 }
 
@@ -176,12 +176,12 @@ void announce_again(const ShardState& shard, TaskId coordinator) {
 }
 
 std::span<const StateOp> synchronous_handlers() {
-  static const std::array all = {
-      StateOp{&accumulate_gradient_op(), accumulate_dense, Effect::changes, 0},
-      StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
-      StateOp{&read_at_step_op(), read_at_step, Effect::reads},
-      StateOp{&has_gradient_op(), has_gradient, Effect::reads},
-      StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
+  static const std::array all = {StateOp{&accumulate_gradient_op(), count_and_run<accumulate_dense>,
+                                         Effect::changes, 0, accumulate_dense},
+                                 StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
+                                 StateOp{&read_at_step_op(), read_at_step, Effect::reads},
+                                 StateOp{&has_gradient_op(), has_gradient, Effect::reads},
+                                 StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }
 

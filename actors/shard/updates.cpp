@@ -26,14 +26,6 @@ AppliedUpdates::Key key_of(const Node& node) {
   return {attr<std::string>(node, "train_op"), attr<std::int64_t>(node, "replica")};
 }
 
-// A gradient of which so many elements are not finite; none if the node skips it.
-std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
-                                         std::int64_t bad) {
-  check_same_type(node, variable.state.value, input);
-  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
-  return input;
-}
-
 // Applies a gradient that has not been applied before.
 StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, const Tensor& serial,
                   const std::optional<Gradient>& gradient, const Tensor& learning_rate) {
@@ -47,10 +39,12 @@ StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, c
   return Outputs{};
 }
 
-StateResult apply_gradient(ShardState& shard, StateCall& call) {
-  const ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  return apply_counted_gradient(shard, call,
-                                count_not_finite(call.inputs[0], device_of(variable), shard.task->team));
+// Inputs: gradient, serial and perhaps a learning rate.
+StateResult apply_gradient(ShardState& shard, StateCall& call, std::int64_t bad) {
+  ShardVariable& variable = shard.initialized(variable_of(*call.node));
+  const auto& inputs = call.inputs;
+  return apply(shard, call, variable, inputs[1], counted_gradient(*call.node, variable, inputs[0], bad),
+               inputs.size() > 2 ? inputs[2] : Tensor());
 }
 
 // Inputs: serial, values and indices by turns, and perhaps a learning rate.
@@ -154,18 +148,17 @@ AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable) {
   return variable.applied.of(key_of(node));
 }
 
-// Inputs: gradient, serial and perhaps a learning rate.
-StateResult apply_counted_gradient(ShardState& shard, StateCall& call, std::int64_t bad) {
-  ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  const auto& inputs = call.inputs;
-  return apply(shard, call, variable, inputs[1], counted_gradient(*call.node, variable, inputs[0], bad),
-               inputs.size() > 2 ? inputs[2] : Tensor());
+std::int64_t count_bad_elements(const ShardState& shard, const StateCall& call) {
+  const auto found = shard.variables.find(variable_of(*call.node));
+  Device& device = found == shard.variables.end() ? cpu_device() : device_of(found->second);
+  return count_not_finite(call.inputs[0], device, shard.task->team);
 }
 
-std::optional<Gradient> dense_gradient(const ShardState& shard, const Node& node,
-                                       ShardVariable& variable, const Tensor& input) {
-  return counted_gradient(node, variable, input,
-                          count_not_finite(input, device_of(variable), shard.task->team));
+std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
+                                         std::int64_t bad) {
+  check_same_type(node, variable.state.value, input);
+  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
+  return input;
 }
 
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
@@ -214,7 +207,7 @@ void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, S
 
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
-      StateOp{&apply_gradient_op(), apply_gradient, Effect::changes, 0},
+      StateOp{&apply_gradient_op(), count_and_run<apply_gradient>, Effect::changes, 0, apply_gradient},
       StateOp{&apply_sparse_gradient_op(), apply_sparse_gradient},
       StateOp{&count_step_op(), count_step},
       StateOp{&next_serial_op(), next_serial},

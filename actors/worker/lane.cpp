@@ -81,6 +81,7 @@ void Lane::advance() {
   while (active_ && !interrupted_ && !(ready_elsewhere_.empty() && ready_.empty())) {
     fire(next());
   }
+  if (active_ && !interrupted_ && remaining_ == std::ssize(from_gpu_)) fetch_from_gpu();
   if (brief_ && executable_->clock().now() - begin > ActivationTime::limit) set_brief(false);
   if (active_ && remaining_ == 0) finish();
 }
@@ -167,13 +168,34 @@ void Lane::send(const ExecutableNode& item, NodeId id) {
 void Lane::take_argument(const ExecutableNode& item, NodeId id) {
   outputs_.clear();
   if (item.node->op == &retval_op()) {
-    Tensor& tensor = inputs_of(item)[0];
-    tensor = on_device(std::move(tensor), cpu_device());
-    retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(tensor, {}));
-    return done(id, outputs_);
+    const Tensor& tensor = inputs_of(item)[0];
+    if (tensor.valid() && !tensor.on_host()) return from_gpu_.push_back(id);
+    return give_result(item, id);
   }
   outputs_.push_back(fed_value(item, take_slot(args_, item.slot)));  // once for all consumers
   done(id, outputs_);
+}
+
+void Lane::give_result(const ExecutableNode& item, NodeId id) {
+  outputs_.clear();
+  retvals_.emplace_back(static_cast<std::int32_t>(item.slot), std::exchange(inputs_of(item)[0], {}));
+  done(id, outputs_);
+}
+
+// The last thing to do: it waits for the GPU, which meanwhile gets nothing to compute from here.
+void Lane::fetch_from_gpu() {
+  for (const NodeId id : std::exchange(from_gpu_, {})) {
+    if (!active_) return;
+    const ExecutableNode& item = executable_->node(id);
+    try {
+      Tensor& tensor = inputs_of(item)[0];
+      tensor = on_device(std::move(tensor), cpu_device());
+      give_result(item, id);
+    } catch (...) {
+      const Status why = current_exception_status();
+      fail_step({why.code, naming(*item.node, why.message)});
+    }
+  }
 }
 
 void Lane::done(NodeId id, std::vector<Tensor>& outputs) {
@@ -229,6 +251,7 @@ void Lane::finish() {
   ready_.clear();
   first_ready_ = 0;
   ready_elsewhere_.clear();
+  from_gpu_.clear();
   self_->unpin();
   look_at_costs();
   // The worker first: when the client hears of the end and starts its next step, this lane is free.

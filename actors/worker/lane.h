@@ -45,6 +45,8 @@ class Lane {
   void compute_here(const ExecutableNode& item, NodeId id);
   void send(const ExecutableNode& item, NodeId id);
   void take_argument(const ExecutableNode& item, NodeId id);
+  void give_result(const ExecutableNode& item, NodeId id);
+  void fetch_from_gpu();
   // Passes a node's outputs to their consumers.
   void done(NodeId id, std::vector<Tensor>& outputs);
   // For the end of every node: releases nodes that wait for it by a control edge.
@@ -79,6 +81,7 @@ class Lane {
   std::vector<NodeId> ready_;          // to compute here, from first_ready_ on
   std::size_t first_ready_ = 0;
   std::vector<NodeId> ready_elsewhere_;     // work of other actors: started before anything is computed
+  std::vector<NodeId> from_gpu_;            // results of the step that a GPU has, or will have
   std::vector<Tensor> outputs_;             // of the node being computed
   std::unique_ptr<PartRecorder> recorder_;  // of a traced step
   NodeId remaining_ = 0;

@@ -108,7 +108,10 @@ TrainOp ClassifierProgram::train(Graph& graph, Replication replication) {
     replication.transform = [bound = options_.clip_global_norm](auto of_step) {
       return clip_by_global_norm(std::move(of_step), bound);
     };
-  const Output rate = options_.learning_rate ? options_.learning_rate(global_step_) : Output();
+  // On the host, where the variables' owners want it, wherever the model computes.
+  const Output rate = options_.learning_rate
+                          ? graph.on("/cpu:0", [&] { return options_.learning_rate(global_step_); })
+                          : Output();
   return apply_gradients(graph, gradients, global_step_, options_.optimizer, replication, rate);
 }
 

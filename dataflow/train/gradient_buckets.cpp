@@ -55,6 +55,9 @@ GraphReduce mean_over_replicas(const AllReduce& options, DType dtype) {
 
 ReducedMeans reduced_means(std::span<const Output> tensors, const AllReduce& options,
                            const std::string& scope) {
+  // A rank alone has the means already; a collective operation would bring them to the host.
+  if (options.tasks.size() == 1 && options.compression == ReduceCompression::none)
+    return {{tensors.begin(), tensors.end()}, {}};
   const RankList ranks{options.tasks, GroupLife::continues};
   ReducedMeans reduced{std::vector<Output>(tensors.size()), {}};
   for (const Bucket& bucket : plan_buckets(tensors, options)) {
